@@ -1,0 +1,29 @@
+// The commands of `flashlab`, one source file each. Each function adds its subcommand to the app
+// and returns what to do when that was chosen; the result of that is the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "cli/options.hpp"
+
+namespace flashlab::cli {
+
+CommandAction add_tour(CLI::App& app);
+CommandAction add_run(CLI::App& app);
+CommandAction add_trace(CLI::App& app);
+CommandAction add_cost(CLI::App& app);
+CommandAction add_sweep(CLI::App& app);
+CommandAction add_diff(CLI::App& app);
+CommandAction add_isa(CLI::App& app);
+CommandAction add_programs(CLI::App& app);
+
+/// In the order of the help.
+inline constexpr std::array<AddCommand, 8> kCommands{add_tour,  add_run,  add_trace, add_cost,
+                                                     add_sweep, add_diff, add_isa,   add_programs};
+
+/// A subcommand with its first help line and the examples that its help opens with.
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const std::string& examples);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,170 @@
+// `flashlab isa`: the instruction table, as text and for other tools.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/report.hpp"
+#include "cli/text_table.hpp"
+#include "toymachine/assembler.hpp"
+#include "toymachine/instruction_set.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using toy::InstructionSpec;
+using toy::Level;
+
+constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
+
+struct Options {
+  std::string level;
+  bool markdown = false, json = false, textmate = false;
+  TerminalOptions terminal;
+};
+
+std::vector<InstructionSpec> chosen_instructions(const std::string& level) {
+  std::vector<InstructionSpec> chosen;
+  for (const InstructionSpec& spec : toy::instruction_set()) {
+    if (level.empty() || spec.in(*toy::parse_level(level))) chosen.push_back(spec);
+  }
+  return chosen;
+}
+
+std::string syntax(const InstructionSpec& spec) {
+  return std::string(spec.mnemonic) + " " + std::string(spec.operand_names);
+}
+
+std::string levels_of(const InstructionSpec& spec) {
+  if (std::all_of(kLevels.begin(), kLevels.end(), [&](Level level) { return spec.in(level); })) {
+    return "all";
+  }
+  std::string text;
+  for (const Level level : kLevels) {
+    if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(toy::to_string(level));
+  }
+  return text;
+}
+
+/// FLOPs of one execution on scalars; exponentials are counted apart.
+std::string flops_of(const InstructionSpec& spec) {
+  return spec.flop_kind == toy::FlopKind::kExponential ? "exp" : std::to_string(spec.flops);
+}
+
+std::string as_table(const std::vector<InstructionSpec>& instructions, const Terminal& terminal) {
+  TextTable table({{"instruction"},
+                   {"operation"},
+                   {"cycles", Align::kRight},
+                   {"FLOPs", Align::kRight},
+                   {"levels"}});
+  for (const InstructionSpec& spec : instructions) {
+    table.row({syntax(spec), effect_text(spec, terminal), std::to_string(spec.cycles),
+               flops_of(spec), levels_of(spec)});
+  }
+  return table.to_string(terminal);
+}
+
+std::string as_markdown(const std::vector<InstructionSpec>& instructions) {
+  std::string text =
+      "| Instruction | Operation | Meaning | Cycles | FLOPs | Levels "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const InstructionSpec& spec : instructions) {
+    text += "| `" + syntax(spec) + "` | `" + std::string(spec.effect) + "` | " +
+            std::string(spec.meaning) + " | " + std::to_string(spec.cycles) + " | " +
+            flops_of(spec) + " | " + levels_of(spec) + " |\n";
+  }
+  return text;
+}
+
+Json as_json(const std::vector<InstructionSpec>& instructions) {
+  Json list = Json::array();
+  for (const InstructionSpec& spec : instructions) {
+    Json levels = Json::array();
+    for (const Level level : kLevels) {
+      if (spec.in(level)) levels.push_back(toy::to_string(level));
+    }
+    list.push_back({{"mnemonic", spec.mnemonic},
+                    {"operands", spec.operand_names},
+                    {"effect", spec.effect},
+                    {"meaning", spec.meaning},
+                    {"levels", levels},
+                    {"cycles", spec.cycles},
+                    {"flops", spec.flops},
+                    {"loads", spec.is_load()},
+                    {"stores", spec.is_store()},
+                    {"counts_as_exp", spec.flop_kind == toy::FlopKind::kExponential},
+                    {"example", spec.example}});
+  }
+  return list;
+}
+
+std::string alternatives(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
+  return text;
+}
+
+/// A TextMate grammar: VS Code and most other editors colour with these.
+Json as_textmate(const std::vector<InstructionSpec>& instructions) {
+  std::vector<std::string> mnemonics, directives;
+  for (const InstructionSpec& spec : instructions) mnemonics.emplace_back(spec.mnemonic);
+  const toy::LanguageWords& words = toy::language_words();
+  for (const std::string& directive : words.directives) directives.push_back("\\" + directive);
+  const auto rule = [](const std::string& name, const std::string& match) {
+    return Json{{"name", name + ".flashlab"}, {"match", match}};
+  };
+  return {{"name", "flashlab"},
+          {"scopeName", "source.flashlab"},
+          {"fileTypes", {"toy"}},
+          {"patterns",
+           {rule("comment.line", "[;#].*$"),
+            rule("keyword.control.directive", "(?:" + alternatives(directives) + ")\\b"),
+            rule("keyword.control", "\\b(?:" + alternatives(words.keywords) + ")\\b"),
+            rule("support.function", "(?i)\\b(?:" + alternatives(mnemonics) + ")\\b"),
+            rule("support.function.expression",
+                 "\\b(?:" + alternatives(words.functions) + ")(?=\\s*\\()"),
+            rule("variable.language.register", "\\b[Rr][0-9]+\\b|\\b[Rr](?=\\[)"),
+            rule("constant.numeric", "\\b[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\\b"),
+            rule("variable.other.array", "\\b[A-Za-z_][A-Za-z0-9_]*(?=\\[)")}}};
+}
+
+int print_instructions(const Options& options) {
+  const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
+  if (options.json) {
+    std::cout << as_json(instructions).dump(2) << "\n";
+  } else if (options.textmate) {
+    std::cout << as_textmate(instructions).dump(2) << "\n";
+  } else if (options.markdown) {
+    std::cout << as_markdown(instructions);
+  } else {
+    std::cout << as_table(instructions, options.terminal.terminal());
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_isa(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = add_command(app, "isa", "The instruction table",
+                                  "  flashlab isa                      every instruction\n"
+                                  "  flashlab isa --level matmul       those of the first machine\n"
+                                  "  flashlab isa --textmate > toy.tmLanguage.json\n");
+  std::vector<std::string> levels;
+  for (const Level level : kLevels) levels.emplace_back(toy::to_string(level));
+  command.add_option("--level", options->level, "only this machine: matmul, softmax or attention")
+      ->check(CLI::IsMember(levels))
+      ->type_name("LEVEL");
+  auto* markdown = command.add_flag("--markdown", options->markdown, "as a Markdown table");
+  auto* json = command.add_flag("--json", options->json, "as JSON")->excludes(markdown);
+  command.add_flag("--textmate", options->textmate, "as an editor's grammar")
+      ->excludes(markdown)
+      ->excludes(json);
+  options->terminal.add_to(command);
+  return [options] { return print_instructions(*options); };
+}
+
+}  // namespace flashlab::cli

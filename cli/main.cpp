@@ -1,0 +1,184 @@
+// flashlab: programs on the toy machine, from the command line. One file a command; this one finds
+// the command, and turns whatever goes wrong into a message and an exit code.
+#include <algorithm>
+#include <iostream>
+#include <new>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/files.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kVersion = "flashlab 0.1.0";
+
+/// Help that begins with what to type: summary and examples (the description), then the flags.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    std::string text = make_description(app) + make_usage(app, name) + make_positionals(app) +
+                       make_groups(app, mode) + make_subcommands(app, mode);
+    if (app->get_parent() == nullptr) text += make_footer(app);
+    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) {
+      text.erase(at, 1);  // the base class is generous with blank lines
+    }
+    return text;
+  }
+
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    std::string text = "Usage: flashlab";
+    if (app->get_parent() == nullptr) return text + " COMMAND [FLAG ...]\n";
+    text += " " + app->get_name();
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->nonpositional()) text += " " + option->get_type_name();
+    }
+    return text + " [FLAG ...]\n";
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const bool takes_value = option->get_expected_max() > 0 && option->get_type_size() > 0;
+    std::string name = is_positional ? option->get_type_name() : option->get_name(false, true);
+    if (const std::size_t comma = name.find(','); comma != std::string::npos)
+      name.insert(comma + 1, " ");
+    std::string type = option->get_type_name();
+    type = type.substr(0, type.find(':'));  // without what the value is checked for
+    if (!is_positional && takes_value) name += " " + type;
+    const std::string& value = option->get_default_str();
+    return entry(name, option->get_description() + (value.empty() ? "" : " (" + value + ")"));
+  }
+
+  /// In the list of commands, the first line says it.
+  std::string make_subcommand(const CLI::App* command) const override {
+    const std::string description = command->get_description();
+    return entry(command->get_display_name(), description.substr(0, description.find('\n')), 12);
+  }
+
+ private:
+  static std::string entry(const std::string& name, const std::string& description,
+                           std::size_t column = 28) {
+    constexpr std::size_t kWidth = 80;
+    std::string text = "  " + name;
+    text += text.size() < column ? std::string(column - text.size(), ' ')
+                                 : "\n" + std::string(column, ' ');
+    const std::vector<std::string> lines = wrap(description, kWidth - column);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      text += (i > 0 ? std::string(column, ' ') : "") + lines[i] + "\n";
+    }
+    return text;
+  }
+};
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names{"help"};
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// `flashlab help trace` is `flashlab trace --help`, a bare `flashlab` is `flashlab --help`.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) return {"--help"};
+  if (words[0] != "help") return words;
+  words.erase(words.begin());
+  words.push_back("--help");
+  return words;
+}
+
+void check_command_name(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> names = command_names(app);
+  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return;
+  throw request_failure("there is no command '" + printable(word) + "'",
+                        "one of those that `flashlab --help` lists",
+                        toy::nearest(word, names).value_or(""));
+}
+
+/// What the parser says, with a near miss for a flag that does not exist.
+Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string help = chosen.empty() ? "" : command.get_name() + " ";
+  for (const std::string& word : app.remaining(true)) {
+    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) break;
+    const std::string flag = word.substr(0, word.find('='));
+    return request_failure(
+        "unexpected argument '" + printable(word) + "'", "what `flashlab " + help + "--help` lists",
+        flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
+  }
+  return request_failure(printable(error.what()), "what `flashlab " + help + "--help` lists");
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app(
+      "Write programs for a small machine, run them, see every step, count every cycle.\n\n"
+      "Examples:\n"
+      "  flashlab tour                          two minutes: what this is about\n"
+      "  flashlab trace matmul_c00              seven steps that make one element of a product\n"
+      "  flashlab run softmax_online -D n=64    run it and count\n"
+      "  flashlab cost softmax_online           the same counts as formulas, without running\n",
+      "flashlab");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.footer("`flashlab COMMAND --help` tells about one command.\n");
+  std::vector<CommandAction> actions;
+  for (const AddCommand add : kCommands) actions.push_back(add(app));
+
+  std::vector<std::string> words = arguments(argc, argv);
+  check_command_name(app, words.front());
+  try {
+    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    app.parse(words);
+  } catch (const CLI::Success& request) {  // --help, --version
+    app.exit(request);
+    return kExitGood;
+  } catch (const CLI::ParseError& error) {
+    throw parse_failure(app, error);
+  }
+  const std::vector<const CLI::App*> all = std::as_const(app).get_subcommands({});
+  const auto chosen = std::find(all.begin(), all.end(), app.get_subcommands().front());
+  return actions[static_cast<std::size_t>(chosen - all.begin())]();
+}
+
+int run_and_report(int argc, char** argv) {
+  try {
+    const int code = run_command(argc, argv);
+    std::cout.flush();
+    if (!std::cout) throw request_failure("standard output cannot be written");
+    return code;
+  } catch (const Failure& failure) {
+    std::cout.flush();
+    std::cerr << failure.what();
+    return failure.code();
+  } catch (const std::bad_alloc&) {
+    std::cerr
+        << "flashlab: error: not enough memory (--max-array-bytes limits what is asked for)\n";
+    return kExitLimit;
+  }
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const std::string& examples) {
+  return *app.add_subcommand(name, summary + "\n\nExamples:\n" + examples);
+}
+
+}  // namespace flashlab::cli
+
+int main(int argc, char** argv) {
+  flashlab::cli::handle_signals();
+  std::ios::sync_with_stdio(false);
+  return flashlab::cli::run_and_report(argc, argv);
+}

@@ -1,0 +1,291 @@
+#include "cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "cli/failure.hpp"
+#include "cli/files.hpp"
+#include "cli/text_table.hpp"
+#include "toymachine/assembler.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kMachineGroup = "Machine";
+constexpr const char* kLimitGroup = "Limits";
+constexpr const char* kTerminalGroup = "Terminal";
+
+std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
+
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+}
+
+struct Definition {
+  std::string name, value;
+};
+
+/// "n=64,d=4" in parts. A part without '=' continues the value before it: "n=8,16,32".
+std::vector<Definition> split_definitions(const std::vector<std::string>& texts) {
+  std::vector<Definition> definitions;
+  for (const std::string& text : texts) {
+    bool first = true;
+    for (const std::string& part : CLI::detail::split(text, ',')) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos && !first && !definitions.empty()) {
+        definitions.back().value += "," + part;
+        continue;
+      }
+      const std::string name = CLI::detail::trim_copy(part.substr(0, equals));
+      if (equals == std::string::npos || !is_name(name)) {
+        throw request_failure("-D " + in_quotes(text) + " gives no parameter a value",
+                              "-D NAME=NUMBER, as in -D n=64");
+      }
+      definitions.push_back({name, CLI::detail::trim_copy(part.substr(equals + 1))});
+      first = false;
+    }
+  }
+  return definitions;
+}
+
+void check_given_once(const std::vector<Definition>& definitions) {
+  std::set<std::string> names;
+  for (const Definition& definition : definitions) {
+    if (!names.insert(definition.name).second) {
+      throw request_failure("parameter " + in_quotes(definition.name) + " is given twice");
+    }
+  }
+}
+
+ColorChoice color_choice(const std::string& text) {
+  if (text == "always") return ColorChoice::kAlways;
+  return text == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
+std::shared_ptr<const toy::Program> assemble_or_fail(
+    const std::shared_ptr<const toy::SourceText>& source, const toy::Limits& limits) {
+  return std::make_shared<const toy::Program>(
+      value_or_fail(toy::assemble(source, limits), *source));
+}
+
+}  // namespace
+
+void TerminalOptions::add_to(CLI::App& command) {
+  command.add_option("--color", color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->group(kTerminalGroup);
+  auto* ascii_flag = command.add_flag("--ascii", ascii, "ASCII only")->group(kTerminalGroup);
+  command.add_flag("--unicode", unicode, "Unicode, whatever the locale says")
+      ->excludes(ascii_flag)
+      ->group(kTerminalGroup);
+  command.add_option("--width", width, "columns to use, instead of the terminal's")
+      ->check(CLI::Range(20, 500))
+      ->type_name("COLUMNS")
+      ->group(kTerminalGroup);
+}
+
+Terminal TerminalOptions::terminal() const {
+  return detect_terminal({color_choice(color), ascii, unicode, width});
+}
+
+void MachineOptions::add_to(CLI::App& command, bool executes) {
+  command.add_option("-D,--define", definitions, "value of a parameter; may be repeated")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false)
+      ->group(kMachineGroup);
+  command
+      .add_option("--registers", registers, "registers of the machine, instead of the program's")
+      ->type_name("K")
+      ->group(kMachineGroup);
+  command.add_option("--operands", operands, "any, or pinned: products take R0 and R1 only")
+      ->check(CLI::IsMember({"any", "pinned"}))
+      ->type_name("RULE")
+      ->group(kMachineGroup);
+  command.add_option("--cost", costs, "cycles of instructions, 1 each unless set: LOAD=100,EXP=4")
+      ->type_name("OP=CYCLES,...")
+      ->group(kMachineGroup);
+  const auto limit = [&](const char* flag, std::int64_t& value, const char* what) {
+    command.add_option(flag, value, what)
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60))
+        ->type_name("N")
+        ->default_str(grouped(std::to_string(value)))
+        ->group(kLimitGroup);
+  };
+  limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
+  limit("--max-nesting", limits.max_nesting, "loops inside each other");
+  limit("--max-registers", limits.max_registers, "registers of the machine");
+  if (!executes) return;
+  limit("--max-steps", limits.max_steps, "steps of a run");
+  limit("--max-array-bytes", limits.max_array_bytes, "bytes of all arrays together");
+  limit("--max-trace-rows", limits.max_trace_rows, "rows of a trace in the terminal");
+}
+
+toy::Binding MachineOptions::binding_without_params() const {
+  toy::Binding binding;
+  binding.limits = limits;
+  if (operands == "any") binding.operand_rule = toy::OperandRule::kAny;
+  if (operands == "pinned") binding.operand_rule = toy::OperandRule::kPinned;
+  return binding;
+}
+
+std::vector<ParameterRange> MachineOptions::ranges(toy::Binding& binding) const {
+  binding = binding_without_params();
+  std::vector<ParameterRange> swept;
+  const std::vector<Definition> definitions_given = split_definitions(definitions);
+  check_given_once(definitions_given);
+  for (const auto& [name, text] : definitions_given) {
+    std::vector<std::int64_t> values = parse_values(name, text);
+    if (values.size() == 1) {
+      binding.params[name] = values.front();
+    } else {
+      swept.push_back({name, std::move(values)});
+    }
+  }
+  if (!registers.empty()) {
+    std::vector<std::int64_t> values = parse_values("registers", registers);
+    if (values.size() == 1) {
+      binding.registers = values.front();
+    } else {
+      swept.push_back({"registers", std::move(values)});
+    }
+  }
+  return swept;
+}
+
+toy::Binding MachineOptions::binding() const {
+  toy::Binding binding;
+  const std::vector<ParameterRange> swept = ranges(binding);
+  if (!swept.empty()) {
+    throw request_failure(in_quotes(swept.front().name) + " is given several values",
+                          "one value here; `flashlab sweep` takes a range");
+  }
+  return binding;
+}
+
+toy::CostTable MachineOptions::cost_table() const {
+  toy::CostTable table;
+  value_or_fail(table.parse(costs));
+  return table;
+}
+
+void RunOptions::add_to(CLI::App& command) {
+  command.add_option("--precision", precision, "what a register holds: float or double")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->type_name("TYPE")
+      ->group(kMachineGroup);
+  command
+      .add_option("--input", inputs,
+                  "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
+                  "a .csv or .json file; may be repeated")
+      ->type_name("ARRAY=VALUES")
+      ->allow_extra_args(false)
+      ->group(kMachineGroup);
+}
+
+std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
+  std::map<std::string, toy::InputSource> sources;
+  for (const std::string& text : inputs) {
+    const std::size_t equals = text.find('=');
+    const std::string name = CLI::detail::trim_copy(text.substr(0, equals));
+    if (equals == std::string::npos || !is_name(name)) {
+      throw request_failure("--input " + in_quotes(text) + " names no array",
+                            "--input ARRAY=VALUES, as in --input x=random:7");
+    }
+    toy::InputSource source = value_or_fail(toy::parse_input_source(text.substr(equals + 1)));
+    if (!sources.emplace(name, std::move(source)).second) {
+      throw request_failure("input " + in_quotes(name) + " is given twice");
+    }
+  }
+  return sources;
+}
+
+toy::BoundProgram LoadedProgram::bind(const toy::Binding& binding) const {
+  return value_or_fail(toy::bind(program, binding), *source);
+}
+
+std::string LoadedProgram::short_name() const {
+  return printable(std::filesystem::path(source->name()).stem().string());
+}
+
+std::string LoadedProgram::heading(const Terminal& terminal) const {
+  const std::string title = program->title.empty() ? "" : ": " + printable(program->title);
+  std::string text;
+  for (const std::string& line : wrap(short_name() + title, terminal.width)) {
+    text += styled(line, Style::kBold, terminal) + "\n";
+  }
+  return text;
+}
+
+LoadedProgram load_program(const std::string& name, const toy::Limits& limits) {
+  auto source = read_program(name, limits.max_source_bytes);
+  auto program = assemble_or_fail(source, limits);
+  return {std::move(source), std::move(program)};
+}
+
+LoadedProgram load_text(const std::string& name, const std::string& text) {
+  auto source = std::make_shared<const toy::SourceText>(name, text);
+  auto program = assemble_or_fail(source, {});
+  return {std::move(source), std::move(program)};
+}
+
+std::string setting(const toy::BoundProgram& bound) {
+  std::string text;
+  for (std::size_t i = 0; i < bound.params.size(); ++i) {
+    text += bound.program->params[i].name + " = " + std::to_string(bound.params[i]) + ", ";
+  }
+  const std::string count = std::to_string(bound.num_registers);
+  return text + count + (bound.num_registers == 1 ? " register" : " registers");
+}
+
+void add_program_argument(CLI::App& command, std::string& name, const std::string& flag) {
+  command.add_option(flag, name, "a .toy file, - for standard input, or a bundled program's name")
+      ->required()
+      ->type_name("PROGRAM");
+}
+
+std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text) {
+  constexpr std::size_t kMostValues = 10'000;
+  const std::string expected =
+      "a whole number, or for a sweep a range: 3..32, 8..64+8, 8..1024*2 or 8,16,32";
+  const auto fail = [&] {
+    return request_failure(in_quotes(text) + " is no value for " + in_quotes(name), expected);
+  };
+  const auto number = [&](std::string_view digits) {
+    std::int64_t value = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (code != std::errc{} || end != digits.data() + digits.size()) throw fail();
+    return value;
+  };
+  std::vector<std::int64_t> values;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    if (dots == std::string::npos) {
+      values.push_back(number(CLI::detail::trim_copy(part)));
+      continue;
+    }
+    const std::size_t sign = std::min(part.find_first_of("+*", dots + 2), part.size());
+    const std::int64_t first = number(part.substr(0, dots));
+    const std::int64_t last = number(part.substr(dots + 2, sign - dots - 2));
+    const bool factor = sign < part.size() && part[sign] == '*';
+    const std::int64_t step = sign < part.size() ? number(part.substr(sign + 1)) : 1;
+    if (first > last || step < (factor ? 2 : 1) || (factor && first < 1)) throw fail();
+    for (std::int64_t value = first;;) {
+      values.push_back(value);
+      if (values.size() > kMostValues) throw request_failure("a sweep has at most 10 000 values");
+      std::int64_t next = 0;
+      const bool wraps = factor ? __builtin_mul_overflow(value, step, &next)
+                                : __builtin_add_overflow(value, step, &next);
+      if (wraps || next > last) break;
+      value = next;
+    }
+  }
+  return values;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,100 @@
+// The flags that several commands share, and what they stand for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+#include "toymachine/dram.hpp"
+#include "toymachine/loop_nest.hpp"
+#include "toymachine/machine.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace flashlab::cli {
+
+/// A command as main sees it: adds its subcommand, and returns what to do when it was chosen.
+using CommandAction = std::function<int()>;
+using AddCommand = CommandAction (*)(CLI::App&);
+
+/// --color, --ascii, --unicode, --width.
+struct TerminalOptions {
+  std::string color = "auto";
+  bool ascii = false;
+  bool unicode = false;
+  std::size_t width = 0;
+
+  void add_to(CLI::App& command);
+  Terminal terminal() const;
+};
+
+/// A range of values in a sweep: `3..32`, `8..1024*2`, `8,16,32`; one value otherwise.
+struct ParameterRange {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+
+/// The flags that decide what machine a program runs on: -D, --registers, --operands, limits, and
+/// --cost.
+struct MachineOptions {
+  std::vector<std::string> definitions;  // "n=64,d=4"
+  std::string registers;
+  std::string operands;
+  std::string costs;
+  toy::Limits limits;
+
+  /// What a program stores does not matter to a command that only counts: `executes` decides
+  /// whether the limits on steps and arrays apply.
+  void add_to(CLI::App& command, bool executes);
+  /// Throws Failure for a -D or --registers that is malformed or given twice.
+  toy::Binding binding() const;
+  /// The same flags with ranges allowed; `binding` takes those with one value.
+  std::vector<ParameterRange> ranges(toy::Binding& binding) const;
+  toy::CostTable cost_table() const;
+
+ private:
+  toy::Binding binding_without_params() const;
+};
+
+/// The flags of commands that execute: --precision, --input.
+struct RunOptions {
+  std::string precision = "float";
+  std::vector<std::string> inputs;  // "x=random:7"
+
+  void add_to(CLI::App& command);
+  std::map<std::string, toy::InputSource> input_sources() const;
+};
+
+/// A program that was read and assembled.
+struct LoadedProgram {
+  std::shared_ptr<const toy::SourceText> source;
+  std::shared_ptr<const toy::Program> program;
+
+  /// Throws Failure when the parameters do not fit.
+  toy::BoundProgram bind(const toy::Binding& binding) const;
+  /// "softmax_online: Online softmax in two passes, …", as lines that fit.
+  std::string heading(const Terminal& terminal) const;
+  /// The file's name without folders and ending.
+  std::string short_name() const;
+};
+LoadedProgram load_program(const std::string& name, const toy::Limits& limits);
+LoadedProgram load_text(const std::string& name, const std::string& text);
+
+/// "n = 4, d = 2; 4 registers".
+std::string setting(const toy::BoundProgram& bound);
+
+/// Adds the positional PROGRAM argument, with the help that every command gives for it.
+void add_program_argument(CLI::App& command, std::string& name,
+                          const std::string& flag = "program");
+
+/// Reads `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure.
+std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,83 @@
+// `flashlab sweep`: a program's counts over a range of one parameter, as a table and a plot.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/sweep_points.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct Options {
+  std::string program;
+  bool json = false, csv = false, no_plot = false;
+  std::string y = "loads,cycles", log = "auto";
+  MachineOptions machine;
+  TerminalOptions terminal;
+};
+
+Sweep make_sweep(const Options& options) {
+  Sweep sweep;
+  std::vector<ParameterRange> ranges = options.machine.ranges(sweep.fixed);
+  if (ranges.size() != 1) {
+    throw request_failure(
+        ranges.empty() ? "no parameter has a range" : "several parameters have a range",
+        "one range: --registers 3..32 or -D n=8..1024*2");
+  }
+  sweep.range = std::move(ranges.front());
+  const toy::CostTable costs = options.machine.cost_table();
+  sweep.loaded = load_program(options.program, options.machine.limits);
+  for (const std::int64_t x : sweep.range.values) sweep.points.push_back(measure(sweep, costs, x));
+  for (const Point& point : sweep.points) {
+    if (point.bound) return sweep;
+  }
+  throw program_failure(sweep.points.front().problems, *sweep.loaded.source);
+}
+
+int print_sweep(const Options& options) {
+  std::vector<Metric> plotted;
+  for (const std::string& key : CLI::detail::split(options.y, ',')) {
+    plotted.push_back(metric(CLI::detail::trim_copy(key)));
+  }
+  const Sweep sweep = make_sweep(options);
+  if (options.json) {
+    std::cout << sweep_json(sweep).dump(2) << "\n";
+  } else if (options.csv) {
+    std::cout << sweep_csv(sweep);
+  } else {
+    const Terminal terminal = options.terminal.terminal();
+    std::cout << sweep.loaded.heading(terminal) << "\n" << sweep_table(sweep, plotted, terminal);
+    if (!options.no_plot) std::cout << "\n" << sweep_plot(sweep, plotted, options.log, terminal);
+  }
+  std::cout.flush();
+  std::cerr << sweep_problems(sweep);
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_sweep(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command =
+      add_command(app, "sweep", "Counts over a range of one parameter: a table and a plot",
+                  "  flashlab sweep matmul_blocked --registers 3..32\n"
+                  "  flashlab sweep softmax_online -D n=8..1024*2 --y loads,EXP\n"
+                  "  flashlab sweep matmul_blocked --registers 3,7,13 -D m=12,n=12,k=12 --csv\n");
+  add_program_argument(command, options->program);
+  command.add_option("--y", options->y, "counters to plot")
+      ->capture_default_str()
+      ->type_name("NAME,...");
+  command.add_option("--log", options->log, "logarithmic axes: auto, none, x, y or xy")
+      ->check(CLI::IsMember({"auto", "none", "x", "y", "xy"}))
+      ->type_name("AXES");
+  command.add_flag("--no-plot", options->no_plot, "the table only");
+  auto* json = command.add_flag("--json", options->json, "as JSON");
+  command.add_flag("--csv", options->csv, "as CSV")->excludes(json);
+  options->machine.add_to(command, false);
+  options->terminal.add_to(command);
+  return [options] { return print_sweep(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,29 @@
+# The libraries that flashlab stands on. They come from the system's packages; a missing one stops the
+# configure step with the name to install, or, with -DFLASHLAB_FETCH=ON, is fetched at a fixed version.
+include(FetchContent)
+
+macro(flashlab_need package target repository version packages)
+  find_package(${package} QUIET)
+  if(NOT TARGET ${target} AND FLASHLAB_FETCH)
+    message(STATUS "fetching ${package} ${version}")
+    FetchContent_Declare(${package} GIT_REPOSITORY https://github.com/${repository}
+                                    GIT_TAG ${version} GIT_SHALLOW ON)
+    FetchContent_MakeAvailable(${package})
+  elseif(NOT TARGET ${target})
+    message(FATAL_ERROR "${package} is missing. Install ${packages}, or let ./lab do it, "
+                        "or configure with -DFLASHLAB_FETCH=ON to fetch its source.")
+  endif()
+endmacro()
+
+find_package(GMP REQUIRED)  # not built with CMake, so never fetched
+flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
+              "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
+flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
+              "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
+if(FLASHLAB_BUILD_TESTS)
+  flashlab_need(Catch2 Catch2::Catch2 catchorg/Catch2 v3.7.1
+                "catch2 (Debian, Ubuntu) or catch-devel (Fedora)")
+  if(catch2_SOURCE_DIR)  # fetched: its CMake module lies in the source
+    list(APPEND CMAKE_MODULE_PATH "${catch2_SOURCE_DIR}/extras")
+  endif()
+endif()

@@ -1,0 +1,25 @@
+# `cmake --install` and `find_package(flashlab)`: the libraries, their public headers, the command.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
+
+set_target_properties(flashlab_toymachine PROPERTIES EXPORT_NAME toymachine)
+target_compile_features(flashlab_toymachine PUBLIC cxx_std_20)  # so do its headers' readers
+install(TARGETS flashlab_toymachine EXPORT flashlab_targets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+
+# Only a folder's top-level headers are public; included as "toymachine/assembler.hpp".
+file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/toymachine/*.hpp")
+install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/toymachine")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/flashlabConfig.cmake.in"
+                              "${PROJECT_BINARY_DIR}/flashlabConfig.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/flashlabConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/flashlabConfig.cmake"
+              "${PROJECT_BINARY_DIR}/flashlabConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake" DESTINATION "${package_dir}")
+install(EXPORT flashlab_targets NAMESPACE flashlab:: FILE flashlabTargets.cmake
+        DESTINATION "${package_dir}")

@@ -1,0 +1,119 @@
+// What trace, cost, sweep, diff, isa, programs and tour say.
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+TEST_CASE("trace prints the seven steps of c00") {
+  const std::string out = flashlab("trace matmul_c00").out;
+  CHECK_THAT(out, contains("MAC_Z R0, R1, R2"));
+  CHECK_THAT(out, contains("a00*b00"));
+  CHECK_THAT(out, contains("c00"));
+  CHECK_THAT(out, contains("4 LOAD + 2 MAC + 1 STORE = 7 cycles"));
+}
+
+TEST_CASE("trace --body prints the generic step with carried names") {
+  const std::string out = flashlab("trace softmax_online --body i").out;
+  CHECK_THAT(out, contains("LOAD x[i], R0"));
+  CHECK_THAT(out, contains("e^(m - m')"));
+}
+
+TEST_CASE("a program that goes wrong is traced up to the wrong step") {
+  Workplace place;
+  place.write("bad.toy", ".registers 2\n.input x[2]\nLOAD x[0], R0\nMOV R1, R0\n");
+  const Outcome table = place.shell("flashlab trace bad.toy --json t.json");
+  CHECK(table.code == 1);
+  CHECK_THAT(table.err, contains("bad.toy:4:"));
+  const auto trace = nlohmann::json::parse(place.read("t.json"));
+  CHECK(trace["steps"].size() == 1);
+  CHECK(trace["complete"] == false);
+}
+
+TEST_CASE("cost gives formulas, their domain, and the numbers of an executed run") {
+  const auto cost = json_of(flashlab("cost softmax_online -D n=100 --json"));
+  CHECK(cost["formula"]["loads"] == "2n");
+  CHECK(cost["formula"]["stores"] == "n");
+  CHECK(cost["formula"]["cycles"] == "14n - 4");
+  CHECK(cost["domain"] == "n >= 1");
+  CHECK(cost["formula"]["by_pass"].size() == 2);
+  const auto run = json_of(flashlab("run softmax_online -D n=100 --json"));
+  for (const auto& [key, value] : cost["value"].items()) {
+    CAPTURE(key);
+    CHECK(run[key] == value);
+  }
+}
+
+TEST_CASE("cost counts what no machine could run") {
+  const auto small = json_of(flashlab("cost softmax_safe -D n=1000000000 --json"));
+  CHECK(small["value"]["cycles"] == 10'999'999'999);
+  const auto large = json_of(flashlab("cost matmul_naive -D m=1000000,n=1000000,k=1000000 --json"));
+  CHECK(large["value"]["by_op"]["LOAD"] == "2000000000000000000");  // above 2^53: a string
+}
+
+TEST_CASE("sweep shows each value, also those that the program cannot have") {
+  const Outcome text = flashlab("sweep matmul_blocked --registers 2..4");
+  CHECK(text.code == 0);
+  CHECK_THAT(text.err, contains("no counts for registers = 2"));
+  const auto json = json_of(flashlab("sweep matmul_blocked --registers 3,7,13 --json"));
+  CHECK(json["parameter"] == "registers");
+  CHECK(json["points"].size() == 3);
+  CHECK(json["points"][0]["loads"] > json["points"][1]["loads"]);
+  const std::string csv = flashlab("sweep softmax_safe -D n=8..64*2 --csv").out;
+  CHECK_THAT(csv, contains("n,steps,cycles,loads"));
+  CHECK_THAT(csv, contains("\n64,703,703,192,"));
+}
+
+TEST_CASE("diff prints the course's comparison and where the two cross") {
+  const std::string text = flashlab("diff softmax_safe softmax_online").out;
+  for (const char* part : {"3n", "2n", "11n - 1", "14n - 4", "SUB, EXP, ADD", "4 - 3/n", "3.25"}) {
+    CAPTURE(part);
+    CHECK_THAT(text, contains(part));
+  }
+  const auto json = json_of(flashlab("diff softmax_safe softmax_online --json"));
+  CHECK(json["crossing"]["formula"][0] == "4 - 3/n");
+  CHECK(json["crossing"]["value"] == 3.25);
+  CHECK(json["difference"]["loads"] == -4);
+}
+
+TEST_CASE("diff puts small traces side by side where the terminal is wide enough") {
+  const std::string wide = flashlab("diff matmul_inner matmul_outer --width 140").out;
+  CHECK_THAT(wide, contains("matmul_inner                                         matmul_outer"));
+  CHECK_THAT(flashlab("diff matmul_inner matmul_outer --no-trace").out, !contains("Step"));
+}
+
+TEST_CASE("isa prints the same rows in every form") {
+  const auto rows = json_of(flashlab("isa --json"));
+  const std::string text = flashlab("isa").out, markdown = flashlab("isa --markdown").out;
+  const auto grammar = json_of(flashlab("isa --textmate"));
+  CHECK(grammar["scopeName"] == "source.flashlab");
+  for (const auto& row : rows) {
+    const std::string syntax =
+        row["mnemonic"].get<std::string>() + " " + row["operands"].get<std::string>();
+    CAPTURE(syntax);
+    CHECK_THAT(text, contains(syntax));
+    CHECK_THAT(markdown, contains("`" + syntax + "`"));
+    CHECK_THAT(grammar.dump(), contains(row["mnemonic"].get<std::string>()));
+  }
+  CHECK(json_of(flashlab("isa --level matmul --json")).size() == 4);
+}
+
+TEST_CASE("programs lists what run takes, and prints their texts") {
+  for (const auto& program : json_of(flashlab("programs --json"))) {
+    const std::string name = program["name"];
+    CAPTURE(name);
+    CHECK(program["title"] != "");
+    CHECK(flashlab("cost " + name).code == 0);
+    CHECK_THAT(flashlab("programs " + name).out, contains(program["title"].get<std::string>()));
+  }
+}
+
+TEST_CASE("the tour shows the counts of the course") {
+  const std::string tour = flashlab("tour").out;
+  for (const char* part : {"= 7 cycles", "= 22 cycles", "25", "3n", "2n", "did you mean LOAD?"}) {
+    CAPTURE(part);
+    CHECK_THAT(tour, contains(part));
+  }
+}
+
+}  // namespace
+}  // namespace flashlab::test

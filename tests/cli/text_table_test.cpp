@@ -1,0 +1,93 @@
+// Tables and plots, apart from the command.
+#include "cli/text_table.hpp"
+
+#include "cli/plot.hpp"
+#include "tests/cli/command.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using test::contains;
+
+const Terminal kNarrow{40, false, false};
+
+TEST_CASE("numbers stand right, words left, and no line ends in blanks") {
+  TextTable table({{"counter"}, {"all", Align::kRight}});
+  table.row({"loads", "8"});
+  table.rule();
+  table.row({"cycles", "1234"});
+  CHECK(table.to_string(kNarrow) ==
+        "  counter    all\n"
+        "  --------------\n"
+        "  loads        8\n"
+        "  --------------\n"
+        "  cycles    1234\n");
+}
+
+TEST_CASE("a long cell is wrapped between words") {
+  TextTable table({{"name"}, {"what it is"}});
+  table.row({"a", "one two three four five six seven eight nine"});
+  const std::string text = table.to_string(kNarrow);
+  CHECK(test::widest_line(text) <= 40);
+  CHECK_THAT(text, contains("  a      one two three"));
+}
+
+TEST_CASE("columns that do not fit come in a further block with the first column again") {
+  TextTable table({{"x"}, {"aaaaaaaaaaaaaaaa"}, {"bbbbbbbbbbbbbbbb"}, {"cccccccccccccccc"}});
+  std::vector<Column> columns{{"n", Align::kRight}};
+  for (int i = 0; i < 5; ++i) columns.push_back({"counter" + std::to_string(i), Align::kRight});
+  TextTable wide(columns);
+  wide.row({"1", "2", "3", "4", "5", "6"});
+  const std::string text = wide.to_string(kNarrow);
+  CHECK(test::widest_line(text) <= 40);
+  CHECK_THAT(text, contains("counter4"));
+  CHECK_THAT(text, contains("\n\n  n "));
+}
+
+TEST_CASE("widths count what is seen, not bytes") {
+  CHECK(display_width("a₀₀·b₀₀") == 7);
+  CHECK(display_width("\x1b[1mbold\x1b[0m") == 4);
+  CHECK(display_width("e\xCC\x81") == 1);     // a combining accent
+  CHECK(display_width("\xE6\xB3\xA8") == 2);  // a wide letter
+  CHECK(wrap("", 5) == std::vector<std::string>{""});
+  CHECK(wrap("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+}
+
+TEST_CASE("digits are grouped from five on") {
+  CHECK(grouped("1234") == "1234");
+  CHECK(grouped("12345") == "12 345");
+  CHECK(grouped("-1234567") == "-1 234 567");
+}
+
+TEST_CASE("axis numbers are short") {
+  CHECK(short_number(950) == "950");
+  CHECK(short_number(1024) == "1024");
+  CHECK(short_number(12000) == "12k");
+  CHECK(short_number(3.4e6) == "3.4M");
+}
+
+TEST_CASE("a plot has a mark for each point that does not share its place") {
+  const std::vector<Series> series{{"loads", {{1, 10}, {2, 20}, {3, 30}}}};
+  const std::string text = plot(series, {"n", 10, false, false}, kNarrow);
+  CHECK(std::count(text.begin(), text.end(), '*') == 4);  // three points and the legend
+  CHECK_THAT(text, contains("* loads"));
+  CHECK(test::widest_line(text) <= 40);
+}
+
+TEST_CASE("a plot survives no points, one point, equal values and huge ones") {
+  CHECK(plot({}, {}, kNarrow).empty());
+  CHECK(plot({{"a", {}}}, {}, kNarrow).empty());
+  CHECK_FALSE(plot({{"a", {{3, 0}}}}, {"n", 8, true, true}, kNarrow).empty());
+  CHECK_FALSE(plot({{"a", {{3, 5}, {4, 5}}}}, {"n", 8, false, true}, kNarrow).empty());
+  CHECK_FALSE(plot({{"a", {{1, 1}, {1e18, 1e30}}}}, {"n", 8, true, true}, kNarrow).empty());
+  CHECK_FALSE(plot({{"a", {{-5, 1}, {1e18, 1e300}}}}, {"n", 8, false, false}, kNarrow).empty());
+}
+
+TEST_CASE("doubling looks geometric, counting does not") {
+  CHECK(looks_geometric({8, 16, 32, 64}));
+  CHECK_FALSE(looks_geometric({3, 4, 5, 6, 7}));
+  CHECK_FALSE(looks_geometric({0, 1, 10, 100}));
+}
+
+}  // namespace
+}  // namespace flashlab::cli

@@ -1,0 +1,233 @@
+// The documentation's tables, traces and listings are what its commands print and its files hold.
+//
+// A block is a comment line and the fence (or, up to `<!-- end -->`, the text) after it:
+//   <!-- $ flashlab run matmul_c00 -->            the command's output; `(exit 1)` before the
+//   arrow:
+//                                                 with that exit code, its messages included
+//   <!-- file: toymachine/programs/x.toy -->      the file
+// FLASHLAB_UPDATE_DOCS=1 in the environment writes the blocks anew instead of comparing them.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch_shim.hpp"
+#include "toymachine/assembler.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+const fs::path kRoot = FLASHLAB_SOURCE_DIR;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Lines split(const std::string& text) {
+  Lines lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string join(const Lines& lines, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) text += lines[i] + "\n";
+  return text;
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs")) {
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  }
+  found.push_back(kRoot / "README.md");
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// One block of a page: lines [first, last) are what the command or file must give.
+struct Block {
+  std::string command;  // empty: a file
+  std::string file;
+  int exit_code = 0;
+  std::size_t marker = 0;
+  std::size_t first = 0, last = 0;
+};
+
+/// The block behind the marker on line `at`; nothing when the marker has no end.
+bool find_content(const Lines& lines, Block& block) {
+  std::size_t next = block.marker + 1;
+  while (next < lines.size() && lines[next].empty()) ++next;
+  const bool fenced = next < lines.size() && lines[next].starts_with("```");
+  block.first = fenced ? next + 1 : block.marker + 1;
+  block.last = block.first;
+  const std::string closing = fenced ? "```" : "<!-- end -->";
+  while (block.last < lines.size() && lines[block.last] != closing) ++block.last;
+  return block.last < lines.size();
+}
+
+std::vector<Block> blocks(const Lines& lines) {
+  static const std::regex marker(R"(<!-- (\$|file:) (.*?)( \(exit (\d+)\))? -->)");
+  std::vector<Block> found;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::smatch match;
+    if (!std::regex_match(lines[i], match, marker)) continue;
+    Block block;
+    block.marker = i;
+    (match[1] == "$" ? block.command : block.file) = match[2];
+    if (match[4].matched) block.exit_code = std::stoi(match[4]);
+    INFO("line " << i + 1 << ": " << lines[i]);
+    REQUIRE(find_content(lines, block));
+    found.push_back(block);
+    i = block.last;
+  }
+  return found;
+}
+
+struct Output {
+  int exit_code = -1;
+  std::string text;
+};
+
+Output run(const Block& block) {
+  constexpr const char* kProgram = "flashlab";
+  REQUIRE(block.command.starts_with(kProgram));
+  const std::string command =
+      "cd '" + kRoot.string() + "' && COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 '" FLASHLAB_BINARY "'" +
+      block.command.substr(std::string(kProgram).size()) + (block.exit_code == 0 ? "" : " 2>&1");
+  Output output;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::array<char, 4096> buffer{};
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    output.text.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) output.exit_code = WEXITSTATUS(status);
+  return output;
+}
+
+std::string content(const Block& block) {
+  if (block.command.empty()) return read(kRoot / block.file);
+  const Output output = run(block);
+  CHECK(output.exit_code == block.exit_code);
+  return output.text;
+}
+
+bool updating() {
+  const char* flag = std::getenv("FLASHLAB_UPDATE_DOCS");
+  return flag != nullptr && std::string(flag) == "1";
+}
+
+void rewrite(const fs::path& page) {
+  const Lines lines = split(read(page));
+  std::string text;
+  std::size_t at = 0;
+  for (const Block& block : blocks(lines)) {
+    text += join(lines, at, block.first) + content(block);
+    at = block.last;
+  }
+  std::ofstream(page, std::ios::binary) << text << join(lines, at, lines.size());
+}
+
+/// The anchor that a heading gets, as GitHub makes it: lower case, words joined by hyphens.
+std::string anchor(const std::string& heading) {
+  std::string result;
+  for (const char c : heading.substr(heading.find_first_not_of("# "))) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_') {
+      result += static_cast<char>(byte < 0x80 ? std::tolower(byte) : c);
+    } else if (c == ' ') {
+      result += '-';
+    }
+  }
+  return result;
+}
+
+std::set<std::string> anchors(const fs::path& page) {
+  std::set<std::string> found;
+  bool fenced = false;
+  for (const std::string& line : split(read(page))) {
+    if (line.starts_with("```")) fenced = !fenced;
+    if (!fenced && line.starts_with("#")) found.insert(anchor(line));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("every block of the docs is what its command prints or its file holds") {
+  for (const fs::path& page : pages()) {
+    if (updating()) rewrite(page);
+    const Lines lines = split(read(page));
+    for (const Block& block : blocks(lines)) {
+      INFO(page.filename().string()
+           << ", line " << block.marker + 1 << ": " << lines[block.marker]);
+      CHECK(join(lines, block.first, block.last) == content(block));
+    }
+  }
+}
+
+TEST_CASE("the docs show the reader every command whose output they print") {
+  for (const fs::path& page : pages()) {
+    const Lines lines = split(read(page));
+    std::string visible;
+    for (const std::string& line : lines) {
+      if (!line.starts_with("<!--")) visible += line + "\n";
+    }
+    for (const Block& block : blocks(lines)) {
+      if (block.command.empty()) continue;
+      INFO(page.filename().string() << " prints " << block.command << " without naming it");
+      // `./lab trace x` is how the README says `flashlab trace x`.
+      const std::string arguments = block.command.substr(block.command.find(' '));
+      CHECK(visible.find(arguments) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the docs print the instruction table and every bundled program has its place in them") {
+  std::string all;
+  for (const fs::path& page : pages()) all += read(page);
+  CHECK_THAT(all, flashlab::test::contains("<!-- $ flashlab isa --markdown -->"));
+  for (const auto& entry : fs::directory_iterator(kRoot / "toymachine/programs")) {
+    const std::string name = entry.path().stem().string();
+    INFO(name);
+    CHECK(all.find(name) != std::string::npos);
+  }
+}
+
+TEST_CASE("the language chapter has every word of the language") {
+  const std::string chapter = read(kRoot / "docs/02_the_language.md");
+  const auto& words = flashlab::toy::language_words();
+  for (const Lines& list : {words.directives, words.keywords, words.functions}) {
+    for (const std::string& word : list) CHECK_THAT(chapter, flashlab::test::contains(word));
+  }
+}
+
+TEST_CASE("links between the pages of the docs lead somewhere") {
+  static const std::regex link(R"(\]\(([^)#:]*)(#([^)]*))?\))");
+  for (const fs::path& page : pages()) {
+    const std::string text = read(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      const fs::path target = (*it)[1].length() == 0 ? page : page.parent_path() / (*it)[1].str();
+      INFO(page.filename().string() << ": " << it->str());
+      CHECK(fs::exists(target));
+      if ((*it)[3].matched) CHECK(anchors(target).count((*it)[3].str()) == 1);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+# Every public header compiles alone: it includes what it uses. One generated source a header.
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/toymachine/*.hpp")
+set(sources "")
+foreach(header IN LISTS headers)
+  string(MAKE_C_IDENTIFIER "${header}" stem)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/headers_alone/${stem}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"@header@\"\n" @ONLY)
+  list(APPEND sources "${source}")
+endforeach()
+add_library(flashlab_headers_alone OBJECT ${sources})
+target_link_libraries(flashlab_headers_alone PRIVATE flashlab::toymachine flashlab_options)

@@ -1,0 +1,252 @@
+// Instructions a second of the interpreter on one core, beside the same program as a C++ loop at
+// -O2 and in a straightforward Python interpreter, all in one run.
+//
+// Interpreter and loop take turns, so that both see the same state of the machine; figures are
+// medians. What is timed is values and counters in float: run(), from registers unwritten to counts
+// known. The results of both must agree before a time counts.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "toymachine/assembler.hpp"
+#include "toymachine/bench/native_loops.hpp"
+#include "toymachine/counters.hpp"
+#include "toymachine/dram.hpp"
+#include "toymachine/interpreter.hpp"
+
+namespace {
+
+using nlohmann::json;
+namespace toy = flashlab::toy;
+using Floats = std::vector<float>;
+
+struct Case {
+  std::string program;
+  std::int64_t n = 0;         // size for the interpreter and the loop
+  std::int64_t python_n = 0;  // Python's rate does not depend on the size, its patience does
+  std::int64_t minimum_rate;  // million instructions a second that the project promises; 0: none
+  std::function<void(const std::vector<Floats>& inputs, Floats& out, std::size_t n)> loop;
+};
+
+std::vector<Case> cases() {
+  using namespace flashlab::bench;
+  return {{"softmax_safe", 1'000'000, 20'000, 0,
+           [](const auto& in, Floats& out, std::size_t n) {
+             softmax_safe(in[0].data(), out.data(), n);
+           }},
+          {"softmax_online", 1'000'000, 20'000, 300,
+           [](const auto& in, Floats& out, std::size_t n) {
+             softmax_online(in[0].data(), out.data(), n);
+           }},
+          {"matmul_naive", 256, 24, 0, [](const auto& in, Floats& out, std::size_t n) {
+             matmul_naive(in[0].data(), in[1].data(), out.data(), n);
+           }}};
+}
+
+[[noreturn]] void fail(const std::string& message) {
+  std::cerr << "interpreter_speed: " << message << "\n";
+  std::exit(1);
+}
+
+toy::BoundProgram load(const Case& c) {
+  const std::string path = std::string(FLASHLAB_PROGRAMS) + "/" + c.program + ".toy";
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto source = std::make_shared<const toy::SourceText>(path, std::move(text));
+  auto program = toy::assemble(source);
+  if (!program) fail(toy::format(program.diagnostics, *source));
+  toy::Binding binding;
+  for (const toy::ParamDeclaration& param : program->params) binding.params[param.name] = c.n;
+  auto bound = toy::bind(std::make_shared<const toy::Program>(std::move(*program)), binding);
+  if (!bound) fail(toy::format(bound.diagnostics, *source));
+  return std::move(*bound);
+}
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Everything a run of one case needs, inputs drawn anew.
+class Measurement {
+ public:
+  Measurement(const Case& c, std::uint64_t seed) : case_(c), program_(load(c)) {
+    std::map<std::string, toy::InputSource> sources;
+    for (const toy::BoundArray& array : program_.arrays) {
+      if (array.role == toy::ArrayRole::kInput)
+        sources[array.name] = toy::RandomInput{seed++, -4, 4};
+    }
+    const auto image = toy::initial_dram(program_, sources);
+    if (!image) fail(image.diagnostics[0].what);
+    initial_.assign(image->begin(), image->end());
+    for (const toy::BoundArray& array : program_.arrays) {
+      const auto first = initial_.begin() + array.offset;
+      if (array.role == toy::ArrayRole::kInput) inputs_.emplace_back(first, first + array.size);
+      if (array.role == toy::ArrayRole::kOutput) output_ = &array;
+    }
+    native_.assign(static_cast<std::size_t>(output_->size), NAN);
+  }
+
+  double interpret() {
+    dram_ = initial_;
+    return seconds([&] {
+      auto execution = toy::run(program_, std::span<float>(dram_));
+      if (!execution) fail(execution.diagnostics[0].what);
+      counters_ = toy::count(program_, execution->executions, toy::CostTable());
+    });
+  }
+
+  double loop() {
+    std::fill(native_.begin(), native_.end(), NAN);
+    return seconds([&] { case_.loop(inputs_, native_, static_cast<std::size_t>(case_.n)); });
+  }
+
+  void compare() const {
+    double difference = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < native_.size(); ++i) {
+      const double ours = dram_[static_cast<std::size_t>(output_->offset) + i];
+      difference += (ours - native_[i]) * (ours - native_[i]);
+      size += static_cast<double>(native_[i]) * native_[i];
+    }
+    // Sums of n floats, each side rounding in its own way.
+    const double bound = 1e-6 * std::sqrt(static_cast<double>(case_.n));
+    if (!(std::sqrt(difference / size) < bound))
+      fail(case_.program + ": results differ from the loop's");
+  }
+
+  double instructions() const { return counters_.steps.get_d(); }
+
+ private:
+  const Case& case_;
+  toy::BoundProgram program_;
+  Floats initial_, dram_, native_;
+  std::vector<Floats> inputs_;
+  const toy::BoundArray* output_ = nullptr;
+  toy::Counters counters_;
+};
+
+std::string command_output(const std::string& command) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 256> buffer{};
+  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get())) text += buffer.data();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// Million instructions a second, or null where there is no Python.
+json python_rate(const Case& c, const toy::Program& program) {
+  std::string command = "python3 '" + std::string(FLASHLAB_PYTHON_INTERPRETER) + "' '" +
+                        std::string(FLASHLAB_PROGRAMS) + "/" + c.program + ".toy'";
+  for (const auto& param : program.params)
+    command += " " + param.name + "=" + std::to_string(c.python_n);
+  const json result = json::parse(command_output(command + " 2>/dev/null"), nullptr, false);
+  if (!result.is_object()) return nullptr;
+  return result["steps"].get<double>() / result["seconds"].get<double>() / 1e6;
+}
+
+json measure(const Case& c, int runs) {
+  Measurement measurement(c, 7);
+  measurement.interpret();  // warm up both
+  measurement.loop();
+  measurement.compare();
+  std::vector<double> ours, loops;
+  for (int i = 0; i < runs; ++i) {
+    ours.push_back(measurement.interpret());
+    loops.push_back(measurement.loop());
+  }
+  measurement.compare();
+  const double instructions = measurement.instructions();
+  json row;
+  row["program"] = c.program;
+  row["n"] = c.n;
+  row["instructions"] = instructions;
+  row["interpreter_million_per_s"] = instructions / median(ours) / 1e6;
+  row["loop_million_per_s"] = instructions / median(loops) / 1e6;
+  row["share_of_loop"] = median(loops) / median(ours);
+  row["python_n"] = c.python_n;
+  row["python_million_per_s"] = python_rate(c, *load(c).program);
+  row["promised_million_per_s"] = c.minimum_rate;
+  row["interpreter_seconds"] = ours;
+  row["loop_seconds"] = loops;
+  return row;
+}
+
+std::string processor() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+json context(const std::string& command) {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));
+  return {{"command", command},
+          {"date", date.data()},
+          {"processor", processor()},
+          {"compiler", __VERSION__},
+          {"commit",
+           command_output("git -C '" FLASHLAB_PROGRAMS "' rev-parse --short HEAD 2>/dev/null")},
+          {"python", command_output("python3 --version 2>/dev/null")}};
+}
+
+void print(const json& rows) {
+  std::printf("%-16s %9s | %12s %12s %8s | %8s %10s\n", "program", "n", "interpreter", "C++ -O2",
+              "share", "Python", "x Python");
+  std::printf("%-16s %9s | %12s %12s %8s | %8s %10s\n", "", "", "M instr/s", "M instr/s", "",
+              "M instr/s", "");
+  for (const json& row : rows) {
+    const double ours = row["interpreter_million_per_s"].get<double>();
+    std::printf("%-16s %9lld | %12.0f %12.0f %7.0f%% |", row["program"].get<std::string>().c_str(),
+                row["n"].get<long long>(), ours, row["loop_million_per_s"].get<double>(),
+                100 * row["share_of_loop"].get<double>());
+    if (row["python_million_per_s"].is_null()) {
+      std::printf(" %8s %10s\n", "none", "");
+    } else {
+      const double python = row["python_million_per_s"].get<double>();
+      std::printf(" %8.2f %10.0f\n", python, ours / python);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Instructions a second: the interpreter beside a C++ loop and a Python interpreter.");
+  int runs = 15;
+  std::string json_file;
+  app.add_option("--runs", runs, "timed runs of each, taking turns")->check(CLI::Range(1, 1000));
+  app.add_option("--json", json_file, "also write raw samples and context to this file");
+  CLI11_PARSE(app, argc, argv);
+  json rows = json::array();
+  for (const Case& c : cases()) rows.push_back(measure(c, runs));
+  print(rows);
+  if (json_file.empty()) return 0;
+  json result = context("interpreter_speed --runs " + std::to_string(runs));
+  result["rows"] = rows;
+  std::ofstream(json_file) << result.dump(1) << "\n";
+  return 0;
+}

@@ -1,0 +1,160 @@
+#include "toymachine/counters.hpp"
+
+#include <algorithm>
+
+namespace flashlab::toy {
+namespace {
+
+constexpr std::size_t kAllPasses = SIZE_MAX;
+
+void count_traffic(const BoundProgram& program, const BoundInstruction& instruction,
+                   const Count& executed, Counters& counters) {
+  for (const BoundOperand& operand : instruction.operands) {
+    if (!is_memory(operand.kind)) continue;
+    ArrayTraffic& traffic = counters.by_array[operand.array];
+    const Count bytes = executed * element_bytes(program.arrays[operand.array].element_type);
+    if (operand.kind == OperandKind::kMemorySource) {
+      traffic.elements_loaded += executed;
+      traffic.bytes_loaded += bytes;
+      counters.bytes_loaded += bytes;
+    } else {
+      traffic.elements_stored += executed;
+      traffic.bytes_stored += bytes;
+      counters.bytes_stored += bytes;
+    }
+  }
+}
+
+Counters count_where(const BoundProgram& program, const std::vector<Count>& executions,
+                     const CostTable& costs, std::size_t pass) {
+  Counters counters;
+  counters.by_instruction.resize(instruction_set().size());
+  counters.by_array.resize(program.arrays.size());
+  for (const BoundInstruction& instruction : program.instructions) {
+    if (pass != kAllPasses && instruction.pass != pass) continue;
+    const Count& executed = executions[instruction.site];
+    const InstructionSpec& spec = instruction_set()[instruction.row];
+    counters.steps += executed;
+    counters.cycles += executed * costs.cycles(instruction.row);
+    counters.by_instruction[instruction.row] += executed;
+    (spec.is_load()    ? counters.loads
+     : spec.is_store() ? counters.stores
+                       : counters.compute) += executed;
+    (spec.flop_kind == FlopKind::kExponential ? counters.exps : counters.flops) +=
+        executed * spec.flops;
+    count_traffic(program, instruction, executed, counters);
+  }
+  return counters;
+}
+
+/// When each array is first stored and last loaded, in top-level statements of the program.
+class ArrayLifetimes {
+ public:
+  ArrayLifetimes(const BoundProgram& program, const std::vector<Count>& executions)
+      : program_(program), executions_(executions), lifetimes_(program.arrays.size()) {}
+
+  Count peak() {
+    scan();
+    Count most = 0;
+    for (std::size_t at = 0; at < statements_; ++at) {
+      Count bytes = 0;
+      for (std::size_t a = 0; a < lifetimes_.size(); ++a) {
+        if (lifetimes_[a].alive_at(at)) {
+          bytes += Count(static_cast<long>(program_.arrays[a].size)) *
+                   element_bytes(program_.arrays[a].element_type);
+        }
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+
+ private:
+  struct Lifetime {
+    std::size_t first_store = SIZE_MAX;
+    std::size_t last_load = 0;
+    bool alive_at(std::size_t at) const { return at >= first_store && at <= last_load; }
+  };
+
+  void scan() {
+    std::size_t depth = 0;
+    for (const Node& node : program_.nodes) {
+      if (node.kind == Node::Kind::kLoopBegin) ++depth;
+      if (node.kind == Node::Kind::kLoopEnd && --depth == 0) ++statements_;
+      if (node.kind != Node::Kind::kBlock) continue;
+      for (std::uint32_t site = node.first; site < node.last; ++site) {
+        visit(program_.instructions[site]);
+        if (depth == 0) ++statements_;
+      }
+    }
+  }
+
+  void visit(const BoundInstruction& instruction) {
+    if (executions_[instruction.site] == 0) return;
+    for (const BoundOperand& operand : instruction.operands) {
+      if (!is_memory(operand.kind)) continue;
+      const ArrayRole role = program_.arrays[operand.array].role;
+      if (role == ArrayRole::kInput) continue;
+      Lifetime& lifetime = lifetimes_[operand.array];
+      if (operand.kind == OperandKind::kMemoryDestination) {
+        lifetime.first_store = std::min(lifetime.first_store, statements_);
+        // A value that nobody loads still occupies its cell when it is stored.
+        lifetime.last_load =
+            role == ArrayRole::kOutput ? SIZE_MAX : std::max(lifetime.last_load, statements_);
+      } else {
+        lifetime.last_load = std::max(lifetime.last_load, statements_);
+      }
+    }
+  }
+
+  const BoundProgram& program_;
+  const std::vector<Count>& executions_;
+  std::vector<Lifetime> lifetimes_;
+  std::size_t statements_ = 0;  // finished before the present one
+};
+
+}  // namespace
+
+std::int64_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat:
+      return 4;
+    case ElementType::kDouble:
+      return 8;
+    case ElementType::kBf16:
+    case ElementType::kFp16:
+      return 2;
+  }
+  return 0;
+}
+
+Counters count(const BoundProgram& program, const std::vector<Count>& executions,
+               const CostTable& costs) {
+  return count_where(program, executions, costs, kAllPasses);
+}
+
+Counters count_pass(const BoundProgram& program, const std::vector<Count>& executions,
+                    const CostTable& costs, std::size_t pass) {
+  return count_where(program, executions, costs, pass);
+}
+
+Count peak_dram_bytes(const BoundProgram& program, const std::vector<Count>& executions) {
+  return ArrayLifetimes(program, executions).peak();
+}
+
+const std::vector<CounterDescription>& counter_descriptions() {
+  static const std::vector<CounterDescription> rows{
+      {"steps", "", "instructions executed", &Counters::steps},
+      {"cycles", "cycles", "by the cost table, 1 an instruction unless set", &Counters::cycles},
+      {"loads", "", "instructions that read DRAM", &Counters::loads},
+      {"stores", "", "instructions that write DRAM", &Counters::stores},
+      {"compute", "", "all other instructions", &Counters::compute},
+      {"bytes_loaded", "bytes", "read from DRAM", &Counters::bytes_loaded},
+      {"bytes_stored", "bytes", "written to DRAM", &Counters::bytes_stored},
+      {"flops", "FLOPs", "2 a multiply-accumulate, 1 an elementwise operation", &Counters::flops},
+      {"exps", "", "exponentials, counted apart from FLOPs", &Counters::exps},
+  };
+  return rows;
+}
+
+}  // namespace flashlab::toy

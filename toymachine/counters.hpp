@@ -1,0 +1,70 @@
+// What a run costs. Counts come from one place: how often each instruction of the text was
+// executed.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "toymachine/loop_nest.hpp"
+#include "toymachine/machine.hpp"
+
+namespace flashlab::toy {
+
+/// Exact at any size.
+using Count = mpz_class;
+
+/// Traffic of one array, in elements and in bytes of its element type.
+struct ArrayTraffic {
+  Count elements_loaded, elements_stored;
+  Count bytes_loaded, bytes_stored;
+};
+
+struct Counters {
+  Count steps;    // instructions executed
+  Count cycles;   // sum of the cost table over them
+  Count loads;    // executions of instructions that read DRAM
+  Count stores;   // executions of instructions that write DRAM
+  Count compute;  // all others
+  Count flops;    // MAC 2, elementwise 1
+  Count exps;     // exponentials and logarithms, counted apart
+  Count bytes_loaded, bytes_stored;
+  std::vector<Count> by_instruction;   // by row of instruction_set()
+  std::vector<ArrayTraffic> by_array;  // as BoundProgram::arrays
+};
+
+/// The counters of a run in which instruction i was executed executions[i] times; with `pass`, only
+/// the instructions of that pass.
+Counters count(const BoundProgram& program, const std::vector<Count>& executions,
+               const CostTable& costs);
+Counters count_pass(const BoundProgram& program, const std::vector<Count>& executions,
+                    const CostTable& costs, std::size_t pass);
+
+/// How often each instruction is executed, by summing over the loop nest, without executing it:
+/// exact for every program, in time that does not grow with the lengths of the ranges.
+/// Errors: Fault::kLimit when bounds with large divisors make the sum too long to enumerate.
+Result<std::vector<Count>> count_executions(const BoundProgram& program);
+
+/// The most registers that hold a value still to be read, over all points of the program: a
+/// register counts from its write to its last read. An upper bound when a loop may run no iteration
+/// at all.
+std::int64_t peak_registers(const BoundProgram& program);
+
+/// The most bytes of temporaries and outputs alive at once. A temporary lives from its first store
+/// to its last load, an output to the end; arrays whose stores are never executed do not count.
+Count peak_dram_bytes(const BoundProgram& program, const std::vector<Count>& executions);
+
+std::int64_t element_bytes(ElementType type);
+
+/// One line of the table that every rendering of counters is made from (text, JSON, HTML).
+struct CounterDescription {
+  const char* key;   // in JSON
+  const char* unit;  // "", "cycles", "bytes", …
+  const char* description;
+  Count Counters::*value;
+};
+const std::vector<CounterDescription>& counter_descriptions();
+
+}  // namespace flashlab::toy

@@ -1,0 +1,31 @@
+// How often each instruction of a program is executed, as sums of conditional polynomials. Private
+// to cost formulas.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "toymachine/detail/region_tree.hpp"
+#include "toymachine/formula.hpp"
+#include "toymachine/program.hpp"
+#include "toymachine/source.hpp"
+
+namespace flashlab::toy::detail {
+
+struct NestFormulas {
+  /// An instruction of the text is executed as often as the sum of this number says; instructions
+  /// in the same loop share one.
+  struct Site {
+    const InstructionStatement* statement = nullptr;
+    std::size_t sum = 0;
+  };
+  std::vector<Site> sites;
+  std::vector<Condition> domain;
+  std::vector<GuardedTerm> terms;
+  std::size_t num_sums = 0;
+};
+
+/// Diagnostics say where and why there is no formula. The statements live as long as the program.
+Result<NestFormulas> nest_formulas(const Program& program);
+
+}  // namespace flashlab::toy::detail

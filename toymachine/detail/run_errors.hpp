@@ -1,0 +1,28 @@
+// What goes wrong while a program runs, in words.
+#pragma once
+
+#include <cstdint>
+
+#include "toymachine/loop_nest.hpp"
+#include "toymachine/source.hpp"
+
+namespace flashlab::toy::detail {
+
+/// Where the machine stood: the step that failed, and the values of the loops around it.
+struct RunPlace {
+  const BoundProgram* program = nullptr;
+  const BoundInstruction* instruction = nullptr;
+  std::uint64_t step = 0;
+  const std::int64_t* loop_values = nullptr;
+};
+
+/// Operand `position` reads a register or a cell that nobody wrote.
+Diagnostic unwritten_error(const RunPlace& place, std::size_t position);
+/// The result is +inf or NaN.
+Diagnostic illegal_error(const RunPlace& place, double result);
+/// Operand `position` names no register, or no cell of its array.
+Diagnostic range_error(const RunPlace& place, std::size_t position);
+/// More steps, or more loop iterations, than Limits::max_steps.
+Diagnostic steps_error(const Limits& limits, const std::string& wanted);
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,145 @@
+// A program with its parameters bound: arrays have sizes, indices are affine with integer
+// coefficients, and the nest is a flat list of nodes. Interpreter, counts and liveness start here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "toymachine/instruction_set.hpp"
+#include "toymachine/machine.hpp"
+#include "toymachine/program.hpp"
+#include "toymachine/source.hpp"
+
+namespace flashlab::toy {
+
+/// constant + sum of coefficient * value of loop. Terms are sorted by loop, no coefficient is 0.
+struct Affine {
+  std::int64_t constant = 0;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
+
+  bool is_constant() const { return terms.empty(); }
+  std::int64_t coefficient(std::uint32_t loop) const;
+  /// Loop values are indexed by loop. Binding has proved that the result fits; partial sums may
+  /// wrap on the way, hence the unsigned arithmetic.
+  std::int64_t operator()(const std::int64_t* loop_values) const {
+    auto sum = static_cast<std::uint64_t>(constant);
+    for (const auto& [loop, coefficient] : terms) {
+      sum +=
+          static_cast<std::uint64_t>(coefficient) * static_cast<std::uint64_t>(loop_values[loop]);
+    }
+    return static_cast<std::int64_t>(sum);
+  }
+};
+
+/// A loop bound: affine, or min, max, ceildiv of such.
+struct BoundExpression {
+  enum class Op : std::uint8_t { kAffine, kMin, kMax, kCeilDiv, kFloorDiv, kAdd, kScale };
+  Op op = Op::kAffine;
+  Affine affine;                      // kAffine
+  std::int64_t constant = 1;          // divisor (positive) or factor of args[0]
+  std::vector<BoundExpression> args;  // kMin, kMax, kAdd: all; kCeilDiv, kFloorDiv, kScale: one
+
+  std::int64_t operator()(const std::int64_t* loop_values) const;
+};
+
+/// The values that an expression can take, both ends included; empty when low > high.
+struct Interval {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  bool empty() const { return low > high; }
+};
+
+inline constexpr std::uint32_t kNoLoop = UINT32_MAX;
+
+/// Stores to such a cell lose digits that registers hold.
+constexpr bool is_narrow(ElementType type) {
+  return type == ElementType::kBf16 || type == ElementType::kFp16;
+}
+
+struct BoundLoop {
+  std::uint32_t parent = kNoLoop;  // the loop around this one
+  std::uint32_t depth = 0;         // 0: outermost
+  std::string var;
+  BoundExpression lower, upper;
+  std::int64_t step = 1;
+  Interval values;  // a superset of the values that the variable takes; empty: the body never runs
+  Interval trips;   // fewest and most iterations of one execution (a superset)
+  SourceSpan span;
+};
+
+struct BoundArray {
+  std::string name;
+  ArrayRole role = ArrayRole::kInput;
+  ElementType element_type = ElementType::kFloat;
+  std::vector<std::int64_t> extents;
+  std::vector<ExpressionPtr> extent_expressions;  // as declared
+  std::int64_t offset = 0;                        // first element in the machine's DRAM
+  std::int64_t size = 0;                          // elements
+  SourceSpan span;
+};
+
+/// Registers: `index`. Cells: `array`, `axes` one index an axis, `index` the element in DRAM.
+/// Constants: `index` counts on from the registers; the machine keeps them there, out of the
+/// program's reach.
+struct BoundOperand {
+  OperandKind kind = OperandKind::kSource;
+  Affine index;
+  std::uint32_t array = 0;
+  std::vector<Affine> axes;
+  ExpressionPtr constant;        // of a constant, as written
+  bool proven_in_range = false;  // for all values of the loops around it
+  SourceSpan span;
+};
+
+struct BoundInstruction {
+  std::uint16_t row = 0;
+  std::uint32_t site = 0;  // equals its position in BoundProgram::instructions
+  std::uint32_t pass = 0;
+  std::uint32_t loop = kNoLoop;  // the innermost loop around it
+  std::vector<BoundOperand> operands;
+  SourceSpan span;
+};
+
+struct BoundLabel {
+  Affine register_index;
+  std::uint32_t loop = kNoLoop;
+  std::uint32_t statement = 0;          // for messages: position among the program's .name lines
+  const NameStatement* name = nullptr;  // lives as long as BoundProgram::program
+};
+
+/// The nest in execution order. A loop is kLoopBegin … kLoopEnd; `partner` is the other one's node.
+struct Node {
+  enum class Kind : std::uint8_t { kBlock, kLoopBegin, kLoopEnd, kLabel };
+  Kind kind = Kind::kBlock;
+  std::uint32_t first = 0;  // kBlock: instructions [first, last); kLabel: labels[first]
+  std::uint32_t last = 0;
+  std::uint32_t loop = 0;     // kLoopBegin, kLoopEnd
+  std::uint32_t partner = 0;  // kLoopBegin, kLoopEnd
+};
+
+struct BoundProgram {
+  std::shared_ptr<const Program> program;
+  std::vector<std::int64_t> params;  // value of Program::params[i]
+  std::vector<Number> consts;
+  std::int64_t num_registers = 0;  // of the machine: declared, or the most the program names
+  bool registers_declared = false;
+  std::vector<double> constants;   // operands of kind kConstant, in source order
+  std::vector<BoundArray> arrays;  // as Program::arrays
+  std::int64_t dram_elements = 0;
+  std::vector<BoundLoop> loops;                // as Program::loop_vars
+  std::vector<BoundInstruction> instructions;  // by site
+  std::vector<BoundLabel> labels;
+  std::vector<Node> nodes;
+  Limits limits;
+};
+
+/// Gives every parameter its value and checks all that does not need execution: parameters known
+/// and integral, extents at least 0, the register limit, fixed registers and cells in range,
+/// step positive, index arithmetic within 64 bits. Errors name the place in the source.
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding);
+
+}  // namespace flashlab::toy

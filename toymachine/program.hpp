@@ -1,0 +1,103 @@
+// A program as the assembler hands it on: declarations and a loop nest, parameters still symbolic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "toymachine/expression.hpp"
+#include "toymachine/instruction_set.hpp"
+#include "toymachine/source.hpp"
+
+namespace flashlab::toy {
+
+enum class ArrayRole : std::uint8_t { kInput, kTemp, kOutput };
+enum class ElementType : std::uint8_t { kFloat, kDouble, kBf16, kFp16 };
+
+/// `.input q(n, d) tile (B, Bd) float` or `.input x[n]`.
+struct ArrayDeclaration {
+  std::string name;
+  ArrayRole role = ArrayRole::kInput;
+  std::vector<ExpressionPtr> extents;  // elements along each axis
+  std::vector<ExpressionPtr> tile;     // empty: untiled
+  ElementType element_type = ElementType::kFloat;
+  SourceSpan span;
+};
+
+struct ParamDeclaration {
+  std::string name;
+  ExpressionPtr default_value;  // null: must be given
+  SourceSpan span;
+};
+
+struct ConstDeclaration {
+  std::string name;
+  ExpressionPtr value;
+  SourceSpan span;
+};
+
+enum class OperandRule : std::uint8_t { kAny, kPinned };
+
+/// One operand. Registers: `register_index`; cells: `array` and one index an axis; constants:
+/// `value`.
+struct Operand {
+  OperandKind kind = OperandKind::kSource;
+  ExpressionPtr register_index;
+  std::size_t array = 0;
+  std::vector<ExpressionPtr> indices;
+  ExpressionPtr value;
+  SourceSpan span;
+};
+
+struct InstructionStatement {
+  std::size_t row = 0;   // into instruction_set()
+  std::size_t site = 0;  // position among the program's instructions, in source order
+  std::size_t pass = 0;  // into Program::passes
+  std::vector<Operand> operands;
+  SourceSpan span;
+};
+
+/// `.name R1 = m' = max(j in 0..i+1: x[j])`: label, subscripts, and what it claims (may be null).
+struct NameStatement {
+  ExpressionPtr register_index;
+  std::string label;                      // with its primes
+  std::vector<ExpressionPtr> subscripts;  // c[i][j]
+  ExpressionPtr claim;
+  SourceSpan span;
+};
+
+struct Statement;
+
+/// `for var in lower..upper step step`: half open; an empty range runs nothing.
+struct LoopStatement {
+  std::size_t loop = 0;  // into Program::loop_vars
+  std::string var;
+  ExpressionPtr lower, upper, step;  // step is never null; it must be positive
+  std::vector<Statement> body;
+  SourceSpan span;
+};
+
+struct Statement {
+  std::variant<InstructionStatement, LoopStatement, NameStatement> node;
+};
+
+/// The whole program. Expressions refer to params, consts, loop_vars and arrays by index.
+struct Program {
+  std::shared_ptr<const SourceText> source;
+  std::string title;  // the first comment line of the file, if any
+  Level level = Level::kAttention;
+  OperandRule operand_rule = OperandRule::kAny;
+  ExpressionPtr registers;  // null: not limited by the program
+  std::vector<ParamDeclaration> params;
+  std::vector<ConstDeclaration> consts;
+  std::vector<ArrayDeclaration> arrays;
+  std::vector<std::string> passes;  // `.pass title`; passes[0] is "" for what precedes the first
+  std::vector<std::string> loop_vars;
+  std::vector<Statement> body;
+  std::size_t num_sites = 0;
+};
+
+}  // namespace flashlab::toy

@@ -1,0 +1,86 @@
+// Source text, places in it, and what is said about them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace flashlab::toy {
+
+/// A stretch of source text. Lines and columns count from 1; columns count bytes. Line 0: no place.
+struct SourceSpan {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint32_t length = 0;
+};
+
+/// One program text and the name it is reported under. Lines are found once, on construction.
+/// A byte order mark is dropped and CRLF counts as one line end.
+class SourceText {
+ public:
+  SourceText(std::string name, std::string text);
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+  std::size_t num_lines() const { return line_starts_.size(); }
+  /// The line without its end; empty when there is no such line.
+  std::string_view line(std::uint32_t number) const;
+
+ private:
+  std::string name_;
+  std::string text_;
+  std::vector<std::size_t> line_starts_;
+};
+
+enum class Severity { kError, kWarning, kNote };
+
+/// Who must act, and so the command's exit code: 1 the program, 2 the request, 3 a limit.
+enum class Fault { kProgram, kRequest, kLimit };
+
+/// One message. `what` says what is wrong with which value, `expected` what would be right,
+/// `suggestion` a near miss ("LOAD"); the last two may be empty.
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  Fault fault = Fault::kProgram;
+  SourceSpan span;
+  std::string what;
+  std::string expected;
+  std::string suggestion;
+};
+
+/// `name:line:column: error: what`, the source line, a caret line, then expected and suggestion.
+/// Control characters of the source are shown as `?`; a long line is cut around the caret.
+std::string format(const Diagnostic& diagnostic, const SourceText& source);
+
+/// The first `limit` messages one after the other, then how many were left out.
+std::string format(const std::vector<Diagnostic>& diagnostics, const SourceText& source,
+                   std::size_t limit = 20);
+
+/// A value, or the reasons why there is none. Warnings may stand beside a value.
+template <class Value>
+struct [[nodiscard]] Result {
+  std::optional<Value> value;
+  std::vector<Diagnostic> diagnostics;
+
+  Result() = default;
+  Result(Value v) : value(std::move(v)) {}  // NOLINT: a value converts to its result
+  Result(Diagnostic d) { diagnostics.push_back(std::move(d)); }     // NOLINT
+  Result(std::vector<Diagnostic> d) : diagnostics(std::move(d)) {}  // NOLINT
+  explicit operator bool() const { return value.has_value(); }
+  Value& operator*() { return *value; }
+  const Value& operator*() const { return *value; }
+  Value* operator->() { return &*value; }
+  const Value* operator->() const { return &*value; }
+};
+
+/// The candidate nearest to `word` by edit distance (letter case ignored), or nothing when none is
+/// near enough to be a slip of the finger.
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates);
+
+}  // namespace flashlab::toy

@@ -1,0 +1,108 @@
+// A register's value as a formula: a00*b00 + a01*b10, e^(x1 - m), or the name of a finished thing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace flashlab::toy {
+
+/// One index of a name. `text` is how it reads in a generic iteration ("i", "n-1"); empty: the
+/// value.
+struct Subscript {
+  std::int64_t value = 0;
+  std::string text;
+  bool generic = false;  // stands for every iteration of a loop, so it means nothing outside it
+
+  friend bool operator==(const Subscript& a, const Subscript& b) { return a.value == b.value; }
+};
+
+/// x[3], m, m' (one prime), c[0][1].
+struct SymbolName {
+  std::string base;
+  std::uint32_t primes = 0;
+  std::vector<Subscript> subscripts;
+
+  friend bool operator==(const SymbolName&, const SymbolName&) = default;
+};
+
+enum class SymbolOp : std::uint8_t {
+  kUnwritten,
+  kNumber,
+  kName,
+  kSum,
+  kMaximum,
+  kDifference,
+  kProduct,
+  kQuotient,
+  kExponential,
+};
+
+/// Immutable; copies share their nodes. Sums and maxima are flat, and a long one keeps its first
+/// terms, its last one and their number, so that it does not grow with the number of steps.
+class Symbol {
+ public:
+  struct Node;
+  Symbol() = default;  // what nobody wrote
+  static Symbol number(double value);
+  static Symbol name(SymbolName name);
+  static Symbol name(std::string base) { return name(SymbolName{std::move(base), 0, {}}); }
+
+  SymbolOp op() const;
+  bool is_written() const { return node_ != nullptr; }
+  /// The name, if the whole value is one.
+  const SymbolName* as_name() const;
+  /// Nodes in the formula as it is printed: what rendering it costs.
+  std::size_t size() const;
+  bool mentions(const SymbolName& name) const;
+  bool mentions_generic() const;
+  /// With one name for another everywhere.
+  Symbol renamed(const SymbolName& from, const SymbolName& to) const;
+  const Node* node() const { return node_.get(); }
+
+  /// The same formula; numbers and subscripts by value.
+  friend bool operator==(const Symbol& a, const Symbol& b);
+
+ private:
+  friend Symbol make_symbol(Node node);
+  std::shared_ptr<const Node> node_;
+};
+
+/// Beyond this size the operators below give the name "..." instead of a formula. A trace replaces
+/// a large formula by the name of its register long before that.
+inline constexpr std::size_t kMaxSymbolSize = 1000;
+
+// What the effects of the instruction table need. They simplify no more than paper would:
+// a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, whole numbers.
+Symbol operator+(const Symbol& a, const Symbol& b);
+Symbol operator-(const Symbol& a, const Symbol& b);
+Symbol operator*(const Symbol& a, const Symbol& b);
+Symbol operator/(const Symbol& a, const Symbol& b);
+Symbol maximum(const Symbol& a, const Symbol& b);
+Symbol exponential(const Symbol& a);
+
+/// How names near the end of an axis are written: x[7] as x[n-1] when x has n = 8 elements.
+struct AxisNames {
+  struct Axis {
+    std::string param;  // empty: write numbers
+    std::int64_t extent = 0;
+  };
+  std::map<std::string, std::vector<Axis>, std::less<>> arrays;
+
+  /// "n-1", or the number.
+  std::string index(const std::string& array, std::size_t axis, std::int64_t value) const;
+};
+
+struct SymbolStyle {
+  bool unicode = false;  // a₀₀·b₀₀, e^(x₁−m), m′ for a00*b00, e^(x1 - m), m'
+  const AxisNames* axes = nullptr;  // may be null
+};
+
+/// The formula with as few parentheses as precedence allows; empty for what nobody wrote.
+std::string to_string(const Symbol& symbol, const SymbolStyle& style = {});
+std::string to_string(const SymbolName& name, const SymbolStyle& style = {});
+
+}  // namespace flashlab::toy

@@ -1,0 +1,178 @@
+#include "toymachine/trace.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "toymachine/claim.hpp"
+#include "toymachine/detail/interpret.hpp"
+#include "toymachine/detail/tracer.hpp"
+
+namespace flashlab::toy {
+namespace {
+
+using detail::BodyFinder;
+using detail::Carried;
+using detail::LoopPoint;
+using detail::Precision;
+using detail::Tracer;
+
+/// Hands steps and labels on, with the number that the step wrote.
+template <class Value>
+struct TraceObserver {
+  static constexpr bool kPerStep = true;
+  Tracer& tracer;
+
+  bool after(const Step& step, std::span<Value> registers, std::span<Value> dram) {
+    double value = 0;
+    for (std::size_t i = 0; i < step.instruction->operands.size(); ++i) {
+      const OperandKind kind = step.instruction->operands[i].kind;
+      const auto at = static_cast<std::size_t>(step.operands[i]);
+      if (kind == OperandKind::kDestination) value = static_cast<double>(registers[at]);
+      if (kind == OperandKind::kMemoryDestination) value = static_cast<double>(dram[at]);
+    }
+    return tracer.after(step, value);
+  }
+  void label(const BoundLabel& label, std::int64_t register_number, const std::int64_t* loop_values,
+             std::span<Value>) {
+    tracer.label(label, register_number, loop_values);
+  }
+};
+
+/// Finds out what each generic iteration reads before it writes, so that the trace can name that.
+template <class Value>
+class CarriedObserver {
+ public:
+  static constexpr bool kPerStep = true;
+  CarriedObserver(const BoundProgram& program, const TraceOptions& options)
+      : bodies_(program, options) {}
+
+  bool after(const Step& step, std::span<Value>, std::span<Value>) {
+    bodies_.move_to({step.instruction->loop, step.loop_values}, step.number);
+    if (!bodies_.active()) return !bodies_.all_done();
+    if (current_ != bodies_.current()) written_.clear();
+    current_ = bodies_.current();
+    std::optional<std::int64_t> destination;
+    for (std::size_t i = 0; i < step.instruction->operands.size(); ++i) {
+      const OperandKind kind = step.instruction->operands[i].kind;
+      const std::int64_t number = step.operands[i];
+      if (kind == OperandKind::kDestination) destination = number;
+      if (is_register_read(kind) && written_.count(number) == 0) carried_[current_].insert(number);
+    }
+    if (destination) written_.insert(*destination);
+    return true;
+  }
+  void label(const BoundLabel&, std::int64_t, const std::int64_t*, std::span<Value>) {}
+  Carried take() { return std::move(carried_); }
+
+ private:
+  BodyFinder bodies_;
+  std::uint32_t current_ = kNoLoop;
+  std::set<std::int64_t> written_;
+  Carried carried_;
+};
+
+double epsilon_of(ElementType type) {
+  switch (type) {
+    case ElementType::kBf16:
+      return 0x1p-7;
+    case ElementType::kFp16:
+      return 0x1p-10;
+    case ElementType::kFloat:
+      return 0x1p-23;
+    case ElementType::kDouble:
+      break;
+  }
+  return 0x1p-52;
+}
+
+/// Values that go through DRAM on their way are rounded to what the array can hold.
+template <class Value>
+Precision precision_of(const BoundProgram& program) {
+  Precision precision{std::numeric_limits<Value>::epsilon(), std::numeric_limits<Value>::min()};
+  for (const BoundInstruction& instruction : program.instructions) {
+    for (const BoundOperand& operand : instruction.operands) {
+      if (operand.kind != OperandKind::kMemorySource) continue;
+      const BoundArray& array = program.arrays[operand.array];
+      if (array.role == ArrayRole::kInput) continue;
+      precision.epsilon = std::max(precision.epsilon, epsilon_of(array.element_type));
+      if (array.element_type == ElementType::kFp16) precision.smallest = 0x1p-14;
+    }
+  }
+  return precision;
+}
+
+Diagnostic no_such_loop(const BoundProgram& program, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const Node& node : program.nodes) {
+    if (node.kind != Node::Kind::kLoopBegin) continue;
+    const std::string& name = program.loops[node.loop].var;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return {Severity::kError,
+          Fault::kRequest,
+          {},
+          "the program has no loop over '" + wanted + "'",
+          list.empty() ? "a program with loops" : "one of " + list,
+          nearest(wanted, names).value_or("")};
+}
+
+/// The inputs, as claims see them: the DRAM before the first step.
+template <class Value>
+std::vector<Value> copy_inputs(const BoundProgram& program, std::span<const Value> dram) {
+  return has_claims(program) ? std::vector<Value>(dram.begin(), dram.end()) : std::vector<Value>();
+}
+
+template <class Value>
+Result<Execution> trace_values(const BoundProgram& program, std::span<Value> dram,
+                               const TraceOptions& options, TraceSink& sink) {
+  Carried carried;
+  if (options.body) {
+    if (BodyFinder(program, options).loops().empty()) return no_such_loop(program, *options.body);
+    std::vector<Value> copy(dram.begin(), dram.end());
+    CarriedObserver<Value> observer(program, options);
+    // An error shows up again below, where the sink gets the steps before it.
+    static_cast<void>(detail::interpret<Value>(program, std::span<Value>(copy), observer));
+    carried = observer.take();
+  }
+  const std::vector<Value> inputs = copy_inputs<Value>(program, dram);
+  ClaimChecker claims(
+      program, [&](std::size_t element) { return static_cast<double>(inputs[element]); },
+      options.max_claim_work);
+  Tracer tracer(program, options, precision_of<Value>(program),
+                has_claims(program) ? &claims : nullptr, carried, sink);
+  TraceHeader header;
+  header.program = &program;
+  header.options = &options;
+  header.double_precision = std::is_same_v<Value, double>;
+  header.axes = tracer.axes();
+  header.initial = [dram](std::size_t element) -> std::optional<double> {
+    if (!detail::ValueTraits<Value>::is_written(dram[element])) return std::nullopt;
+    return static_cast<double>(dram[element]);
+  };
+  if (!sink.begin(header)) {
+    Execution nothing;
+    nothing.executions.assign(program.instructions.size(), 0);
+    nothing.stopped = true;
+    return tracer.finish(std::move(nothing));
+  }
+  TraceObserver<Value> observer{tracer};
+  return tracer.finish(detail::interpret<Value>(program, dram, observer));
+}
+
+}  // namespace
+
+Result<Execution> trace(const BoundProgram& program, std::span<float> dram,
+                        const TraceOptions& options, TraceSink& sink) {
+  return trace_values(program, dram, options, sink);
+}
+
+Result<Execution> trace(const BoundProgram& program, std::span<double> dram,
+                        const TraceOptions& options, TraceSink& sink) {
+  return trace_values(program, dram, options, sink);
+}
+
+}  // namespace flashlab::toy
