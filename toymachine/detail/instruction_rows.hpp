@@ -1,8 +1,8 @@
 // The instruction table: one row an instruction. Everything else is derived from it.
 //
 // An effect is a captureless generic lambda from the values of the registers (or the cell) that are
-// read, in the order of the operands, to the value that is written. It is instantiated for each value
-// type: float, double, symbol. It may use + - * / and the functions maximum(a, b) and
+// read, in the order of the operands, to the value that is written. It is instantiated for each
+// value type: float, double, symbol. It may use + - * / and the functions maximum(a, b) and
 // exponential(a), which every value type provides by argument-dependent lookup or in values.hpp.
 #pragma once
 
