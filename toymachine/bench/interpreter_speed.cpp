@@ -1,6 +1,9 @@
 // Instructions a second of the interpreter on one core, beside the same program as a C++ loop at
 // -O2 and in a straightforward Python interpreter, all in one run.
 //
+// A second column runs the same program one instruction at a time, watched by an observer that does
+// nothing: what strips of iterations (detail/strip_plan.hpp) gain.
+//
 // Interpreter and loop take turns, so that both see the same state of the machine; figures are
 // medians. What is timed is values and counters in float: run(), from registers unwritten to counts
 // known. The results of both must agree before a time counts.
@@ -23,6 +26,7 @@
 #include "toymachine/assembler.hpp"
 #include "toymachine/bench/native_loops.hpp"
 #include "toymachine/counters.hpp"
+#include "toymachine/detail/interpret.hpp"
 #include "toymachine/dram.hpp"
 #include "toymachine/interpreter.hpp"
 
@@ -54,6 +58,12 @@ std::vector<Case> cases() {
              matmul_naive(in[0].data(), in[1].data(), out.data(), n);
            }}};
 }
+
+struct Watcher {
+  static constexpr bool kPerStep = true;
+  bool after(const toy::Step&, std::span<float>, std::span<float>) { return true; }
+  void label(const toy::BoundLabel&, std::int64_t, const std::int64_t*, std::span<float>) {}
+};
 
 [[noreturn]] void fail(const std::string& message) {
   std::cerr << "interpreter_speed: " << message << "\n";
@@ -114,6 +124,15 @@ class Measurement {
     });
   }
 
+  double step_by_step() {
+    dram_ = initial_;
+    Watcher watcher;
+    return seconds([&] {
+      auto execution = toy::detail::interpret(program_, std::span<float>(dram_), watcher);
+      if (!execution) fail(execution.diagnostics[0].what);
+    });
+  }
+
   double loop() {
     std::fill(native_.begin(), native_.end(), NAN);
     return seconds([&] { case_.loop(inputs_, native_, static_cast<std::size_t>(case_.n)); });
@@ -169,10 +188,13 @@ json measure(const Case& c, int runs) {
   measurement.interpret();  // warm up both
   measurement.loop();
   measurement.compare();
-  std::vector<double> ours, loops;
+  measurement.step_by_step();
+  measurement.compare();
+  std::vector<double> ours, loops, steps;
   for (int i = 0; i < runs; ++i) {
     ours.push_back(measurement.interpret());
     loops.push_back(measurement.loop());
+    if (i % 3 == 0) steps.push_back(measurement.step_by_step());
   }
   measurement.compare();
   const double instructions = measurement.instructions();
@@ -181,12 +203,14 @@ json measure(const Case& c, int runs) {
   row["n"] = c.n;
   row["instructions"] = instructions;
   row["interpreter_million_per_s"] = instructions / median(ours) / 1e6;
+  row["step_by_step_million_per_s"] = instructions / median(steps) / 1e6;
   row["loop_million_per_s"] = instructions / median(loops) / 1e6;
   row["share_of_loop"] = median(loops) / median(ours);
   row["python_n"] = c.python_n;
   row["python_million_per_s"] = python_rate(c, *load(c).program);
   row["promised_million_per_s"] = c.minimum_rate;
   row["interpreter_seconds"] = ours;
+  row["step_by_step_seconds"] = steps;
   row["loop_seconds"] = loops;
   return row;
 }
@@ -213,20 +237,19 @@ json context(const std::string& command) {
 }
 
 void print(const json& rows) {
-  std::printf("%-16s %9s | %12s %12s %8s | %8s %10s\n", "program", "n", "interpreter", "C++ -O2",
-              "share", "Python", "x Python");
-  std::printf("%-16s %9s | %12s %12s %8s | %8s %10s\n", "", "", "M instr/s", "M instr/s", "",
-              "M instr/s", "");
+  std::printf("million instructions a second, one core\n\n");
+  std::printf("%-14s %8s %12s %8s %8s %7s %8s %6s\n", "program", "n", "interpreter", "stepwise",
+              "C++ -O2", "share", "Python", "times");
   for (const json& row : rows) {
     const double ours = row["interpreter_million_per_s"].get<double>();
-    std::printf("%-16s %9lld | %12.0f %12.0f %7.0f%% |", row["program"].get<std::string>().c_str(),
-                row["n"].get<long long>(), ours, row["loop_million_per_s"].get<double>(),
-                100 * row["share_of_loop"].get<double>());
+    std::printf("%-14s %8lld %12.0f %8.0f %8.0f %6.0f%%", row["program"].get<std::string>().c_str(),
+                row["n"].get<long long>(), ours, row["step_by_step_million_per_s"].get<double>(),
+                row["loop_million_per_s"].get<double>(), 100 * row["share_of_loop"].get<double>());
     if (row["python_million_per_s"].is_null()) {
-      std::printf(" %8s %10s\n", "none", "");
+      std::printf(" %8s %6s\n", "none", "");
     } else {
       const double python = row["python_million_per_s"].get<double>();
-      std::printf(" %8.2f %10.0f\n", python, ours / python);
+      std::printf(" %8.2f %6.0f\n", python, ours / python);
     }
   }
 }

@@ -15,7 +15,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 4> kElementTypes{
 
 SourceSpan whole(const Line& line) {
   const SourceSpan first = line.tokens.front().span;
-  const SourceSpan last = line.tokens.back().span;
+  const SourceSpan last = line.tokens[line.tokens.size() - 2].span;  // before the end's token
   return {first.line, first.column, last.column + last.length - first.column};
 }
 
