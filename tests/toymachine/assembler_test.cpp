@@ -128,6 +128,13 @@ TEST_CASE("a constant operand is an expression without loop variables, at its le
              contains("FILL is not an instruction of the softmax machine"));
 }
 
+TEST_CASE("a claim about an array that is not there names the array and the nearest one") {
+  const std::string errors =
+      assembly_errors(".input value[2]\nLOAD value[0], R0\n.name R0 = m = vaule[0]\n");
+  CHECK_THAT(errors, contains("3:16: error: there is no array 'vaule'"));
+  CHECK_THAT(errors, contains("did you mean value?"));
+}
+
 TEST_CASE("an empty program, and one of comments only, are errors") {
   CHECK_THAT(assembly_errors(""), contains("the program has no instruction"));
   CHECK_THAT(assembly_errors("; nothing\n\n"), contains("the program has no instruction"));

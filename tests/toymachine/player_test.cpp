@@ -325,4 +325,11 @@ TEST_CASE("the player never scrolls sideways", "[player]") {
   }
 }
 
+TEST_CASE("small arrays stand in the player without scroll bars", "[player]") {
+  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report = drive(c00_trace("c00"), 1280);
+  CHECK(report["grids"] > 0);
+  CHECK(report["scrolling"] == 0);
+}
+
 }  // namespace flashlab::toy

@@ -133,6 +133,9 @@
   report.images = document.images.length;
   report.bold = texts("#title b, #program i, #memory i").length;
   report.widest = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  report.grids = document.querySelectorAll(".grid").length;
+  report.scrolling = [...document.querySelectorAll(".grid")].filter(
+      (grid) => grid.scrollWidth > grid.clientWidth || grid.scrollHeight > grid.clientHeight).length;
   const json = JSON.stringify(report).replace(
       /[<>&\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   document.body.append(

@@ -276,7 +276,12 @@ ExpressionPtr ExpressionParser::cell_or_label(const Token& token) {
   const bool is_array =
       found != scope_.declared.end() && found->second.kind == NamedThing::Kind::kArray;
   const bool is_label = scope_.labels.find(token.text) != scope_.labels.end();
-  if (!is_array && !is_label) return unknown(token);
+  if (!is_array && !is_label) {
+    std::vector<std::string> arrays;
+    for (const ArrayDeclaration& array : program_.arrays) arrays.push_back(array.name);
+    return fail(token.span, "there is no array " + describe(token), "the name of an array",
+                nearest(token.text, arrays).value_or(""));
+  }
   if (usage_ != Usage::kClaim) {
     return fail(token.span, "the cell " + describe(token) + " stands in an expression",
                 "integers known before the run; cells only in the claim of a .name line");
