@@ -15,7 +15,7 @@ namespace flashlab::cli {
 struct Side {
   LoadedProgram loaded;
   toy::BoundProgram bound;
-  std::vector<toy::Count> executions;
+  toy::Executions executions;
   toy::Counters counters;
   std::optional<toy::CostFormulas> formulas;
 };

@@ -23,7 +23,7 @@ struct Options {
 /// The numbers for one choice of parameters.
 struct Numbers {
   toy::BoundProgram bound;
-  std::vector<toy::Count> executions;
+  toy::Executions executions;
 };
 
 /// What is known of a program's cost: formulas unless they cannot be derived, numbers unless a

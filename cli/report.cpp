@@ -19,7 +19,7 @@ using toy::Counters;
 
 /// The counters of the whole program, then of each shown pass.
 std::vector<Counters> counters_of_columns(const BoundProgram& bound,
-                                          const std::vector<Count>& executions,
+                                          const toy::Executions& executions,
                                           const toy::CostTable& costs) {
   std::vector<Counters> columns{toy::count(bound, executions, costs)};
   for (const std::size_t pass : shown_passes(*bound.program)) {
@@ -167,7 +167,7 @@ std::string pass_title(const toy::Program& program, std::size_t pass, std::size_
   return std::to_string(position) + ". " + printable(program.passes[pass]);
 }
 
-Json all_counters_json(const BoundProgram& bound, const std::vector<Count>& executions,
+Json all_counters_json(const BoundProgram& bound, const toy::Executions& executions,
                        const toy::CostTable& costs) {
   Json json = counters_json(bound, toy::count(bound, executions, costs));
   json["peak_registers"] = toy::peak_registers(bound);
@@ -189,7 +189,7 @@ Json params_json(const BoundProgram& bound) {
   return json;
 }
 
-std::string counters_table(const BoundProgram& bound, const std::vector<Count>& executions,
+std::string counters_table(const BoundProgram& bound, const toy::Executions& executions,
                            const toy::CostTable& costs, const Terminal& terminal) {
   std::vector<Column> titles{{"counter"}, {"all", Align::kRight}};
   std::size_t position = 0;
@@ -225,7 +225,7 @@ std::string counters_table(const BoundProgram& bound, const std::vector<Count>& 
   return table.to_string(terminal);
 }
 
-std::string cost_sentence(const BoundProgram& bound, const std::vector<Count>& executions,
+std::string cost_sentence(const BoundProgram& bound, const toy::Executions& executions,
                           const toy::CostTable& costs) {
   const Counters counters = toy::count(bound, executions, costs);
   std::string text;

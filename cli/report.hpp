@@ -27,16 +27,15 @@ std::vector<std::size_t> shown_passes(const toy::Program& program);
 std::string pass_title(const toy::Program& program, std::size_t pass, std::size_t position);
 /// The same for the whole program and for every pass: {…, "by_pass": [{"pass": …, …}]}.
 nlohmann::ordered_json all_counters_json(const toy::BoundProgram& bound,
-                                         const std::vector<toy::Count>& executions,
+                                         const toy::Executions& executions,
                                          const toy::CostTable& costs);
 
 /// Counters by pass, then executions by instruction, then traffic by array.
-std::string counters_table(const toy::BoundProgram& bound,
-                           const std::vector<toy::Count>& executions, const toy::CostTable& costs,
-                           const Terminal& terminal);
+std::string counters_table(const toy::BoundProgram& bound, const toy::Executions& executions,
+                           const toy::CostTable& costs, const Terminal& terminal);
 
 /// "10 LOAD + 8 MAC + 4 STORE = 22 cycles": executions by instruction, in the order of the table.
-std::string cost_sentence(const toy::BoundProgram& bound, const std::vector<toy::Count>& executions,
+std::string cost_sentence(const toy::BoundProgram& bound, const toy::Executions& executions,
                           const toy::CostTable& costs);
 
 /// {"n": 4, "d": 2}.

@@ -58,7 +58,7 @@ Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
   toy::Result<toy::BoundProgram> bound = toy::bind(sweep.loaded.program, binding);
   point.problems = bound.diagnostics;
   if (!bound) return point;
-  toy::Result<std::vector<toy::Count>> executions = toy::count_executions(*bound);
+  toy::Result<toy::Executions> executions = toy::count_executions(*bound);
   point.problems = executions.diagnostics;
   if (!executions) return point;
   point.executions = std::move(*executions);

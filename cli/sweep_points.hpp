@@ -16,7 +16,7 @@ namespace flashlab::cli {
 struct Point {
   std::int64_t x = 0;
   std::optional<toy::BoundProgram> bound;
-  std::vector<toy::Count> executions;
+  toy::Executions executions;
   toy::Counters counters;
   std::vector<toy::Diagnostic> problems;
 };

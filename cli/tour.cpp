@@ -31,7 +31,7 @@ constexpr const char* kBrokenProgram =
 struct Example {
   LoadedProgram loaded;
   toy::BoundProgram bound;
-  std::vector<toy::Count> executions;
+  toy::Executions executions;
   toy::Counters counters;
 };
 

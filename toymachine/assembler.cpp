@@ -22,6 +22,7 @@ enum class Directive : std::uint8_t {
   kIsa,
   kOperands,
   kRegisters,
+  kReg,
   kParam,
   kConst,
   kInput,
@@ -30,10 +31,11 @@ enum class Directive : std::uint8_t {
   kPass,
   kName
 };
-constexpr std::array<std::pair<std::string_view, Directive>, 10> kDirectives{
+constexpr std::array<std::pair<std::string_view, Directive>, 11> kDirectives{
     {{".isa", Directive::kIsa},
      {".operands", Directive::kOperands},
      {".registers", Directive::kRegisters},
+     {".reg", Directive::kReg},
      {".param", Directive::kParam},
      {".const", Directive::kConst},
      {".input", Directive::kInput},
@@ -154,7 +156,10 @@ class Assembler {
       if (!directive || line.tokens.size() < 2) continue;
       switch (*directive) {
         case Directive::kParam:
-          collect_params(line);
+          collect_list(line, detail::NamedThing::Kind::kParam);
+          break;
+        case Directive::kReg:
+          collect_list(line, detail::NamedThing::Kind::kRegister);
           break;
         case Directive::kConst:
           declare_name(line.tokens[1], detail::NamedThing::Kind::kConst);
@@ -173,13 +178,14 @@ class Assembler {
     }
   }
 
-  void collect_params(const Line& line) {
+  /// The name that each entry of a list separated by commas begins with.
+  void collect_list(const Line& line, detail::NamedThing::Kind kind) {
     int depth = 0;
     bool start = true;
     for (std::size_t i = 1; i < line.tokens.size(); ++i) {
       const Token& token = line.tokens[i];
-      if (start) declare_name(token, detail::NamedThing::Kind::kParam);
-      depth += (token.is("(") ? 1 : 0) - (token.is(")") ? 1 : 0);
+      if (start) declare_name(token, kind);
+      depth += (token.is("(") || token.is("[") ? 1 : 0) - (token.is(")") || token.is("]") ? 1 : 0);
       start = depth == 0 && token.is(",");
     }
   }
@@ -223,6 +229,9 @@ class Assembler {
     } else if (kind == detail::NamedThing::Kind::kConst) {
       index = program_.consts.size();
       program_.consts.push_back({name, nullptr, token.span});
+    } else if (kind == detail::NamedThing::Kind::kRegister) {
+      index = program_.register_names.size();
+      program_.register_names.push_back({name, nullptr, nullptr, token.span});
     } else {
       index = program_.arrays.size();
       ArrayDeclaration array;
@@ -259,6 +268,8 @@ class Assembler {
         return parser_.operands(line);
       case Directive::kRegisters:
         return parser_.registers(line);
+      case Directive::kReg:
+        return parser_.register_names(line);
       case Directive::kParam:
         return parser_.params(line);
       case Directive::kConst:

@@ -56,7 +56,8 @@ class CountersPerIteration {
     for (const ArrayDeclaration& array : program.arrays) {
       body.arrays.emplace_back().element_type = array.element_type;
     }
-    return count(body, std::vector<Count>(body.instructions.size(), 1), costs);
+    const std::vector<Count> once(body.instructions.size(), 1);
+    return count(body, scalar_executions(body, once), costs);
   }
 
   std::map<std::pair<std::size_t, std::size_t>, Counters> counters_;
@@ -147,9 +148,11 @@ class Formulas {
       const auto traffic = [&](Count ArrayTraffic::*value) {
         return sum(passes, [&](const Counters& c) { return c.by_array[array].*value; });
       };
-      result.by_array.push_back(
-          {traffic(&ArrayTraffic::elements_loaded), traffic(&ArrayTraffic::elements_stored),
-           traffic(&ArrayTraffic::bytes_loaded), traffic(&ArrayTraffic::bytes_stored)});
+      using T = ArrayTraffic;
+      result.by_array.push_back({traffic(&T::loads), traffic(&T::stores), traffic(&T::updates),
+                                 traffic(&T::elements_loaded), traffic(&T::elements_stored),
+                                 traffic(&T::elements_updated), traffic(&T::bytes_loaded),
+                                 traffic(&T::bytes_stored), traffic(&T::bytes_updated)});
     }
     return result;
   }
@@ -172,9 +175,11 @@ const std::vector<FormulaField>& formula_fields() {
                                      {"cycles", &F::cycles, &C::cycles},
                                      {"loads", &F::loads, &C::loads},
                                      {"stores", &F::stores, &C::stores},
+                                     {"atomics", &F::atomics, &C::atomics},
                                      {"compute", &F::compute, &C::compute},
                                      {"bytes_loaded", &F::bytes_loaded, &C::bytes_loaded},
                                      {"bytes_stored", &F::bytes_stored, &C::bytes_stored},
+                                     {"bytes_updated", &F::bytes_updated, &C::bytes_updated},
                                      {"flops", &F::flops, &C::flops},
                                      {"exps", &F::exps, &C::exps}};
   }();

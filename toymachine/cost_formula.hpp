@@ -13,14 +13,17 @@
 
 namespace flashlab::toy {
 
+/// ArrayTraffic (counters.hpp), each as a formula.
 struct ArrayTrafficFormulas {
-  Formula elements_loaded, elements_stored;
-  Formula bytes_loaded, bytes_stored;
+  Formula loads, stores, updates;
+  Formula elements_loaded, elements_stored, elements_updated;
+  Formula bytes_loaded, bytes_stored, bytes_updated;
 };
 
 /// Counters (counters.hpp), each as a formula.
 struct CounterFormulas {
-  Formula steps, cycles, loads, stores, compute, flops, exps, bytes_loaded, bytes_stored;
+  Formula steps, cycles, loads, stores, atomics, compute, flops, exps;
+  Formula bytes_loaded, bytes_stored, bytes_updated;
   std::vector<Formula> by_instruction;         // by row of instruction_set()
   std::vector<ArrayTrafficFormulas> by_array;  // as Program::arrays
 };

@@ -8,41 +8,54 @@ namespace {
 constexpr std::size_t kAllPasses = SIZE_MAX;
 
 void count_traffic(const BoundProgram& program, const BoundInstruction& instruction,
-                   const Count& executed, Counters& counters) {
+                   const Count& times, const Count& elements, Counters& counters) {
   for (const BoundOperand& operand : instruction.operands) {
     if (!is_memory(operand.kind)) continue;
     ArrayTraffic& traffic = counters.by_array[operand.array];
-    const Count bytes = executed * element_bytes(program.arrays[operand.array].element_type);
+    const Count bytes = elements * element_bytes(program.arrays[operand.array].element_type);
     if (operand.kind == OperandKind::kMemorySource) {
-      traffic.elements_loaded += executed;
+      traffic.loads += times;
+      traffic.elements_loaded += elements;
       traffic.bytes_loaded += bytes;
       counters.bytes_loaded += bytes;
-    } else {
-      traffic.elements_stored += executed;
+    } else if (operand.kind == OperandKind::kMemoryDestination) {
+      traffic.stores += times;
+      traffic.elements_stored += elements;
       traffic.bytes_stored += bytes;
       counters.bytes_stored += bytes;
+    } else {
+      traffic.updates += times;
+      traffic.elements_updated += elements;
+      traffic.bytes_updated += 2 * bytes;
+      counters.bytes_updated += 2 * bytes;
     }
   }
 }
 
-Counters count_where(const BoundProgram& program, const std::vector<Count>& executions,
+Count& counter_of(const InstructionSpec& spec, Counters& counters) {
+  if (spec.is_load()) return counters.loads;
+  if (spec.is_store()) return counters.stores;
+  return spec.is_update() ? counters.atomics : counters.compute;
+}
+
+Counters count_where(const BoundProgram& program, const Executions& executions,
                      const CostTable& costs, std::size_t pass) {
   Counters counters;
   counters.by_instruction.resize(instruction_set().size());
   counters.by_array.resize(program.arrays.size());
   for (const BoundInstruction& instruction : program.instructions) {
     if (pass != kAllPasses && instruction.pass != pass) continue;
-    const Count& executed = executions[instruction.site];
+    const Count& times = executions.times[instruction.site];
+    const Count& work = executions.work[instruction.site];
     const InstructionSpec& spec = instruction_set()[instruction.row];
-    counters.steps += executed;
-    counters.cycles += executed * costs.cycles(instruction.row);
-    counters.by_instruction[instruction.row] += executed;
-    (spec.is_load()    ? counters.loads
-     : spec.is_store() ? counters.stores
-                       : counters.compute) += executed;
+    counters.steps += times;
+    counters.cycles +=
+        times * costs.cycles(instruction.row) + work * costs.per_work(instruction.row);
+    counters.by_instruction[instruction.row] += times;
+    counter_of(spec, counters) += times;
     (spec.flop_kind == FlopKind::kExponential ? counters.exps : counters.flops) +=
-        executed * spec.flops;
-    count_traffic(program, instruction, executed, counters);
+        work * spec.flops;
+    count_traffic(program, instruction, times, work, counters);
   }
   return counters;
 }
@@ -50,8 +63,8 @@ Counters count_where(const BoundProgram& program, const std::vector<Count>& exec
 /// When each array is first stored and last loaded, in top-level statements of the program.
 class ArrayLifetimes {
  public:
-  ArrayLifetimes(const BoundProgram& program, const std::vector<Count>& executions)
-      : program_(program), executions_(executions), lifetimes_(program.arrays.size()) {}
+  ArrayLifetimes(const BoundProgram& program, const Executions& executions)
+      : program_(program), executions_(executions.times), lifetimes_(program.arrays.size()) {}
 
   Count peak() {
     scan();
@@ -96,7 +109,7 @@ class ArrayLifetimes {
       const ArrayRole role = program_.arrays[operand.array].role;
       if (role == ArrayRole::kInput) continue;
       Lifetime& lifetime = lifetimes_[operand.array];
-      if (operand.kind == OperandKind::kMemoryDestination) {
+      if (is_memory_write(operand.kind)) {
         lifetime.first_store = std::min(lifetime.first_store, statements_);
         // A value that nobody loads still occupies its cell when it is stored.
         lifetime.last_load =
@@ -128,17 +141,25 @@ std::int64_t element_bytes(ElementType type) {
   return 0;
 }
 
-Counters count(const BoundProgram& program, const std::vector<Count>& executions,
-               const CostTable& costs) {
+Counters count(const BoundProgram& program, const Executions& executions, const CostTable& costs) {
   return count_where(program, executions, costs, kAllPasses);
 }
 
-Counters count_pass(const BoundProgram& program, const std::vector<Count>& executions,
+Counters count_pass(const BoundProgram& program, const Executions& executions,
                     const CostTable& costs, std::size_t pass) {
   return count_where(program, executions, costs, pass);
 }
 
-Count peak_dram_bytes(const BoundProgram& program, const std::vector<Count>& executions) {
+Executions scalar_executions(const BoundProgram& program, std::vector<Count> times) {
+  Executions executions{times, std::move(times)};
+  for (const BoundInstruction& instruction : program.instructions) {
+    const InstructionSpec& spec = instruction_set()[instruction.row];
+    if (spec.flop_kind == FlopKind::kReduction) executions.work[instruction.site] = 0;
+  }
+  return executions;
+}
+
+Count peak_dram_bytes(const BoundProgram& program, const Executions& executions) {
   return ArrayLifetimes(program, executions).peak();
 }
 
@@ -148,9 +169,11 @@ const std::vector<CounterDescription>& counter_descriptions() {
       {"cycles", "cycles", "by the cost table, 1 an instruction unless set", &Counters::cycles},
       {"loads", "", "instructions that read DRAM", &Counters::loads},
       {"stores", "", "instructions that write DRAM", &Counters::stores},
+      {"atomics", "", "instructions that update DRAM in one step", &Counters::atomics},
       {"compute", "", "all other instructions", &Counters::compute},
       {"bytes_loaded", "bytes", "read from DRAM", &Counters::bytes_loaded},
       {"bytes_stored", "bytes", "written to DRAM", &Counters::bytes_stored},
+      {"bytes_updated", "bytes", "read and written by atomic updates", &Counters::bytes_updated},
       {"flops", "FLOPs", "2 a multiply-accumulate, 1 an elementwise operation", &Counters::flops},
       {"exps", "", "exponentials, counted apart from FLOPs", &Counters::exps},
   };

@@ -16,10 +16,19 @@ namespace flashlab::toy {
 /// Exact at any size.
 using Count = mpz_class;
 
-/// Traffic of one array, in elements and in bytes of its element type.
+/// How often each instruction of the text was executed, and how much work that was: FlopKind says
+/// in which unit. On scalars every execution is one unit of work, but a row reduction's is none.
+struct Executions {
+  std::vector<Count> times, work;  // by instruction site
+  bool operator==(const Executions&) const = default;
+};
+
+/// Traffic of one array: instructions, elements, and bytes of its element type. Updates read and
+/// write, so that their bytes count both.
 struct ArrayTraffic {
-  Count elements_loaded, elements_stored;
-  Count bytes_loaded, bytes_stored;
+  Count loads, stores, updates;
+  Count elements_loaded, elements_stored, elements_updated;
+  Count bytes_loaded, bytes_stored, bytes_updated;
 };
 
 struct Counters {
@@ -27,25 +36,28 @@ struct Counters {
   Count cycles;   // sum of the cost table over them
   Count loads;    // executions of instructions that read DRAM
   Count stores;   // executions of instructions that write DRAM
+  Count atomics;  // executions of instructions that update DRAM in one step
   Count compute;  // all others
-  Count flops;    // MAC 2, elementwise 1
+  Count flops;    // a product 2, elementwise 1
   Count exps;     // exponentials and logarithms, counted apart
-  Count bytes_loaded, bytes_stored;
+  Count bytes_loaded, bytes_stored, bytes_updated;
   std::vector<Count> by_instruction;   // by row of instruction_set()
   std::vector<ArrayTraffic> by_array;  // as BoundProgram::arrays
 };
 
-/// The counters of a run in which instruction i was executed executions[i] times; with `pass`, only
-/// the instructions of that pass.
-Counters count(const BoundProgram& program, const std::vector<Count>& executions,
-               const CostTable& costs);
-Counters count_pass(const BoundProgram& program, const std::vector<Count>& executions,
+/// The counters of a run; with `pass`, only the instructions of that pass.
+Counters count(const BoundProgram& program, const Executions& executions, const CostTable& costs);
+Counters count_pass(const BoundProgram& program, const Executions& executions,
                     const CostTable& costs, std::size_t pass);
 
 /// How often each instruction is executed, by summing over the loop nest, without executing it:
 /// exact for every program, in time that does not grow with the lengths of the ranges.
-/// Errors: Fault::kLimit when bounds with large divisors make the sum too long to enumerate.
-Result<std::vector<Count>> count_executions(const BoundProgram& program);
+/// Errors: Fault::kLimit when bounds with large divisors make the sum too long to enumerate; those
+/// of shapes that do not fit, when elements are tiles.
+Result<Executions> count_executions(const BoundProgram& program);
+
+/// What executions on scalars amount to.
+Executions scalar_executions(const BoundProgram& program, std::vector<Count> times);
 
 /// The most registers that hold a value still to be read, over all points of the program: a
 /// register counts from its write to its last read. An upper bound when a loop may run no iteration
@@ -54,7 +66,7 @@ std::int64_t peak_registers(const BoundProgram& program);
 
 /// The most bytes of temporaries and outputs alive at once. A temporary lives from its first store
 /// to its last load, an output to the end; arrays whose stores are never executed do not count.
-Count peak_dram_bytes(const BoundProgram& program, const std::vector<Count>& executions);
+Count peak_dram_bytes(const BoundProgram& program, const Executions& executions);
 
 std::int64_t element_bytes(ElementType type);
 

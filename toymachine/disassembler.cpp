@@ -15,6 +15,14 @@ std::string register_text(const Expression& index) {
   return "R[" + to_string(index) + "]";
 }
 
+/// The register as the program calls it.
+template <class Mention>  // Operand or NameStatement
+std::string register_text(const Mention& mention, const Program& program) {
+  if (mention.register_name == kNoName) return register_text(*mention.register_index);
+  const std::string& name = program.register_names[mention.register_name].name;
+  return mention.name_index ? name + "[" + to_string(*mention.name_index) + "]" : name;
+}
+
 std::string subscripts(const std::vector<ExpressionPtr>& indices) {
   std::string text;
   for (const ExpressionPtr& index : indices) text += "[" + to_string(*index) + "]";
@@ -47,6 +55,9 @@ class Disassembler {
     line(".isa " + std::string(to_string(program_.level)));
     if (program_.operand_rule == OperandRule::kPinned) line(".operands pinned");
     if (program_.registers) line(".registers " + to_string(*program_.registers));
+    for (const RegisterDeclaration& named : program_.register_names) {
+      line(".reg " + named.name + (named.count ? "[" + to_string(*named.count) + "]" : ""));
+    }
     for (const ParamDeclaration& param : program_.params) {
       line(".param " + param.name +
            (param.default_value ? " = " + to_string(*param.default_value) : ""));
@@ -70,7 +81,7 @@ class Disassembler {
       for (; pass_ < instruction->pass; ++pass_) line(".pass " + program_.passes[pass_ + 1]);
       line(to_string(*instruction, program_));
     } else if (const auto* name = std::get_if<NameStatement>(&statement.node)) {
-      line(".name " + register_text(*name->register_index) + " = " + name->label +
+      line(".name " + register_text(*name, program_) + " = " + name->label +
            subscripts(name->subscripts) + (name->claim ? " = " + to_string(*name->claim) : ""));
     } else {
       print(std::get<LoopStatement>(statement.node));
@@ -123,7 +134,7 @@ std::string to_string(const InstructionStatement& instruction, const Program& pr
     text += operand.value ? to_string(*operand.value)
             : is_memory(operand.kind)
                 ? program.arrays[operand.array].name + subscripts(operand.indices)
-                : register_text(*operand.register_index);
+                : register_text(operand, program) + (operand.transposed ? "^T" : "");
   }
   return text;
 }

@@ -20,11 +20,19 @@ enum class OperandKind : std::uint8_t {
   kDestination,   // a register that is written
   kMemorySource,  // an array cell that is read
   kMemoryDestination,  // an array cell that is written
+  kMemoryUpdate,       // an array cell that is read and written in one step
   kConstant,           // a real number known before the run: an expression, not a register
+  kOffset,             // a whole number: an expression over loops, such as an element's row
 };
 
-/// Where an instruction's arithmetic is counted.
-enum class FlopKind : std::uint8_t { kNone, kProduct, kElementwise, kExponential };
+/// What an instruction's work is, as a number of operations on scalars.
+enum class FlopKind : std::uint8_t {
+  kNone,         // no arithmetic: its work is the elements it writes
+  kProduct,      // rows x inner x columns of a matrix product
+  kElementwise,  // the elements it writes
+  kReduction,    // rows x (columns - 1): nothing on a scalar
+  kExponential,  // the elements it writes, counted apart from FLOPs
+};
 
 inline constexpr std::size_t kMaxOperands = 4;
 
@@ -38,7 +46,7 @@ struct InstructionSpec {
   std::string_view meaning;        // one sentence for a learner
   std::array<bool, 3> levels{};    // indexed by Level
   FlopKind flop_kind = FlopKind::kNone;
-  std::int64_t flops = 0;   // FLOPs of one execution on scalars
+  std::int64_t flops = 0;   // FLOPs for each unit of work
   std::int64_t cycles = 1;  // unless the cost table says otherwise
   std::string_view example;
 
@@ -52,6 +60,7 @@ struct InstructionSpec {
   }
   constexpr bool is_load() const { return has(OperandKind::kMemorySource); }
   constexpr bool is_store() const { return has(OperandKind::kMemoryDestination); }
+  constexpr bool is_update() const { return has(OperandKind::kMemoryUpdate); }
 };
 
 constexpr bool is_register(OperandKind kind) {
@@ -66,7 +75,11 @@ constexpr bool is_read(OperandKind kind) {
   return kind != OperandKind::kDestination && kind != OperandKind::kMemoryDestination;
 }
 constexpr bool is_memory(OperandKind kind) {
-  return kind == OperandKind::kMemorySource || kind == OperandKind::kMemoryDestination;
+  return kind == OperandKind::kMemorySource || kind == OperandKind::kMemoryDestination ||
+         kind == OperandKind::kMemoryUpdate;
+}
+constexpr bool is_memory_write(OperandKind kind) {
+  return kind == OperandKind::kMemoryDestination || kind == OperandKind::kMemoryUpdate;
 }
 
 /// All rows, in the order of the table. A row's position is its identity everywhere else.

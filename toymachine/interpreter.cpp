@@ -10,7 +10,7 @@ std::optional<Diagnostic> too_many_steps(const BoundProgram& program) {
   const auto executions = count_executions(program);
   if (!executions) return std::nullopt;  // the interpreter's own budget decides
   Count total = 0;
-  for (const Count& count : *executions) total += count;
+  for (const Count& count : executions->times) total += count;
   if (total <= Count(static_cast<long>(program.limits.max_steps))) return std::nullopt;
   return detail::steps_error(program.limits, "the program takes " + total.get_str() + " steps");
 }
@@ -19,7 +19,7 @@ template <class Value>
 Result<Execution> run_numbers(const BoundProgram& program, std::span<Value> dram) {
   if (auto error = too_many_steps(program)) return std::move(*error);
   NoObserver observer;
-  return detail::interpret(program, dram, observer);
+  return detail::interpret<Value>(program, dram, observer);
 }
 
 }  // namespace

@@ -18,11 +18,12 @@ struct Step {
   const BoundInstruction* instruction = nullptr;
   const std::int64_t* loop_values = nullptr;  // by loop; only the enclosing ones mean anything
   std::array<std::int64_t, kMaxOperands> operands{};  // register number, or element in DRAM
+  std::int64_t work = 1;                              // when elements are tiles; see Executions
 };
 
 /// What a run leaves beside the DRAM.
 struct Execution {
-  std::vector<Count> executions;  // by instruction site
+  Executions executions;
   std::uint64_t steps = 0;
   bool stopped = false;  // an observer ended the run early
 };

@@ -196,8 +196,10 @@ class Counter {
 
 }  // namespace
 
-Result<std::vector<Count>> count_executions(const BoundProgram& program) {
-  return Counter(program).run();
+Result<Executions> count_executions(const BoundProgram& program) {
+  auto times = Counter(program).run();
+  if (!times) return std::move(times.diagnostics);
+  return scalar_executions(program, std::move(*times));
 }
 
 }  // namespace flashlab::toy

@@ -29,6 +29,7 @@ class Binder {
     values_.params.resize(program_.params.size());
     values_.consts.resize(program_.consts.size());
     values_.extents.resize(program_.arrays.size());
+    values_.counts.resize(program_.arrays.size());
     bound_.loops.resize(program_.loop_vars.size());
     bound_.instructions.resize(program_.num_sites);
   }
@@ -139,11 +140,8 @@ class Binder {
       array.element_type = declaration.element_type;
       array.extent_expressions = declaration.extents;
       array.span = declaration.span;
-      if (!declaration.tile.empty()) {
-        error(declaration.span, "the array '" + declaration.name + "' is tiled",
-              "an untiled array such as " + declaration.name + "[n]: tiles are not executed yet");
-      }
       const Int128 size = extents(declaration, array);
+      tiles(declaration, array);
       array.offset = static_cast<std::int64_t>(offset);
       array.size = static_cast<std::int64_t>(size);
       offset += size;
@@ -153,6 +151,7 @@ class Binder {
                      "sizes whose product is below 2^61");
       }
       values_.extents[i] = array.extents;
+      values_.counts[i] = array.counts;
       bound_.arrays.push_back(std::move(array));
     }
     bound_.dram_elements = static_cast<std::int64_t>(offset);
@@ -177,6 +176,21 @@ class Binder {
             "sizes whose product is below 2^61");
     }
     return size;
+  }
+
+  void tiles(const ArrayDeclaration& declaration, BoundArray& array) {
+    for (std::size_t axis = 0; axis < array.extents.size(); ++axis) {
+      const Expression* tile = declaration.tile_along(axis);
+      auto size = tile ? detail::evaluate_integer(*tile, values_, diagnostics_) : 1;
+      if (size && *size < 1) {
+        error(tile->span, "the tile of '" + declaration.name + "' is " + std::to_string(*size),
+              "1 or more");
+        size.reset();
+      }
+      array.tile.push_back(size.value_or(1));
+      array.counts.push_back(detail::ceil_div(array.extents[axis], array.tile.back()));
+      bound_.tiled |= array.tile.back() > 1 && array.extents[axis] > 1;
+    }
   }
 
   // The nest ----------------------------------------------------------------------------------
@@ -286,8 +300,10 @@ class Binder {
   std::optional<BoundOperand> bind_operand(const Operand& operand) {
     BoundOperand result;
     result.kind = operand.kind;
+    result.transposed = operand.transposed;
     result.span = operand.span;
     if (operand.kind == OperandKind::kConstant) return bind_constant(operand, result);
+    if (operand.kind == OperandKind::kOffset) return bind_offset(operand, result);
     if (!is_memory(operand.kind)) {
       auto index = detail::to_affine(*operand.register_index, values_, diagnostics_);
       if (!index) return std::nullopt;
@@ -301,7 +317,7 @@ class Binder {
     for (std::size_t axis = operand.indices.size(); axis-- > 0;) {
       auto index = detail::to_affine(*operand.indices[axis], values_, diagnostics_);
       if (!index) return std::nullopt;
-      if (element) element = detail::add(*element, *index, stride);
+      if (element) element = add_axis(*element, *index, array.tile[axis], stride);
       result.axes.insert(result.axes.begin(), std::move(*index));
       stride *= std::max<std::int64_t>(1, array.extents[axis]);
     }
@@ -310,6 +326,22 @@ class Binder {
       return std::nullopt;
     }
     result.index = std::move(*element);
+    return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
+  }
+
+  static std::optional<Affine> add_axis(const Affine& element, const Affine& index,
+                                        std::int64_t tile, std::int64_t stride) {
+    const Int128 factor = Int128{tile} * stride;
+    if (factor > detail::kLargestIndex) return std::nullopt;
+    return detail::add(element, index, static_cast<std::int64_t>(factor));
+  }
+
+  std::optional<BoundOperand> bind_offset(const Operand& operand, BoundOperand result) {
+    auto index = detail::to_affine(*operand.value, values_, diagnostics_);
+    if (!index) return std::nullopt;
+    result.index = std::move(*index);
+    result.constant = operand.value;
+    result.proven_in_range = true;
     return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
   }
 
@@ -386,7 +418,7 @@ class Binder {
           operand.index.constant += bound_.num_registers;
         } else if (is_memory(operand.kind)) {
           check_cell(instruction, operand);
-        } else {
+        } else if (is_register(operand.kind)) {
           check_register(instruction, operand);
           if (operand.kind != OperandKind::kFactor) continue;
           if (rule == OperandRule::kPinned) check_pinned(operand, factor);
@@ -421,11 +453,11 @@ class Binder {
     operand.proven_in_range = true;
     for (std::size_t axis = 0; axis < operand.axes.size(); ++axis) {
       const Interval range = *detail::Ranges(bound_.loops).of(operand.axes[axis]);
-      if (range.low >= 0 && range.high < array.extents[axis]) continue;
+      if (range.low >= 0 && range.high < array.counts[axis]) continue;
       operand.proven_in_range = false;
-      const bool never_right = range.high < 0 || range.low >= array.extents[axis];
+      const bool never_right = range.high < 0 || range.low >= array.counts[axis];
       if (!certain(instruction) || !never_right) continue;
-      const std::int64_t extent = array.extents[axis];
+      const std::int64_t extent = array.counts[axis];
       error(operand.span,
             "index " + std::to_string(range.low) + " of axis " + std::to_string(axis) + " of '" +
                 array.name + "' is out of range",

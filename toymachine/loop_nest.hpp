@@ -76,21 +76,24 @@ struct BoundArray {
   ArrayRole role = ArrayRole::kInput;
   ElementType element_type = ElementType::kFloat;
   std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> tile;    // elements of a tile along each axis; 1 where it is not tiled
+  std::vector<std::int64_t> counts;  // index values along each axis: tiles
   std::vector<ExpressionPtr> extent_expressions;  // as declared
   std::int64_t offset = 0;                        // first element in the machine's DRAM
   std::int64_t size = 0;                          // elements
   SourceSpan span;
 };
 
-/// Registers: `index`. Cells: `array`, `axes` one index an axis, `index` the element in DRAM.
-/// Constants: `index` counts on from the registers; the machine keeps them there, out of the
-/// program's reach.
+/// Registers: `index`. Cells: `array`, `axes` one index an axis, `index` the (first) element in
+/// DRAM. Constants: `index` counts on from the registers; the machine keeps them there, out of the
+/// program's reach. Offsets: `index` is the number itself.
 struct BoundOperand {
   OperandKind kind = OperandKind::kSource;
+  bool transposed = false;
   Affine index;
   std::uint32_t array = 0;
   std::vector<Affine> axes;
-  ExpressionPtr constant;        // of a constant, as written
+  ExpressionPtr constant;        // of a constant or an offset, as written
   bool proven_in_range = false;  // for all values of the loops around it
   SourceSpan span;
 };
@@ -129,6 +132,7 @@ struct BoundProgram {
   bool registers_declared = false;
   std::vector<double> constants;   // operands of kind kConstant, in source order
   std::vector<BoundArray> arrays;  // as Program::arrays
+  bool tiled = false;              // some element is more than a scalar
   std::int64_t dram_elements = 0;
   std::vector<BoundLoop> loops;                // as Program::loop_vars
   std::vector<BoundInstruction> instructions;  // by site

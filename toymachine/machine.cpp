@@ -18,10 +18,27 @@ std::vector<std::string> mnemonics() {
   return names;
 }
 
+std::optional<std::int64_t> whole_cycles(std::string_view digits) {
+  std::int64_t cycles = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), cycles);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+  return whole && cycles >= 0 && cycles <= kMostCycles ? std::optional(cycles) : std::nullopt;
+}
+
+bool works_in_flops(const InstructionSpec& spec) {
+  return spec.flop_kind == FlopKind::kProduct || spec.flop_kind == FlopKind::kReduction;
+}
+
+/// What `--cost` calls the unit of an instruction's work.
+std::string_view unit_of_work(const InstructionSpec& spec) {
+  return works_in_flops(spec) ? "flop" : "element";
+}
+
 }  // namespace
 
 CostTable::CostTable() {
   for (const InstructionSpec& spec : instruction_set()) cycles_.push_back(spec.cycles);
+  per_work_.resize(cycles_.size(), 0);
 }
 
 Result<bool> CostTable::parse(std::string_view text) {
@@ -29,33 +46,53 @@ Result<bool> CostTable::parse(std::string_view text) {
   while (!text.empty()) {
     const std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), entry.size() + 1));
-    const std::size_t equals = entry.find('=');
-    const std::string quoted = "'" + std::string(entry) + "'";
-    if (equals == std::string_view::npos) {
-      return request_error("cost " + quoted + " has no value", "MNEMONIC=CYCLES");
-    }
-    const std::string_view name = entry.substr(0, equals);
-    const auto row = find_instruction(name);
-    if (!row) {
-      return request_error("cost for an unknown instruction '" + std::string(name) + "'",
-                           "a mnemonic of the instruction table",
-                           nearest(name, mnemonics()).value_or(""));
-    }
-    const std::string_view digits = entry.substr(equals + 1);
-    std::int64_t cycles = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), cycles);
-    if (error != std::errc{} || end != digits.data() + digits.size() || cycles < 0 ||
-        cycles > kMostCycles) {
-      return request_error("cost " + quoted + " is not a number of cycles",
-                           "a whole number from 0 to " + std::to_string(kMostCycles));
-    }
-    if (given[*row]) {
-      return request_error("cost for " + std::string(name) + " is given twice", "one cost each");
-    }
-    given[*row] = true;
-    cycles_[*row] = cycles;
+    Result<bool> read = parse_entry(entry, given);
+    if (!read) return read;
   }
   return true;
+}
+
+Result<bool> CostTable::parse_entry(std::string_view entry, std::vector<bool>& given) {
+  const std::size_t equals = entry.find('=');
+  const std::string quoted = "'" + std::string(entry) + "'";
+  if (equals == std::string_view::npos) {
+    return request_error("cost " + quoted + " has no value", "MNEMONIC=CYCLES");
+  }
+  const std::string_view name = entry.substr(0, equals);
+  const auto row = find_instruction(name);
+  if (!row) {
+    return request_error("cost for an unknown instruction '" + std::string(name) + "'",
+                         "a mnemonic of the instruction table",
+                         nearest(name, mnemonics()).value_or(""));
+  }
+  if (given[*row]) {
+    return request_error("cost for " + std::string(name) + " is given twice", "one cost each");
+  }
+  given[*row] = true;
+  const InstructionSpec& spec = instruction_set()[*row];
+  cycles_[*row] = per_work_[*row] = 0;
+  for (std::string_view rest = entry.substr(equals + 1);;) {
+    const std::size_t plus = rest.find('+');
+    const std::string_view term = rest.substr(0, plus);
+    const std::size_t slash = term.find('/');
+    const auto cycles = whole_cycles(term.substr(0, slash));
+    if (!cycles) {
+      return request_error("cost " + quoted + " is not a number of cycles",
+                           "whole numbers from 0 to " + std::to_string(kMostCycles) +
+                               " such as 4, 2/element or 100+2/element");
+    }
+    if (slash == std::string_view::npos) {
+      cycles_[*row] += *cycles;
+    } else if (term.substr(slash + 1) == unit_of_work(spec)) {
+      per_work_[*row] += *cycles * (works_in_flops(spec) ? spec.flops : 1);
+    } else {
+      return request_error(
+          "cost " + quoted + " has the unit '" + std::string(term.substr(slash + 1)) + "'",
+          "cycles/" + std::string(unit_of_work(spec)) + " for " + std::string(spec.mnemonic));
+    }
+    if (plus == std::string_view::npos) return true;
+    rest.remove_prefix(plus + 1);
+  }
 }
 
 }  // namespace flashlab::toy

@@ -14,18 +14,23 @@
 
 namespace flashlab::toy {
 
-/// Cycles of each instruction, indexed by its row. Starts from the table's own column.
+/// Cycles of each instruction, indexed by its row: so many an execution, and so many for each unit
+/// of its work. Starts from the table's own column, which costs executions only.
 class CostTable {
  public:
   CostTable();
   std::int64_t cycles(std::size_t row) const { return cycles_[row]; }
+  std::int64_t per_work(std::size_t row) const { return per_work_[row]; }
   void set(std::size_t row, std::int64_t cycles) { cycles_[row] = cycles; }
-  /// Reads "LOAD=100,EXP=4" over the present values. Errors: unknown mnemonic, not a whole number
-  /// of cycles from 0 to 10^9, a mnemonic given twice.
+  /// Reads "LOAD=100+2/element,MAC=1/flop,EXP=4" over the present values. Errors: unknown mnemonic,
+  /// not a whole number of cycles from 0 to 10^9, a mnemonic given twice, a unit that the
+  /// instruction's work is not counted in.
   Result<bool> parse(std::string_view text);
 
  private:
-  std::vector<std::int64_t> cycles_;
+  Result<bool> parse_entry(std::string_view entry, std::vector<bool>& given);
+
+  std::vector<std::int64_t> cycles_, per_work_;
 };
 
 /// Everything that stops a program because it asks for too much. Each has a flag of the same name.

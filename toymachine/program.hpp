@@ -22,9 +22,15 @@ struct ArrayDeclaration {
   std::string name;
   ArrayRole role = ArrayRole::kInput;
   std::vector<ExpressionPtr> extents;  // elements along each axis
-  std::vector<ExpressionPtr> tile;     // empty: untiled
+  std::vector<ExpressionPtr> tile;     // rows and columns, of the last two axes; empty: untiled
   ElementType element_type = ElementType::kFloat;
   SourceSpan span;
+
+  /// Elements of a tile along the axis; null when the axis is not tiled.
+  const Expression* tile_along(std::size_t axis) const {
+    const std::size_t untiled = extents.size() - tile.size();
+    return axis < untiled ? nullptr : tile[axis - untiled].get();
+  }
 };
 
 struct ParamDeclaration {
@@ -39,13 +45,26 @@ struct ConstDeclaration {
   SourceSpan span;
 };
 
+/// `.reg Q[tiles(q, 1)], m, l`: names for registers, which follow one another from R0 on.
+struct RegisterDeclaration {
+  std::string name;
+  ExpressionPtr count;  // null: one register, named without an index
+  ExpressionPtr first;  // number of the first one
+  SourceSpan span;
+};
+
+inline constexpr std::size_t kNoName = SIZE_MAX;
+
 enum class OperandRule : std::uint8_t { kAny, kPinned };
 
-/// One operand. Registers: `register_index`; cells: `array` and one index an axis; constants:
-/// `value`.
+/// One operand. Registers: `register_index`; cells: `array` and one index an axis (of tiles, where
+/// the axis is tiled); constants and offsets: `value`.
 struct Operand {
   OperandKind kind = OperandKind::kSource;
   ExpressionPtr register_index;
+  std::size_t register_name = kNoName;  // into Program::register_names, if it was called by one
+  ExpressionPtr name_index;             // Q[c]: the c
+  bool transposed = false;              // Ra^T
   std::size_t array = 0;
   std::vector<ExpressionPtr> indices;
   ExpressionPtr value;
@@ -63,6 +82,8 @@ struct InstructionStatement {
 /// `.name R1 = m' = max(j in 0..i+1: x[j])`: label, subscripts, and what it claims (may be null).
 struct NameStatement {
   ExpressionPtr register_index;
+  std::size_t register_name = kNoName;  // as in Operand
+  ExpressionPtr name_index;
   std::string label;                      // with its primes
   std::vector<ExpressionPtr> subscripts;  // c[i][j]
   ExpressionPtr claim;
@@ -91,6 +112,7 @@ struct Program {
   Level level = Level::kAttention;
   OperandRule operand_rule = OperandRule::kAny;
   ExpressionPtr registers;  // null: not limited by the program
+  std::vector<RegisterDeclaration> register_names;
   std::vector<ParamDeclaration> params;
   std::vector<ConstDeclaration> consts;
   std::vector<ArrayDeclaration> arrays;

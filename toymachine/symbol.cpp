@@ -27,6 +27,13 @@ Symbol binary(SymbolOp op, const Symbol& a, const Symbol& b) {
   return make_symbol(std::move(node));
 }
 
+Symbol unary(SymbolOp op, const Symbol& a) {
+  Symbol::Node node;
+  node.op = op;
+  node.args = {a};
+  return make_symbol(std::move(node));
+}
+
 std::optional<double> as_number(const Symbol& symbol) {
   if (symbol.op() != SymbolOp::kNumber) return std::nullopt;
   return symbol.node()->number;
@@ -221,10 +228,19 @@ Symbol maximum(const Symbol& a, const Symbol& b) {
 
 Symbol exponential(const Symbol& a) {
   if (is_number(a, 0)) return Symbol::number(1);
-  Symbol::Node node;
-  node.op = SymbolOp::kExponential;
-  node.args = {a};
-  return make_symbol(std::move(node));
+  return unary(SymbolOp::kExponential, a);
 }
+
+Symbol logarithm(const Symbol& a) { return unary(SymbolOp::kLogarithm, a); }
+
+Symbol product(const Symbol& a, const Symbol& b) { return a * b; }
+
+Symbol row_maximum(const Symbol& a) { return unary(SymbolOp::kRowMaximum, a); }
+
+Symbol row_sum(const Symbol& a) { return unary(SymbolOp::kRowSum, a); }
+
+Symbol masked(const Symbol& a, std::int64_t, std::int64_t) { return unary(SymbolOp::kMasked, a); }
+
+Symbol transposed(const Symbol& a) { return unary(SymbolOp::kTransposed, a); }
 
 }  // namespace flashlab::toy

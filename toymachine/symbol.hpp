@@ -39,6 +39,11 @@ enum class SymbolOp : std::uint8_t {
   kProduct,
   kQuotient,
   kExponential,
+  kLogarithm,
+  kRowMaximum,
+  kRowSum,
+  kMasked,
+  kTransposed,
 };
 
 /// Immutable; copies share their nodes. Sums and maxima are flat, and a long one keeps its first
@@ -83,6 +88,12 @@ Symbol operator*(const Symbol& a, const Symbol& b);
 Symbol operator/(const Symbol& a, const Symbol& b);
 Symbol maximum(const Symbol& a, const Symbol& b);
 Symbol exponential(const Symbol& a);
+Symbol logarithm(const Symbol& a);
+Symbol product(const Symbol& a, const Symbol& b);
+Symbol row_maximum(const Symbol& a);
+Symbol row_sum(const Symbol& a);
+Symbol masked(const Symbol& a, std::int64_t row, std::int64_t column);
+Symbol transposed(const Symbol& a);
 
 /// How names near the end of an axis are written: x[7] as x[n-1] when x has n = 8 elements.
 struct AxisNames {

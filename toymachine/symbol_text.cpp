@@ -73,6 +73,16 @@ class Writer {
                operand(node.args[1], kAtomic, tight);
       case SymbolOp::kExponential:
         return "e^" + exponent(node.args[0]);
+      case SymbolOp::kLogarithm:
+        return "log(" + write(node.args[0], false) + ")";
+      case SymbolOp::kRowMaximum:
+        return "rowmax(" + write(node.args[0], false) + ")";
+      case SymbolOp::kRowSum:
+        return "rowsum(" + write(node.args[0], false) + ")";
+      case SymbolOp::kMasked:
+        return "mask(" + write(node.args[0], false) + ")";
+      case SymbolOp::kTransposed:
+        return operand(node.args[0], kAtomic, tight) + (style_.unicode ? "ᵀ" : "^T");
       case SymbolOp::kUnwritten:
         break;
     }

@@ -30,7 +30,7 @@ struct TraceObserver {
       const OperandKind kind = step.instruction->operands[i].kind;
       const auto at = static_cast<std::size_t>(step.operands[i]);
       if (kind == OperandKind::kDestination) value = static_cast<double>(registers[at]);
-      if (kind == OperandKind::kMemoryDestination) value = static_cast<double>(dram[at]);
+      if (is_memory_write(kind)) value = static_cast<double>(dram[at]);
     }
     return tracer.after(step, value);
   }
@@ -155,7 +155,8 @@ Result<Execution> trace_values(const BoundProgram& program, std::span<Value> dra
   };
   if (!sink.begin(header)) {
     Execution nothing;
-    nothing.executions.assign(program.instructions.size(), 0);
+    nothing.executions =
+        scalar_executions(program, std::vector<Count>(program.instructions.size(), 0));
     nothing.stopped = true;
     return tracer.finish(std::move(nothing));
   }

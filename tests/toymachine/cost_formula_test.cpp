@@ -186,9 +186,9 @@ void compare(const Program& program, const CostFormulas& formulas, const Paramet
   const BoundProgram numbers = test::bound(std::make_shared<const Program>(program), params);
   const auto executed = count_executions(numbers);
   REQUIRE(executed);
-  for (std::size_t site = 0; site < executed->size(); ++site) {
+  for (std::size_t site = 0; site < executed->times.size(); ++site) {
     INFO("site " << site << ": " << to_string(formulas.executions(site)));
-    REQUIRE(evaluate(formulas.executions(site), params) == executed->at(site));
+    REQUIRE(evaluate(formulas.executions(site), params) == executed->times.at(site));
   }
 }
 

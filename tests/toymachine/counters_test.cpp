@@ -27,7 +27,7 @@ struct Recorder {
 std::int64_t peak_of_trace(const toy::BoundProgram& program) {
   Recorder recorder;
   std::vector<float> dram(static_cast<std::size_t>(program.dram_elements), 0.5F);
-  REQUIRE(toy::detail::interpret(program, std::span<float>(dram), recorder));
+  REQUIRE(toy::detail::interpret<float>(program, std::span<float>(dram), recorder));
   std::vector<char> live(static_cast<std::size_t>(program.num_registers), 0);
   std::int64_t peak = 0;
   const auto note = [&] {

@@ -120,7 +120,7 @@ void require_same_bits(unsigned seed) {
     auto steps = strips;
     StepByStep observer;
     const auto fast = toy::run(program, strips);
-    const auto slow = toy::detail::interpret(program, std::span<Value>(steps), observer);
+    const auto slow = toy::detail::interpret<Value>(program, std::span<Value>(steps), observer);
     INFO(text);
     REQUIRE(static_cast<bool>(fast) == static_cast<bool>(slow));
     if (!fast) {
@@ -247,7 +247,7 @@ TEST_CASE("counts are exact: empty ranges, steps, nested bounds") {
   const auto result = toy::run(program, dram);
   REQUIRE(result);
   // i = 0, 3, 6, 9: inner 0, 3..6, 6..12, 9..12
-  CHECK(result->executions == std::vector<toy::Count>{4, 0 + 3 + 6 + 3, 0});
+  CHECK(result->executions.times == std::vector<toy::Count>{4, 0 + 3 + 6 + 3, 0});
   CHECK(result->steps == 16);
 }
 
@@ -257,9 +257,9 @@ TEST_CASE("an observer can end the run, and what ran is counted") {
   std::mt19937 random(1);
   auto dram = filled<float>(program, random);
   StopAfter observer{5};
-  const auto result = toy::detail::interpret(program, std::span<float>(dram), observer);
+  const auto result = toy::detail::interpret<float>(program, std::span<float>(dram), observer);
   REQUIRE(result);
   CHECK(result->stopped);
   CHECK(result->steps == 5);
-  CHECK(result->executions == std::vector<toy::Count>{3, 2});
+  CHECK(result->executions.times == std::vector<toy::Count>{3, 2});
 }

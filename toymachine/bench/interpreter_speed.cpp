@@ -128,7 +128,7 @@ class Measurement {
     dram_ = initial_;
     Watcher watcher;
     return seconds([&] {
-      auto execution = toy::detail::interpret(program_, std::span<float>(dram_), watcher);
+      auto execution = toy::detail::interpret<float>(program_, std::span<float>(dram_), watcher);
       if (!execution) fail(execution.diagnostics[0].what);
     });
   }

@@ -64,7 +64,8 @@ class Evaluator {
   }
 
   std::optional<Number> extent(const Expression& e, const std::vector<Number>& args) {
-    const auto& extents = values_.extents[e.index];
+    const auto& extents =
+        (e.op == ExpressionOp::kTiles ? values_.counts : values_.extents)[e.index];
     const auto* axis = args.empty() ? nullptr : std::get_if<std::int64_t>(&args[0]);
     const std::int64_t at = axis ? *axis : 0;
     if (extents.empty()) return fail(e, "the size of " + e.name + " is not known here", "a number");

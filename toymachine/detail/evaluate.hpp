@@ -16,6 +16,7 @@ struct Values {
   std::vector<std::optional<std::int64_t>> params;
   std::vector<std::optional<Number>> consts;
   std::vector<std::vector<std::int64_t>> extents;  // by array, once known
+  std::vector<std::vector<std::int64_t>> counts;   // the same, in tiles
   std::optional<std::int64_t> registers;
 };
 

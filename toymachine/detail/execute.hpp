@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "toymachine/detail/instruction_rows.hpp"
@@ -12,11 +13,18 @@
 
 namespace flashlab::toy::detail {
 
-enum class Status : std::uint8_t { kOk, kUnwritten, kIllegal };
+enum class Status : std::uint8_t { kOk, kUnwritten, kIllegal, kMisfit };
 
-/// Operands by position: a register number, or a cell of the DRAM.
+/// Operands by position: a register number, the first element of a cell in the DRAM, or a whole
+/// number.
 template <class Value>
-using Execute = Status (*)(const std::int64_t* slots, Value* registers, Value* dram);
+struct Slots : ValueTraits<Value>::Access {
+  std::array<std::int64_t, kMaxOperands> at{};
+};
+
+template <class Value>
+using Execute = Status (*)(Slots<Value>& slots, Value* registers,
+                           typename ValueTraits<Value>::Cell* dram);
 
 /// Positions of the operands that are read, and of the one that is written.
 template <std::size_t Row>
@@ -40,31 +48,51 @@ struct RowShape {
   static constexpr std::array<std::size_t, kMaxOperands> kReads = positions();
   static constexpr std::size_t written() {
     for (std::size_t i = 0; i < spec.num_operands; ++i) {
-      if (!reads(i)) return i;
+      if (spec.operands[i] == OperandKind::kDestination || is_memory_write(spec.operands[i])) {
+        return i;
+      }
     }
     return 0;
   }
   static constexpr std::size_t kWritten = written();
 };
 
+/// The operand itself: a register, a cell, or a whole number.
+template <std::size_t Row, std::size_t Position, class Value>
+decltype(auto) operand(const std::int64_t* slots, Value* registers, Value* dram) {
+  constexpr OperandKind kKind = RowShape<Row>::spec.operands[Position];
+  if constexpr (kKind == OperandKind::kOffset) {
+    return slots[Position];
+  } else if constexpr (is_memory(kKind)) {
+    return (dram[slots[Position]]);
+  } else {
+    return (registers[slots[Position]]);
+  }
+}
+
+template <class Value, class Operand>
+bool is_written(const Operand& operand) {
+  if constexpr (std::is_same_v<Operand, Value>) return ValueTraits<Value>::is_written(operand);
+  return true;  // a whole number
+}
+
 template <class Value, std::size_t Row, std::size_t... I>
 Status execute_row(const std::int64_t* slots, Value* registers, Value* dram,
                    std::index_sequence<I...>) {
   using Shape = RowShape<Row>;
   using Traits = ValueTraits<Value>;
-  const auto cell = [&](std::size_t position) -> Value& {
-    return is_memory(Shape::spec.operands[position]) ? dram[slots[position]]
-                                                     : registers[slots[position]];
-  };
-  if (!(Traits::is_written(cell(Shape::kReads[I])) && ...)) return Status::kUnwritten;
-  Value& target = cell(Shape::kWritten);
-  target = std::get<Row>(kInstructionRows).effect(cell(Shape::kReads[I])...);
+  if (!(is_written<Value>(operand<Row, Shape::kReads[I]>(slots, registers, dram)) && ...)) {
+    return Status::kUnwritten;
+  }
+  Value& target = operand<Row, Shape::kWritten>(slots, registers, dram);
+  target = std::get<Row>(kInstructionRows)
+               .effect(operand<Row, Shape::kReads[I]>(slots, registers, dram)...);
   return Traits::is_legal(target) ? Status::kOk : Status::kIllegal;
 }
 
 template <class Value, std::size_t Row>
-Status execute_row(const std::int64_t* slots, Value* registers, Value* dram) {
-  return execute_row<Value, Row>(slots, registers, dram,
+Status execute_row(Slots<Value>& slots, Value* registers, Value* dram) {
+  return execute_row<Value, Row>(slots.at.data(), registers, dram,
                                  std::make_index_sequence<RowShape<Row>::kNumReads>{});
 }
 

@@ -337,6 +337,14 @@ ExpressionPtr ExpressionParser::reference(const Token& token) {
     return make(std::move(e));
   }
   const auto [kind, index] = found->second;
+  if (kind == NamedThing::Kind::kRegister) {
+    if (usage_ != Usage::kClaim || scope_.labels.find(token.text) == scope_.labels.end()) {
+      return fail(token.span, describe(token) + " is a register",
+                  "a number, a parameter or a loop variable");
+    }
+    e.op = ExpressionOp::kLabel;
+    return make(std::move(e));
+  }
   if (kind == NamedThing::Kind::kArray) {
     return fail(token.span, "the array " + describe(token) + " stands without an index",
                 "a number, a parameter or a loop variable");

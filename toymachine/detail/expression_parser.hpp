@@ -33,14 +33,14 @@ class Cursor {
 
 /// What a name of the program stands for.
 struct NamedThing {
-  enum class Kind : std::uint8_t { kParam, kConst, kArray, kLoopVar };
+  enum class Kind : std::uint8_t { kParam, kConst, kArray, kRegister, kLoopVar };
   Kind kind = Kind::kParam;
   std::size_t index = 0;
 };
 
 /// The names that are visible on a line.
 struct Scope {
-  std::map<std::string, NamedThing, std::less<>> declared;  // params, consts, arrays
+  std::map<std::string, NamedThing, std::less<>> declared;  // by directives
   std::vector<std::pair<std::string, std::size_t>> loops;   // enclosing, outermost first
   std::map<std::string, int, std::less<>> labels;           // every label of a .name line
   std::size_t visible_params = SIZE_MAX;                    // those declared earlier

@@ -2,8 +2,9 @@
 //
 // An effect is a captureless generic lambda from the values of the registers (or the cell) that are
 // read, in the order of the operands, to the value that is written. It is instantiated for each
-// value type: float, double, symbol. It may use + - * / and the functions maximum(a, b) and
-// exponential(a), which every value type provides by argument-dependent lookup or in values.hpp.
+// value type: float, double, tile, shape, symbol. It may use + - * / (element by element) and the
+// functions product, maximum, exponential, logarithm, row_maximum, row_sum and masked, which every
+// value type provides by argument-dependent lookup or in values.hpp.
 #pragma once
 
 #include <cstddef>
@@ -66,11 +67,11 @@ inline constexpr auto kInstructionRows = std::tuple{
     row("MAC_Z", {kFac, kFac, kDst}, "Ra, Rb, Rd", "Rd = Ra x Rb",
         "Multiplies, with no sum to add to: the first term of a dot product.",
         {kMat, kAtt}, FlopKind::kProduct, 2, "MAC_Z R0, R1, R2",
-        [](const auto& a, const auto& b) { return a * b; }),
+        [](const auto& a, const auto& b) { return product(a, b); }),
     row("MAC", {kFac, kFac, kSrc, kDst}, "Ra, Rb, Rc, Rd", "Rd = Ra x Rb + Rc",
         "Multiplies and adds to a running sum, rounding the product and then the sum.",
         {kMat, kAtt}, FlopKind::kProduct, 2, "MAC R0, R1, R2, R2",
-        [](const auto& a, const auto& b, const auto& c) { return a * b + c; }),
+        [](const auto& a, const auto& b, const auto& c) { return product(a, b) + c; }),
     row("MAX", {kSrc, kSrc, kDst}, "Ra, Rb, Rd", "Rd = max(Ra, Rb)",
         "The larger of two registers.",
         {kSof, kAtt}, FlopKind::kElementwise, 1, "MAX R0, R1, R1",
@@ -103,6 +104,29 @@ inline constexpr auto kInstructionRows = std::tuple{
         "Puts a constant into a register: 0, -inf, a .const.",
         {kAtt}, FlopKind::kNone, 0, "FILL -inf, R1",
         [](const auto& constant) { return constant; }),
+    row("LOG", {kSrc, kDst}, "Ra, Rd", "Rd = log(Ra)",
+        "The natural logarithm of a register; counted with the exponentials.",
+        {kAtt}, FlopKind::kExponential, 1, "LOG R2, R2",
+        [](const auto& a) { return logarithm(a); }),
+    row("ROWMAX", {kSrc, kDst}, "Ra, Rd", "Rd = rowmax(Ra)",
+        "The largest element of each row of a tile: a column. A scalar stays what it is.",
+        {kAtt}, FlopKind::kReduction, 1, "ROWMAX R5, R6",
+        [](const auto& a) { return row_maximum(a); }),
+    row("ROWSUM", {kSrc, kDst}, "Ra, Rd", "Rd = rowsum(Ra)",
+        "The sum of each row of a tile: a column. A scalar stays what it is.",
+        {kAtt}, FlopKind::kReduction, 1, "ROWSUM R5, R6",
+        [](const auto& a) { return row_sum(a); }),
+    row("MASK", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, row, col, Rd",
+        "Rd = Rs or -inf",
+        "-inf where the column (key) is beyond the row (query); row, col: of the tile's first element.",
+        {kAtt}, FlopKind::kNone, 0, "MASK R5, 0, 0, R5",
+        [](const auto& a, std::int64_t first_row, std::int64_t first_column) {
+          return masked(a, first_row, first_column);
+        }),
+    row("ATOMIC_ADD", {kSrc, OperandKind::kMemoryUpdate}, "Rs, dst", "DRAM[dst] += Rs",
+        "Adds a register to an element of DRAM in one step that no other worker can divide.",
+        {kAtt}, FlopKind::kElementwise, 1, "ATOMIC_ADD R0, o[0]",
+        [](const auto& a, const auto& cell) { return cell + a; }),
 };
 // clang-format on
 

@@ -23,11 +23,15 @@ namespace flashlab::toy::detail {
 template <class Value, class Observer>
 class Interpreter {
  public:
-  Interpreter(const BoundProgram& program, std::span<Value> dram, Observer& observer)
+  using Traits = ValueTraits<Value>;
+  using Cell = typename Traits::Cell;
+
+  Interpreter(const BoundProgram& program, std::span<Cell> dram, Observer& observer)
       : program_(program), dram_(dram), observer_(observer) {
     const auto count = static_cast<std::size_t>(program.num_registers);
-    registers_.assign(count, ValueTraits<Value>::unwritten());
-    for (const double value : program.constants) registers_.push_back(static_cast<Value>(value));
+    registers_.assign(count, Traits::unwritten());
+    for (const double value : program.constants) registers_.push_back(Traits::constant(value));
+    if constexpr (Traits::kTiles) work_.assign(program.instructions.size(), 0);
     loop_values_.assign(program.loops.size(), 0);
     last_values_.assign(program.loops.size(), 0);
     careful_.assign(program.loops.size(), false);
@@ -72,7 +76,7 @@ class Interpreter {
 
   struct Hot {
     Execute<Value> execute = nullptr;
-    std::array<std::int64_t, kMaxOperands> slots{};
+    Slots<Value> slots;
     std::int8_t narrow_store = -1;  // operand that is a cell of bf16 or fp16
   };
   struct Increment {
@@ -89,16 +93,17 @@ class Interpreter {
     hot.execute = kExecute<Value>[instruction.row];
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const Affine& index = instruction.operands[i].index;
-      hot.slots[i] = index.constant;
-      const bool stores = instruction.operands[i].kind == OperandKind::kMemoryDestination;
+      hot.slots.at[i] = index.constant;
+      const bool stores = is_memory_write(instruction.operands[i].kind);
       if (stores && is_narrow(program_.arrays[instruction.operands[i].array].element_type)) {
         hot.narrow_store = static_cast<std::int8_t>(i);
       }
       if (instruction.loop == kNoLoop) continue;
       const std::int64_t step = program_.loops[instruction.loop].step;
       const std::int64_t delta = index.coefficient(instruction.loop) * step;
-      if (delta != 0) increments_[instruction.loop].push_back({&hot.slots[i], delta});
+      if (delta != 0) increments_[instruction.loop].push_back({&hot.slots.at[i], delta});
     }
+    if constexpr (Traits::kTiles) hot.slots.prepare(program_, instruction);
     if (instruction.loop != kNoLoop) direct_[instruction.loop].push_back(instruction.site);
   }
 
@@ -169,7 +174,7 @@ class Interpreter {
       const BoundInstruction& instruction = program_.instructions[site];
       for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
         const BoundOperand& operand = instruction.operands[i];
-        hot_[site].slots[i] = operand.index(loop_values_.data());
+        hot_[site].slots.at[i] = operand.index(loop_values_.data());
         if (!operand.proven_in_range) careful |= !in_range_at_both_ends(loop, operand);
       }
     }
@@ -189,12 +194,13 @@ class Interpreter {
     const auto between = [](std::int64_t value, std::int64_t size) {
       return value >= 0 && value < size;
     };
+    if (operand.kind == OperandKind::kOffset) return true;
     if (is_register(operand.kind)) {
       return between(operand.index(loop_values_.data()), program_.num_registers);
     }
     const BoundArray& array = program_.arrays[operand.array];
     for (std::size_t axis = 0; axis < operand.axes.size(); ++axis) {
-      if (!between(operand.axes[axis](loop_values_.data()), array.extents[axis])) return false;
+      if (!between(operand.axes[axis](loop_values_.data()), array.counts[axis])) return false;
     }
     return true;
   }
@@ -204,7 +210,7 @@ class Interpreter {
     const auto& body = strips.runner.plan().body;
     const std::uint64_t length = body.size();
     for (std::size_t i = 0; i < body.size(); ++i) {
-      strips.cells[i] = hot_[body[i].instruction].slots[body[i].memory_operand];
+      strips.cells[i] = hot_[body[i].instruction].slots.at[body[i].memory_operand];
     }
     const std::uint64_t allowed =
         (static_cast<std::uint64_t>(program_.limits.max_steps) - steps_) / length;
@@ -237,9 +243,14 @@ class Interpreter {
     }
     for (std::uint32_t site = node.first; site < node.last; ++site) {
       if (careful && !check_ranges(site)) return;
-      const Hot& hot = hot_[site];
-      Status status = hot.execute(hot.slots.data(), registers_.data(), dram_.data());
-      if (hot.narrow_store >= 0 && status == Status::kOk) status = round_cell(site);
+      Hot& hot = hot_[site];
+      if constexpr (Traits::kTiles) hot.slots.locate(loop_values_.data());
+      Status status = hot.execute(hot.slots, registers_.data(), dram_.data());
+      if constexpr (Traits::kTiles) {
+        work_[site] += static_cast<std::uint64_t>(hot.slots.work);
+      } else {
+        if (hot.narrow_store >= 0 && status == Status::kOk) status = round_cell(site);
+      }
       if (status != Status::kOk) [[unlikely]] {
         return fail(site, status);
       }
@@ -255,10 +266,10 @@ class Interpreter {
   Status round_cell(std::uint32_t site) {
     const auto position = static_cast<std::size_t>(hot_[site].narrow_store);
     const BoundOperand& operand = program_.instructions[site].operands[position];
-    Value& cell = dram_[static_cast<std::size_t>(hot_[site].slots[position])];
+    Value& cell = dram_[static_cast<std::size_t>(hot_[site].slots.at[position])];
     cell = static_cast<Value>(
-        round_to(program_.arrays[operand.array].element_type, ValueTraits<Value>::number(cell)));
-    return ValueTraits<Value>::is_legal(cell) ? Status::kOk : Status::kIllegal;
+        round_to(program_.arrays[operand.array].element_type, Traits::number(cell)));
+    return Traits::is_legal(cell) ? Status::kOk : Status::kIllegal;
   }
 
   /// Without the constants behind them.
@@ -281,19 +292,27 @@ class Interpreter {
   }
 
   void fail(std::uint32_t site, Status status) {
+    if constexpr (Traits::kTiles) {
+      error_ = hot_[site].slots.error(status, place(site));
+    } else {
+      fail_on_scalars(site, status);
+    }
+  }
+
+  void fail_on_scalars(std::uint32_t site, Status status) {
     const BoundInstruction& instruction = program_.instructions[site];
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const OperandKind kind = instruction.operands[i].kind;
-      const std::int64_t slot = hot_[site].slots[i];
-      const bool reads = is_read(kind);
-      const Value& value = is_memory(kind) ? dram_[static_cast<std::size_t>(slot)]
-                                           : registers_[static_cast<std::size_t>(slot)];
-      if (status == Status::kIllegal && !reads) {
-        error_ = illegal_error(place(site), ValueTraits<Value>::number(value));
+      if (kind == OperandKind::kOffset) continue;
+      const auto slot = static_cast<std::size_t>(hot_[site].slots.at[i]);
+      const Value& value = is_memory(kind) ? dram_[slot] : registers_[slot];
+      const bool writes = kind == OperandKind::kDestination || is_memory_write(kind);
+      if (status == Status::kIllegal && writes) {
+        error_ = illegal_error(place(site), Traits::number(value));
         return;
       }
-      if (status != Status::kUnwritten || !reads) continue;
-      if (ValueTraits<Value>::is_written(value)) continue;
+      if (status != Status::kUnwritten || !is_read(kind)) continue;
+      if (Traits::is_written(value)) continue;
       error_ = unwritten_error(place(site), i);
       return;
     }
@@ -304,7 +323,8 @@ class Interpreter {
     step.number = steps_;
     step.instruction = &program_.instructions[site];
     step.loop_values = loop_values_.data();
-    step.operands = hot_[site].slots;
+    step.operands = hot_[site].slots.at;
+    if constexpr (Traits::kTiles) step.work = hot_[site].slots.work;
     return observer_.after(step, visible_registers(), dram_);
   }
 
@@ -336,22 +356,26 @@ class Interpreter {
     Execution execution;
     execution.steps = steps_;
     execution.stopped = stopped_;
-    execution.executions.assign(program_.instructions.size(), 0);
+    std::vector<Count> times(program_.instructions.size(), 0);
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& node = program_.nodes[i];
       if (node.kind != Node::Kind::kBlock) continue;
       for (std::uint32_t site = node.first; site < node.last; ++site) {
-        execution.executions[site] = static_cast<unsigned long>(block_runs_[i]);
+        times[site] = static_cast<unsigned long>(block_runs_[i]);
       }
     }
-    for (std::uint32_t site = partial_first_; site < partial_last_; ++site) {
-      execution.executions[site] += 1;
+    for (std::uint32_t site = partial_first_; site < partial_last_; ++site) times[site] += 1;
+    execution.executions = scalar_executions(program_, std::move(times));
+    if constexpr (Traits::kTiles) {
+      for (std::size_t site = 0; site < work_.size(); ++site) {
+        execution.executions.work[site] = static_cast<unsigned long>(work_[site]);
+      }
     }
     return execution;
   }
 
   const BoundProgram& program_;
-  std::span<Value> dram_;
+  std::span<Cell> dram_;
   Observer& observer_;
   std::vector<Value> registers_;
   std::vector<Hot> hot_;                            // by site
@@ -360,6 +384,7 @@ class Interpreter {
   std::vector<std::int64_t> loop_values_, last_values_;
   std::vector<char> careful_;              // by loop: some index of this execution is out of range
   std::vector<std::uint64_t> block_runs_;  // by node
+  std::vector<std::uint64_t> work_;        // by site, when elements are tiles
   std::vector<std::optional<Strips>> strips_;  // by loop
   std::optional<Diagnostic> error_;
   std::uint64_t steps_ = 0;
@@ -369,8 +394,8 @@ class Interpreter {
 };
 
 template <class Value, class Observer>
-Result<Execution> interpret(const BoundProgram& program, std::span<Value> dram,
-                            Observer& observer) {
+Result<Execution> interpret(const BoundProgram& program,
+                            std::span<typename ValueTraits<Value>::Cell> dram, Observer& observer) {
   return Interpreter<Value, Observer>(program, dram, observer).run();
 }
 

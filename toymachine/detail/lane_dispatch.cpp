@@ -29,6 +29,7 @@ namespace {
 template <std::size_t Row>
 constexpr std::size_t num_register_reads() {
   std::size_t count = 0;
+  if (!runs_in_lanes(std::get<Row>(kInstructionRows).spec)) return 0;
   for (std::size_t i = 0; i < std::get<Row>(kInstructionRows).spec.num_operands; ++i) {
     const OperandKind kind = std::get<Row>(kInstructionRows).spec.operands[i];
     count += is_read(kind) && !is_memory(kind) ? 1U : 0U;

@@ -67,15 +67,29 @@ bool chain(Value* out, const Value* const* in, std::size_t n) {
   }
 }
 
+template <std::size_t Row, class Value>
+constexpr LaneKernel<Value> parallel_kernel() {
+  if constexpr (runs_in_lanes(kRow<Row>.spec)) return &parallel<Row, Value>;
+  return nullptr;
+}
+
+template <std::size_t Row, class Value>
+constexpr std::array<ChainKernel<Value>, kMaxReads> chain_kernels() {
+  if constexpr (runs_in_lanes(kRow<Row>.spec)) {
+    return {&chain<Row, 0, Value>, &chain<Row, 1, Value>, &chain<Row, 2, Value>};
+  }
+  return {};
+}
+
 template <class Value, std::size_t... Row>
 constexpr std::array<LaneKernel<Value>, kNumRows> parallel_table(std::index_sequence<Row...>) {
-  return {&parallel<Row, Value>...};
+  return {parallel_kernel<Row, Value>()...};
 }
 
 template <class Value, std::size_t... Row>
 constexpr std::array<std::array<ChainKernel<Value>, kMaxReads>, kNumRows> chain_table(
     std::index_sequence<Row...>) {
-  return {{{&chain<Row, 0, Value>, &chain<Row, 1, Value>, &chain<Row, 2, Value>}...}};
+  return {chain_kernels<Row, Value>()...};
 }
 
 template <class Value>

@@ -13,6 +13,17 @@ namespace flashlab::toy::detail {
 
 inline constexpr std::size_t kMaxReads = 3;
 
+/// Offsets differ from lane to lane, and updates of one cell must come one after the other.
+constexpr bool runs_in_lanes(OperandKind kind) {
+  return kind != OperandKind::kOffset && kind != OperandKind::kMemoryUpdate;
+}
+constexpr bool runs_in_lanes(const InstructionSpec& spec) {
+  for (const OperandKind kind : spec.kinds()) {
+    if (!runs_in_lanes(kind)) return false;
+  }
+  return true;
+}
+
 /// out[t] = effect(in[0][t], in[1][t], …) for t in [0, n). `out` overlaps no input. True when every
 /// result is legal: below +inf and no NaN.
 template <class Value>

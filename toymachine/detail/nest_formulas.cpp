@@ -100,11 +100,22 @@ class Derivation {
     const ArrayDeclaration& array = program_.arrays[operand.array];
     for (std::size_t axis = 0; axis < operand.indices.size(); ++axis) {
       const auto index = expressions_.try_polynomial(*operand.indices[axis]);
-      const auto size = expressions_.try_polynomial(*array.extents[axis]);
+      const auto size = number_of_cells(array, axis);
       if (!index || !size || has_loop_atom(*index)) continue;
       require(*index);
       require(*size - *index - 1);
     }
+  }
+
+  /// Index values along the axis: elements, or tiles.
+  std::optional<Polynomial> number_of_cells(const ArrayDeclaration& array, std::size_t axis) {
+    auto size = expressions_.try_polynomial(*array.extents[axis]);
+    const Expression* tile = array.tile_along(axis);
+    if (!tile || !size) return size;
+    const auto elements = expressions_.try_polynomial(*tile);
+    if (!elements) return std::nullopt;
+    add_positive(*elements, positive_tiles_);
+    return ceil_quotient(*size, *elements);
   }
 
   /// The first of the program's parameters that the condition is about.
@@ -135,6 +146,7 @@ class Derivation {
            "at most " + std::to_string(kMostLoops) + " loops");
     }
     for (const Condition& condition : positive_steps_) require(condition.polynomial);
+    for (const Condition& condition : positive_tiles_) require(condition.polynomial);
     for (const Condition& condition : expressions_.conditions()) require(condition.polynomial);
     if (tightest_.size() > kMostConditions) {
       fail({}, "too many conditions on the parameters", "fewer cells outside of loops");
@@ -265,7 +277,7 @@ class Derivation {
   std::map<const LoopStatement*, const LoopStatement*> parents_;
   std::map<const LoopStatement*, NestLoop> nest_;
   std::map<std::map<Monomial, mpq_class>, Polynomial> tightest_;
-  std::vector<Condition> positive_steps_;
+  std::vector<Condition> positive_steps_, positive_tiles_;
   std::vector<Condition> domain_;
   Inequalities known_;
   std::size_t budget_ = kBudget;

@@ -13,6 +13,8 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 4> kElementTypes{
      {"bf16", ElementType::kBf16},
      {"fp16", ElementType::kFp16}}};
 
+constexpr std::int64_t kMostRegisterNumber = std::int64_t{1} << 32;  // sums of two still fit
+
 SourceSpan whole(const Line& line) {
   const SourceSpan first = line.tokens.front().span;
   const SourceSpan last = line.tokens[line.tokens.size() - 2].span;  // before the end's token
@@ -33,6 +35,22 @@ std::string levels_of(const InstructionSpec& spec) {
     if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(to_string(level));
   }
   return text;
+}
+
+/// a + b, folded where both are numbers.
+ExpressionPtr plus(const ExpressionPtr& a, const ExpressionPtr& b) {
+  Expression e;
+  e.span = b->span;
+  if (a->op == ExpressionOp::kInteger && a->integer == 0) return b;
+  if (b->op == ExpressionOp::kInteger && b->integer == 0) return a;
+  if (a->op == ExpressionOp::kInteger && b->op == ExpressionOp::kInteger &&
+      a->integer < kMostRegisterNumber && b->integer < kMostRegisterNumber) {
+    e.integer = a->integer + b->integer;
+  } else {
+    e.op = ExpressionOp::kAdd;
+    e.args = {a, b};
+  }
+  return std::make_shared<const Expression>(std::move(e));
 }
 
 ExpressionPtr integer(std::int64_t value, const SourceSpan& span) {
@@ -111,6 +129,35 @@ void StatementParser::registers(const Line& line) {
   if (program_.registers) ended(cursor, "the number of registers");
 }
 
+void StatementParser::register_names(const Line& line) {
+  Cursor cursor(line.tokens);
+  cursor.take();
+  if (!next_register_) next_register_ = integer(0, line.tokens[0].span);
+  do {
+    const Token& word = cursor.take();
+    if (word.kind != TokenKind::kIdentifier) {
+      error(word.span, "found " + describe(word), "a name for a register, such as m or Q[4]");
+      return;
+    }
+    const auto index = declared(word, NamedThing::Kind::kRegister);
+    if (!index) return;
+    RegisterDeclaration& declaration = program_.register_names[*index];
+    declaration.first = next_register_;
+    if (cursor.accept("[")) {
+      declaration.count = expression(cursor, Usage::kParam);
+      if (!declaration.count) return;
+      if (!cursor.accept("]")) {
+        error(cursor.peek().span, "found " + describe(cursor.peek()),
+              "']' after the number of registers");
+        return;
+      }
+    }
+    next_register_ =
+        plus(next_register_, declaration.count ? declaration.count : integer(1, word.span));
+  } while (cursor.accept(","));
+  ended(cursor, "the register");
+}
+
 std::optional<std::size_t> StatementParser::declared(const Token& word,
                                                      NamedThing::Kind kind) const {
   const auto found = scope_.declared.find(word.text);
@@ -184,8 +231,17 @@ bool StatementParser::extents(Cursor& cursor, ArrayDeclaration& declaration) {
   if (!list(declaration.extents)) return false;
   if (!cursor.peek().is_word("tile")) return true;
   cursor.take();
-  if (cursor.accept("(")) return list(declaration.tile);
-  error(cursor.peek().span, "found " + describe(cursor.peek()), "a tile such as tile (B, Bd)");
+  const Token& open = cursor.peek();
+  if (!cursor.accept("(")) {
+    error(open.span, "found " + describe(open), "a tile such as tile (B, Bd)");
+    return false;
+  }
+  if (!list(declaration.tile)) return false;
+  if (declaration.tile.size() == 2 && declaration.extents.size() >= 2) return true;
+  error(open.span,
+        "the tile has " + std::to_string(declaration.tile.size()) + " sizes and " +
+            declaration.name + " has " + std::to_string(declaration.extents.size()) + " axes",
+        "rows and columns, of the last two axes: " + declaration.name + "(n, d) tile (B, Bd)");
   return false;
 }
 
@@ -224,7 +280,39 @@ void StatementParser::array(const Line& line, ArrayRole role) {
   ended(cursor, "the declaration");
 }
 
+/// m, or Q[c]: the cursor stands behind the name.
+std::optional<Operand> StatementParser::named_register(Cursor& cursor, std::size_t name) {
+  const RegisterDeclaration& declaration = program_.register_names[name];
+  if (!declaration.first) return std::nullopt;  // its own line was wrong, and reported
+  const Token& word = cursor.take();
+  Operand operand;
+  operand.span = word.span;
+  operand.register_name = name;
+  operand.register_index = declaration.first;
+  if (!declaration.count) return operand;
+  if (!cursor.accept("[")) {
+    error(word.span, describe(word) + " is several registers",
+          "one of them: " + declaration.name + "[0]");
+    return std::nullopt;
+  }
+  operand.name_index = expression(cursor, Usage::kIndex);
+  if (!operand.name_index) return std::nullopt;
+  operand.span.length = cursor.peek().span.column + 1 - word.span.column;
+  if (!cursor.accept("]")) {
+    error(cursor.peek().span, "found " + describe(cursor.peek()), "']' after the index");
+    return std::nullopt;
+  }
+  operand.register_index = plus(declaration.first, operand.name_index);
+  return operand;
+}
+
 std::optional<Operand> StatementParser::register_operand(Cursor& cursor, const std::string& role) {
+  if (cursor.peek().kind == TokenKind::kIdentifier) {
+    const auto found = scope_.declared.find(cursor.peek().text);
+    if (found != scope_.declared.end() && found->second.kind == NamedThing::Kind::kRegister) {
+      return named_register(cursor, found->second.index);
+    }
+  }
   const Token& word = cursor.take();
   Operand operand;
   operand.span = word.span;
@@ -243,7 +331,10 @@ std::optional<Operand> StatementParser::register_operand(Cursor& cursor, const s
   }
   const auto number = register_number(word.text);
   if (word.kind != TokenKind::kIdentifier || !number) {
-    error(word.span, "found " + describe(word), "a register for " + role + ", such as R0");
+    std::vector<std::string> names;
+    for (const RegisterDeclaration& named : program_.register_names) names.push_back(named.name);
+    error(word.span, "found " + describe(word), "a register for " + role + ", such as R0",
+          nearest(word.text, names).value_or(""));
     return std::nullopt;
   }
   operand.register_index = integer(*number, word.span);
@@ -286,9 +377,22 @@ std::optional<Operand> StatementParser::cell_operand(Cursor& cursor, const std::
   return operand;
 }
 
-std::optional<Operand> StatementParser::constant_operand(Cursor& cursor) {
+/// `^T` after a factor: the tile is read with rows and columns exchanged.
+bool StatementParser::transposition(Cursor& cursor, Operand& operand) {
+  if (!cursor.accept("^")) return true;
+  const Token& word = cursor.take();
+  if (!word.is_word("T") && !word.is_word("t")) {
+    error(word.span, "found " + describe(word) + " after '^'", "T: the register transposed");
+    return false;
+  }
+  operand.transposed = true;
+  operand.span.length = word.span.column + word.span.length - operand.span.column;
+  return true;
+}
+
+std::optional<Operand> StatementParser::value_operand(Cursor& cursor, Usage usage) {
   Operand operand;
-  operand.value = expression(cursor, Usage::kConst);
+  operand.value = expression(cursor, usage);
   if (!operand.value) return std::nullopt;
   operand.span = operand.value->span;
   return operand;
@@ -298,13 +402,17 @@ std::optional<Operand> StatementParser::operand(Cursor& cursor, const Instructio
                                                 std::size_t position) {
   const OperandKind kind = spec.operands[position];
   const std::string role = operand_name(spec, position);
-  auto result = kind == OperandKind::kConstant ? constant_operand(cursor)
+  auto result = kind == OperandKind::kConstant ? value_operand(cursor, Usage::kConst)
+                : kind == OperandKind::kOffset ? value_operand(cursor, Usage::kIndex)
                 : is_register(kind)            ? register_operand(cursor, role)
                                                : cell_operand(cursor, role);
   if (!result) return std::nullopt;
   result->kind = kind;
-  if (kind == OperandKind::kMemoryDestination &&
-      program_.arrays[result->array].role == ArrayRole::kInput) {
+  if (kind == OperandKind::kFactor && program_.level == Level::kAttention &&
+      !transposition(cursor, *result)) {
+    return std::nullopt;
+  }
+  if (is_memory_write(kind) && program_.arrays[result->array].role == ArrayRole::kInput) {
     error(result->span, "the input " + program_.arrays[result->array].name + " is written",
           "an .output or a .temp array");
     return std::nullopt;
@@ -382,6 +490,8 @@ std::optional<NameStatement> StatementParser::name(const Line& line) {
   if (!reg) return std::nullopt;
   NameStatement result;
   result.register_index = reg->register_index;
+  result.register_name = reg->register_name;
+  result.name_index = reg->name_index;
   result.span = whole(line);
   if (!cursor.accept("=") || cursor.peek().kind != TokenKind::kIdentifier) {
     error(cursor.peek().span, "found " + describe(cursor.peek()), "a label: .name R1 = m");

@@ -28,6 +28,7 @@ class StatementParser {
   void isa(const Line& line);
   void operands(const Line& line);
   void registers(const Line& line);
+  void register_names(const Line& line);
   void params(const Line& line);
   void constant(const Line& line);
   void array(const Line& line, ArrayRole role);
@@ -50,8 +51,10 @@ class StatementParser {
   ExpressionPtr expression(Cursor& cursor, Usage usage);
   std::optional<Operand> operand(Cursor& cursor, const InstructionSpec& spec, std::size_t position);
   std::optional<Operand> register_operand(Cursor& cursor, const std::string& role);
+  std::optional<Operand> named_register(Cursor& cursor, std::size_t name);
   std::optional<Operand> cell_operand(Cursor& cursor, const std::string& role);
-  std::optional<Operand> constant_operand(Cursor& cursor);
+  std::optional<Operand> value_operand(Cursor& cursor, Usage usage);
+  bool transposition(Cursor& cursor, Operand& operand);
   bool check_pinned(const InstructionSpec& spec, const std::vector<Operand>& operands);
   bool bracketed(Cursor& cursor, std::vector<ExpressionPtr>& list, Usage usage);
   bool extents(Cursor& cursor, ArrayDeclaration& declaration);
@@ -60,6 +63,7 @@ class StatementParser {
   Program& program_;
   Scope& scope_;
   std::vector<Diagnostic>& diagnostics_;
+  ExpressionPtr next_register_;  // the first without a name
 };
 
 /// The register number of a word such as R12 or r3.

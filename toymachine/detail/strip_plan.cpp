@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "toymachine/detail/lane_kernels.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 
@@ -85,6 +87,7 @@ class Planner {
       for (std::uint32_t o = 0; o < at(i).operands.size(); ++o) {
         const BoundOperand& operand = at(i).operands[o];
         if (is_register(operand.kind) && !operand.index.is_constant()) return false;
+        if (!runs_in_lanes(operand.kind)) return false;
         if (operand.kind == OperandKind::kDestination) last_writer_[operand.index.constant] = i;
         if (!is_memory(operand.kind)) continue;
         entry.memory_operand = o;

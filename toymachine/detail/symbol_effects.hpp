@@ -3,33 +3,50 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
+#include <cstdint>
 #include <utility>
 
+#include "toymachine/detail/execute.hpp"
 #include "toymachine/detail/instruction_rows.hpp"
 #include "toymachine/symbol.hpp"
 
 namespace flashlab::toy::detail {
 
-/// Arguments in the order of the operands that are read.
-using SymbolEffect = Symbol (*)(const Symbol* args);
+/// Arguments in the order of the operands that are read: formulas, then offsets.
+using SymbolEffect = Symbol (*)(const Symbol* args, const std::int64_t* offsets);
+
+/// The operand that an effect takes at a position of the row.
+template <std::size_t Row, std::size_t Position>
+decltype(auto) symbol_argument(const Symbol* args, const std::int64_t* offsets) {
+  constexpr auto& kSpec = std::get<Row>(kInstructionRows).spec;
+  constexpr auto kBefore = [](bool offset) {  // operands of the same sort that come earlier
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < Position; ++i) {
+      count += is_read(kSpec.operands[i]) && (kSpec.operands[i] == OperandKind::kOffset) == offset;
+    }
+    return count;
+  };
+  if constexpr (kSpec.operands[Position] == OperandKind::kOffset) {
+    return offsets[kBefore(true)];
+  } else {
+    return (args[kBefore(false)]);
+  }
+}
+
+template <std::size_t Row, std::size_t... I>
+Symbol symbol_effect(const Symbol* args, const std::int64_t* offsets, std::index_sequence<I...>) {
+  return std::get<Row>(kInstructionRows)
+      .effect(symbol_argument<Row, RowShape<Row>::kReads[I]>(args, offsets)...);
+}
 
 template <std::size_t Row>
-Symbol symbol_effect(const Symbol* args) {
-  const auto& effect = std::get<Row>(kInstructionRows).effect;
-  using Effect = decltype(effect);
-  if constexpr (std::is_invocable_v<Effect, const Symbol&>) {
-    return effect(args[0]);
-  } else if constexpr (std::is_invocable_v<Effect, const Symbol&, const Symbol&>) {
-    return effect(args[0], args[1]);
-  } else {
-    return effect(args[0], args[1], args[2]);
-  }
+Symbol symbol_effect(const Symbol* args, const std::int64_t* offsets) {
+  return symbol_effect<Row>(args, offsets, std::make_index_sequence<RowShape<Row>::kNumReads>{});
 }
 
 template <std::size_t... Rows>
 constexpr std::array<SymbolEffect, kNumRows> symbol_effects(std::index_sequence<Rows...>) {
-  return {&symbol_effect<Rows>...};
+  return {static_cast<SymbolEffect>(&symbol_effect<Rows>)...};
 }
 
 inline constexpr auto kSymbolEffects = symbol_effects(std::make_index_sequence<kNumRows>());

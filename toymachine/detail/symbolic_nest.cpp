@@ -221,8 +221,9 @@ std::optional<NestExpression> SymbolicExpressions::extent(const Expression& expr
     axis = value->get_num().get_ui();
   }
   if (axis >= array.extents.size()) return fail(expression, "has no such axis");
-  if (expression.op == ExpressionOp::kTiles && axis < array.tile.size()) {
-    return quotient(*array.extents[axis], *array.tile[axis], Op::kCeilDiv);
+  const Expression* tile = array.tile_along(axis);
+  if (expression.op == ExpressionOp::kTiles && tile) {
+    return quotient(*array.extents[axis], *tile, Op::kCeilDiv);
   }
   return bound(*array.extents[axis]);
 }

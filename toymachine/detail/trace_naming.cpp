@@ -12,7 +12,10 @@ Values bound_values(const BoundProgram& program) {
   values.program = program.program.get();
   values.params.assign(program.params.begin(), program.params.end());
   values.consts.assign(program.consts.begin(), program.consts.end());
-  for (const BoundArray& array : program.arrays) values.extents.push_back(array.extents);
+  for (const BoundArray& array : program.arrays) {
+    values.extents.push_back(array.extents);
+    values.counts.push_back(array.counts);
+  }
   values.registers = program.num_registers;
   return values;
 }
@@ -24,7 +27,8 @@ AxisNames parameter_axes(const BoundProgram& program) {
     for (std::size_t axis = 0; axis < array.extents.size(); ++axis) {
       const ExpressionPtr& extent = array.extent_expressions[axis];
       const bool is_param = extent && extent->op == ExpressionOp::kParam;
-      axes.push_back({is_param ? extent->name : std::string(), array.extents[axis]});
+      const bool tiled = array.tile[axis] > 1;
+      axes.push_back({is_param && !tiled ? extent->name : std::string(), array.counts[axis]});
     }
   }
   return names;
@@ -127,8 +131,12 @@ std::string TraceNaming::instruction(const Step& step) const {
       text += to_string(*operand.constant);
       continue;
     }
+    if (operand.kind == OperandKind::kOffset) {
+      text += std::to_string(step.operands[i]);
+      continue;
+    }
     if (!is_memory(operand.kind)) {
-      text += "R" + std::to_string(step.operands[i]);
+      text += "R" + std::to_string(step.operands[i]) + (operand.transposed ? "^T" : "");
       continue;
     }
     const TraceCell target = cell(operand, step.loop_values);

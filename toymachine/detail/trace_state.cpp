@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "toymachine/detail/symbol_effects.hpp"
@@ -100,20 +101,31 @@ void TraceState::execute(const Step& step, double value, TraceRow& row) {
   row.value = value;
 
   std::array<Symbol, kMaxOperands> args;
-  std::size_t num_args = 0;
+  std::array<std::int64_t, kMaxOperands> offsets{};
+  std::size_t num_args = 0, num_offsets = 0;
   for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
     const BoundOperand& operand = instruction.operands[i];
     switch (operand.kind) {
       case OperandKind::kSource:
       case OperandKind::kFactor:
         row.register_reads.push_back(step.operands[i]);
-        if (symbols_) args[num_args++] = read(step.operands[i]);
+        if (!symbols_) break;
+        args[num_args] = read(step.operands[i]);
+        if (operand.transposed && program_.tiled) args[num_args] = transposed(args[num_args]);
+        ++num_args;
         break;
       case OperandKind::kDestination:
         row.register_written = step.operands[i];
         break;
       case OperandKind::kMemorySource:
         row.read = naming_.cell(operand, step.loop_values);
+        args[num_args++] = Symbol::name(row.read->name);
+        break;
+      case OperandKind::kOffset:
+        offsets[num_offsets++] = step.operands[i];
+        break;
+      case OperandKind::kMemoryUpdate:
+        row.read = row.stored = naming_.cell(operand, step.loop_values);
         args[num_args++] = Symbol::name(row.read->name);
         break;
       case OperandKind::kConstant:
@@ -124,11 +136,21 @@ void TraceState::execute(const Step& step, double value, TraceRow& row) {
         break;
     }
   }
-  row.expression = symbols_ ? kSymbolEffects[instruction.row](args.data()) : Symbol();
+  row.expression =
+      symbols_ ? kSymbolEffects[instruction.row](args.data(), offsets.data()) : Symbol();
+  if (symbols_ && !program_.tiled) simplify(instruction_set()[instruction.row], args[0], row);
   row.symbol = row.expression;
   if (row.register_written >= 0) write(step, row.register_written, value, row);
   if (row.stored && symbols_) store(row.register_reads.front(), row);
   row.registers = registers_;
+}
+
+/// What a row reduction or a mask does to a scalar needs no name.
+void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
+  if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
+  if (row.expression.op() == SymbolOp::kMasked) {
+    row.expression = std::isinf(row.value) ? Symbol::number(row.value) : argument;
+  }
 }
 
 void TraceState::write(const Step& step, std::int64_t number, double value, TraceRow& row) {
@@ -145,6 +167,10 @@ void TraceState::write(const Step& step, std::int64_t number, double value, Trac
 void TraceState::store(std::int64_t from, TraceRow& row) {
   const Symbol cell = Symbol::name(row.stored->name);
   TraceRegister& source = at(from);
+  if (row.read) {  // an update: the cell no longer holds what its name stood for
+    retire(row.stored->name, Symbol(), source.value, row.renamed);
+    return;
+  }
   if (source.symbol == cell) return;
   if (source.symbol.mentions(row.stored->name)) {
     source.symbol = cell;

@@ -51,6 +51,7 @@ class TraceState {
   void forget_formula(std::int64_t number, Origin origin);
   void retire(const SymbolName& name, const Symbol& successor, double value,
               std::vector<std::int64_t>& renamed);
+  void simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row);
   void write(const Step& step, std::int64_t number, double value, TraceRow& row);
   void store(std::int64_t from, TraceRow& row);
 

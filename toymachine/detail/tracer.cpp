@@ -216,7 +216,10 @@ Result<Execution> Tracer::finish(Result<Execution> result) {
   flush();
   close_gap();
   if (result && surplus_) {
-    result->executions[*surplus_] -= 1;
+    Executions& executions = result->executions;
+    Count& times = executions.times[*surplus_];
+    executions.work[*surplus_] -= executions.work[*surplus_] / times;
+    times -= 1;
     result->steps -= 1;
   }
   const bool nothing = options_.body && result && summary_.rows == 0 && !stopped_;
