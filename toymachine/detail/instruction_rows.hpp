@@ -116,9 +116,9 @@ inline constexpr auto kInstructionRows = std::tuple{
         "The sum of each row of a tile: a column. A scalar stays what it is.",
         {kAtt}, FlopKind::kReduction, 1, "ROWSUM R5, R6",
         [](const auto& a) { return row_sum(a); }),
-    row("MASK", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, row, col, Rd",
+    row("MASK", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, i, j, Rd",
         "Rd = Rs or -inf",
-        "-inf where the column (key) is beyond the row (query); row, col: of the tile's first element.",
+        "-inf where the column (key) is beyond the row (query); the tile begins at row i, column j.",
         {kAtt}, FlopKind::kNone, 0, "MASK R5, 0, 0, R5",
         [](const auto& a, std::int64_t first_row, std::int64_t first_column) {
           return masked(a, first_row, first_column);
