@@ -18,6 +18,8 @@ endmacro()
 find_package(GMP REQUIRED)  # not built with CMake, so never fetched
 flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
               "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
+flashlab_need(Eigen3 Eigen3::Eigen libeigen/eigen 3.4.0
+              "libeigen3-dev (Debian, Ubuntu) or eigen3-devel (Fedora)")
 flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
               "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
 if(FLASHLAB_BUILD_TESTS)

@@ -56,6 +56,9 @@ Counters count_pass(const BoundProgram& program, const Executions& executions,
 /// of shapes that do not fit, when elements are tiles.
 Result<Executions> count_executions(const BoundProgram& program);
 
+/// Only how often each instruction is executed, by site.
+Result<std::vector<Count>> count_times(const BoundProgram& program);
+
 /// What executions on scalars amount to.
 Executions scalar_executions(const BoundProgram& program, std::vector<Count> times);
 

@@ -43,6 +43,10 @@ struct NoObserver {
 Result<Execution> run(const BoundProgram& program, std::span<float> dram);
 Result<Execution> run(const BoundProgram& program, std::span<double> dram);
 
+/// Executes the program on the shapes of its tiles alone: what was executed, and its work. Errors:
+/// shapes that do not go together, a register that nobody wrote, an index out of range, limits.
+Result<Execution> run_shapes(const BoundProgram& program);
+
 }  // namespace flashlab::toy
 
 // The template for other value types and observers (traces) is in detail/interpret.hpp:

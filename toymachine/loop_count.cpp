@@ -9,6 +9,7 @@
 #include "toymachine/detail/lattice_sum.hpp"
 #include "toymachine/detail/nest_components.hpp"
 #include "toymachine/detail/strip_mining.hpp"
+#include "toymachine/interpreter.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -196,10 +197,17 @@ class Counter {
 
 }  // namespace
 
+Result<std::vector<Count>> count_times(const BoundProgram& program) {
+  return Counter(program).run();
+}
+
 Result<Executions> count_executions(const BoundProgram& program) {
-  auto times = Counter(program).run();
+  auto times = count_times(program);
   if (!times) return std::move(times.diagnostics);
-  return scalar_executions(program, std::move(*times));
+  if (!program.tiled) return scalar_executions(program, std::move(*times));
+  auto execution = run_shapes(program);
+  if (!execution) return std::move(execution.diagnostics);
+  return std::move(execution->executions);
 }
 
 }  // namespace flashlab::toy

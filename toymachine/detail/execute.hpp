@@ -28,7 +28,7 @@ using Execute = Status (*)(Slots<Value>& slots, Value* registers,
 
 /// Positions of the operands that are read, and of the one that is written.
 template <std::size_t Row>
-struct RowShape {
+struct RowLayout {
   static constexpr const InstructionSpec& spec = std::get<Row>(kInstructionRows).spec;
   static constexpr bool reads(std::size_t i) { return is_read(spec.operands[i]); }
   static constexpr std::size_t count_reads() {
@@ -60,7 +60,7 @@ struct RowShape {
 /// The operand itself: a register, a cell, or a whole number.
 template <std::size_t Row, std::size_t Position, class Value>
 decltype(auto) operand(const std::int64_t* slots, Value* registers, Value* dram) {
-  constexpr OperandKind kKind = RowShape<Row>::spec.operands[Position];
+  constexpr OperandKind kKind = RowLayout<Row>::spec.operands[Position];
   if constexpr (kKind == OperandKind::kOffset) {
     return slots[Position];
   } else if constexpr (is_memory(kKind)) {
@@ -79,21 +79,21 @@ bool is_written(const Operand& operand) {
 template <class Value, std::size_t Row, std::size_t... I>
 Status execute_row(const std::int64_t* slots, Value* registers, Value* dram,
                    std::index_sequence<I...>) {
-  using Shape = RowShape<Row>;
+  using Layout = RowLayout<Row>;
   using Traits = ValueTraits<Value>;
-  if (!(is_written<Value>(operand<Row, Shape::kReads[I]>(slots, registers, dram)) && ...)) {
+  if (!(is_written<Value>(operand<Row, Layout::kReads[I]>(slots, registers, dram)) && ...)) {
     return Status::kUnwritten;
   }
-  Value& target = operand<Row, Shape::kWritten>(slots, registers, dram);
+  Value& target = operand<Row, Layout::kWritten>(slots, registers, dram);
   target = std::get<Row>(kInstructionRows)
-               .effect(operand<Row, Shape::kReads[I]>(slots, registers, dram)...);
+               .effect(operand<Row, Layout::kReads[I]>(slots, registers, dram)...);
   return Traits::is_legal(target) ? Status::kOk : Status::kIllegal;
 }
 
 template <class Value, std::size_t Row>
 Status execute_row(Slots<Value>& slots, Value* registers, Value* dram) {
   return execute_row<Value, Row>(slots.at.data(), registers, dram,
-                                 std::make_index_sequence<RowShape<Row>::kNumReads>{});
+                                 std::make_index_sequence<RowLayout<Row>::kNumReads>{});
 }
 
 template <class Value, std::size_t... Row>

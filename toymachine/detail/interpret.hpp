@@ -29,7 +29,8 @@ class Interpreter {
   Interpreter(const BoundProgram& program, std::span<Cell> dram, Observer& observer)
       : program_(program), dram_(dram), observer_(observer) {
     const auto count = static_cast<std::size_t>(program.num_registers);
-    registers_.assign(count, Traits::unwritten());
+    registers_.reserve(count + program.constants.size());
+    for (std::size_t i = 0; i < count; ++i) registers_.push_back(Traits::unwritten());
     for (const double value : program.constants) registers_.push_back(Traits::constant(value));
     if constexpr (Traits::kTiles) work_.assign(program.instructions.size(), 0);
     loop_values_.assign(program.loops.size(), 0);

@@ -6,6 +6,7 @@
 
 #include "toymachine/detail/instruction_rows.hpp"
 #include "toymachine/detail/lane_kernels.hpp"
+#include "toymachine/detail/vector_extension.hpp"
 
 namespace flashlab::toy::detail {
 
@@ -87,26 +88,13 @@ constexpr std::array<RingKernel<Value>, kInputs * kInputs> ring_table(
 template <class Value>
 constexpr auto kRings = ring_table<Value>(std::make_index_sequence<kInputs * kInputs>{});
 
-#ifdef FLASHLAB_X86_LANES
-enum class Extension : std::uint8_t { kNone, kAvx2, kAvx512 };
-Extension best_extension() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return Extension::kAvx512;
-  }
-  return __builtin_cpu_supports("avx2") ? Extension::kAvx2 : Extension::kNone;
-}
-const Extension kExtension = best_extension();
-#endif
-
 }  // namespace
 
 template <>
 const LaneKernels<float>& lane_kernels<float>() {
 #ifdef FLASHLAB_X86_LANES
-  if (kExtension == Extension::kAvx512) return avx512::kFloatKernels;
-  if (kExtension == Extension::kAvx2) return avx2::kFloatKernels;
+  if (vector_extension() == VectorExtension::kAvx512) return avx512::kFloatKernels;
+  if (vector_extension() == VectorExtension::kAvx2) return avx2::kFloatKernels;
 #endif
   return baseline::kFloatKernels;
 }
@@ -114,8 +102,8 @@ const LaneKernels<float>& lane_kernels<float>() {
 template <>
 const LaneKernels<double>& lane_kernels<double>() {
 #ifdef FLASHLAB_X86_LANES
-  if (kExtension == Extension::kAvx512) return avx512::kDoubleKernels;
-  if (kExtension == Extension::kAvx2) return avx2::kDoubleKernels;
+  if (vector_extension() == VectorExtension::kAvx512) return avx512::kDoubleKernels;
+  if (vector_extension() == VectorExtension::kAvx2) return avx2::kDoubleKernels;
 #endif
   return baseline::kDoubleKernels;
 }

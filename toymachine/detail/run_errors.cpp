@@ -42,6 +42,19 @@ std::string operand_text(const RunPlace& place, const BoundOperand& operand) {
   return text;
 }
 
+std::string shape_text(const Shape& shape) {
+  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+}
+
+Diagnostic illegal_error(const RunPlace& place, double result, const std::string& where) {
+  if (std::isnan(result)) {
+    return at(place, place.instruction->span, "the result is not a number (NaN)" + where,
+              "operands whose result is defined");
+  }
+  return at(place, place.instruction->span, "the result overflows to +inf" + where,
+            "a result that the machine's numbers can hold");
+}
+
 }  // namespace
 
 Diagnostic unwritten_error(const RunPlace& place, std::size_t position) {
@@ -53,12 +66,35 @@ Diagnostic unwritten_error(const RunPlace& place, std::size_t position) {
 }
 
 Diagnostic illegal_error(const RunPlace& place, double result) {
-  if (std::isnan(result)) {
-    return at(place, place.instruction->span, "the result is not a number (NaN)",
-              "operands whose result is defined");
+  return illegal_error(place, result, "");
+}
+
+Diagnostic illegal_error(const RunPlace& place, const TileElement& element) {
+  return illegal_error(place, element.value,
+                       " in row " + std::to_string(element.row) + ", column " +
+                           std::to_string(element.column) + " of the tile");
+}
+
+Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,
+                        const Shape& cell) {
+  const BoundInstruction& instruction = *place.instruction;
+  const InstructionSpec& spec = instruction_set()[instruction.row];
+  std::string text;
+  for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+    const BoundOperand& operand = instruction.operands[i];
+    if (!is_register_read(operand.kind)) continue;
+    text += (text.empty() ? "" : ", ") + operand_text(place, operand) +
+            (operand.transposed ? "^T" : "") + " is " + shape_text(shapes[i]);
   }
-  return at(place, place.instruction->span, "the result overflows to +inf",
-            "a result that the machine's numbers can hold");
+  for (const BoundOperand& operand : instruction.operands) {
+    if (!is_memory(operand.kind)) continue;
+    text += ", " + operand_text(place, operand) + " is " + shape_text(cell);
+  }
+  const bool product = spec.flop_kind == FlopKind::kProduct;
+  return at(place, instruction.span, "the tiles do not go together: " + text,
+            product ? "as many columns in the first factor as rows in the second, and an addend "
+                      "that fits their product"
+                    : "tiles of one shape, a column of as many rows, or a scalar");
 }
 
 Diagnostic range_error(const RunPlace& place, std::size_t position) {
@@ -70,7 +106,7 @@ Diagnostic range_error(const RunPlace& place, std::size_t position) {
   }
   const BoundArray& array = program.arrays[operand.array];
   std::string sizes = array.name;
-  for (const std::int64_t extent : array.extents) sizes += "[" + std::to_string(extent) + "]";
+  for (const std::int64_t count : array.counts) sizes += "[" + std::to_string(count) + "]";
   return at(place, operand.span, operand_text(place, operand) + " is out of range",
             "indices inside " + sizes);
 }

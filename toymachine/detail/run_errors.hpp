@@ -1,8 +1,10 @@
 // What goes wrong while a program runs, in words.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "toymachine/detail/shape.hpp"
 #include "toymachine/loop_nest.hpp"
 #include "toymachine/source.hpp"
 
@@ -20,6 +22,16 @@ struct RunPlace {
 Diagnostic unwritten_error(const RunPlace& place, std::size_t position);
 /// The result is +inf or NaN.
 Diagnostic illegal_error(const RunPlace& place, double result);
+/// The same, in one element of a tile.
+struct TileElement {
+  std::int64_t row = 0, column = 0;
+  double value = 0;
+};
+Diagnostic illegal_error(const RunPlace& place, const TileElement& element);
+/// The shapes of the operands that are read, by position, do not go together, or not with the cell
+/// that is written.
+Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,
+                        const Shape& cell);
 /// Operand `position` names no register, or no cell of its array.
 Diagnostic range_error(const RunPlace& place, std::size_t position);
 /// More steps, or more loop iterations, than Limits::max_steps.

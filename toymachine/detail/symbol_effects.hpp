@@ -36,12 +36,12 @@ decltype(auto) symbol_argument(const Symbol* args, const std::int64_t* offsets) 
 template <std::size_t Row, std::size_t... I>
 Symbol symbol_effect(const Symbol* args, const std::int64_t* offsets, std::index_sequence<I...>) {
   return std::get<Row>(kInstructionRows)
-      .effect(symbol_argument<Row, RowShape<Row>::kReads[I]>(args, offsets)...);
+      .effect(symbol_argument<Row, RowLayout<Row>::kReads[I]>(args, offsets)...);
 }
 
 template <std::size_t Row>
 Symbol symbol_effect(const Symbol* args, const std::int64_t* offsets) {
-  return symbol_effect<Row>(args, offsets, std::make_index_sequence<RowShape<Row>::kNumReads>{});
+  return symbol_effect<Row>(args, offsets, std::make_index_sequence<RowLayout<Row>::kNumReads>{});
 }
 
 template <std::size_t... Rows>

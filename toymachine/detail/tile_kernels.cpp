@@ -1,0 +1,197 @@
+// Compiled once for each instruction-set extension, into a namespace of its own: FLASHLAB_LANES
+// names it, and Eigen's too, so that the linker cannot mix up their templates.
+#include "toymachine/detail/tile_kernels.hpp"
+
+#ifndef FLASHLAB_LANES
+#define FLASHLAB_LANES baseline
+#endif
+
+#define FLASHLAB_JOIN(a, b) FLASHLAB_JOIN_EXPANDED(a, b)
+#define FLASHLAB_JOIN_EXPANDED(a, b) a##b
+#define Eigen FLASHLAB_JOIN(FlashlabEigen_, FLASHLAB_LANES)
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "toymachine/detail/values.hpp"
+
+namespace flashlab::toy::detail::FLASHLAB_LANES {
+namespace {
+
+template <class Element>
+bool is_legal(Element value) {
+  return value < std::numeric_limits<Element>::infinity();
+}
+
+template <TileBinaryOp Op, class Element>
+Element apply(Element a, Element b) {
+  if constexpr (Op == TileBinaryOp::kPlus) return a + b;
+  if constexpr (Op == TileBinaryOp::kMinus) return a - b;
+  if constexpr (Op == TileBinaryOp::kTimes) return a * b;
+  if constexpr (Op == TileBinaryOp::kOver) return a / b;
+  if constexpr (Op == TileBinaryOp::kMaximum) return maximum(a, b);
+}
+
+template <TileUnaryOp Op, class Element>
+Element apply(Element a) {
+  if constexpr (Op == TileUnaryOp::kCopy) return a;
+  if constexpr (Op == TileUnaryOp::kExponential) return exponential(a);
+  if constexpr (Op == TileUnaryOp::kLogarithm) return logarithm(a);
+}
+
+/// One row, with the column strides known to the compiler: such a loop vectorises. No `restrict`:
+/// an operand may be the row itself.
+template <TileBinaryOp Op, int AStride, int BStride, class Element>
+int binary_row(Element* out, const Element* a, const Element* b, std::int64_t cols) {
+  int illegal = 0;
+  const Element a0 = a[0];
+  const Element b0 = b[0];
+#pragma GCC ivdep
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const Element value = apply<Op>(AStride == 0 ? a0 : a[c], BStride == 0 ? b0 : b[c]);
+    out[c] = value;
+    illegal |= is_legal(value) ? 0 : 1;
+  }
+  return illegal;
+}
+
+template <TileBinaryOp Op, int AStride, int BStride, class Element>
+bool binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+  int illegal = 0;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    illegal |= binary_row<Op, AStride, BStride>(
+        out.data + r * out.stride, a.data + r * a.row_stride, b.data + r * b.row_stride, out.cols);
+  }
+  return illegal == 0;
+}
+
+template <TileBinaryOp Op, class Element>
+bool binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+  if (a.column_stride == 1 && b.column_stride == 1) return binary_rows<Op, 1, 1>(out, a, b);
+  if (a.column_stride == 1) return binary_rows<Op, 1, 0>(out, a, b);
+  if (b.column_stride == 1) return binary_rows<Op, 0, 1>(out, a, b);
+  return binary_rows<Op, 0, 0>(out, a, b);
+}
+
+template <TileUnaryOp Op, class Element>
+bool unary(Block<Element> out, Strided<Element> a) {
+  int illegal = 0;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from = a.data + r * a.row_stride;
+    if (a.column_stride == 0) {
+      const Element value = apply<Op>(from[0]);
+      for (std::int64_t c = 0; c < out.cols; ++c) to[c] = value;
+      illegal |= is_legal(value) ? 0 : 1;
+      continue;
+    }
+#pragma GCC ivdep
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      const Element value = apply<Op>(from[c]);
+      to[c] = value;
+      illegal |= is_legal(value) ? 0 : 1;
+    }
+  }
+  return illegal == 0;
+}
+
+template <class Element>
+using Row = Eigen::Map<const Eigen::Array<Element, 1, Eigen::Dynamic>>;
+
+template <TileReduceOp Op, class Element>
+bool reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
+  bool legal = true;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const Row<Element> row(a.data + r * a.row_stride, cols);
+    const Element value = Op == TileReduceOp::kSum ? row.sum() : row.maxCoeff();
+    out.data[r * out.stride] = value;
+    legal = legal && is_legal(value);
+  }
+  return legal;
+}
+
+template <class Element>
+bool mask(Block<Element> out, Strided<Element> a, std::int64_t first_row,
+          std::int64_t first_column) {
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from = a.data + r * a.row_stride;
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      to[c] = masked(from[c * a.column_stride], first_row + r, first_column + c);
+    }
+  }
+  return true;
+}
+
+template <class Element>
+using Matrix = Eigen::Matrix<Element, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Element, class Stored>
+using Mapped = Eigen::Map<Stored, 0, Eigen::OuterStride<>>;
+
+template <class Left, class Right, class Out>
+void multiply(const Left& a, const Right& b, Out& out, bool add) {
+  if (add) {
+    out.noalias() += a * b;
+  } else {
+    out.noalias() = a * b;
+  }
+}
+
+template <class Element>
+bool product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
+  using In = Mapped<Element, const Matrix<Element>>;
+  const In left(a.data, a.rows, a.cols, Eigen::OuterStride<>(a.stride));
+  const In right(b.data, b.rows, b.cols, Eigen::OuterStride<>(b.stride));
+  Mapped<Element, Matrix<Element>> result(out.data, out.rows, out.cols,
+                                          Eigen::OuterStride<>(out.stride));
+  if (a.transposed && b.transposed) {
+    multiply(left.transpose(), right.transpose(), result, add);
+  } else if (a.transposed) {
+    multiply(left.transpose(), right, result, add);
+  } else if (b.transposed) {
+    multiply(left, right.transpose(), result, add);
+  } else {
+    multiply(left, right, result, add);
+  }
+  int illegal = 0;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const Element* row = out.data + r * out.stride;
+    for (std::int64_t c = 0; c < out.cols; ++c) illegal |= is_legal(row[c]) ? 0 : 1;
+  }
+  return illegal == 0;
+}
+
+template <class Element>
+bool written(Strided<Element> a, std::int64_t rows, std::int64_t cols) {
+  int unwritten = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Element* row = a.data + r * a.row_stride;
+    for (std::int64_t c = 0; c < cols; ++c) unwritten |= row[c] == row[c] ? 0 : 1;
+  }
+  return unwritten == 0;
+}
+
+template <class Element>
+constexpr TileKernels<Element> kernels() {
+  using B = TileBinaryOp;
+  using U = TileUnaryOp;
+  using R = TileReduceOp;
+  return {
+      {&binary<B::kPlus, Element>, &binary<B::kMinus, Element>, &binary<B::kTimes, Element>,
+       &binary<B::kOver, Element>, &binary<B::kMaximum, Element>},
+      {&unary<U::kCopy, Element>, &unary<U::kExponential, Element>, &unary<U::kLogarithm, Element>},
+      {&reduce<R::kMaximum, Element>, &reduce<R::kSum, Element>},
+      &mask<Element>,
+      &product<Element>,
+      &written<Element>};
+}
+
+}  // namespace
+
+extern const TileKernels<float> kFloatTiles;
+extern const TileKernels<double> kDoubleTiles;
+const TileKernels<float> kFloatTiles = kernels<float>();
+const TileKernels<double> kDoubleTiles = kernels<double>();
+
+}  // namespace flashlab::toy::detail::FLASHLAB_LANES

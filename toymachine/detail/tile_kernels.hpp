@@ -1,0 +1,60 @@
+// Arithmetic on tiles: loops over whole rows, and Eigen's matrix product. Compiled three times
+// over, as the lane kernels are; the processor decides at run time. Sums come out in another order,
+// so the last bits of a product or a row sum depend on the processor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace flashlab::toy::detail {
+
+/// Rows and columns in memory. A stride of 0 repeats: a column has column_stride 0 where it is
+/// broadcast, a scalar both.
+template <class Element>
+struct Strided {
+  const Element* data = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 1;  // 0 or 1
+};
+
+/// A block to write. Its columns are contiguous.
+template <class Element>
+struct Block {
+  Element* data = nullptr;
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t stride = 0;  // elements from one row to the next
+};
+
+/// A factor of a product as it is stored; `transposed` says how it is read.
+template <class Element>
+struct Factor {
+  const Element* data = nullptr;
+  std::int64_t rows = 0, cols = 0, stride = 0;
+  bool transposed = false;
+};
+
+enum class TileBinaryOp : std::uint8_t { kPlus, kMinus, kTimes, kOver, kMaximum };
+enum class TileUnaryOp : std::uint8_t { kCopy, kExponential, kLogarithm };
+enum class TileReduceOp : std::uint8_t { kMaximum, kSum };
+
+/// All results are true when every element written is legal: below +inf and no NaN.
+template <class Element>
+struct TileKernels {
+  using Binary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>);
+  using Unary = bool (*)(Block<Element>, Strided<Element>);
+  std::array<Binary, 5> binary;  // by TileBinaryOp; an operand may be the block itself
+  std::array<Unary, 3> unary;    // by TileUnaryOp; the operand may be the block itself
+  /// Block of one column.
+  std::array<bool (*)(Block<Element>, Strided<Element>, std::int64_t cols), 2> reduce;
+  /// Copies; -inf where column + first_column > row + first_row.
+  bool (*mask)(Block<Element>, Strided<Element>, std::int64_t first_row, std::int64_t first_column);
+  /// block = a b, or block += a b.
+  bool (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
+  /// No element is NaN: somebody wrote them all.
+  bool (*written)(Strided<Element>, std::int64_t rows, std::int64_t cols);
+};
+
+template <class Element>
+const TileKernels<Element>& tile_kernels();
+
+}  // namespace flashlab::toy::detail
