@@ -158,7 +158,6 @@ TEST_CASE("a tile size changes outputs by rounding only") {
     const auto tiles =
         finish<double>(attention_program(name, {12, 12, 4, 4, 3, 4}), problem.inputs());
     require_outputs(tiles.outputs, scalars.outputs, 1e-14);
-    CHECK(tiles.counters.flops >= scalars.counters.flops);
     CHECK(tiles.counters.loads < scalars.counters.loads);
   }
 }

@@ -182,3 +182,16 @@ TEST_CASE("dX in DRAM is loaded and stored once a pair of rows and once a row") 
   CHECK(traffic(resident, "dx").stores == n);
   CHECK(peak_registers(resident) - peak_registers(streamed) == n);
 }
+
+TEST_CASE("a tile of B queries loads each element of K once for all of them") {
+  const std::int64_t n = 12, d = 4;
+  for (const std::int64_t B : {1, 2, 3, 4, 6, 12}) {
+    const BoundProgram program = attention_program("flash2", {n, n, d, B, 3, 2});
+    const auto executions = count_executions(program);
+    REQUIRE(executions);
+    const Counters counters = count(program, *executions, {});
+    CHECK(program.arrays[1].name == "k");
+    CHECK(counters.by_array[1].elements_loaded == n / B * n * d);
+    CHECK(counters.by_array[0].elements_loaded == n * d);
+  }
+}
