@@ -44,6 +44,7 @@ class Binder {
     body(program_.body, kNoLoop, 0);
     if (!diagnostics_.empty()) return std::move(diagnostics_);
     count_registers();
+    name_registers();
     check_operands();
     if (diagnostics_.empty() && binding_.sram_bytes) check_capacity(*binding_.sram_bytes);
     if (!diagnostics_.empty()) return std::move(diagnostics_);
@@ -477,7 +478,7 @@ class Binder {
     if (peak->bytes <= capacity) return;
     std::string held;
     for (const RegisterBytes::Holder& holder : peak->holders) {
-      held += (held.empty() ? "" : ", ") + register_called(holder.register_number) + " " +
+      held += (held.empty() ? "" : ", ") + bound_.register_name(holder.register_number) + " " +
               std::to_string(holder.rows) + " x " + std::to_string(holder.cols) + " = " +
               std::to_string(holder.bytes) + " (line " + std::to_string(holder.written.line) + ")";
     }
@@ -486,16 +487,21 @@ class Binder {
           "at most " + std::to_string(capacity) + " bytes (--sram): smaller tiles");
   }
 
-  /// By its name, if the program gave it one.
-  std::string register_called(std::int64_t number) {
+  void name_registers() {
     for (const RegisterDeclaration& named : program_.register_names) {
       const auto first = detail::evaluate_integer(*named.first, values_, diagnostics_);
       const auto count =
           named.count ? detail::evaluate_integer(*named.count, values_, diagnostics_) : 1;
-      if (!first || !count || number < *first || number >= *first + *count) continue;
-      return named.count ? named.name + "[" + std::to_string(number - *first) + "]" : named.name;
+      if (!first || !count) return;
+      const std::int64_t last = std::min(*first + *count, bound_.num_registers);
+      for (std::int64_t number = *first; number < last; ++number) {
+        if (std::ssize(bound_.register_names) <= number) {
+          bound_.register_names.resize(static_cast<std::size_t>(number) + 1);
+        }
+        bound_.register_names[static_cast<std::size_t>(number)] =
+            named.count ? named.name + "[" + std::to_string(number - *first) + "]" : named.name;
+      }
     }
-    return "R" + std::to_string(number);
   }
 
   const Program& program_;
@@ -540,6 +546,12 @@ std::int64_t BoundExpression::operator()(const std::int64_t* loop_values) const 
       return constant * args[0](loop_values);
   }
   return 0;
+}
+
+std::string BoundProgram::register_name(std::int64_t number) const {
+  const bool named = number >= 0 && number < std::ssize(register_names) &&
+                     !register_names[static_cast<std::size_t>(number)].empty();
+  return named ? register_names[static_cast<std::size_t>(number)] : "R" + std::to_string(number);
 }
 
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {

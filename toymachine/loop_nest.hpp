@@ -130,15 +130,19 @@ struct BoundProgram {
   std::vector<Number> consts;
   std::int64_t num_registers = 0;  // of the machine: declared, or the most the program names
   bool registers_declared = false;
-  std::vector<double> constants;   // operands of kind kConstant, in source order
-  std::vector<BoundArray> arrays;  // as Program::arrays
-  bool tiled = false;              // some element is more than a scalar
+  std::vector<std::string> register_names;  // by number, "" where there is none
+  std::vector<double> constants;            // operands of kind kConstant, in source order
+  std::vector<BoundArray> arrays;           // as Program::arrays
+  bool tiled = false;                       // some element is more than a scalar
   std::int64_t dram_elements = 0;
   std::vector<BoundLoop> loops;                // as Program::loop_vars
   std::vector<BoundInstruction> instructions;  // by site
   std::vector<BoundLabel> labels;
   std::vector<Node> nodes;
   Limits limits;
+
+  /// "Q[1]" or "M", as the program calls the register; otherwise "R5".
+  std::string register_name(std::int64_t number) const;
 };
 
 /// Gives every parameter its value and checks all that does not need execution: parameters known

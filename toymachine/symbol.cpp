@@ -199,6 +199,7 @@ Symbol operator+(const Symbol& a, const Symbol& b) {
 }
 
 Symbol operator-(const Symbol& a, const Symbol& b) {
+  if (is_number(a, -HUGE_VAL)) return a;
   if (is_number(b, 0)) return a;
   if (a == b) return Symbol::number(0);
   if (const auto difference = whole(a, b, [](double x, double y) { return x - y; })) {
@@ -208,6 +209,8 @@ Symbol operator-(const Symbol& a, const Symbol& b) {
 }
 
 Symbol operator*(const Symbol& a, const Symbol& b) {
+  if (is_number(a, 0)) return a;
+  if (is_number(b, 0)) return b;
   if (const auto product = whole(a, b, [](double x, double y) { return x * y; })) return *product;
   return binary(SymbolOp::kProduct, a, b);
 }
@@ -222,12 +225,14 @@ Symbol operator/(const Symbol& a, const Symbol& b) {
 }
 
 Symbol maximum(const Symbol& a, const Symbol& b) {
-  if (a == b) return a;
+  if (a == b || is_number(b, -HUGE_VAL)) return a;
+  if (is_number(a, -HUGE_VAL)) return b;
   return commutative(SymbolOp::kMaximum, a, b);
 }
 
 Symbol exponential(const Symbol& a) {
   if (is_number(a, 0)) return Symbol::number(1);
+  if (is_number(a, -HUGE_VAL)) return Symbol::number(0);
   return unary(SymbolOp::kExponential, a);
 }
 

@@ -81,7 +81,7 @@ class Symbol {
 inline constexpr std::size_t kMaxSymbolSize = 1000;
 
 // What the effects of the instruction table need. They simplify no more than paper would:
-// a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, whole numbers.
+// a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf = 0, whole numbers.
 Symbol operator+(const Symbol& a, const Symbol& b);
 Symbol operator-(const Symbol& a, const Symbol& b);
 Symbol operator*(const Symbol& a, const Symbol& b);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "toymachine/claim.hpp"
+#include "toymachine/detail/execute_tile.hpp"
 #include "toymachine/detail/interpret.hpp"
 #include "toymachine/detail/tracer.hpp"
 
@@ -18,19 +19,51 @@ using detail::LoopPoint;
 using detail::Precision;
 using detail::Tracer;
 
-/// Hands steps and labels on, with the number that the step wrote.
+/// The operand that the instruction writes.
+std::size_t written_operand(const BoundInstruction& instruction) {
+  std::size_t i = 0;
+  while (instruction.operands[i].kind != OperandKind::kDestination &&
+         !is_memory_write(instruction.operands[i].kind)) {
+    ++i;
+  }
+  return i;
+}
+
+template <class Element>
+TraceValue tile_value(const Element* data, const detail::Shape& shape, std::int64_t stride) {
+  TraceValue value{0, shape.rows, shape.cols, {}};
+  for (std::int64_t r = 0; r < shape.rows; ++r) {
+    for (std::int64_t c = 0; c < shape.cols; ++c) {
+      value.elements.push_back(static_cast<double>(data[r * stride + c]));
+      value.number += value.elements.back();
+    }
+  }
+  return value;
+}
+
+/// Hands steps and labels on, with what the step wrote.
 template <class Value>
 struct TraceObserver {
+  using Cell = typename detail::ValueTraits<Value>::Cell;
   static constexpr bool kPerStep = true;
   Tracer& tracer;
+  const BoundProgram& program;
 
-  bool after(const Step& step, std::span<Value> registers, std::span<Value> dram) {
-    double value = 0;
-    for (std::size_t i = 0; i < step.instruction->operands.size(); ++i) {
-      const OperandKind kind = step.instruction->operands[i].kind;
-      const auto at = static_cast<std::size_t>(step.operands[i]);
-      if (kind == OperandKind::kDestination) value = static_cast<double>(registers[at]);
-      if (is_memory_write(kind)) value = static_cast<double>(dram[at]);
+  bool after(const Step& step, std::span<Value> registers, std::span<Cell> dram) {
+    const std::size_t written = written_operand(*step.instruction);
+    const BoundOperand& operand = step.instruction->operands[written];
+    const auto at = static_cast<std::size_t>(step.operands[written]);
+    TraceValue value;
+    if constexpr (detail::ValueTraits<Value>::kTiles) {
+      if (is_memory(operand.kind)) {
+        const BoundArray& array = program.arrays[operand.array];
+        value = tile_value(&dram[at], detail::cell_shape(array, operand, step.loop_values),
+                           array.extents.back());
+      } else {
+        value = tile_value(registers[at].data(), registers[at].shape(), registers[at].shape().cols);
+      }
+    } else {
+      value.number = static_cast<double>(is_memory(operand.kind) ? dram[at] : registers[at]);
     }
     return tracer.after(step, value);
   }
@@ -44,11 +77,12 @@ struct TraceObserver {
 template <class Value>
 class CarriedObserver {
  public:
+  using Cell = typename detail::ValueTraits<Value>::Cell;
   static constexpr bool kPerStep = true;
   CarriedObserver(const BoundProgram& program, const TraceOptions& options)
       : bodies_(program, options) {}
 
-  bool after(const Step& step, std::span<Value>, std::span<Value>) {
+  bool after(const Step& step, std::span<Value>, std::span<Cell>) {
     bodies_.move_to({step.instruction->loop, step.loop_values}, step.number);
     if (!bodies_.active()) return !bodies_.all_done();
     if (current_ != bodies_.current()) written_.clear();
@@ -126,17 +160,24 @@ std::vector<Value> copy_inputs(const BoundProgram& program, std::span<const Valu
   return has_claims(program) ? std::vector<Value>(dram.begin(), dram.end()) : std::vector<Value>();
 }
 
-template <class Value>
+/// `Held` is what a register holds: the value itself, or a tile of such.
+template <class Held, class Value>
+Carried carried_values(const BoundProgram& program, std::span<Value> dram,
+                       const TraceOptions& options) {
+  std::vector<Value> copy(dram.begin(), dram.end());
+  CarriedObserver<Held> observer(program, options);
+  // An error shows up again in the trace, where the sink gets the steps before it.
+  static_cast<void>(detail::interpret<Held>(program, std::span<Value>(copy), observer));
+  return observer.take();
+}
+
+template <class Held, class Value>
 Result<Execution> trace_values(const BoundProgram& program, std::span<Value> dram,
                                const TraceOptions& options, TraceSink& sink) {
   Carried carried;
   if (options.body) {
     if (BodyFinder(program, options).loops().empty()) return no_such_loop(program, *options.body);
-    std::vector<Value> copy(dram.begin(), dram.end());
-    CarriedObserver<Value> observer(program, options);
-    // An error shows up again below, where the sink gets the steps before it.
-    static_cast<void>(detail::interpret<Value>(program, std::span<Value>(copy), observer));
-    carried = observer.take();
+    carried = carried_values<Held>(program, dram, options);
   }
   const std::vector<Value> inputs = copy_inputs<Value>(program, dram);
   ClaimChecker claims(
@@ -160,20 +201,27 @@ Result<Execution> trace_values(const BoundProgram& program, std::span<Value> dra
     nothing.stopped = true;
     return tracer.finish(std::move(nothing));
   }
-  TraceObserver<Value> observer{tracer};
-  return tracer.finish(detail::interpret<Value>(program, dram, observer));
+  TraceObserver<Held> observer{tracer, program};
+  return tracer.finish(detail::interpret<Held>(program, dram, observer));
+}
+
+template <class Value>
+Result<Execution> trace_any(const BoundProgram& program, std::span<Value> dram,
+                            const TraceOptions& options, TraceSink& sink) {
+  if (program.tiled) return trace_values<detail::Tile<Value>>(program, dram, options, sink);
+  return trace_values<Value>(program, dram, options, sink);
 }
 
 }  // namespace
 
 Result<Execution> trace(const BoundProgram& program, std::span<float> dram,
                         const TraceOptions& options, TraceSink& sink) {
-  return trace_values(program, dram, options, sink);
+  return trace_any(program, dram, options, sink);
 }
 
 Result<Execution> trace(const BoundProgram& program, std::span<double> dram,
                         const TraceOptions& options, TraceSink& sink) {
-  return trace_values(program, dram, options, sink);
+  return trace_any(program, dram, options, sink);
 }
 
 }  // namespace flashlab::toy

@@ -31,13 +31,22 @@ struct TraceOptions {
   std::uint64_t max_claim_work = 50'000'000;
 };
 
+/// What a step wrote: a number, or the elements of a tile.
+struct TraceValue {
+  double number = 0;  // of a tile: the sum of its elements
+  std::int64_t rows = 1, cols = 1;
+  std::vector<double> elements;  // of a tile, row by row
+  bool is_tile() const { return rows * cols != 1; }
+};
+
 /// How a register came by its value. A leftover is a formula whose names mean something else by
 /// now; its symbol is R3@17, what R3 got at step 17.
 enum class Origin : std::uint8_t { kUnwritten, kLoaded, kComputed, kNamed, kLeftover };
 
 struct TraceRegister {
   Origin origin = Origin::kUnwritten;
-  double value = 0;
+  double value = 0;  // TraceValue::number
+  std::int64_t rows = 1, cols = 1;
   Symbol symbol;
   std::uint64_t written_at = 0;  // step
 };
@@ -66,7 +75,7 @@ struct TraceRow {
   std::optional<TraceCell> read;  // a cell that was loaded
   std::optional<TraceCell> stored;
   std::int64_t register_written = -1;
-  double value = 0;   // what was written, to a register or a cell
+  TraceValue value;   // what was written, to a register or a cell
   Symbol symbol;      // the same, under its label if it got one
   Symbol expression;  // the same, as it was computed
   /// Registers that this step did not write and whose symbol is another one now: a prime went, a

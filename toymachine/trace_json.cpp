@@ -70,6 +70,10 @@ class TraceJson : public TraceSink {
     head["isa"] = to_string(program.level);
     head["precision"] = header.double_precision ? "double" : "float";
     head["num_registers"] = program_->num_registers;
+    head["register_names"] = Json::array();
+    for (std::int64_t i = 0; i < program_->num_registers; ++i) {
+      head["register_names"].push_back(program_->register_name(i));
+    }
     head["passes"] = program.passes;
     head["costs"] = costs();
     head["symbols"] = header.options->symbols;
@@ -115,7 +119,8 @@ class TraceJson : public TraceSink {
     if (row.read) entry["reads"].push_back(cell(*row.read));
     entry["register_reads"] = row.register_reads;
     Json writes = row.stored ? cell(*row.stored) : Json{{"register", row.register_written}};
-    writes["value"] = number(row.value);
+    writes["value"] = value(row.value);
+    if (row.value.is_tile()) writes["shape"] = {row.value.rows, row.value.cols};
     add_symbol(writes, row.symbol);
     if (row.symbol.is_written() && row.symbol.node() != row.expression.node()) {
       writes["expression"] = to_string(row.expression, style(false));
@@ -176,6 +181,7 @@ class TraceJson : public TraceSink {
     Json head{{"name", array.name},
               {"role", kRoles[static_cast<std::size_t>(array.role)]},
               {"shape", array.extents},
+              {"tile", array.tile},
               {"offset", array.offset}};
     std::string text = dumped(head);
     text.pop_back();
@@ -196,6 +202,20 @@ class TraceJson : public TraceSink {
     const auto end = std::to_chars(buffer, buffer + sizeof buffer - 1, static_cast<float>(value));
     *end.ptr = '\0';
     return std::strtod(buffer, nullptr);
+  }
+
+  /// A tile as a list of rows.
+  Json value(const TraceValue& value) const {
+    if (!value.is_tile()) return number(value.number);
+    Json rows = Json::array();
+    for (std::int64_t r = 0; r < value.rows; ++r) {
+      Json row = Json::array();
+      for (std::int64_t c = 0; c < value.cols; ++c) {
+        row.push_back(number(value.elements[static_cast<std::size_t>(r * value.cols + c)]));
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
   }
 
   SymbolStyle style(bool unicode) const { return {unicode, &header_->axes}; }

@@ -50,6 +50,11 @@ class TraceTable : public TraceSink {
     header_ = &header;
     program_ = header.program;
     last_.assign(static_cast<std::size_t>(program_->num_registers), {});
+    std::vector<std::string> titles;
+    for (std::int64_t i = 0; i < program_->num_registers; ++i) {
+      titles.push_back(program_->register_name(i));
+    }
+    grid_.set_titles(std::move(titles));
     return true;
   }
 
@@ -87,7 +92,7 @@ class TraceTable : public TraceSink {
     if (!options_.labels || !started_) return true;
     GridLine line;
     line.remark = true;
-    line.instruction = "R" + std::to_string(label.register_number) + " = " + text(label.symbol);
+    line.instruction = program_->register_name(label.register_number) + " = " + text(label.symbol);
     if (label.claim == Claim::kTrue) line.instruction += ", checked";
     if (label.claim == Claim::kFalse) line.instruction += ": wrong";
     grid_.add(std::move(line));
@@ -158,8 +163,9 @@ class TraceTable : public TraceSink {
     for (std::size_t i = 0; i < last_.size(); ++i) {
       if (last_[i].origin != Origin::kNamed || !last_[i].symbol.as_name()) continue;
       const std::string name = text(last_[i].symbol);
-      if (name == "R" + std::to_string(i) || ++count > kNamesInHeading) continue;
-      list += (list.empty() ? "" : ", ") + ("R" + std::to_string(i)) + " = " + name;
+      const std::string called = program_->register_name(static_cast<std::int64_t>(i));
+      if (name == called || ++count > kNamesInHeading) continue;
+      list += (list.empty() ? "" : ", ") + called + " = " + name;
     }
     if (count > kNamesInHeading) list += options_.unicode ? ", …" : ", ...";
     return list.empty() ? list : "(" + list + ")";
@@ -169,10 +175,16 @@ class TraceTable : public TraceSink {
     return to_string(symbol, SymbolStyle{options_.unicode, &header_->axes});
   }
 
+  /// A tile by its shape.
+  std::string value_text(const TraceRegister& reg) const {
+    if (reg.rows * reg.cols == 1) return number_text(reg.value);
+    return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);
+  }
+
   GridCell cell(const TraceRegister& reg) const {
     GridCell result;
     if (reg.origin == Origin::kUnwritten) return result;
-    const std::string number = options_.values ? number_text(reg.value) : std::string();
+    const std::string number = options_.values ? value_text(reg) : std::string();
     const bool leftover = reg.origin == Origin::kLeftover;
     result.text = !options_.symbols ? number : leftover ? std::string(kLeftover) : text(reg.symbol);
     if (options_.symbols) result.below = number;

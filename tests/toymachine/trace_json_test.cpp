@@ -88,8 +88,10 @@ TEST_CASE("a JSON trace says what ran, and all that happened") {
 TEST_CASE("arrays come with their initial values, unwritten cells as null") {
   const Json arrays = traced(bundled("softmax_safe", params({{"n", 2}})))["arrays"];
   CHECK(arrays == Json::parse(R"([
-    {"name": "x", "role": "input", "shape": [2], "offset": 0, "initial": [1.0, 2.0]},
-    {"name": "out", "role": "output", "shape": [2], "offset": 2, "initial": [null, null]}])"));
+    {"name": "x", "role": "input", "shape": [2], "tile": [1], "offset": 0,
+     "initial": [1.0, 2.0]},
+    {"name": "out", "role": "output", "shape": [2], "tile": [1], "offset": 2,
+     "initial": [null, null]}])"));
 }
 
 TEST_CASE("each step stands on a line of its own") {

@@ -33,7 +33,7 @@ Diagnostic at(const RunPlace& place, const SourceSpan& span, const std::string& 
 
 std::string operand_text(const RunPlace& place, const BoundOperand& operand) {
   if (is_register(operand.kind)) {
-    return "R" + std::to_string(operand.index(place.loop_values));
+    return place.program->register_name(operand.index(place.loop_values));
   }
   std::string text = place.program->arrays[operand.array].name;
   for (const Affine& axis : operand.axes) {

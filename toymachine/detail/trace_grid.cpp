@@ -17,8 +17,6 @@ constexpr std::string_view kDitto = "\"";
 constexpr std::string_view kBold = "\033[1m";
 constexpr std::string_view kPlain = "\033[0m";
 
-std::string title(std::size_t number) { return "R" + std::to_string(number); }
-
 }  // namespace
 
 void TraceGrid::start(std::vector<GridCell> registers) {
@@ -33,7 +31,7 @@ TraceGrid::Widths TraceGrid::natural_widths() const {
         std::max({widths[number], display_width(cell.text), display_width(cell.below)});
   };
   for (std::size_t i = 0; i < start_.size(); ++i) {
-    widths[i] = title(i).size();
+    widths[i] = titles_[i].size();
     widen(i, start_[i]);
   }
   for (const GridLine& line : lines_) {
@@ -161,8 +159,8 @@ void TraceGrid::print_header(std::ostream& out, const Columns& block, const Widt
   out << (block.empty() ? std::string(kInstruction)
                         : fitted(kInstruction, instruction_width_, options_.unicode));
   for (std::size_t i = 0; i < block.size(); ++i) {
-    const std::size_t width = i + 1 == block.size() ? title(block[i]).size() : widths[block[i]];
-    out << ' ' << bar << ' ' << fitted(title(block[i]), width, options_.unicode);
+    const std::size_t width = i + 1 == block.size() ? titles_[block[i]].size() : widths[block[i]];
+    out << ' ' << bar << ' ' << fitted(titles_[block[i]], width, options_.unicode);
   }
   out << '\n';
   rules(step_width_ + 2);
@@ -212,8 +210,8 @@ void TraceGrid::print_left_out(std::ostream& out, const Columns& left_out) const
   for (std::size_t i = 0; i < left_out.size();) {
     std::size_t end = i + 1;
     while (end < left_out.size() && left_out[end] == left_out[end - 1] + 1) ++end;
-    list += (list.empty() ? "" : ", ") + title(left_out[i]);
-    if (end - i > 1) list += (end - i > 2 ? " to " : ", ") + title(left_out[end - 1]);
+    list += (list.empty() ? "" : ", ") + titles_[left_out[i]];
+    if (end - i > 1) list += (end - i > 2 ? " to " : ", ") + titles_[left_out[end - 1]];
     i = end;
   }
   out << " Neither read nor written here: " << list << '\n';

@@ -34,6 +34,8 @@ class TraceGrid {
  public:
   explicit TraceGrid(const TraceTableOptions& options) : options_(options) {}
 
+  /// What registers are called, by number.
+  void set_titles(std::vector<std::string> titles) { titles_ = std::move(titles); }
   /// Begins with these registers, as they are before the first line.
   void start(std::vector<GridCell> registers);
   void add(GridLine line) { lines_.push_back(std::move(line)); }
@@ -58,6 +60,7 @@ class TraceGrid {
   void print_left_out(std::ostream& out, const Columns& left_out) const;
 
   const TraceTableOptions& options_;
+  std::vector<std::string> titles_;
   std::vector<GridCell> start_;
   std::vector<GridLine> lines_;
   std::size_t step_width_ = 0, instruction_width_ = 0;

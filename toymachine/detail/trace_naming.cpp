@@ -136,7 +136,7 @@ std::string TraceNaming::instruction(const Step& step) const {
       continue;
     }
     if (!is_memory(operand.kind)) {
-      text += "R" + std::to_string(step.operands[i]) + (operand.transposed ? "^T" : "");
+      text += program_.register_name(step.operands[i]) + (operand.transposed ? "^T" : "");
       continue;
     }
     const TraceCell target = cell(operand, step.loop_values);

@@ -86,7 +86,7 @@ std::vector<TraceState::Renaming> TraceState::end_primes(const LoopPoint& point,
   return renamings;
 }
 
-void TraceState::execute(const Step& step, double value, TraceRow& row) {
+void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& row) {
   const BoundInstruction& instruction = *step.instruction;
   if (last_written_ >= 0 && at(last_written_).symbol.size() > kLargestFormula) {
     forget_formula(last_written_, Origin::kComputed);
@@ -129,7 +129,7 @@ void TraceState::execute(const Step& step, double value, TraceRow& row) {
         args[num_args++] = Symbol::name(row.read->name);
         break;
       case OperandKind::kConstant:
-        args[num_args++] = Symbol::number(value);
+        args[num_args++] = Symbol::number(value.number);
         break;
       case OperandKind::kMemoryDestination:
         row.stored = naming_.cell(operand, step.loop_values);
@@ -149,14 +149,17 @@ void TraceState::execute(const Step& step, double value, TraceRow& row) {
 void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
   if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
   if (row.expression.op() == SymbolOp::kMasked) {
-    row.expression = std::isinf(row.value) ? Symbol::number(row.value) : argument;
+    row.expression = std::isinf(row.value.number) ? Symbol::number(row.value.number) : argument;
   }
 }
 
-void TraceState::write(const Step& step, std::int64_t number, double value, TraceRow& row) {
+void TraceState::write(const Step& step, std::int64_t number, const TraceValue& value,
+                       TraceRow& row) {
   TraceRegister& reg = at(number);
   reg.origin = row.read ? Origin::kLoaded : Origin::kComputed;
-  reg.value = value;
+  reg.value = value.number;
+  reg.rows = value.rows;
+  reg.cols = value.cols;
   reg.symbol = row.symbol;
   reg.written_at = step.number;
   num_used_ = std::max(num_used_, number + 1);
@@ -212,7 +215,7 @@ void TraceState::begin_body(std::uint32_t loop, std::uint64_t loop_began,
         (reg.written_at < loop_began || (reg.origin == Origin::kNamed && name->subscripts.empty()));
     if (lasting || reg.origin == Origin::kUnwritten) continue;
     const bool is_carried = carried.find(number) != carried.end();
-    reg.symbol = is_carried ? Symbol::name("R" + std::to_string(number)) : Symbol();
+    reg.symbol = is_carried ? Symbol::name(program_.register_name(number)) : Symbol();
     reg.origin = is_carried ? Origin::kNamed : Origin::kUnwritten;
   }
 }

@@ -30,7 +30,7 @@ class TraceState {
   std::vector<Renaming> end_primes(const LoopPoint& point, std::vector<std::int64_t>& renamed);
 
   /// Applies the step to the formulas and describes it; `value` is what it wrote.
-  void execute(const Step& step, double value, TraceRow& row);
+  void execute(const Step& step, const TraceValue& value, TraceRow& row);
   /// The register's value has this name from now on.
   SymbolName label(const BoundLabel& label, std::int64_t register_number,
                    const std::int64_t* loop_values, std::vector<std::int64_t>& renamed);
@@ -52,7 +52,7 @@ class TraceState {
   void retire(const SymbolName& name, const Symbol& successor, double value,
               std::vector<std::int64_t>& renamed);
   void simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row);
-  void write(const Step& step, std::int64_t number, double value, TraceRow& row);
+  void write(const Step& step, std::int64_t number, const TraceValue& value, TraceRow& row);
   void store(std::int64_t from, TraceRow& row);
 
   const BoundProgram& program_;

@@ -35,7 +35,7 @@ Tracer::Tracer(const BoundProgram& program, const TraceOptions& options, Precisi
   }
 }
 
-bool Tracer::after(const Step& step, double value) {
+bool Tracer::after(const Step& step, const TraceValue& value) {
   if (failure_ || stopped_) {
     surplus_ = step.instruction->site;
     return false;
@@ -170,7 +170,7 @@ void Tracer::label(const BoundLabel& label, std::int64_t register_number,
 
 Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
                     const std::int64_t* loop_values, const SymbolName& name) {
-  const std::string held_by = "R" + std::to_string(register_number);
+  const std::string held_by = program_.register_name(register_number);
   const TraceRegister& reg = state_.registers()[static_cast<std::size_t>(register_number)];
   const auto where = [&] {
     const std::string loops = state_.naming().place(label.loop, loop_values);
@@ -190,7 +190,7 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
   std::vector<std::int64_t> subscripts;
   for (const Subscript& subscript : name.subscripts) subscripts.push_back(subscript.value);
   std::optional<Estimate> estimate;
-  if (label.name->claim) {
+  if (label.name->claim && !program_.tiled) {  // claims speak of numbers
     estimate = claims_->evaluate(*label.name->claim, loop_values, label.loop);
   }
   claims_->define(text, subscripts, estimate);

@@ -32,7 +32,7 @@ class Tracer {
 
   const AxisNames& axes() { return state_.naming().axes(); }
   /// False: the run should end. `value` is what the step wrote.
-  bool after(const Step& step, double value);
+  bool after(const Step& step, const TraceValue& value);
   void label(const BoundLabel& label, std::int64_t register_number,
              const std::int64_t* loop_values);
   /// The run has ended, with or without an error of its own.
