@@ -1,4 +1,4 @@
-// Every attention program computes what the textbook says, at every size and tile of tiles.
+// Every attention program computes what the textbook says, at every size and with every tile.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
