@@ -81,19 +81,6 @@ Diagnostic error(Fault fault, std::string what, std::string expected) {
 
 }  // namespace
 
-std::string_view to_string(Unit unit) { return unit == Unit::kMemory ? "memory" : "compute"; }
-
-std::string_view to_string(Cause cause) {
-  constexpr std::array<std::string_view, kNumCauses> kNames{"busy", "data", "buffer", "idle"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
-std::string to_string(const TimelineModel& model) {
-  if (!model.overlap) return "serial";
-  return "overlap, " + std::to_string(model.buffers) +
-         (model.buffers == 1 ? " buffer" : " buffers");
-}
-
 Result<std::vector<Timeline>> simulate(const BoundProgram& program,
                                        const TimelineOptions& options) {
   for (const TimelineModel& model : options.models) {

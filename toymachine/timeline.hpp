@@ -64,6 +64,11 @@ inline constexpr std::int64_t kMaxBuffers = 64;
 /// "serial", "overlap, 2 buffers".
 std::string to_string(const TimelineModel& model);
 
+/// The letter of each instruction in a picture of lanes, by row of the table; products share one.
+const std::string& instruction_letters();
+/// The instruction as the program's text has it, without its comment.
+std::string instruction_text(const BoundProgram& program, const BoundInstruction& instruction);
+
 inline constexpr std::uint32_t kNoSite = UINT32_MAX;
 
 /// Cycles [start, end) of one unit that have the same cause, for the same step.
