@@ -250,7 +250,8 @@ class Page {
         || (interval.cause === "busy" && interval.step === chosen.step));
       const kind = this.classOf(lane, interval);
       const inset = width > 3 && kind !== "data" && kind !== "buffer" ? 0.5 : 0;
-      const box = shape("rect", { class : kind + (isChosen ? " chosen" : ""), x : left + inset,
+      const look = kind + (inset ? "" : " thin") + (isChosen ? " chosen" : "");
+      const box = shape("rect", { class : look, x : left + inset,
         y : y + inset, width : width - 2 * inset, height : kLane - 2 * inset,
         "stroke-width" : inset ? 1 : 0 });
       box.addEventListener("click", () => this.choose(number, i));
@@ -287,7 +288,7 @@ class Page {
       if (last?.kind === kind && last.end === column) last.end = column + 1;
       else runs.push({ kind, start : column, end : column + 1 });
     }
-    return runs.map(({ kind, start, end : stop }) => shape("rect", { class : `${kind} dense`,
+    return runs.map(({ kind, start, end : stop }) => shape("rect", { class : `${kind} thin`,
       x : start, y, width : stop - start, height : kLane, "stroke-width" : 0 }));
   }
 
