@@ -52,9 +52,10 @@ std::vector<Timeline> simulated(const toy::BoundProgram& bound, const LoadedProg
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   if (part == 0) return "-";
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.05) return "< 0.1 %";
   char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%",
-                100 * static_cast<double>(part) / static_cast<double>(whole));
+  std::snprintf(text, sizeof text, "%.1f %%", percent);
   return text;
 }
 

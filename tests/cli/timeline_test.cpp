@@ -52,7 +52,8 @@ blank: nothing to do
 TEST_CASE("--model and --buffers choose the models") {
   const auto names = [](const std::string& flags) {
     std::string text;
-    for (const auto& model : json_of(flashlab("timeline softmax_safe --json" + flags))["models"]) {
+    const auto timeline = json_of(flashlab("timeline softmax_safe --json" + flags));
+    for (const auto& model : timeline["models"]) {
       text += (text.empty() ? "" : " ") + model["model"].get<std::string>();
       if (!model["buffers"].is_null()) text += model["buffers"].dump();
     }
