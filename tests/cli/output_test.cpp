@@ -6,7 +6,7 @@ namespace {
 
 TEST_CASE("data goes to standard output, and a good run says nothing else") {
   for (const char* line :
-       {"tour", "run matmul_c00", "trace matmul_c00", "cost softmax_safe",
+       {"tour", "run matmul_c00", "trace matmul_c00", "timeline softmax_safe", "cost softmax_safe",
         "sweep softmax_safe -D n=1..4", "diff softmax_safe softmax_online", "isa", "programs",
         "programs matmul_c00", "--help", "--version", "help trace", "run --help"}) {
     CAPTURE(line);
@@ -20,7 +20,8 @@ TEST_CASE("data goes to standard output, and a good run says nothing else") {
 TEST_CASE("help begins with examples and names every command") {
   const std::string help = flashlab("").out;
   CHECK(help == flashlab("--help").out);
-  for (const char* name : {"tour", "run", "trace", "cost", "sweep", "diff", "isa", "programs"}) {
+  for (const char* name :
+       {"tour", "run", "trace", "timeline", "cost", "sweep", "diff", "isa", "programs"}) {
     CAPTURE(name);
     CHECK_THAT(help, contains("\n  " + std::string(name) + " "));
     const std::string own = flashlab(std::string(name) + " --help").out;
@@ -34,7 +35,8 @@ TEST_CASE("tables fit the width that they are given") {
     for (const char* line :
          {"tour", "run matmul_outer", "cost softmax_online",
           "sweep matmul_blocked --registers 3..9", "diff softmax_safe softmax_online",
-          "diff matmul_inner matmul_outer", "isa", "programs", "trace softmax_online --body i"}) {
+          "diff matmul_inner matmul_outer", "isa", "programs", "trace softmax_online --body i",
+          "timeline softmax_safe --cost LOAD=7", "timeline matmul_blocked --buffers 5"}) {
       CAPTURE(width, line);
       for (const char* letters : {" --ascii", " --unicode"}) {
         const Outcome outcome = flashlab(std::string(line) + " --width " + width + letters);

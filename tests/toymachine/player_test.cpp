@@ -1,17 +1,10 @@
 // The page that write_html makes: its text here, its behaviour in a headless browser where one is.
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "tests/catch_shim.hpp"
+#include "tests/toymachine/browser.hpp"
 #include "toymachine/trace_html.hpp"
 
 namespace flashlab::toy {
@@ -102,54 +95,9 @@ std::size_t count_of(const std::string& part, const std::string& text) {
   return count;
 }
 
-std::string output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string output;
-  std::array<char, 4096> bytes{};
-  for (std::size_t n = 1; pipe && n > 0;) {
-    n = std::fread(bytes.data(), 1, bytes.size(), pipe.get());
-    output.append(bytes.data(), n);
-  }
-  return output;
-}
-
-/// Empty when there is none. FLASHLAB_BROWSER names another one.
-std::string browser() {
-  if (const char* named = std::getenv("FLASHLAB_BROWSER")) return named;
-  std::string found = output_of(
-      "command -v chromium || command -v chromium-browser || command -v google-chrome || true");
-  return found.substr(0, found.find('\n'));
-}
-
 /// What player_test.js found in the page of this trace.
 json drive(const std::string& trace, int width = 1280) {
-  std::ifstream driver(FLASHLAB_SOURCE_DIR "/tests/toymachine/player_test.js");
-  std::ostringstream script;
-  script << "<script>" << driver.rdbuf() << "</script></body>";
-  std::string page = page_of(trace);
-  page.replace(page.rfind("</body>"), 7, script.str());
-  page.insert(
-      page.find("<body>") + 6,
-      "<script>window.errorsSoFar = []; for (const kind of ['error', 'unhandledrejection',"
-      " 'securitypolicyviolation']) addEventListener(kind, (e) => errorsSoFar.push(kind + ': '"
-      " + (e.message || e.reason || e.violatedDirective)));"
-      " console.error = (...words) => errorsSoFar.push(words.join(' '));</script>");
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("flashlab-player-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "page.html") << page;
-  const std::string dump = output_of(
-      "'" + browser() + "' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage" +
-      " --no-first-run --virtual-time-budget=30000 --window-size=" + std::to_string(width) +
-      ",900" + " --user-data-dir='" + (folder / "profile").string() + "' --dump-dom 'file://" +
-      (folder / "page.html").string() + "' 2>/dev/null");
-  std::error_code ignored;  // the browser may still be writing its profile
-  std::filesystem::remove_all(folder, ignored);
-  const std::string begin = "<pre id=\"report\">";
-  const std::size_t at = dump.find(begin);
-  REQUIRE(at != std::string::npos);
-  const std::size_t from = at + begin.size();
-  return json::parse(dump.substr(from, dump.find("</pre>", from) - from));
+  return test::drive(page_of(trace), "player_test.js", width);
 }
 
 }  // namespace
@@ -222,7 +170,7 @@ TEST_CASE("a page of what is no whole trace is an error and still a page", "[pla
 }
 
 TEST_CASE("the player's keys go forth, back, to both ends, and no further", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive(c00_trace());
   CHECK(report["errors"] == json::array());
   CHECK(report["start"]["where"] == "Before step 1 of 7");
@@ -237,7 +185,7 @@ TEST_CASE("the player's keys go forth, back, to both ends, and no further", "[pl
 }
 
 TEST_CASE("the player shows and tells what each step did", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive(c00_trace());
   const json& third = report["third"];
   CHECK(third["live"] == "Step 3 of 7, line 4: MAC_Z R0, R1, R2. R2 becomes a₀₀·b₀₀ = 0.25.");
@@ -258,7 +206,7 @@ TEST_CASE("the player shows and tells what each step did", "[player]") {
 }
 
 TEST_CASE("the player owns up to what a trace leaves out", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   json trace = json::parse(c00_trace());
   json& steps = trace["steps"];
   steps[4]["renamed"] = {{{"register", 2}, {"symbol", "old"}}};
@@ -276,7 +224,7 @@ TEST_CASE("the player owns up to what a trace leaves out", "[player]") {
 }
 
 TEST_CASE("the player's buttons, scrubber, fields and address agree", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive(c00_trace());
   CHECK(report["clicks"] == json{{"first", "Before step 1 of 7"},
                                  {"forward", "Step 2 of 7"},
@@ -294,7 +242,7 @@ TEST_CASE("the player's buttons, scrubber, fields and address agree", "[player]"
 }
 
 TEST_CASE("the player plays, pauses, and stops at the end", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive(c00_trace());
   CHECK(report["playLabel"] == "Pause");
   CHECK(report["paused"] == "Step 2 of 7");
@@ -304,7 +252,7 @@ TEST_CASE("the player plays, pauses, and stops at the end", "[player]") {
 }
 
 TEST_CASE("hostile text stays text in the player", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const std::string name =
       "<b>x</b></script><script>window.hacked = 1</script><img src=x "
       "onerror='window.hacked = 2'><!-- \"__proto__\" \\u003c";
@@ -318,7 +266,7 @@ TEST_CASE("hostile text stays text in the player", "[player]") {
 }
 
 TEST_CASE("the player never scrolls sideways", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const std::string name = std::string(300, 'm') + " and " + std::string(300, '+');
   for (const int width : {1280, 500}) {  // headless windows are at least 500 wide
     CHECK(drive(c00_trace(name), width)["widest"] == 0);
@@ -326,7 +274,7 @@ TEST_CASE("the player never scrolls sideways", "[player]") {
 }
 
 TEST_CASE("small arrays stand in the player without scroll bars", "[player]") {
-  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive(c00_trace("c00"), 1280);
   CHECK(report["grids"] > 0);
   CHECK(report["scrolling"] == 0);

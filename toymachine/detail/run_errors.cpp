@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "toymachine/counters.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 
@@ -118,6 +120,15 @@ Diagnostic steps_error(const Limits& limits, const std::string& wanted) {
           wanted,
           "at most " + std::to_string(limits.max_steps) + " (--max-steps); 'cost' needs no steps",
           {}};
+}
+
+std::optional<Diagnostic> too_many_steps(const BoundProgram& program) {
+  const auto times = count_times(program);
+  if (!times) return std::nullopt;  // the interpreter's own budget decides
+  Count total = 0;
+  for (const Count& count : *times) total += count;
+  if (total <= Count(static_cast<long>(program.limits.max_steps))) return std::nullopt;
+  return steps_error(program.limits, "the program takes " + total.get_str() + " steps");
 }
 
 }  // namespace flashlab::toy::detail

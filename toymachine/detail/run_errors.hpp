@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "toymachine/detail/shape.hpp"
 #include "toymachine/loop_nest.hpp"
@@ -36,5 +38,7 @@ Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOpera
 Diagnostic range_error(const RunPlace& place, std::size_t position);
 /// More steps, or more loop iterations, than Limits::max_steps.
 Diagnostic steps_error(const Limits& limits, const std::string& wanted);
+/// Steps are known without running, so a run that would take too many is refused at once.
+std::optional<Diagnostic> too_many_steps(const BoundProgram& program);
 
 }  // namespace flashlab::toy::detail
