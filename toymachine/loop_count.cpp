@@ -1,21 +1,18 @@
 // How often each instruction is executed, for one set of parameters.
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "toymachine/counters.hpp"
-#include "toymachine/detail/lattice_sum.hpp"
-#include "toymachine/detail/nest_components.hpp"
-#include "toymachine/detail/strip_mining.hpp"
+#include "toymachine/detail/path_counter.hpp"
+#include "toymachine/detail/shape_inference.hpp"
+#include "toymachine/detail/shape_nest.hpp"
 #include "toymachine/interpreter.hpp"
 
 namespace flashlab::toy {
 namespace {
-
-using detail::NestExpression;
-using Op = NestExpression::Op;
 
 /// Work for one program (see add_lattice_sum), about a second, and for each of its loops.
 constexpr std::size_t kBudget = 20'000;
@@ -24,44 +21,6 @@ constexpr std::size_t kBudgetPerLoop = 64;
 /// Iterations of one program that are walked through where summing is too long: a tenth of a
 /// second.
 constexpr std::size_t kWalk = 10'000'000;
-
-Polynomial polynomial_of(const Affine& affine) {
-  Polynomial result = mpz_class(affine.constant);
-  for (const auto& [loop, coefficient] : affine.terms) {
-    result += Polynomial(detail::loop_atom(loop)) * mpz_class(coefficient);
-  }
-  return result;
-}
-
-Op op_of(BoundExpression::Op op) {
-  switch (op) {
-    case BoundExpression::Op::kAffine:
-      return Op::kPolynomial;
-    case BoundExpression::Op::kMin:
-      return Op::kMin;
-    case BoundExpression::Op::kMax:
-      return Op::kMax;
-    case BoundExpression::Op::kCeilDiv:
-      return Op::kCeilDiv;
-    case BoundExpression::Op::kFloorDiv:
-      return Op::kFloorDiv;
-    case BoundExpression::Op::kAdd:
-      return Op::kAdd;
-    case BoundExpression::Op::kScale:
-      return Op::kScale;
-  }
-  return Op::kPolynomial;
-}
-
-NestExpression nest_expression(const BoundExpression& bound) {
-  NestExpression result;
-  result.op = op_of(bound.op);
-  result.polynomial = bound.op == BoundExpression::Op::kAffine
-                          ? polynomial_of(bound.affine)
-                          : Polynomial(mpz_class(bound.constant));
-  for (const BoundExpression& arg : bound.args) result.args.push_back(nest_expression(arg));
-  return result;
-}
 
 bool is_number(const BoundExpression& bound) {
   return bound.affine.is_constant() && std::all_of(bound.args.begin(), bound.args.end(), is_number);
@@ -73,7 +32,7 @@ class Counter {
       : program_(program),
         counts_(program.loops.size()),
         loops_(program.loops.size()),
-        budget_(kBudget + kBudgetPerLoop * program.loops.size()) {}
+        paths_(kBudget + kBudgetPerLoop * program.loops.size()) {}
 
   Result<std::vector<Count>> run() {
     std::vector<Count> executions(program_.instructions.size());
@@ -104,21 +63,14 @@ class Counter {
     for (std::uint32_t l = loop; l != kNoLoop; l = program_.loops[l].parent) {
       ids.insert(ids.begin(), l);
     }
-    const auto count = product_of_components(ids);
+    const auto count = closed_form(ids);
     return count ? count : walk(ids);
   }
 
-  std::optional<Count> product_of_components(const std::vector<std::uint32_t>& ids) {
+  std::optional<Count> closed_form(const std::vector<std::uint32_t>& ids) {
     std::vector<detail::NestLoop> path;
     for (const std::uint32_t id : ids) path.push_back(nest_loop(id));
-    Count product = 1;
-    for (const auto& component : detail::components(detail::without_strip_mining(path))) {
-      if (product == 0) break;
-      const auto factor = sum(component);
-      if (!factor) return std::nullopt;
-      product *= *factor;
-    }
-    return product;
+    return paths_.iterations(path);
   }
 
   /// Adds up the innermost loop's iterations, one iteration of the others after the other.
@@ -150,32 +102,8 @@ class Counter {
   }
 
   const detail::NestLoop& nest_loop(std::uint32_t loop) {
-    if (!loops_[loop]) {
-      const BoundLoop& bound = program_.loops[loop];
-      loops_[loop] = detail::NestLoop{loop, nest_expression(bound.lower),
-                                      nest_expression(bound.upper), mpz_class(bound.step)};
-    }
+    if (!loops_[loop]) loops_[loop] = detail::nest_loop(program_, loop);
     return *loops_[loop];
-  }
-
-  /// The same loops are often around many instructions.
-  std::optional<Count> sum(const detail::NestComponent& component) {
-    const auto [place, is_new] = components_.try_emplace(component.key);
-    if (is_new) place->second = lattice_count(component.loops);
-    return place->second;
-  }
-
-  std::optional<Count> lattice_count(const std::vector<detail::NestLoop>& loops) {
-    const auto sums = detail::iteration_space(loops);
-    if (!sums) return std::nullopt;
-    std::vector<Piece> terms;
-    for (const detail::LatticeSum& part : *sums) {
-      const auto obstacle = detail::add_lattice_sum(part, {}, budget_, terms);
-      if (obstacle.kind != detail::Obstacle::Kind::kNone) return std::nullopt;
-    }
-    mpq_class total = 0;
-    for (const Piece& term : terms) total += term.value.constant_term();
-    return total.get_num();
   }
 
   static Diagnostic too_long(const BoundLoop& loop) {
@@ -190,10 +118,56 @@ class Counter {
   const BoundProgram& program_;
   std::vector<std::optional<Count>> counts_;
   std::vector<std::optional<detail::NestLoop>> loops_;
-  std::map<std::string, std::optional<Count>> components_;
-  std::size_t budget_;
+  detail::PathCounter paths_;
   std::size_t walk_left_ = kWalk;
 };
+
+// Tiles ----------------------------------------------------------------------------------------
+
+/// The work of each instruction, by site; nothing, and perhaps the reason, when it cannot be told
+/// without running.
+std::optional<std::vector<Count>> closed_form_work(const BoundProgram& program,
+                                                   std::optional<Diagnostic>& reason) {
+  const auto work = detail::infer_work(detail::shape_nest(program), {});
+  if (!work) {
+    reason = work.diagnostics[0];
+    return std::nullopt;
+  }
+  std::vector<Count> result(program.instructions.size());
+  detail::PathCounter paths(kBudget + kBudgetPerLoop * program.loops.size());
+  for (const detail::WorkTerm& term : work->terms) {
+    const auto iterations = paths.iterations(term.path);
+    if (!iterations) return std::nullopt;
+    result[term.site] += term.factor * *iterations;
+  }
+  return result;
+}
+
+Diagnostic too_long_to_run(const std::optional<Diagnostic>& reason) {
+  Diagnostic result{Severity::kError,
+                    Fault::kLimit,
+                    {},
+                    "the elements of tiles cannot be counted in reasonable time",
+                    "at most " + std::to_string(kWalk) + " steps, or bounds with fewer min and max",
+                    {}};
+  if (!reason) return result;
+  result.span = reason->span;
+  result.what += ": " + reason->what;
+  result.expected = reason->expected + ", or at most " + std::to_string(kWalk) + " steps";
+  return result;
+}
+
+Result<Executions> tiled_executions(const BoundProgram& program, std::vector<Count> times) {
+  std::optional<Diagnostic> reason;
+  if (auto work = closed_form_work(program, reason)) {
+    return Executions{std::move(times), std::move(*work)};
+  }
+  const Count steps = std::accumulate(times.begin(), times.end(), Count(0));
+  if (steps > static_cast<unsigned long>(kWalk)) return too_long_to_run(reason);
+  auto execution = run_shapes(program);
+  if (!execution) return std::move(execution.diagnostics);
+  return std::move(execution->executions);
+}
 
 }  // namespace
 
@@ -205,9 +179,7 @@ Result<Executions> count_executions(const BoundProgram& program) {
   auto times = count_times(program);
   if (!times) return std::move(times.diagnostics);
   if (!program.tiled) return scalar_executions(program, std::move(*times));
-  auto execution = run_shapes(program);
-  if (!execution) return std::move(execution.diagnostics);
-  return std::move(execution->executions);
+  return tiled_executions(program, std::move(*times));
 }
 
 }  // namespace flashlab::toy

@@ -16,6 +16,7 @@ struct NestExpression {
   Polynomial
       polynomial;  // kPolynomial: itself; kScale: the factor; kFloorDiv, kCeilDiv: the divisor
   std::vector<NestExpression> args;  // kMin, kMax, kAdd: all; the others: one
+  bool operator==(const NestExpression& other) const = default;
 };
 
 /// for loop_atom(number) in lower..upper step `step`; the step is positive and depends on no loop.
@@ -23,6 +24,7 @@ struct NestLoop {
   std::size_t number = 0;
   NestExpression lower, upper;
   Polynomial step = 1;
+  bool operator==(const NestLoop& other) const = default;
 };
 
 /// The sum of `value` over all whole values of the variables for which all constraints are >= 0.

@@ -13,11 +13,6 @@ using Op = NestExpression::Op;
 
 bool is_leaf(const NestExpression& expression) { return expression.op == Op::kPolynomial; }
 
-bool equal(const NestExpression& a, const NestExpression& b) {
-  return a.op == b.op && a.polynomial == b.polynomial &&
-         std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(), equal);
-}
-
 /// min(block_end, whole): the end of a block, cut off at the end of the whole.
 bool is_cut_off(const NestExpression& upper, const Polynomial& block_end,
                 const NestExpression& whole) {
@@ -29,8 +24,8 @@ bool is_cut_off(const NestExpression& upper, const Polynomial& block_end,
   } else {
     expected.push_back(whole);
   }
-  return std::is_permutation(upper.args.begin(), upper.args.end(), expected.begin(), expected.end(),
-                             equal);
+  return std::is_permutation(upper.args.begin(), upper.args.end(), expected.begin(),
+                             expected.end());
 }
 
 /// The range that the inner loop covers over all blocks.

@@ -1,0 +1,58 @@
+// A loop nest as shape inference sees it: registers, cells and bounds as polynomials in the loops,
+// and, in a program whose parameters are not bound, in the parameters. Private to counting.
+#pragma once
+
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+#include "toymachine/detail/dimension.hpp"
+#include "toymachine/detail/iteration_space.hpp"
+#include "toymachine/detail/symbolic_nest.hpp"
+#include "toymachine/instruction_set.hpp"
+#include "toymachine/loop_nest.hpp"
+#include "toymachine/program.hpp"
+#include "toymachine/source.hpp"
+
+namespace flashlab::toy::detail {
+
+struct ShapeOperand {
+  OperandKind kind = OperandKind::kSource;
+  bool transposed = false;
+  Polynomial register_index;  // of a register
+  TileShape cell;             // of a cell
+  SourceSpan span;
+};
+
+struct ShapeInstruction {
+  std::size_t row = 0;
+  std::size_t site = 0;
+  std::vector<ShapeOperand> operands;
+  SourceSpan span;
+};
+
+struct ShapeStatement;
+
+struct ShapeLoop {
+  NestLoop range;
+  SourceSpan span;
+  std::vector<ShapeStatement> body;
+};
+
+struct ShapeStatement {
+  std::variant<ShapeInstruction, ShapeLoop> node;
+};
+
+using ShapeNest = std::vector<ShapeStatement>;
+
+/// The nest where the variable has this value.
+ShapeNest with(ShapeNest nest, const Atom& variable, const Polynomial& value);
+
+/// Numbers for numbers: loop l is loop_atom(l).
+NestLoop nest_loop(const BoundProgram& program, std::uint32_t loop);
+ShapeNest shape_nest(const BoundProgram& program);
+
+/// What cannot be told as polynomials is in the diagnostics of `expressions`.
+ShapeNest shape_nest(const Program& program, SymbolicExpressions& expressions);
+
+}  // namespace flashlab::toy::detail
