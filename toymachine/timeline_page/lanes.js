@@ -1,0 +1,187 @@
+// The lanes: one figure of two for each model, over the same stretch of cycles.
+"use strict";
+
+const kSvg = "http://www.w3.org/2000/svg";
+const kUnits = ["memory", "compute"];
+const kGutter = 66;       // px before a lane, for its name
+const kLane = 30;         // px
+const kLaneGap = 4;
+const kLetterRoom = 11;   // px that a letter needs
+const kStepRoom = 40;     // px that each of the first steps may take at first
+const kMostBoxes = 900;   // in a lane: beyond, it is drawn by pixels
+
+function shape(tag, attributes, ...children) {
+  const element = document.createElementNS(kSvg, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const modelName = ({ model, buffers }) =>
+  model === "serial" ? "Serial" : `Overlap, ${buffers} ${buffers === 1 ? "buffer" : "buffers"}`;
+
+class Lanes {
+  constructor(data, choose) {
+    this.data = data;
+    this.choose = choose;
+    this.lanes = [];
+    data.models.forEach((model, index) => {
+      for (const unit of kUnits) {
+        const intervals = model.intervals.filter((interval) => interval.unit === unit)
+          .map((interval) => ({ ...interval, start : Number(interval.start),
+            end : Number(interval.end) }));
+        this.lanes.push({ index, model, unit, intervals });
+      }
+    });
+    const starts = this.lanes.map(({ intervals }) => intervals[0]?.start ?? Infinity);
+    const ends = this.lanes.map(({ intervals }) => intervals.at(-1)?.end ?? 0);
+    // Where a model's record was cut, nothing is known of what comes after.
+    const cuts = ends.filter((_, lane) => this.lanes[lane].model.intervals_left_out > 0);
+    const last = cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends);
+    this.first = Math.min(...starts, last);
+    this.last = Math.max(this.first + 1, last);
+    this.from = this.first;
+    this.length = this.firstView();
+  }
+
+  /** As many cycles as the first steps take under the first model. */
+  firstView() {
+    const steps = Math.max(8, Math.floor(byId("lanes").clientWidth / kStepRoom));
+    const ends = this.lanes.filter(({ index }) => index === 0)
+      .flatMap(({ intervals }) => intervals.filter(({ cause }) => cause === "busy")
+        .slice(0, steps)).map(({ end }) => end).sort((a, b) => a - b);
+    const end = ends[Math.min(steps, ends.length) - 1] ?? this.last;
+    return Math.min(this.last - this.first, Math.max(4, end - this.first));
+  }
+
+  instruction(interval) { return this.data.instructions[interval.site]; }
+
+  classOf(lane, interval) {
+    if (interval.cause !== "busy") return interval.cause;
+    if (lane.unit === "compute") return "compute";
+    return this.instruction(interval).loads ? "load" : "store";
+  }
+
+  draw(chosen) {
+    this.chosen = chosen;
+    const width = Math.max(200, byId("lanes").clientWidth);
+    this.scale = (width - kGutter - 1) / this.length;
+    const figures = this.data.models.map((model, index) => this.figure(model, index, width));
+    byId("lanes").replaceChildren(this.patterns(), ...figures);
+  }
+
+  look(from, length) {
+    this.length = Math.max(4, Math.min(Math.round(length), this.last - this.first));
+    this.from = Math.max(this.first, Math.min(Math.round(from), this.last - this.length));
+  }
+
+  patterns() {
+    const hatch = (id, d) => shape("pattern", { id, width : 6, height : 6,
+      patternUnits : "userSpaceOnUse" }, shape("path", { d, "stroke-width" : 1.4, fill : "none" }));
+    return shape("svg", { class : "hidden", "aria-hidden" : "true" }, shape("defs", {},
+      hatch("hatch-data", "M-1 7 7 -1M-1 1 1 -1M5 7 7 5"), hatch("hatch-buffer", "M0 1.5H6M0 4.5H6")));
+  }
+
+  x(cycle) { return kGutter + (cycle - this.from) * this.scale; }
+
+  figure(model, index, width) {
+    const height = 18 + 2 * kLane + kLaneGap + 1;
+    const svg = shape("svg", { viewBox : `0 0 ${width} ${height}`, height, "aria-hidden" : "true" });
+    svg.append(...this.axis(width, height));
+    kUnits.forEach((unit, row) => {
+      const y = 18 + row * (kLane + kLaneGap);
+      svg.append(shape("text", { class : "name", x : 0, y : y + kLane / 2 + 4 }, unit));
+      const end = Math.min(Number(model.cycles), this.from + this.length);
+      if (end > this.from) {
+        svg.append(shape("rect", { class : "bed", x : kGutter, y,
+          width : this.x(end) - kGutter, height : kLane }));
+      }
+      svg.append(...this.boxes(2 * index + row, y));
+    });
+    return node("figure", "", node("figcaption", "", modelName(model),
+      node("span", "", `${grouped(model.cycles)} cycles`)), svg);
+  }
+
+  axis(width, height) {
+    const wanted = 80 / this.scale;
+    const decade = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
+    const step = [1, 2, 5, 10].map((factor) => factor * decade).find((s) => s >= wanted) ?? decade;
+    const marks = [];
+    for (let cycle = Math.ceil(this.from / step) * step; cycle <= this.from + this.length; cycle += step) {
+      const x = this.x(cycle);
+      marks.push(shape("line", { x1 : x, x2 : x, y1 : 4, y2 : height }));
+      if (x < width - 30) marks.push(shape("text", { class : "axis", x : x + 3, y : 12 }, grouped(cycle)));
+    }
+    return marks;
+  }
+
+  /** Of a lane, what is in view: [first, end) of its intervals. */
+  inView({ intervals }) {
+    const search = (isBefore) => {
+      let low = 0, high = intervals.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (isBefore(intervals[middle])) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    };
+    return [search((i) => i.end <= this.from), search((i) => i.start < this.from + this.length)];
+  }
+
+  boxes(number, y) {
+    const lane = this.lanes[number];
+    const [first, end] = this.inView(lane);
+    if (end - first > kMostBoxes) return this.pixels(lane, first, end, y);
+    const { chosen } = this;
+    const boxes = [], marked = [];
+    for (let i = first; i < end; ++i) {
+      const interval = lane.intervals[i];
+      const left = Math.max(this.x(interval.start), kGutter);
+      const width = Math.max(0.5, this.x(Math.min(interval.end, this.from + this.length)) - left);
+      const isChosen = chosen && (interval === chosen
+        || (interval.cause === "busy" && interval.step === chosen.step));
+      const kind = this.classOf(lane, interval);
+      const inset = width > 3 && kind !== "data" && kind !== "buffer" ? 0.5 : 0;
+      const look = kind + (inset ? "" : " thin") + (isChosen ? " chosen" : "");
+      const box = shape("rect", { class : look, x : left + inset,
+        y : y + inset, width : width - 2 * inset, height : kLane - 2 * inset,
+        "stroke-width" : inset ? 1 : 0 });
+      box.addEventListener("click", () => this.choose(number, i));
+      const group = isChosen ? marked : boxes;
+      group.push(box);
+      if (interval.cause === "busy" && width >= kLetterRoom) {
+        group.push(shape("text", { x : left + width / 2, y : y + kLane / 2 + 4,
+          "text-anchor" : "middle" }, this.instruction(interval).letter));
+      }
+    }
+    return [...boxes, ...marked];
+  }
+
+  /** Too many for boxes: each pixel takes the kind that fills most of it. */
+  pixels(lane, first, end, y) {
+    const columns = new Map();
+    for (let i = first; i < end; ++i) {
+      const interval = lane.intervals[i];
+      const kind = this.classOf(lane, interval);
+      const right = Math.min(this.x(interval.end), this.x(this.from + this.length));
+      for (let left = Math.max(this.x(interval.start), kGutter); left < right;) {
+        const column = Math.floor(left);
+        const next = Math.min(right, column + 1);
+        const sums = columns.get(column) ?? {};
+        sums[kind] = (sums[kind] ?? 0) + next - left;
+        columns.set(column, sums);
+        left = next;
+      }
+    }
+    const runs = [];
+    for (const [column, sums] of [...columns].sort((a, b) => a[0] - b[0])) {
+      const kind = Object.entries(sums).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+      const last = runs.at(-1);
+      if (last?.kind === kind && last.end === column) last.end = column + 1;
+      else runs.push({ kind, start : column, end : column + 1 });
+    }
+    return runs.map(({ kind, start, end : stop }) => shape("rect", { class : `${kind} thin`,
+      x : start, y, width : stop - start, height : kLane, "stroke-width" : 0 }));
+  }
+}
