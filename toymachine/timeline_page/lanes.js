@@ -8,7 +8,9 @@ const kLane = 30;         // px
 const kLaneGap = 4;
 const kLetterRoom = 11;   // px that a letter needs
 const kStepRoom = 40;     // px that each of the first steps may take at first
-const kMostBoxes = 900;   // in a lane: beyond, it is drawn by pixels
+const kMostBoxes = 900;   // in a lane: beyond, it is drawn by columns
+const kColumn = 3;        // px
+const kStack = ["load", "store", "compute", "data", "buffer"];  // in a column, from below
 
 function shape(tag, attributes, ...children) {
   const element = document.createElementNS(kSvg, tag);
@@ -33,13 +35,12 @@ class Lanes {
         this.lanes.push({ index, model, unit, intervals });
       }
     });
-    const starts = this.lanes.map(({ intervals }) => intervals[0]?.start ?? Infinity);
+    // Lanes have no holes; what was recorded of all of them can be shown.
+    const starts = this.lanes.map(({ intervals }) => intervals[0]?.start ?? 0);
     const ends = this.lanes.map(({ intervals }) => intervals.at(-1)?.end ?? 0);
-    // Where a model's record was cut, nothing is known of what comes after.
-    const cuts = ends.filter((_, lane) => this.lanes[lane].model.intervals_left_out > 0);
-    const last = cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends);
-    this.first = Math.min(...starts, last);
-    this.last = Math.max(this.first + 1, last);
+    const cuts = ends.filter((end, lane) => end > 0 && end < Number(this.lanes[lane].model.cycles));
+    this.first = Math.max(...starts);
+    this.last = Math.max(this.first + 1, cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends));
     this.from = this.first;
     this.length = this.firstView();
   }
@@ -107,10 +108,12 @@ class Lanes {
     const decade = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
     const step = [1, 2, 5, 10].map((factor) => factor * decade).find((s) => s >= wanted) ?? decade;
     const marks = [];
-    for (let cycle = Math.ceil(this.from / step) * step; cycle <= this.from + this.length; cycle += step) {
+    const end = this.from + this.length;
+    for (let cycle = Math.ceil(this.from / step) * step; cycle <= end; cycle += step) {
       const x = this.x(cycle);
       marks.push(shape("line", { x1 : x, x2 : x, y1 : 4, y2 : height }));
-      if (x < width - 30) marks.push(shape("text", { class : "axis", x : x + 3, y : 12 }, grouped(cycle)));
+      if (x > width - 30) continue;
+      marks.push(shape("text", { class : "axis", x : x + 3, y : 12 }, grouped(cycle)));
     }
     return marks;
   }
@@ -132,7 +135,7 @@ class Lanes {
   boxes(number, y) {
     const lane = this.lanes[number];
     const [first, end] = this.inView(lane);
-    if (end - first > kMostBoxes) return this.pixels(lane, first, end, y);
+    if (end - first > kMostBoxes) return this.columns(lane, first, end, y);
     const { chosen } = this;
     const boxes = [], marked = [];
     for (let i = first; i < end; ++i) {
@@ -158,30 +161,31 @@ class Lanes {
     return [...boxes, ...marked];
   }
 
-  /** Too many for boxes: each pixel takes the kind that fills most of it. */
-  pixels(lane, first, end, y) {
+  /** Too many for boxes: columns of a few pixels, in which each kind has its share of the height. */
+  columns(lane, first, end, y) {
     const columns = new Map();
+    const last = this.x(this.from + this.length);
     for (let i = first; i < end; ++i) {
       const interval = lane.intervals[i];
       const kind = this.classOf(lane, interval);
-      const right = Math.min(this.x(interval.end), this.x(this.from + this.length));
+      const right = Math.min(this.x(interval.end), last);
       for (let left = Math.max(this.x(interval.start), kGutter); left < right;) {
-        const column = Math.floor(left);
-        const next = Math.min(right, column + 1);
-        const sums = columns.get(column) ?? {};
-        sums[kind] = (sums[kind] ?? 0) + next - left;
-        columns.set(column, sums);
+        const column = Math.floor((left - kGutter) / kColumn);
+        const next = Math.min(right, kGutter + (column + 1) * kColumn);
+        const shares = columns.get(column) ?? {};
+        shares[kind] = (shares[kind] ?? 0) + (next - left) / kColumn;
+        columns.set(column, shares);
         left = next;
       }
     }
-    const runs = [];
-    for (const [column, sums] of [...columns].sort((a, b) => a[0] - b[0])) {
-      const kind = Object.entries(sums).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
-      const last = runs.at(-1);
-      if (last?.kind === kind && last.end === column) last.end = column + 1;
-      else runs.push({ kind, start : column, end : column + 1 });
-    }
-    return runs.map(({ kind, start, end : stop }) => shape("rect", { class : `${kind} thin`,
-      x : start, y, width : stop - start, height : kLane, "stroke-width" : 0 }));
+    return [...columns].flatMap(([column, shares]) => {
+      let top = y + kLane;
+      return kStack.filter((kind) => shares[kind] > 0).map((kind) => {
+        const height = kLane * shares[kind];
+        top -= height;
+        return shape("rect", { class : `${kind} thin`, x : kGutter + column * kColumn, y : top,
+          width : kColumn, height, "stroke-width" : 0 });
+      });
+    });
   }
 }
