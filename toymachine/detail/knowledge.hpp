@@ -2,7 +2,9 @@
 // inference.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "toymachine/detail/inequalities.hpp"
@@ -10,21 +12,22 @@
 
 namespace flashlab::toy::detail {
 
-/// Something that holds if the polynomials are >= 0: nothing, when that cannot be told.
+/// Something that holds if the polynomials are >= 0.
 struct Certainty {
-  bool possible = true;
+  bool possible = true;           // false: whether it holds cannot be told
   std::vector<Polynomial> needs;  // on parameters alone; those already known are left out
 };
 
 class Knowledge {
  public:
-  explicit Knowledge(const Inequalities& domain) : inside_{domain} {}
+  explicit Knowledge(const Inequalities& domain) : inside_{domain}, contexts_(1) {}
 
   /// The range of a loop is known from enter() to leave().
   void enter(const NestLoop& range);
   void leave() {
     inside_.pop_back();
     ranges_.pop_back();
+    contexts_.pop_back();
   }
   const std::vector<NestLoop>& ranges() const { return ranges_; }
 
@@ -33,9 +36,10 @@ class Knowledge {
   /// With more facts.
   bool tells_apart(const Polynomial& difference, const std::vector<Polynomial>& facts) const;
 
-  Certainty certainty(bool exact, const std::vector<Polynomial>& goals) const;
-  /// value < bound.
-  Certainty below(const Polynomial& value, const NestExpression& bound) const;
+  /// low + shift < high.
+  Certainty less(const NestExpression& low, const Polynomial& shift,
+                 const NestExpression& high) const;
+  bool below(const Polynomial& value, const NestExpression& bound) const;
   /// value >= bound, for certain.
   bool at_least(const Polynomial& value, const NestExpression& bound) const;
 
@@ -44,9 +48,14 @@ class Knowledge {
   const std::vector<Polynomial>& adopted() const { return adopted_; }
 
  private:
+  std::optional<Polynomial> everywhere(Polynomial goal) const;
+
   std::vector<Inequalities> inside_;  // the domain, then more and more loops
   std::vector<NestLoop> ranges_;
   std::vector<Polynomial> adopted_;
+  /// Loops are looked at again and again: answers by question and what was known.
+  std::vector<std::string> contexts_;
+  mutable std::map<std::string, bool> answers_;
 };
 
 }  // namespace flashlab::toy::detail

@@ -90,10 +90,7 @@ void insert(NestLoop& loop, const Solution& values) {
 
 /// Whether the value is one that the loop's variable takes.
 bool is_taken(const Polynomial& value, const NestLoop& loop, const Knowledge& knowledge) {
-  const Certainty below = knowledge.below(value, loop.upper);
-  if (!below.possible || !below.needs.empty() || !knowledge.at_least(value, loop.lower)) {
-    return false;
-  }
+  if (!knowledge.below(value, loop.upper) || !knowledge.at_least(value, loop.lower)) return false;
   if (loop.step == Polynomial(1)) return true;
   if (is_leaf(loop.lower) &&
       divide(value - loop.lower.polynomial, loop.step, /*whole=*/true).remainder.is_zero()) {
@@ -195,20 +192,29 @@ void add_facts(RegisterFacts& facts, const RegisterFacts& newer) {
 std::vector<TileShape> shapes_of(const Polynomial& index, const RegisterFacts& facts, bool narrow,
                                  Knowledge& knowledge) {
   std::vector<TileShape> shapes;
-  bool known = true;
-  for (auto fact = facts.rbegin(); fact != facts.rend() && known; ++fact) {
+  const RegisterFact* last_if_needed = nullptr;  // it gives one shape, under its conditions
+  std::vector<TileShape> narrow_shapes;
+  for (auto fact = facts.rbegin(); fact != facts.rend(); ++fact) {
     if (apart(*fact, index, knowledge)) continue;
     const auto covered = shapes_if_covered(*fact, index, knowledge);
     const std::vector<TileShape> more = covered ? *covered : shapes_anywhere(*fact);
-    known = !more.empty();
+    if (more.empty()) break;
     unite(shapes, more);
-    if (!known || !covered || !fact->certain) continue;
-    if (knowledge.implies_all(fact->needs)) return shapes;
-    if (!narrow) continue;
-    knowledge.adopt(fact->needs);
-    return shapes;
+    const bool certain = covered && fact->certain;
+    const bool as_needed = knowledge.implies_all(fact->needs);
+    if (certain && as_needed) {
+      if (!narrow || !last_if_needed || shapes.size() == 1) return shapes;
+      break;
+    }
+    if (certain && (!last_if_needed || shapes.size() == 1)) {
+      last_if_needed = &*fact;
+      narrow_shapes = shapes;
+    }
+    if (fact->or_unknown && !as_needed) break;
   }
-  return {};  // unknown, or perhaps never written
+  if (!narrow || !last_if_needed) return {};  // unknown, or perhaps never written
+  knowledge.adopt(last_if_needed->needs);
+  return narrow_shapes;
 }
 
 RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, const Polynomial* next,
@@ -234,10 +240,10 @@ RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, cons
       substitute_in(fact, variable, quantified_atom(position));
       fact.over.push_back(loop);
       fact.over.back().number = kQuantified + position;
-    } else if (next) {
-      substitute_in(fact, variable, *next - loop.step);
     } else if (shapes_mention(fact, variable)) {
-      fact.shapes.clear();
+      if (!next) fact.shapes.clear();
+      if (next) substitute_in(fact, variable, *next - loop.step);
+      fact.or_unknown = fact.or_unknown || !fact.needs.empty();
     }
   }
   return writes;

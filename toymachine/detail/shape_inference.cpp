@@ -109,7 +109,7 @@ class Inference {
     const bool to_memory = is_memory(target.kind);
     const FlopKind kind = instruction_set()[instruction.row].flop_kind;
     std::optional<WorkTerms> work;
-    RegisterFact fact{target.register_index, {}, {}, true, {}};
+    RegisterFact fact{target.register_index, {}, {}, true, {}, false};
     for (const TileShapes& operands : choices) {
       TileShape result = effect.result(operands);
       if (to_memory && result.fits) {
@@ -141,8 +141,8 @@ class Inference {
   }
 
   Certainty more_than(const NestLoop& range, std::size_t number) const {
-    if (!is_leaf(range.lower)) return {false, {}};
-    return knowledge_.below(value_in_iteration(range, number), range.upper);
+    return knowledge_.less(range.lower, range.step * Polynomial(static_cast<long>(number)),
+                           range.upper);
   }
 
   std::optional<Outcome> body(const ShapeLoop& loop, std::size_t skipped,
