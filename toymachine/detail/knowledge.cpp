@@ -23,26 +23,75 @@ Polynomial rounded_down(const Polynomial& polynomial) {
   return result;
 }
 
+std::vector<Atom> loops_of(const Polynomial& polynomial) {
+  std::vector<Atom> atoms = polynomial.atoms();
+  std::erase_if(atoms, [](const Atom& atom) { return !is_loop_atom(atom); });
+  return atoms;
+}
+
 }  // namespace
 
+Knowledge::Fact::Fact(const Polynomial& polynomial)
+    : nonnegative(polynomial), loops(loops_of(polynomial)), text(to_string(polynomial) + ";") {}
+
+bool Knowledge::Fact::mentions_any(const std::vector<Atom>& atoms) const {
+  return std::find_first_of(loops.begin(), loops.end(), atoms.begin(), atoms.end()) != loops.end();
+}
+
+Knowledge::Knowledge(const Inequalities& domain) {
+  for (const Polynomial& fact : domain.all()) facts_.emplace_back(fact);
+}
+
 void Knowledge::enter(const NestLoop& range) {
+  sizes_.push_back(facts_.size());
+  ranges_.push_back(range);
   std::vector<Polynomial> facts;
   add_range(range, facts);
-  inside_.push_back(inside_.back());
-  contexts_.push_back(contexts_.back());
-  for (const Polynomial& fact : facts) {
-    inside_.back().add(fact);
-    contexts_.back() += to_string(fact) + ";";
+  for (const Polynomial& fact : facts) facts_.emplace_back(fact);
+}
+
+void Knowledge::leave() {
+  facts_.erase(facts_.begin() + static_cast<std::ptrdiff_t>(sizes_.back()), facts_.end());
+  sizes_.pop_back();
+  ranges_.pop_back();
+}
+
+/// Facts about parameters alone, and those that are tied to these loop variables.
+std::vector<const Knowledge::Fact*> Knowledge::about(std::vector<Atom> loops,
+                                                     const std::vector<Fact>& more) const {
+  std::vector<const Fact*> left, found;
+  for (const Fact& fact : facts_) (fact.loops.empty() ? found : left).push_back(&fact);
+  for (const Fact& fact : more) left.push_back(&fact);
+  for (bool grows = true; grows;) {
+    const auto tied = std::stable_partition(
+        left.begin(), left.end(), [&](const Fact* fact) { return !fact->mentions_any(loops); });
+    for (auto fact = tied; fact != left.end(); ++fact) {
+      loops.insert(loops.end(), (*fact)->loops.begin(), (*fact)->loops.end());
+    }
+    grows = tied != left.end();
+    found.insert(found.end(), tied, left.end());
+    left.erase(tied, left.end());
   }
-  ranges_.push_back(range);
+  return found;
+}
+
+bool Knowledge::follows(const Polynomial& goal, const std::vector<const Fact*>& from) const {
+  if (const auto number = goal.as_constant()) return *number >= 0;
+  std::string question = to_string(goal) + ">=0 if ";
+  for (const Fact* fact : from) question += fact->text;
+  const auto [place, is_new] = answers_.try_emplace(std::move(question));
+  if (!is_new) return place->second;
+  Inequalities known;
+  for (const Fact* fact : from) known.add(fact->nonnegative);
+  return place->second = known.implies(goal);
 }
 
 bool Knowledge::implies(const Polynomial& nonnegative) const {
   if (const auto number = nonnegative.as_constant()) return *number >= 0;
-  const auto [place, is_new] =
-      answers_.try_emplace(to_string(nonnegative) + ">=0 if " + contexts_.back());
-  if (is_new) place->second = inside_.back().implies(nonnegative);
-  return place->second;
+  if (follows(nonnegative, about(loops_of(nonnegative), {}))) return true;
+  std::vector<const Fact*> all;
+  for (const Fact& fact : facts_) all.push_back(&fact);
+  return follows(nonnegative, all);
 }
 
 bool Knowledge::implies_all(const std::vector<Polynomial>& nonnegative) const {
@@ -53,13 +102,13 @@ bool Knowledge::implies_all(const std::vector<Polynomial>& nonnegative) const {
 bool Knowledge::tells_apart(const Polynomial& difference,
                             const std::vector<Polynomial>& facts) const {
   if (const auto number = difference.as_constant()) return *number != 0;
-  std::string question = to_string(difference) + "!=0 if " + contexts_.back();
-  for (const Polynomial& fact : facts) question += to_string(fact) + ";";
-  const auto [place, is_new] = answers_.try_emplace(std::move(question));
-  if (!is_new) return place->second;
-  Inequalities known = inside_.back();
-  for (const Polynomial& fact : facts) known.add(fact);
-  return place->second = known.implies(difference - 1) || known.implies(-difference - 1);
+  std::vector<Fact> more;
+  for (const Polynomial& fact : facts) more.emplace_back(fact);
+  auto known = about(loops_of(difference), more);
+  if (!has_loop_atom(difference)) {  // R[c] and R[c + d] are two where a loop over d runs
+    for (const Fact& fact : facts_) known.push_back(&fact);
+  }
+  return follows(difference - 1, known) || follows(-difference - 1, known);
 }
 
 /// A condition on parameters alone under which the goal is >= 0 wherever the loops get.
@@ -125,8 +174,8 @@ void Knowledge::adopt(const std::vector<Polynomial>& nonnegative) {
   for (const Polynomial& condition : nonnegative) {
     if (implies(condition)) continue;
     adopted_.push_back(condition);
-    answers_.clear();
-    for (Inequalities& facts : inside_) facts.add(condition);
+    facts_.emplace(facts_.begin(), condition);
+    for (std::size_t& size : sizes_) ++size;
   }
 }
 

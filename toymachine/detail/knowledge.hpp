@@ -2,6 +2,7 @@
 // inference.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,20 +21,16 @@ struct Certainty {
 
 class Knowledge {
  public:
-  explicit Knowledge(const Inequalities& domain) : inside_{domain}, contexts_(1) {}
+  explicit Knowledge(const Inequalities& domain);
 
   /// The range of a loop is known from enter() to leave().
   void enter(const NestLoop& range);
-  void leave() {
-    inside_.pop_back();
-    ranges_.pop_back();
-    contexts_.pop_back();
-  }
+  void leave();
   const std::vector<NestLoop>& ranges() const { return ranges_; }
 
   bool implies(const Polynomial& nonnegative) const;
   bool implies_all(const std::vector<Polynomial>& nonnegative) const;
-  /// With more facts.
+  /// Whether the difference cannot be 0; `facts` are >= 0 too.
   bool tells_apart(const Polynomial& difference, const std::vector<Polynomial>& facts) const;
 
   /// low + shift < high.
@@ -48,13 +45,22 @@ class Knowledge {
   const std::vector<Polynomial>& adopted() const { return adopted_; }
 
  private:
+  struct Fact {
+    Polynomial nonnegative;
+    std::vector<Atom> loops;  // the loop variables in it
+    std::string text;
+    explicit Fact(const Polynomial& polynomial);
+    bool mentions_any(const std::vector<Atom>& atoms) const;
+  };
   std::optional<Polynomial> everywhere(Polynomial goal) const;
+  std::vector<const Fact*> about(std::vector<Atom> loops, const std::vector<Fact>& more) const;
+  bool follows(const Polynomial& goal, const std::vector<const Fact*>& from) const;
 
-  std::vector<Inequalities> inside_;  // the domain, then more and more loops
+  std::vector<Fact> facts_;         // of the domain, then of more and more loops
+  std::vector<std::size_t> sizes_;  // how many there were outside of each loop
   std::vector<NestLoop> ranges_;
   std::vector<Polynomial> adopted_;
-  /// Loops are looked at again and again: answers by question and what was known.
-  std::vector<std::string> contexts_;
+  /// Loops are looked at again and again: answers by the goal and what was known.
   mutable std::map<std::string, bool> answers_;
 };
 

@@ -137,6 +137,9 @@ std::vector<TileShape> shapes_anywhere(const RegisterFact& fact) {
 /// Whether b in some iteration after one of a can be about the same register; `loop` is the loop.
 bool may_meet(const RegisterFact& a, const RegisterFact& b, const NestLoop& loop,
               const Knowledge& knowledge) {
+  const auto one = a.index.as_constant();
+  const auto other = b.index.as_constant();
+  if (one && other) return *one == *other;
   const Atom variable = loop_atom(loop.number);
   const Atom earlier = loop_atom(kEarlier);
   const Atom later = loop_atom(kLater);
