@@ -9,6 +9,7 @@
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
 #include "cli/text_table.hpp"
+#include "compare/gpu_specs.hpp"
 #include "toymachine/assembler.hpp"
 
 namespace flashlab::cli {
@@ -24,6 +25,13 @@ bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
+}
+
+std::string gpu_keys() {
+  std::string keys;
+  for (const compare::GpuSpec& gpu : compare::gpu_specs())
+    keys += (keys.empty() ? "" : ", ") + gpu.key;
+  return keys;
 }
 
 struct Definition {
@@ -107,7 +115,18 @@ void MachineOptions::add_to(CLI::App& command, bool executes) {
       ->check(CLI::IsMember({"any", "pinned"}))
       ->type_name("RULE")
       ->group(kMachineGroup);
-  command.add_option("--cost", costs, "cycles of instructions, 1 each unless set: LOAD=100,EXP=4")
+  command
+      .add_option(
+          "--sram", sram,
+          "bytes that the registers hold together: 48KiB, or a GPU's shared memory per block: " +
+              gpu_keys())
+      ->type_name("SIZE|GPU")
+      ->group(kMachineGroup);
+  command
+      .add_option(
+          "--cost", costs,
+          "cycles of instructions, 1 each unless set: LOAD=100,EXP=4; by the size of tiles: "
+          "LOAD=400+2/element,MAC=1/flop")
       ->type_name("OP=CYCLES,...")
       ->group(kMachineGroup);
   const auto limit = [&](const char* flag, std::int64_t& value, const char* what) {
@@ -131,6 +150,7 @@ toy::Binding MachineOptions::binding_without_params() const {
   binding.limits = limits;
   if (operands == "any") binding.operand_rule = toy::OperandRule::kAny;
   if (operands == "pinned") binding.operand_rule = toy::OperandRule::kPinned;
+  if (!sram.empty()) binding.sram_bytes = parse_capacity(sram);
   return binding;
 }
 
@@ -247,6 +267,35 @@ void add_program_argument(CLI::App& command, std::string& name, const std::strin
   command.add_option(flag, name, "a .toy file, - for standard input, or a bundled program's name")
       ->required()
       ->type_name("PROGRAM");
+}
+
+std::int64_t parse_capacity(const std::string& text) {
+  constexpr double kLargest = 9e15;
+  const auto fail = [&] {
+    std::vector<std::string> names;
+    for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
+    const auto near = toy::nearest(text, names);
+    return request_failure("--sram " + in_quotes(text) + " is no capacity",
+                           "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
+                           near.value_or(""));
+  };
+  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || !(number >= 0)) throw fail();
+  const std::string unit(CLI::detail::trim_copy(std::string(end, text.data() + text.size())));
+  for (const auto& [name, factor] :
+       std::initializer_list<std::pair<const char*, double>>{{"", 1},
+                                                             {"B", 1},
+                                                             {"KiB", 1024},
+                                                             {"KB", 1e3},
+                                                             {"kB", 1e3},
+                                                             {"MiB", 1048576},
+                                                             {"MB", 1e6}}) {
+    if (unit == name && number * factor < kLargest)
+      return static_cast<std::int64_t>(number * factor);
+  }
+  throw fail();
 }
 
 std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text) {

@@ -41,12 +41,13 @@ struct ParameterRange {
   std::vector<std::int64_t> values;
 };
 
-/// The flags that decide what machine a program runs on: -D, --registers, --operands, limits, and
-/// --cost.
+/// The flags that decide what machine a program runs on: -D, --registers, --operands, --sram,
+/// limits, and --cost.
 struct MachineOptions {
   std::vector<std::string> definitions;  // "n=64,d=4"
   std::string registers;
   std::string operands;
+  std::string sram;  // "48KiB", or a GPU's name
   std::string costs;
   toy::Limits limits;
 
@@ -93,6 +94,10 @@ std::string setting(const toy::BoundProgram& bound);
 /// Adds the positional PROGRAM argument, with the help that every command gives for it.
 void add_program_argument(CLI::App& command, std::string& name,
                           const std::string& flag = "program");
+
+/// Reads "49152", "48KiB", "1.5MB" or the name of a GPU, whose shared memory per block it then is.
+/// Throws Failure.
+std::int64_t parse_capacity(const std::string& text);
 
 /// Reads `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure.
 std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text);

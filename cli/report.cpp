@@ -85,6 +85,18 @@ std::vector<Share> shares_of_cost(const Counters& counters, const toy::CostTable
   return shares;
 }
 
+/// How an array's traffic is shown: as instructions, which move a tile each, and as elements.
+struct TrafficRow {
+  const char* verb;
+  Count toy::ArrayTraffic::*tiles;
+  Count toy::ArrayTraffic::*elements;
+};
+constexpr TrafficRow kTrafficRows[] = {
+    {"loaded", &toy::ArrayTraffic::loads, &toy::ArrayTraffic::elements_loaded},
+    {"stored", &toy::ArrayTraffic::stores, &toy::ArrayTraffic::elements_stored},
+    {"updated", &toy::ArrayTraffic::updates, &toy::ArrayTraffic::elements_updated},
+};
+
 std::vector<std::string> row_cells(std::span<const double> row, std::int64_t most) {
   const Window window(static_cast<std::int64_t>(row.size()), most);
   std::vector<std::string> cells;
@@ -147,10 +159,15 @@ Json counters_json(const BoundProgram& bound, const Counters& counters) {
   for (std::size_t i = 0; i < counters.by_array.size(); ++i) {
     const toy::ArrayTraffic& traffic = counters.by_array[i];
     json["by_array"][bound.arrays[i].name] = {
+        {"loads", count_json(traffic.loads)},
+        {"stores", count_json(traffic.stores)},
+        {"updates", count_json(traffic.updates)},
         {"elements_loaded", count_json(traffic.elements_loaded)},
         {"elements_stored", count_json(traffic.elements_stored)},
+        {"elements_updated", count_json(traffic.elements_updated)},
         {"bytes_loaded", count_json(traffic.bytes_loaded)},
-        {"bytes_stored", count_json(traffic.bytes_stored)}};
+        {"bytes_stored", count_json(traffic.bytes_stored)},
+        {"bytes_updated", count_json(traffic.bytes_updated)}};
   }
   return json;
 }
@@ -171,6 +188,8 @@ Json all_counters_json(const BoundProgram& bound, const toy::Executions& executi
                        const toy::CostTable& costs) {
   Json json = counters_json(bound, toy::count(bound, executions, costs));
   json["peak_registers"] = toy::peak_registers(bound);
+  const auto bytes = toy::peak_register_bytes(bound);
+  json["peak_register_bytes"] = bytes ? Json(bytes->bytes) : Json(nullptr);
   json["peak_dram_bytes"] = count_json(toy::peak_dram_bytes(bound, executions));
   json["by_pass"] = Json::array();
   for (const std::size_t pass : shown_passes(*bound.program)) {
@@ -199,10 +218,16 @@ std::string counters_table(const BoundProgram& bound, const toy::Executions& exe
   const std::vector<Counters> columns = counters_of_columns(bound, executions, costs);
   TextTable table(std::move(titles));
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
+    const bool atomic =
+        description.value == &Counters::atomics || description.value == &Counters::bytes_updated;
+    if (atomic && columns[0].*description.value == 0) continue;  // few programs have any
     add_row(table, spoken(description.key), columns,
             [&](const Counters& c) -> const Count& { return c.*description.value; });
   }
   table.row({"peak registers", std::to_string(toy::peak_registers(bound))});
+  if (const auto bytes = bound.tiled ? toy::peak_register_bytes(bound) : std::nullopt) {
+    table.row({"peak register bytes", grouped(std::to_string(bytes->bytes))});
+  }
   table.row({"peak DRAM bytes", grouped(toy::peak_dram_bytes(bound, executions).get_str())});
   table.rule();
   for (std::size_t row = 0; row < columns[0].by_instruction.size(); ++row) {
@@ -212,14 +237,14 @@ std::string counters_table(const BoundProgram& bound, const toy::Executions& exe
   }
   table.rule();
   for (std::size_t i = 0; i < bound.arrays.size(); ++i) {
-    const std::string& name = bound.arrays[i].name;
-    if (columns[0].by_array[i].elements_loaded != 0) {
-      add_row(table, name + " loaded", columns,
-              [i](const Counters& c) -> const Count& { return c.by_array[i].elements_loaded; });
-    }
-    if (columns[0].by_array[i].elements_stored != 0) {
-      add_row(table, name + " stored", columns,
-              [i](const Counters& c) -> const Count& { return c.by_array[i].elements_stored; });
+    for (const TrafficRow& row : kTrafficRows) {
+      const auto by = [&](Count toy::ArrayTraffic::*value, const std::string& unit) {
+        if (columns[0].by_array[i].*value == 0) return;
+        add_row(table, bound.arrays[i].name + " " + row.verb + unit, columns,
+                [&](const Counters& c) -> const Count& { return c.by_array[i].*value; });
+      };
+      if (bound.tiled) by(row.tiles, ", tiles");
+      by(row.elements, bound.tiled ? ", elements" : "");
     }
   }
   return table.to_string(terminal);

@@ -74,7 +74,8 @@ Names mnemonics() {
 TEST_CASE("includes run one way: from the command down to the machine", "[structure]") {
   const std::map<std::string, Names> may_include = {
       {"toymachine", {"toymachine"}},
-      {"cli", {"cli", "toymachine"}},
+      {"compare", {"compare", "toymachine"}},
+      {"cli", {"cli", "compare", "toymachine"}},
   };
   for (const auto& [folder, allowed] : may_include) {
     for (const fs::path& source : sources_of(folder)) {

@@ -246,6 +246,7 @@ ClaimChecker::ClaimChecker(const BoundProgram& program, Input input, std::uint64
 std::optional<Estimate> ClaimChecker::evaluate(const Expression& claim,
                                                const std::int64_t* loop_values,
                                                std::uint32_t innermost_loop) {
+  if (program_.tiled) return std::nullopt;  // a claim speaks of one element, a register holds many
   for (std::uint32_t i = innermost_loop; i != kNoLoop; i = program_.loops[i].parent) {
     variables_[i] = loop_values[i];
   }

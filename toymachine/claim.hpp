@@ -37,7 +37,8 @@ class ClaimChecker {
   ClaimChecker(const BoundProgram& program, Input input, std::uint64_t max_work);
 
   /// Nothing when the claim speaks of what is not known (a label without a claim, a cell that is no
-  /// input's), when it has no value (log of a negative number), or when the work is used up.
+  /// input's), when it has no value (log of a negative number), when elements are tiles, or when
+  /// the work is used up.
   std::optional<Estimate> evaluate(const Expression& claim, const std::int64_t* loop_values,
                                    std::uint32_t innermost_loop);
 

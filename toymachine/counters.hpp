@@ -5,6 +5,7 @@
 #include <gmpxx.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,24 @@ Executions scalar_executions(const BoundProgram& program, std::vector<Count> tim
 /// register counts from its write to its last read. An upper bound when a loop may run no iteration
 /// at all.
 std::int64_t peak_registers(const BoundProgram& program);
+
+/// What one element takes in a register: that of a float, or of a double where the program has any.
+std::int64_t register_element_bytes(const BoundProgram& program);
+
+/// Where the registers hold the most bytes, by the same rule.
+struct RegisterBytes {
+  struct Holder {
+    std::int64_t register_number = 0;
+    std::int64_t rows = 0, cols = 0, bytes = 0;
+    SourceSpan written;  // by this instruction
+  };
+  std::int64_t bytes = 0;
+  std::uint32_t site = 0;  // the instruction that is executed there
+  std::vector<Holder> holders;
+};
+/// Nothing for a program whose registers cannot be told apart without a run, or whose shapes do not
+/// go together (which a run explains).
+std::optional<RegisterBytes> peak_register_bytes(const BoundProgram& program);
 
 /// The most bytes of temporaries and outputs alive at once. A temporary lives from its first store
 /// to its last load, an output to the end; arrays whose stores are never executed do not count.

@@ -45,6 +45,7 @@ class Binder {
     if (!diagnostics_.empty()) return std::move(diagnostics_);
     count_registers();
     check_operands();
+    if (diagnostics_.empty() && binding_.sram_bytes) check_capacity(*binding_.sram_bytes);
     if (!diagnostics_.empty()) return std::move(diagnostics_);
     return std::move(bound_);
   }
@@ -464,6 +465,37 @@ class Binder {
             extent == 0 ? "no access: this axis has size 0" : "0 to " + std::to_string(extent - 1));
       return;
     }
+  }
+
+  /// The register file in bytes.
+  void check_capacity(std::int64_t capacity) {
+    const auto peak = peak_register_bytes(bound_);
+    if (!peak) {
+      return error({}, "the bytes in registers cannot be told without a run", "no --sram",
+                   Fault::kLimit);
+    }
+    if (peak->bytes <= capacity) return;
+    std::string held;
+    for (const RegisterBytes::Holder& holder : peak->holders) {
+      held += (held.empty() ? "" : ", ") + register_called(holder.register_number) + " " +
+              std::to_string(holder.rows) + " x " + std::to_string(holder.cols) + " = " +
+              std::to_string(holder.bytes) + " (line " + std::to_string(holder.written.line) + ")";
+    }
+    error(bound_.instructions[peak->site].span,
+          "the registers hold " + std::to_string(peak->bytes) + " bytes here: " + held,
+          "at most " + std::to_string(capacity) + " bytes (--sram): smaller tiles");
+  }
+
+  /// By its name, if the program gave it one.
+  std::string register_called(std::int64_t number) {
+    for (const RegisterDeclaration& named : program_.register_names) {
+      const auto first = detail::evaluate_integer(*named.first, values_, diagnostics_);
+      const auto count =
+          named.count ? detail::evaluate_integer(*named.count, values_, diagnostics_) : 1;
+      if (!first || !count || number < *first || number >= *first + *count) continue;
+      return named.count ? named.name + "[" + std::to_string(number - *first) + "]" : named.name;
+    }
+    return "R" + std::to_string(number);
   }
 
   const Program& program_;

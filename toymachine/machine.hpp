@@ -48,6 +48,7 @@ struct Binding {
   std::map<std::string, std::int64_t> params;  // over the program's defaults
   std::optional<std::int64_t> registers;       // over the program's .registers
   std::optional<OperandRule> operand_rule;     // over the program's .operands
+  std::optional<std::int64_t> sram_bytes;      // what the registers hold together; none: no limit
   Limits limits;
 };
 

@@ -126,6 +126,18 @@ Table step_for(const Table& generic, const std::string& i) {
   return table;
 }
 
+/// The program with its default parameters, but tiles of one element: claims speak of elements.
+BoundProgram on_scalars(const std::string& name) {
+  const BoundProgram program = bundled(name);
+  Binding binding;
+  for (const ParamDeclaration& param : program.program->params) {
+    for (const char* tile : {"B", "Bk", "Bd", "Bm"}) {
+      if (param.name == tile) binding.params[tile] = 1;
+    }
+  }
+  return bundled(name, binding);
+}
+
 }  // namespace
 
 TEST_CASE("c00 takes the seed's seven steps") {
@@ -164,7 +176,7 @@ TEST_CASE("every bundled program claims something, and every claim holds") {
   const std::filesystem::path folder = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     INFO(file.path());
-    const std::vector<Claim> claims = record(bundled(file.path().stem().string())).claims;
+    const std::vector<Claim> claims = record(on_scalars(file.path().stem().string())).claims;
     CHECK(std::count(claims.begin(), claims.end(), Claim::kTrue) > 0);
     CHECK(std::count(claims.begin(), claims.end(), Claim::kFalse) == 0);
     CHECK(std::count(claims.begin(), claims.end(), Claim::kUnchecked) == 0);
