@@ -61,7 +61,7 @@ std::vector<const Knowledge::Fact*> Knowledge::about(std::vector<Atom> loops,
                                                      const std::vector<Fact>& more) const {
   std::vector<const Fact*> left, found;
   for (const Fact& fact : facts_) (fact.loops.empty() ? found : left).push_back(&fact);
-  for (const Fact& fact : more) left.push_back(&fact);
+  for (const Fact& fact : more) (fact.loops.empty() ? found : left).push_back(&fact);
   for (bool grows = true; grows;) {
     const auto tied = std::stable_partition(
         left.begin(), left.end(), [&](const Fact* fact) { return !fact->mentions_any(loops); });
@@ -107,6 +107,7 @@ bool Knowledge::tells_apart(const Polynomial& difference,
   auto known = about(loops_of(difference), more);
   if (!has_loop_atom(difference)) {  // R[c] and R[c + d] are two where a loop over d runs
     for (const Fact& fact : facts_) known.push_back(&fact);
+    for (const Fact& fact : more) known.push_back(&fact);
   }
   return follows(difference - 1, known) || follows(-difference - 1, known);
 }

@@ -22,6 +22,7 @@ Atom quantified_atom(std::size_t position) { return loop_atom(kQuantified + posi
 void substitute_in(RegisterFact& fact, const Atom& atom, const Polynomial& value) {
   if (fact.index.degree(atom) > 0) fact.index = substitute(fact.index, atom, value);
   for (NestLoop& loop : fact.over) substitute_in(loop, atom, value);
+  for (Polynomial& condition : fact.given) condition = substitute(condition, atom, value);
   std::vector<TileShape> shapes;
   for (const TileShape& shape : fact.shapes) unite(shapes, {with(shape, atom, value)});
   fact.shapes = std::move(shapes);
@@ -39,7 +40,7 @@ bool shapes_mention(const RegisterFact& fact, const Atom& atom) {
 }
 
 std::vector<Polynomial> ranges_of(const RegisterFact& fact) {
-  std::vector<Polynomial> facts;
+  std::vector<Polynomial> facts = fact.given;
   for (const NestLoop& loop : fact.over) add_range(loop, facts);
   return facts;
 }
@@ -243,10 +244,13 @@ RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, cons
       substitute_in(fact, variable, quantified_atom(position));
       fact.over.push_back(loop);
       fact.over.back().number = kQuantified + position;
-    } else if (shapes_mention(fact, variable)) {
-      if (!next) fact.shapes.clear();
+    } else {
+      const bool differs = shapes_mention(fact, variable);
+      if (differs && !next) fact.shapes.clear();
       if (next) substitute_in(fact, variable, *next - loop.step);
-      fact.or_unknown = fact.or_unknown || !fact.needs.empty();
+      std::erase_if(fact.given,
+                    [&](const Polynomial& condition) { return condition.degree(variable) > 0; });
+      fact.or_unknown = fact.or_unknown || (differs && !fact.needs.empty());
     }
   }
   return writes;

@@ -109,7 +109,7 @@ class Inference {
     const bool to_memory = is_memory(target.kind);
     const FlopKind kind = instruction_set()[instruction.row].flop_kind;
     std::optional<WorkTerms> work;
-    RegisterFact fact{target.register_index, {}, {}, true, {}, false};
+    RegisterFact fact{target.register_index, {}, {}, true, {}, {}, false};
     for (const TileShapes& operands : choices) {
       TileShape result = effect.result(operands);
       if (to_memory && result.fits) {
@@ -163,7 +163,7 @@ class Inference {
         with(loop.body, loop_atom(loop.range.number), loop.range.lower.polynomial);
     auto outcome = statements(body, before);
     if (!outcome) return std::nullopt;
-    only_if(more_than(loop.range, 0), outcome->writes, outcome->writes);
+    only_if_more_than(loop.range, 0, outcome->writes, outcome->writes);
     outcome->work = at_iteration(loop.range, 0, std::move(outcome->work));
     return outcome;
   }
@@ -214,13 +214,18 @@ class Inference {
   }
 
   /// Facts about all iterations say for themselves in which they hold.
-  static void only_if(const Certainty& certainty, const RegisterFacts& writes,
-                      RegisterFacts& facts) {
+  void only_if_more_than(const NestLoop& range, std::size_t number, const RegisterFacts& writes,
+                         RegisterFacts& facts) const {
+    const Polynomial passed = range.step * Polynomial(static_cast<long>(number));
+    const Certainty certainty = knowledge_.less(range.lower, passed, range.upper);
+    std::vector<Polynomial> given;
+    add_less(range.lower, passed, range.upper, given);
     for (std::size_t i = 0; i < facts.size(); ++i) {
       RegisterFact& fact = facts[i];
       if (fact.over.size() > writes[i].over.size()) continue;
       fact.certain = fact.certain && certainty.possible;
       fact.needs.insert(fact.needs.end(), certainty.needs.begin(), certainty.needs.end());
+      fact.given.insert(fact.given.end(), given.begin(), given.end());
     }
   }
 
@@ -230,7 +235,7 @@ class Inference {
       const bool is_last = i + 1 == versions.size();
       RegisterFacts facts = is_last && others ? after_all(versions[i].writes, loop, i)
                                               : in_iteration(versions[i].writes, loop, i);
-      only_if(more_than(loop.range, i), versions[i].writes, facts);
+      only_if_more_than(loop.range, i, versions[i].writes, facts);
       add_facts(all.writes, facts);
     }
     const WorkTerms& usual = versions.back().work;
