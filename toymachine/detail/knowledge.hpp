@@ -62,6 +62,7 @@ class Knowledge {
   std::vector<Polynomial> adopted_;
   /// Loops are looked at again and again: answers by the goal and what was known.
   mutable std::map<std::string, bool> answers_;
+  mutable std::size_t effort_ = 0;  // spent on answers; beyond a limit, nothing more is proved
 };
 
 }  // namespace flashlab::toy::detail

@@ -18,8 +18,8 @@ namespace {
 /// Iterations of one loop that are looked at apart from the others.
 constexpr std::size_t kMostPeeled = 3;
 
-/// Instructions that are visited in all; nests in nests multiply visits.
-constexpr std::size_t kMostVisits = 50'000;
+/// Facts that are looked at in all, in eights; nests in nests multiply visits. About a second.
+constexpr std::size_t kMostVisits = 60'000;
 
 /// What statements do.
 struct Outcome {
@@ -44,6 +44,16 @@ class Inference {
     return std::nullopt;
   }
 
+  std::nullopt_t too_long(const SourceSpan& span) {
+    return refuse(span, "the shapes of registers take too long to tell",
+                  "fewer loops inside each other");
+  }
+
+  bool visit(std::size_t facts) {
+    visits_ += facts;
+    return visits_ <= kMostVisits;
+  }
+
   std::optional<Outcome> statements(const ShapeNest& nest, RegisterFacts before) {
     Outcome all;
     for (const ShapeStatement& statement : nest) {
@@ -61,10 +71,7 @@ class Inference {
   // Instructions -------------------------------------------------------------------------------
 
   std::optional<Outcome> execute(const ShapeInstruction& instruction, const RegisterFacts& before) {
-    if (++visits_ > kMostVisits) {
-      return refuse(instruction.span, "the shapes of its registers take too long to tell",
-                    "fewer loops inside each other");
-    }
+    if (!visit(1 + before.size() / 8)) return too_long(instruction.span);
     for (const bool narrow : {false, true}) {
       if (auto outcome = execute(instruction, before, narrow)) return outcome;
     }
@@ -154,6 +161,7 @@ class Inference {
   }
 
   std::optional<Outcome> repeat(const ShapeLoop& loop, const RegisterFacts& before) {
+    if (!visit(1 + before.size() / 8)) return too_long(loop.span);
     if (at_most(loop.range, 0)) return Outcome{};
     return at_most(loop.range, 1) ? once(loop, before) : many(loop, before);
   }
@@ -193,6 +201,7 @@ class Inference {
   /// Whether iterations like this one, after each other, stay like this one.
   bool settles(const ShapeLoop& loop, std::size_t peeled, RegisterFacts before,
                const Outcome& version) {
+    if (!visit(version.writes.size() * version.writes.size() / 8)) return false;
     NestLoop earlier = without_first(loop.range, peeled);
     const Polynomial variable = loop_atom(loop.range.number);
     earlier.upper = leaf(variable);
