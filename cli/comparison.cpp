@@ -28,6 +28,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
 }
 
 std::string quantity(const Formula& formula, const Side& side, const Terminal& terminal) {
+  if (!formula.is_known()) return "no formula";
   return toy::to_string(formula, formula_style(*side.loaded.program, terminal));
 }
 

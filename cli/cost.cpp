@@ -58,7 +58,13 @@ Cost derive(const LoadedProgram& loaded, const toy::Binding& binding, const toy:
       diagnostic.severity = toy::Severity::kNote;
     }
   }
-  print_warnings(formulas.diagnostics, *loaded.source);
+  std::vector<toy::Diagnostic> notes = formulas.diagnostics;
+  for (toy::Diagnostic reason : formulas ? formulas->no_work : std::vector<toy::Diagnostic>()) {
+    reason.severity = toy::Severity::kNote;
+    reason.what += " (FLOPs, bytes, elements)";
+    notes.push_back(std::move(reason));
+  }
+  print_warnings(notes, *loaded.source);
   cost.formulas = std::move(formulas.value);
   if (!missing.empty()) std::cerr << "flashlab: for numbers, give -D " << missing << "=...\n";
   return cost;

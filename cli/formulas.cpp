@@ -1,5 +1,6 @@
 #include "cli/formulas.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -11,6 +12,11 @@
 namespace flashlab::cli {
 namespace {
 
+/// A string, or null where there is no formula.
+nlohmann::ordered_json formula_json(const toy::Formula& formula) {
+  return formula.is_known() ? nlohmann::ordered_json(toy::to_string(formula)) : nullptr;
+}
+
 using Json = nlohmann::ordered_json;
 using toy::CounterFormulas;
 using toy::Formula;
@@ -18,22 +24,31 @@ using toy::Formula;
 Json counter_formulas_json(const toy::Program& program, const CounterFormulas& formulas) {
   Json json;
   for (const toy::FormulaField& field : toy::formula_fields()) {
-    json[field.key] = toy::to_string(formulas.*field.value);
+    json[field.key] = formula_json(formulas.*field.value);
   }
   json["by_op"] = Json::object();
   for (std::size_t row = 0; row < formulas.by_instruction.size(); ++row) {
     if (formulas.by_instruction[row].is_zero()) continue;
     json["by_op"][std::string(toy::instruction_set()[row].mnemonic)] =
-        toy::to_string(formulas.by_instruction[row]);
+        formula_json(formulas.by_instruction[row]);
   }
   json["by_array"] = Json::object();
   for (std::size_t i = 0; i < formulas.by_array.size(); ++i) {
     const toy::ArrayTrafficFormulas& traffic = formulas.by_array[i];
-    json["by_array"][program.arrays[i].name] = {
-        {"elements_loaded", toy::to_string(traffic.elements_loaded)},
-        {"elements_stored", toy::to_string(traffic.elements_stored)},
-        {"bytes_loaded", toy::to_string(traffic.bytes_loaded)},
-        {"bytes_stored", toy::to_string(traffic.bytes_stored)}};
+    using T = toy::ArrayTrafficFormulas;
+    Json& entry = json["by_array"][program.arrays[i].name];
+    const auto add = [&](const char* key, Formula T::*value) {
+      entry[key] = formula_json(traffic.*value);
+    };
+    add("loads", &T::loads);
+    add("stores", &T::stores);
+    add("updates", &T::updates);
+    add("elements_loaded", &T::elements_loaded);
+    add("elements_stored", &T::elements_stored);
+    add("elements_updated", &T::elements_updated);
+    add("bytes_loaded", &T::bytes_loaded);
+    add("bytes_stored", &T::bytes_stored);
+    add("bytes_updated", &T::bytes_updated);
   }
   return json;
 }
@@ -75,11 +90,15 @@ std::string formulas_table(const toy::Program& program, const toy::CostFormulas&
   if (numbers) columns.push_back({"number", Align::kRight});
   TextTable table(std::move(columns));
   const auto row = [&](const std::string& name, const Formula& formula, const toy::Count* number) {
-    std::vector<std::string> cells{name, toy::to_string(formula, style)};
+    std::vector<std::string> cells{
+        name, formula.is_known() ? toy::to_string(formula, style) : std::string("no formula")};
     if (number != nullptr) cells.push_back(number_text(*number));
     table.row(std::move(cells));
   };
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
+    const bool atomic = description.value == &toy::Counters::atomics ||
+                        description.value == &toy::Counters::bytes_updated;
+    if (atomic && formulas.total.atomics.is_zero()) continue;  // few programs have any
     row(spoken(description.key), formulas.total.*formula_of(description.key),
         numbers ? &((*numbers).*description.value) : nullptr);
   }
@@ -90,17 +109,25 @@ std::string formulas_table(const toy::Program& program, const toy::CostFormulas&
         numbers ? &numbers->by_instruction[i] : nullptr);
   }
   table.rule();
+  const bool tiled = std::any_of(program.arrays.begin(), program.arrays.end(),
+                                 [](const auto& array) { return !array.tile.empty(); });
   for (std::size_t i = 0; i < formulas.total.by_array.size(); ++i) {
     const toy::ArrayTrafficFormulas& traffic = formulas.total.by_array[i];
     const std::string& name = program.arrays[i].name;
-    if (!traffic.elements_loaded.is_zero()) {
-      row(name + " loaded", traffic.elements_loaded,
-          numbers ? &numbers->by_array[i].elements_loaded : nullptr);
-    }
-    if (!traffic.elements_stored.is_zero()) {
-      row(name + " stored", traffic.elements_stored,
-          numbers ? &numbers->by_array[i].elements_stored : nullptr);
-    }
+    const auto moved = [&](const std::string& verb, const Formula& tiles, const Formula& elements,
+                           toy::Count toy::ArrayTraffic::*tiles_number,
+                           toy::Count toy::ArrayTraffic::*elements_number) {
+      if (tiles.is_zero()) return;
+      const auto number = [&](toy::Count toy::ArrayTraffic::*value) {
+        return numbers ? &(numbers->by_array[i].*value) : nullptr;
+      };
+      if (tiled) row(name + " " + verb + ", tiles", tiles, number(tiles_number));
+      row(name + " " + verb + (tiled ? ", elements" : ""), elements, number(elements_number));
+    };
+    using T = toy::ArrayTraffic;
+    moved("loaded", traffic.loads, traffic.elements_loaded, &T::loads, &T::elements_loaded);
+    moved("stored", traffic.stores, traffic.elements_stored, &T::stores, &T::elements_stored);
+    moved("updated", traffic.updates, traffic.elements_updated, &T::updates, &T::elements_updated);
   }
   return table.to_string(terminal);
 }

@@ -1,4 +1,5 @@
 // `flashlab sweep`: a program's counts over a range of one parameter, as a table and a plot.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,10 +14,28 @@ namespace {
 struct Options {
   std::string program;
   bool json = false, csv = false, no_plot = false;
-  std::string y = "loads,cycles", log = "auto";
+  std::string y = "loads,cycles", log = "auto", fit;
   MachineOptions machine;
   TerminalOptions terminal;
 };
+
+void choose_fitted(const Options& options, Sweep& sweep) {
+  if (!sweep.fixed.sram_bytes) {
+    throw request_failure("--fit has nothing to fit into", "--sram SIZE beside it");
+  }
+  const auto& params = sweep.loaded.program->params;
+  const auto param = std::find_if(params.begin(), params.end(), [&](const auto& declaration) {
+    return declaration.name == options.fit;
+  });
+  const bool free = param != params.end() && options.fit != sweep.range.name &&
+                    sweep.fixed.params.count(options.fit) == 0;
+  if (!free) {
+    throw request_failure("--fit '" + printable(options.fit) + "' is no free parameter",
+                          "a parameter of the program that -D does not set");
+  }
+  sweep.fitted = options.fit;
+  sweep.fitted_index = static_cast<std::size_t>(param - params.begin());
+}
 
 Sweep make_sweep(const Options& options) {
   Sweep sweep;
@@ -29,6 +48,7 @@ Sweep make_sweep(const Options& options) {
   sweep.range = std::move(ranges.front());
   const toy::CostTable costs = options.machine.cost_table();
   sweep.loaded = load_program(options.program, options.machine.limits);
+  if (!options.fit.empty()) choose_fitted(options, sweep);
   for (const std::int64_t x : sweep.range.values) sweep.points.push_back(measure(sweep, costs, x));
   for (const Point& point : sweep.points) {
     if (point.bound) return sweep;
@@ -64,6 +84,8 @@ CommandAction add_sweep(CLI::App& app) {
       add_command(app, "sweep", "Counts over a range of one parameter: a table and a plot",
                   "  flashlab sweep matmul_blocked --registers 3..32\n"
                   "  flashlab sweep softmax_online -D n=8..1024*2 --y loads,EXP\n"
+                  "  flashlab sweep flash2 -D n=4096,d=64,B=16..128*2 --y bytes_loaded\n"
+                  "  flashlab sweep spectrum -D n=1024,d=64,B=16,s=0..64+8 --fit Bk --sram 512KiB\n"
                   "  flashlab sweep matmul_blocked --registers 3,7,13 -D m=12,n=12,k=12 --csv\n");
   add_program_argument(command, options->program);
   command.add_option("--y", options->y, "counters to plot")
@@ -72,6 +94,10 @@ CommandAction add_sweep(CLI::App& app) {
   command.add_option("--log", options->log, "logarithmic axes: auto, none, x, y or xy")
       ->check(CLI::IsMember({"auto", "none", "x", "y", "xy"}))
       ->type_name("AXES");
+  command
+      .add_option("--fit", options->fit,
+                  "make this parameter as large as --sram allows, anew for each value")
+      ->type_name("NAME");
   command.add_flag("--no-plot", options->no_plot, "the table only");
   auto* json = command.add_flag("--json", options->json, "as JSON");
   command.add_flag("--csv", options->csv, "as CSV")->excludes(json);

@@ -1,6 +1,7 @@
 #include "cli/sweep_points.hpp"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/failure.hpp"
@@ -22,6 +23,10 @@ std::vector<Metric> all_metrics() {
   metrics.push_back({"peak_registers", [](const Point& point) {
                        return toy::Count(toy::peak_registers(*point.bound));
                      }});
+  metrics.push_back({"peak_register_bytes", [](const Point& point) {
+                       const auto peak = toy::peak_register_bytes(*point.bound);
+                       return toy::Count(peak ? peak->bytes : 0);
+                     }});
   metrics.push_back({"peak_dram_bytes", [](const Point& point) {
                        return toy::peak_dram_bytes(*point.bound, point.executions);
                      }});
@@ -32,7 +37,34 @@ std::vector<Metric> all_metrics() {
   return metrics;
 }
 
+/// "o.stores", "q.elements_loaded".
+std::optional<Metric> array_metric(const std::string& key) {
+  using T = toy::ArrayTraffic;
+  static const std::map<std::string, toy::Count T::*> kCounters{
+      {"loads", &T::loads},
+      {"stores", &T::stores},
+      {"updates", &T::updates},
+      {"elements_loaded", &T::elements_loaded},
+      {"elements_stored", &T::elements_stored},
+      {"elements_updated", &T::elements_updated},
+      {"bytes_loaded", &T::bytes_loaded},
+      {"bytes_stored", &T::bytes_stored},
+      {"bytes_updated", &T::bytes_updated}};
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const auto counter = kCounters.find(key.substr(dot + 1));
+  if (counter == kCounters.end()) return std::nullopt;
+  return Metric{key, [array = key.substr(0, dot), member = counter->second](const Point& point) {
+                  const auto& arrays = point.bound->arrays;
+                  for (std::size_t i = 0; i < arrays.size(); ++i) {
+                    if (arrays[i].name == array) return point.counters.by_array[i].*member;
+                  }
+                  throw request_failure("--y: the program has no array '" + printable(array) + "'");
+                }};
+}
+
 Metric metric(const std::string& key) {
+  if (auto of_array = array_metric(key)) return *of_array;
   std::vector<std::string> keys;
   const std::optional<std::size_t> row = toy::find_instruction(key);  // in either letter case
   const std::string wanted = row ? std::string(toy::instruction_set()[*row].mnemonic) : key;
@@ -42,8 +74,43 @@ Metric metric(const std::string& key) {
   }
   std::string known;
   for (const std::string& one : keys) known += (known.empty() ? "" : ", ") + one;
+  known += ", or an array's: o.stores, q.bytes_loaded";
   throw request_failure("--y has no counter '" + printable(key) + "'", "one of " + known,
                         toy::nearest(key, keys).value_or(""));
+}
+
+/// With the fitted parameter as large as it may be. More is never smaller, so that halving finds
+/// it.
+toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::Binding binding) {
+  constexpr std::int64_t kLargest = 1 << 20;
+  std::int64_t fits = 0, too_large = 1;
+  std::optional<toy::BoundProgram> best;
+  const auto works = [&](std::int64_t value, toy::Result<toy::BoundProgram>& bound) {
+    binding.params[sweep.fitted] = value;
+    bound = toy::bind(sweep.loaded.program, binding);
+    if (bound) best = std::move(*bound);
+    return best && best->params[sweep.fitted_index] == value;
+  };
+  toy::Result<toy::BoundProgram> bound = std::vector<toy::Diagnostic>{};
+  while (too_large <= kLargest && works(too_large, bound)) {
+    fits = too_large;
+    too_large *= 2;
+  }
+  if (fits == 0) return bound;  // what is wrong with 1
+  if (too_large > kLargest) {
+    return toy::Diagnostic{toy::Severity::kError,
+                           toy::Fault::kRequest,
+                           {},
+                           "every '" + sweep.fitted + "' fits",
+                           "a smaller --sram",
+                           {}};
+  }
+  while (too_large - fits > 1) {
+    const std::int64_t middle = fits + (too_large - fits) / 2;
+    (works(middle, bound) ? fits : too_large) = middle;
+  }
+  binding.params[sweep.fitted] = fits;
+  return toy::bind(sweep.loaded.program, binding);
 }
 
 Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
@@ -55,7 +122,8 @@ Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
   } else {
     binding.params[sweep.range.name] = x;
   }
-  toy::Result<toy::BoundProgram> bound = toy::bind(sweep.loaded.program, binding);
+  toy::Result<toy::BoundProgram> bound =
+      sweep.fitted.empty() ? toy::bind(sweep.loaded.program, binding) : fit(sweep, binding);
   point.problems = bound.diagnostics;
   if (!bound) return point;
   toy::Result<toy::Executions> executions = toy::count_executions(*bound);
@@ -130,10 +198,14 @@ std::string sweep_table(const Sweep& sweep, const std::vector<Metric>& plotted,
     if (std::none_of(metrics.begin(), metrics.end(), same)) metrics.push_back(one);
   }
   std::vector<Column> columns{{sweep.range.name, Align::kRight}};
+  if (!sweep.fitted.empty()) columns.push_back({sweep.fitted, Align::kRight});
   for (const Metric& one : metrics) columns.push_back({spoken(one.key), Align::kRight});
   TextTable table(std::move(columns));
   for (const Point& point : sweep.points) {
     std::vector<std::string> cells{std::to_string(point.x)};
+    if (!sweep.fitted.empty()) {
+      cells.push_back(point.bound ? std::to_string(point.bound->params[sweep.fitted_index]) : "?");
+    }
     for (const Metric& one : metrics) {
       cells.push_back(point.bound ? grouped(one.value(point).get_str()) : "?");
     }

@@ -25,6 +25,8 @@ struct Sweep {
   LoadedProgram loaded;
   ParameterRange range;
   toy::Binding fixed;
+  std::string fitted;            // the parameter that is as large as --sram allows; empty: none
+  std::size_t fitted_index = 0;  // into Program::params
   std::vector<Point> points;
 };
 

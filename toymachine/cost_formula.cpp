@@ -18,6 +18,9 @@ using detail::RegionTree;
 /// Beyond this, a formula would help nobody.
 constexpr std::size_t kMostRegions = 16;
 
+/// The number of a sum that could not be found.
+constexpr std::size_t kUnknownSum = SIZE_MAX;
+
 /// Counters are linear in executions and work: what one unit of each sum adds to them.
 class CountersPerIteration {
  public:
@@ -27,6 +30,7 @@ class CountersPerIteration {
       const std::size_t pass = site.statement->pass;
       add(*site.statement, 1, 0, bodies[{pass, site.times}]);
       if (site.work) add(*site.statement, 0, 1, bodies[{pass, *site.work}]);
+      if (!nest.no_work.empty()) add(*site.statement, 0, 1, bodies[{pass, kUnknownSum}]);
     }
     zero_ = counters_of({}, program, costs);
     for (auto& [key, body] : bodies) counters_[key] = counters_of(std::move(body), program, costs);
@@ -88,6 +92,7 @@ class Formulas {
     CostFormulas result;
     result.symbols = symbols_;
     result.domain = nest_.domain;
+    result.no_work = nest_.no_work;
     std::vector<std::size_t> passes;
     for (std::size_t pass = 0; pass < num_passes_; ++pass) {
       passes.push_back(pass);
@@ -136,11 +141,17 @@ class Formulas {
   template <class Value>
   Formula sum(const std::vector<std::size_t>& passes, Value value) {
     std::vector<mpz_class> weights(nest_.num_sums);
+    bool known = true;
     for (const std::size_t pass : passes) {
-      unit_.for_each_in(
-          pass, [&](std::size_t at, const Counters& counters) { weights[at] += value(counters); });
+      unit_.for_each_in(pass, [&](std::size_t at, const Counters& counters) {
+        if (at == kUnknownSum) {
+          known = known && value(counters) == 0;
+        } else {
+          weights[at] += value(counters);
+        }
+      });
     }
-    return formula(weights);
+    return known ? formula(weights) : Formula{nest_.domain, {}, symbols_};
   }
 
   CounterFormulas counters(const std::vector<std::size_t>& passes) {
@@ -195,16 +206,20 @@ const std::vector<FormulaField>& formula_fields() {
 }
 
 Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs) {
-  const auto nest = detail::nest_formulas(program);
+  auto nest = detail::nest_formulas(program);
   if (!nest) return nest.diagnostics;
-  const auto tree = RegionTree::build(nest->domain, nest->terms, nest->num_sums, kMostRegions);
+  auto tree = RegionTree::build(nest->domain, nest->terms, nest->num_sums, kMostRegions);
   if (!tree) {
-    return Diagnostic{Severity::kError,
-                      Fault::kProgram,
-                      {},
-                      "no formula: too many cases must be told apart",
-                      "fewer min and max; numbers can be had with -D",
-                      {}};
+    const Diagnostic reason{Severity::kError,
+                            Fault::kProgram,
+                            {},
+                            "no formula: too many cases must be told apart",
+                            "fewer min and max; numbers can be had with -D",
+                            {}};
+    if (nest->num_sums == nest->num_bodies) return reason;
+    nest->drop_work({reason});
+    tree = RegionTree::build(nest->domain, nest->terms, nest->num_sums, kMostRegions);
+    if (!tree) return reason;
   }
   return Formulas(program, *nest, *tree, costs).all();
 }

@@ -48,6 +48,9 @@ struct CostFormulas {
   std::vector<CounterFormulas> by_pass;   // as Program::passes
   std::vector<Formula> by_body;           // how often each loop body runs
   std::vector<std::size_t> body_of_site;  // the one that each instruction of the text stands in
+  /// Why FLOPs, bytes, elements and whatever else depends on the shapes of tiles have no formula;
+  /// those formulas have no pieces then. Empty: they have.
+  std::vector<Diagnostic> no_work;
   const Formula& executions(std::size_t site) const { return by_body[body_of_site[site]]; }
 };
 

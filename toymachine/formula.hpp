@@ -35,6 +35,8 @@ struct Formula {
 
   /// The polynomial, when one is enough for the whole domain.
   const Polynomial* polynomial() const { return pieces.size() == 1 ? &pieces[0].value : nullptr; }
+  /// False: nobody knows it. The domain is never empty, so that what is known has a piece.
+  bool is_known() const { return !pieces.empty(); }
   bool is_zero() const { return pieces.size() == 1 && pieces[0].value.is_zero(); }
 };
 

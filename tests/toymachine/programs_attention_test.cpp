@@ -80,6 +80,19 @@ TEST_CASE("other schedules of attention agree with the textbook at every size") 
   for (const Size& size : sizes()) require_textbook({name, false}, size);
 }
 
+TEST_CASE("at head_dim 64 outputs and gradients keep their digits at every tile size") {
+  const std::string name =
+      GENERATE(as<std::string>{}, "flash1", "flash2", "split_kv", "bwd_onepass", "bwd_twopass");
+  for (const std::int64_t tile : {1, 2, 3, 7, 16, 64, 128}) {
+    const std::int64_t d_tile = tile < 7 ? 64 : std::min<std::int64_t>(tile, 64);
+    for (const bool is_causal : {false, true}) {
+      const Variant variant{is_causal ? name + "_causal" : name, is_causal};
+      require_textbook(variant, {67, 53, 64, tile, tile, d_tile});
+      require_textbook(variant, {1, 1, 64, tile, tile, d_tile});
+    }
+  }
+}
+
 TEST_CASE("every attention program is among those that are tested") {
   std::vector<std::string> tested = kStreams;
   for (const auto* family : {&kForward, &kBackward, &kOtherSchedules}) {

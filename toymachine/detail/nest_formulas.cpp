@@ -37,7 +37,7 @@ class Derivation {
     if (!failed()) loops();
     if (!failed() && is_tiled()) shapes(nest);
     if (!failed()) sums();
-    if (!failed()) work_sums();
+    if (!failed() && formulas_.no_work.empty()) work_sums();
     if (failed()) return diagnostics();
     formulas_.domain = std::move(domain_);
     return std::move(formulas_);
@@ -170,7 +170,10 @@ class Derivation {
     auto work = infer_work(nest, known_);
     if (!work) {
       const Diagnostic& reason = work.diagnostics[0];
-      return fail(reason.span, reason.what, reason.expected);
+      fail(reason.span, reason.what, reason.expected);
+      formulas_.no_work = std::move(diagnostics_);
+      diagnostics_.clear();
+      return;
     }
     for (const Polynomial& assumption : work->assumptions) require(assumption);
     if (!work->assumptions.empty()) set_domain();
@@ -207,7 +210,10 @@ class Derivation {
       NestFormulas::Site& site = formulas_.sites[i];
       if (is_tiled()) {
         site.work = sum_of(sites_[i], site.times, work_[i]);
-        if (failed()) return;
+        if (!failed()) continue;
+        formulas_.drop_work(diagnostics());
+        diagnostics_.clear();
+        return;
       } else if (instruction_set()[site.statement->row].flop_kind != FlopKind::kReduction) {
         site.work = site.times;
       }
@@ -293,6 +299,13 @@ class Derivation {
 };
 
 }  // namespace
+
+void NestFormulas::drop_work(std::vector<Diagnostic> reasons) {
+  std::erase_if(terms, [&](const GuardedTerm& term) { return term.sum >= num_bodies; });
+  for (Site& site : sites) site.work.reset();
+  num_sums = num_bodies;
+  no_work = std::move(reasons);
+}
 
 Result<NestFormulas> nest_formulas(const Program& program) { return Derivation(program).run(); }
 

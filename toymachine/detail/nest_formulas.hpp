@@ -26,6 +26,10 @@ struct NestFormulas {
   std::vector<GuardedTerm> terms;
   std::size_t num_bodies = 0;  // the first sums are those of loop bodies: how often each runs
   std::size_t num_sums = 0;
+  /// Why there are no sums of work, and so none but those of loop bodies; empty: there are.
+  std::vector<Diagnostic> no_work;
+
+  void drop_work(std::vector<Diagnostic> reasons);
 };
 
 /// Diagnostics say where and why there is no formula. The statements live as long as the program.
