@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,10 @@ Polynomial substitute(const Polynomial& polynomial, const Atom& atom, const Poly
 /// The value, or nothing when `lookup` does not know a symbol or a denominator is below 1.
 using SymbolValues = std::function<std::optional<mpz_class>(const std::string& symbol)>;
 std::optional<mpq_class> evaluate(const Polynomial& polynomial, const SymbolValues& lookup);
+
+/// The polynomial that a person typed: + - * ^ ( ), names, whole numbers, "3n" and "s(n - 1)" for
+/// products. Nothing when the text is none.
+std::optional<Polynomial> parse_polynomial(std::string_view text);
 
 std::string to_string(const Atom& atom, const FormulaStyle& style = {});
 /// As a person would write it: "3n", "11n - 1", "(n^2 + n)/2", "m*n*k", "2*ceil(n/B)".

@@ -133,7 +133,11 @@ void write_timeline_page(const BoundProgram& program, const std::vector<Timeline
   };
   fill("/* flashlab: style */",
        std::string(page_file("player.css")) + std::string(page_file("timeline.css")));
-  fill("/* flashlab: script */", page_file("timeline.js"));
+  std::string script;
+  for (const std::string_view name : {"text.js", "lanes.js", "timeline.js"}) {
+    script += page_file(name);
+  }
+  fill("/* flashlab: script */", script);
   // "<" stands in JSON in strings only; without it no text can end the script element.
   std::string json;
   for (const char byte : timeline_json(program, timelines, true)) {

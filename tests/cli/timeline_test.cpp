@@ -49,7 +49,7 @@ blank: nothing to do
 )");
 }
 
-TEST_CASE("the flags for model and buffers choose the models") {
+TEST_CASE("a timeline's --model and --buffers choose the models") {
   const auto names = [](const std::string& flags) {
     std::string text;
     const auto timeline = json_of(flashlab("timeline softmax_safe --json" + flags));
@@ -116,7 +116,8 @@ TEST_CASE("flags of a timeline that make no sense are wrong requests, its limits
   CHECK(flashlab("timeline no_such_program").code == 2);
 }
 
-TEST_CASE("a page is written to its file, and JSON keeps standard output to itself") {
+TEST_CASE(
+    "a timeline's --html writes one page, and --json beside it has standard output to itself") {
   const Workplace place;
   const Outcome outcome = place.shell("flashlab timeline softmax_safe --html t.html --json");
   CHECK(json_of(outcome)["flashlab"] == "timeline");

@@ -185,5 +185,16 @@ TEST_CASE("two costs that are affine in one price cross at a quotient") {
   REQUIRE(crossing(safe, {formula(n), formula(3 * n)}).empty());
 }
 
+TEST_CASE("a typed polynomial is read as on paper") {
+  CHECK(parse_polynomial("3n") == 3 * n);
+  CHECK(parse_polynomial("2*n*m + n") == 2 * n * m + n);
+  CHECK(parse_polynomial("n^2 - m(n - 1)") == n * n - m * n + m);
+  CHECK(parse_polynomial("-(n + 1)^2") == -(n * n + 2 * n + 1));
+  for (const char* text : {"", "n +", "n)", "(n", "2^n", "n^99", "n ** m", "n/2", "3.5"}) {
+    INFO(text);
+    CHECK_FALSE(parse_polynomial(text));
+  }
+}
+
 }  // namespace
 }  // namespace flashlab::toy

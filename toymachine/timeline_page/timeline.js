@@ -1,86 +1,21 @@
-// The timeline page: one figure of two lanes for each model, over one stretch of cycles in view.
+// The timeline page: sums, lanes, lines, and the stretch that the reader chose.
 "use strict";
 
-const kSvg = "http://www.w3.org/2000/svg";
-const kUnits = ["memory", "compute"];
 const kCauses = { busy : "busy", data : "waits for data", buffer : "waits for a register in use",
   idle : "nothing to do" };
-const kGutter = 66;       // px before a lane, for its name
-const kLane = 30;         // px
-const kLaneGap = 4;
-const kLetterRoom = 11;   // px that a letter needs
-const kFirstSteps = 30;   // in view at first, one after the other
-const kMostBoxes = 900;   // in a lane: beyond, it is drawn by pixels
 
-const byId = (id) => document.getElementById(id);
-const grouped = (count) => Number(count).toLocaleString("en").replaceAll(",", "\u202f");
-
-function node(tag, classes = "", ...children) {
-  const element = document.createElement(tag);
-  if (classes) element.className = classes;
-  element.append(...children);
-  return element;
-}
-
-function shape(tag, attributes, ...children) {
-  const element = document.createElementNS(kSvg, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-const percent = (part, whole) => (whole > 0 ? `${((100 * part) / whole).toFixed(1)}\u00a0%` : "—");
-const modelName = ({ model, buffers }) =>
-  model === "serial" ? "Serial" : `Overlap, ${buffers} ${buffers === 1 ? "buffer" : "buffers"}`;
+const percent = (part, whole) => (part / whole < 0.0005
+  ? "<\u00a00.1\u00a0%" : `${((100 * part) / whole).toFixed(1)}\u00a0%`);
 
 class Page {
   constructor(data) {
     this.data = data;
-    this.lanes = [];
-    data.models.forEach((model, index) => {
-      for (const unit of kUnits) {
-        const intervals = model.intervals.filter((interval) => interval.unit === unit)
-          .map((interval) => ({ ...interval, start : Number(interval.start),
-            end : Number(interval.end) }));
-        this.lanes.push({ index, model, unit, intervals });
-      }
-    });
-    const ends = data.models.map((model, index) => model.intervals_left_out
-      ? Math.min(...this.lanes.filter((lane) => lane.index === index)
-        .map(({ intervals }) => intervals.at(-1)?.end ?? Infinity)) : Number(model.cycles));
-    const starts = this.lanes.map(({ intervals }) => intervals[0]?.start ?? Infinity);
-    const recorded = this.lanes.map(({ intervals }) => intervals.at(-1)?.end ?? 0);
-    this.first = Math.min(...starts, Math.max(...recorded));
-    this.last = Math.max(this.first + 1, Math.min(Math.max(...ends), Math.max(...recorded)));
-    this.from = this.first;
-    this.length = this.firstView();
     this.at = null;  // {lane, index} of the chosen interval
-    this.letters();
+    this.view = new Lanes(data, (lane, index) => this.choose(lane, index));
+    this.lanes = this.view.lanes;
     this.describe();
     this.listen();
     this.draw();
-  }
-
-  /** As many cycles as the first steps take under the first model. */
-  firstView() {
-    const ends = this.lanes.filter(({ index }) => index === 0)
-      .flatMap(({ intervals }) => intervals.filter(({ cause }) => cause === "busy")
-        .slice(0, kFirstSteps)).map(({ end }) => end).sort((a, b) => a - b);
-    const end = ends[Math.min(kFirstSteps, ends.length) - 1] ?? this.last;
-    return Math.min(this.last - this.first, Math.max(4, end - this.first));
-  }
-
-  /** As in the terminal, the command gives every instruction its letter. */
-  letters() {
-    this.letter = new Map(this.data.instructions.map(({ op, letter }) => [op, letter]));
-  }
-
-  instruction(interval) { return this.data.instructions[interval.site]; }
-
-  classOf(lane, interval) {
-    if (interval.cause !== "busy") return interval.cause;
-    if (lane.unit === "compute") return "compute";
-    return this.instruction(interval).loads ? "load" : "store";
   }
 
   // ---- What stands still
@@ -99,9 +34,10 @@ class Page {
       byId("model").append(Object.assign(node("option", "", modelName(model)), { value : index }));
     }
     byId("model").value = data.models.length - 1;
+    const { first, last } = this.view;
     const more = data.models.some((model) => model.intervals_left_out > 0);
-    byId("lanes-note").textContent = more
-      ? `The page holds cycles ${grouped(this.first)} to ${grouped(this.last)}; the command's --from and --to choose others.` : "";
+    byId("lanes-note").textContent = more ? `The page holds cycles ${grouped(first)} to `
+      + `${grouped(last)}; the command's --from and --to choose others.` : "";
     this.drawLines();
   }
 
@@ -165,134 +101,20 @@ class Page {
     }));
   }
 
-  // ---- The lanes
+  // ---- Choosing and looking
 
   draw() {
-    const width = Math.max(200, byId("lanes").clientWidth);
-    this.scale = (width - kGutter - 1) / this.length;
-    const figures = this.data.models.map((model, index) => this.figure(model, index, width));
-    byId("lanes").replaceChildren(this.patterns(), ...figures);
+    const { view } = this;
+    view.draw(this.chosen());
     const scrubber = byId("scrubber");
-    scrubber.min = this.first;
-    scrubber.max = Math.max(this.first, this.last - this.length);
-    scrubber.disabled = this.length >= this.last - this.first;
-    scrubber.value = this.from;
+    scrubber.min = view.first;
+    scrubber.max = Math.max(view.first, view.last - view.length);
+    scrubber.disabled = view.length >= view.last - view.first;
+    scrubber.value = view.from;
     scrubber.setAttribute("aria-valuetext",
-      `cycles ${grouped(this.from)} to ${grouped(this.from + this.length)}`);
+      `cycles ${grouped(view.from)} to ${grouped(view.from + view.length)}`);
     this.tell();
   }
-
-  patterns() {
-    const hatch = (id, d) => shape("pattern", { id, width : 6, height : 6,
-      patternUnits : "userSpaceOnUse" }, shape("path", { d, "stroke-width" : 1.4, fill : "none" }));
-    return shape("svg", { class : "hidden", "aria-hidden" : "true" }, shape("defs", {},
-      hatch("hatch-data", "M-1 7 7 -1M-1 1 1 -1M5 7 7 5"), hatch("hatch-buffer", "M0 1.5H6M0 4.5H6")));
-  }
-
-  x(cycle) { return kGutter + (cycle - this.from) * this.scale; }
-
-  figure(model, index, width) {
-    const height = 18 + 2 * kLane + kLaneGap + 1;
-    const svg = shape("svg", { viewBox : `0 0 ${width} ${height}`, height, "aria-hidden" : "true" });
-    svg.append(...this.axis(width, height));
-    kUnits.forEach((unit, row) => {
-      const y = 18 + row * (kLane + kLaneGap);
-      svg.append(shape("text", { class : "name", x : 0, y : y + kLane / 2 + 4 }, unit));
-      const end = Math.min(Number(model.cycles), this.from + this.length);
-      if (end > this.from) {
-        svg.append(shape("rect", { class : "bed", x : kGutter, y,
-          width : this.x(end) - kGutter, height : kLane }));
-      }
-      svg.append(...this.boxes(2 * index + row, y));
-    });
-    return node("figure", "", node("figcaption", "", modelName(model),
-      node("span", "", `${grouped(model.cycles)} cycles`)), svg);
-  }
-
-  axis(width, height) {
-    const wanted = 80 / this.scale;
-    const decade = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
-    const step = [1, 2, 5, 10].map((factor) => factor * decade).find((s) => s >= wanted) ?? decade;
-    const marks = [];
-    for (let cycle = Math.ceil(this.from / step) * step; cycle <= this.from + this.length; cycle += step) {
-      const x = this.x(cycle);
-      marks.push(shape("line", { x1 : x, x2 : x, y1 : 4, y2 : height }));
-      if (x < width - 30) marks.push(shape("text", { class : "axis", x : x + 3, y : 12 }, grouped(cycle)));
-    }
-    return marks;
-  }
-
-  /** Of a lane, what is in view: [first, end) of its intervals. */
-  inView({ intervals }) {
-    const search = (isBefore) => {
-      let low = 0, high = intervals.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (isBefore(intervals[middle])) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    };
-    return [search((i) => i.end <= this.from), search((i) => i.start < this.from + this.length)];
-  }
-
-  boxes(number, y) {
-    const lane = this.lanes[number];
-    const [first, end] = this.inView(lane);
-    if (end - first > kMostBoxes) return this.pixels(lane, first, end, y);
-    const chosen = this.chosen();
-    const boxes = [], marked = [];
-    for (let i = first; i < end; ++i) {
-      const interval = lane.intervals[i];
-      const left = Math.max(this.x(interval.start), kGutter);
-      const width = Math.max(0.5, this.x(Math.min(interval.end, this.from + this.length)) - left);
-      const isChosen = chosen && (interval === chosen
-        || (interval.cause === "busy" && interval.step === chosen.step));
-      const kind = this.classOf(lane, interval);
-      const inset = width > 3 && kind !== "data" && kind !== "buffer" ? 0.5 : 0;
-      const look = kind + (inset ? "" : " thin") + (isChosen ? " chosen" : "");
-      const box = shape("rect", { class : look, x : left + inset,
-        y : y + inset, width : width - 2 * inset, height : kLane - 2 * inset,
-        "stroke-width" : inset ? 1 : 0 });
-      box.addEventListener("click", () => this.choose(number, i));
-      const group = isChosen ? marked : boxes;
-      group.push(box);
-      if (interval.cause === "busy" && width >= kLetterRoom) {
-        group.push(shape("text", { x : left + width / 2, y : y + kLane / 2 + 4,
-          "text-anchor" : "middle" }, this.letter.get(this.instruction(interval).op)));
-      }
-    }
-    return [...boxes, ...marked];
-  }
-
-  /** Too many for boxes: each pixel takes the kind that fills most of it. */
-  pixels(lane, first, end, y) {
-    const columns = new Map();
-    for (let i = first; i < end; ++i) {
-      const interval = lane.intervals[i];
-      const kind = this.classOf(lane, interval);
-      const right = Math.min(this.x(interval.end), this.x(this.from + this.length));
-      for (let left = Math.max(this.x(interval.start), kGutter); left < right;) {
-        const column = Math.floor(left);
-        const next = Math.min(right, column + 1);
-        const sums = columns.get(column) ?? {};
-        sums[kind] = (sums[kind] ?? 0) + next - left;
-        columns.set(column, sums);
-        left = next;
-      }
-    }
-    const runs = [];
-    for (const [column, sums] of [...columns].sort((a, b) => a[0] - b[0])) {
-      const kind = Object.entries(sums).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
-      const last = runs.at(-1);
-      if (last?.kind === kind && last.end === column) last.end = column + 1;
-      else runs.push({ kind, start : column, end : column + 1 });
-    }
-    return runs.map(({ kind, start, end : stop }) => shape("rect", { class : `${kind} thin`,
-      x : start, y, width : stop - start, height : kLane, "stroke-width" : 0 }));
-  }
-
-  // ---- Choosing
 
   chosen() { return this.at && this.lanes[this.at.lane].intervals[this.at.index]; }
 
@@ -300,8 +122,8 @@ class Page {
     this.at = { lane, index };
     const { start, end } = this.chosen();
     const middle = (start + end) / 2;
-    if (middle < this.from || middle >= this.from + this.length) {
-      this.look(Math.floor(middle - this.length / 2), this.length);
+    if (middle < this.view.from || middle >= this.view.from + this.view.length) {
+      this.look(Math.floor(middle - this.view.length / 2), this.view.length);
     } else {
       this.draw();
     }
@@ -324,7 +146,7 @@ class Page {
       detail.replaceChildren(place, kCauses.idle);
       return;
     }
-    const { text, line } = this.instruction(interval);
+    const { text, line } = this.view.instruction(interval);
     const what = interval.cause === "busy" ? "" : `${kCauses[interval.cause]} before `;
     detail.replaceChildren(place, what, node("b", "", text),
       `, step ${grouped(interval.step)}, line ${line}`);
@@ -333,7 +155,7 @@ class Page {
   move(steps) {
     if (!this.at) {
       const lane = this.lanes.findIndex(({ intervals }) => intervals.length > 0);
-      if (lane >= 0) this.choose(lane, this.inView(this.lanes[lane])[0]);
+      if (lane >= 0) this.choose(lane, this.view.inView(this.lanes[lane])[0]);
       return;
     }
     const index = this.at.index + steps;
@@ -352,33 +174,34 @@ class Page {
     return undefined;
   }
 
-  // ---- The view
-
   look(from, length) {
-    this.length = Math.max(4, Math.min(Math.round(length), this.last - this.first));
-    this.from = Math.max(this.first, Math.min(Math.round(from), this.last - this.length));
+    this.view.look(from, length);
     this.draw();
   }
 
+  /** Around the chosen stretch, if it is in sight. */
   zoom(factor) {
+    const { from, length } = this.view;
     const interval = this.chosen();
-    const middle = this.from + this.length / 2;
-    const inSight = interval && interval.end > this.from && interval.start < this.from + this.length;
-    const focus = inSight ? Math.max(this.from, interval.start) : middle;
-    const length = this.length * factor;
-    this.look(focus - ((focus - this.from) / this.length) * length, length);
+    const inSight = interval && interval.end > from && interval.start < from + length;
+    const focus = inSight ? Math.max(from, interval.start) : from + length / 2;
+    this.look(focus - (focus - from) * factor, length * factor);
   }
 
+  pan(share) { this.look(this.view.from + share * this.view.length, this.view.length); }
+
   listen() {
+    const { first, last } = this.view;
     const actions = {
-      earlier : () => this.look(this.from - this.length / 2, this.length),
-      later : () => this.look(this.from + this.length / 2, this.length),
+      earlier : () => this.pan(-0.5),
+      later : () => this.pan(0.5),
       out : () => this.zoom(2),
       in : () => this.zoom(0.5),
-      all : () => this.look(this.first, this.last - this.first),
+      all : () => this.look(first, last - first),
     };
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
-    byId("scrubber").addEventListener("input", (event) => this.look(Number(event.target.value), this.length));
+    byId("scrubber").addEventListener("input",
+      (event) => this.look(Number(event.target.value), this.view.length));
     byId("model").addEventListener("change", () => this.drawLines());
     byId("lanes").addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
