@@ -18,13 +18,15 @@ using detail::RegionTree;
 /// Beyond this, a formula would help nobody.
 constexpr std::size_t kMostRegions = 16;
 
-/// Counters are linear in the executions: what one iteration of each loop body adds to them.
+/// Counters are linear in executions and work: what one unit of each sum adds to them.
 class CountersPerIteration {
  public:
   CountersPerIteration(const Program& program, const NestFormulas& nest, const CostTable& costs) {
-    std::map<std::pair<std::size_t, std::size_t>, BoundProgram> bodies;  // by pass and sum
+    std::map<std::pair<std::size_t, std::size_t>, Body> bodies;  // by pass and sum
     for (const NestFormulas::Site& site : nest.sites) {
-      add(*site.statement, bodies[{site.statement->pass, site.sum}]);
+      const std::size_t pass = site.statement->pass;
+      add(*site.statement, 1, 0, bodies[{pass, site.times}]);
+      if (site.work) add(*site.statement, 0, 1, bodies[{pass, *site.work}]);
     }
     zero_ = counters_of({}, program, costs);
     for (auto& [key, body] : bodies) counters_[key] = counters_of(std::move(body), program, costs);
@@ -40,24 +42,30 @@ class CountersPerIteration {
   const Counters& zero() const { return zero_; }
 
  private:
-  static void add(const InstructionStatement& statement, BoundProgram& body) {
+  struct Body {
+    BoundProgram program;
+    Executions executions;
+  };
+
+  static void add(const InstructionStatement& statement, long times, long work, Body& body) {
     BoundInstruction instruction;
     instruction.row = static_cast<std::uint16_t>(statement.row);
-    instruction.site = static_cast<std::uint32_t>(body.instructions.size());
+    instruction.site = static_cast<std::uint32_t>(body.program.instructions.size());
     for (const Operand& operand : statement.operands) {
       BoundOperand& bound = instruction.operands.emplace_back();
       bound.kind = operand.kind;
       bound.array = static_cast<std::uint32_t>(operand.array);
     }
-    body.instructions.push_back(std::move(instruction));
+    body.program.instructions.push_back(std::move(instruction));
+    body.executions.times.emplace_back(times);
+    body.executions.work.emplace_back(work);
   }
 
-  static Counters counters_of(BoundProgram body, const Program& program, const CostTable& costs) {
+  static Counters counters_of(Body body, const Program& program, const CostTable& costs) {
     for (const ArrayDeclaration& array : program.arrays) {
-      body.arrays.emplace_back().element_type = array.element_type;
+      body.program.arrays.emplace_back().element_type = array.element_type;
     }
-    const std::vector<Count> once(body.instructions.size(), 1);
-    return count(body, scalar_executions(body, once), costs);
+    return count(body.program, body.executions, costs);
   }
 
   std::map<std::pair<std::size_t, std::size_t>, Counters> counters_;
@@ -86,8 +94,8 @@ class Formulas {
       result.by_pass.push_back(counters({pass}));
     }
     result.total = passes.size() == 1 ? result.by_pass[0] : counters(passes);
-    for (const NestFormulas::Site& site : nest_.sites) result.body_of_site.push_back(site.sum);
-    for (std::size_t body = 0; body < nest_.num_sums; ++body) {
+    for (const NestFormulas::Site& site : nest_.sites) result.body_of_site.push_back(site.times);
+    for (std::size_t body = 0; body < nest_.num_bodies; ++body) {
       std::vector<mpz_class> weights(nest_.num_sums);
       weights[body] = 1;
       result.by_body.push_back(formula(weights));

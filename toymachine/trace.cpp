@@ -60,7 +60,7 @@ struct TraceObserver {
         value = tile_value(&dram[at], detail::cell_shape(array, operand, step.loop_values),
                            array.extents.back());
       } else {
-        value = tile_value(registers[at].data(), registers[at].shape(), registers[at].shape().cols);
+        value = tile_value(registers[at].data(), registers[at].shape(), registers[at].stride());
       }
     } else {
       value.number = static_cast<double>(is_memory(operand.kind) ? dram[at] : registers[at]);

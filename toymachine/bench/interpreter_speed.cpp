@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "toymachine/assembler.hpp"
+#include "toymachine/bench/measurement_context.hpp"
 #include "toymachine/bench/native_loops.hpp"
 #include "toymachine/counters.hpp"
 #include "toymachine/detail/interpret.hpp"
@@ -32,6 +33,9 @@
 
 namespace {
 
+using flashlab::bench::command_output;
+using flashlab::bench::median;
+using flashlab::bench::seconds;
 using nlohmann::json;
 namespace toy = flashlab::toy;
 using Floats = std::vector<float>;
@@ -82,17 +86,6 @@ toy::BoundProgram load(const Case& c) {
   auto bound = toy::bind(std::make_shared<const toy::Program>(std::move(*program)), binding);
   if (!bound) fail(toy::format(bound.diagnostics, *source));
   return std::move(*bound);
-}
-
-double seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// Everything a run of one case needs, inputs drawn anew.
@@ -163,15 +156,6 @@ class Measurement {
   toy::Counters counters_;
 };
 
-std::string command_output(const std::string& command) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 256> buffer{};
-  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get())) text += buffer.data();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 /// Million instructions a second, or null where there is no Python.
 json python_rate(const Case& c, const toy::Program& program) {
   std::string command = "python3 '" + std::string(FLASHLAB_PYTHON_INTERPRETER) + "' '" +
@@ -215,27 +199,6 @@ json measure(const Case& c, int runs) {
   return row;
 }
 
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-json context(const std::string& command) {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 32> date{};
-  std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));
-  return {{"command", command},
-          {"date", date.data()},
-          {"processor", processor()},
-          {"compiler", __VERSION__},
-          {"commit",
-           command_output("git -C '" FLASHLAB_PROGRAMS "' rev-parse --short HEAD 2>/dev/null")},
-          {"python", command_output("python3 --version 2>/dev/null")}};
-}
-
 void print(const json& rows) {
   std::printf("million instructions a second, one core\n\n");
   std::printf("%-14s %8s %12s %8s %8s %7s %8s %6s\n", "program", "n", "interpreter", "stepwise",
@@ -268,7 +231,7 @@ int main(int argc, char** argv) {
   for (const Case& c : cases()) rows.push_back(measure(c, runs));
   print(rows);
   if (json_file.empty()) return 0;
-  json result = context("interpreter_speed --runs " + std::to_string(runs));
+  json result = flashlab::bench::context("interpreter_speed --runs " + std::to_string(runs));
   result["rows"] = rows;
   std::ofstream(json_file) << result.dump(1) << "\n";
   return 0;

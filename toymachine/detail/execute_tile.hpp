@@ -64,7 +64,7 @@ auto tile_operand(const Slots<Tile<E>>& slots, const Tile<E>* registers, const E
     return TileView<E>{dram + slots.at[Position], slots.cell, slots.stride, false};
   } else {
     const Tile<E>& tile = registers[slots.at[Position]];
-    return TileView<E>{tile.data(), slots.shapes[Position], tile.shape().cols,
+    return TileView<E>{tile.data(), slots.shapes[Position], tile.stride(),
                        slots.transposed[Position]};
   }
 }
@@ -76,8 +76,9 @@ bool examine(Slots<Tile<E>>& slots, const Tile<E>* registers, const E* dram) {
   bool is_written = true;
   if constexpr (is_memory(kKind)) {
     slots.shapes[Position] = slots.cell;
-    is_written = tile_kernels<E>().written({dram + slots.at[Position], slots.stride, 1},
-                                           slots.cell.rows, slots.cell.cols);
+    is_written =
+        slots.input || tile_kernels<E>().written({dram + slots.at[Position], slots.stride, 1},
+                                                 slots.cell.rows, slots.cell.cols);
   } else if constexpr (kKind != OperandKind::kOffset) {
     const Tile<E>& tile = registers[slots.at[Position]];
     is_written = tile.is_written();
@@ -108,7 +109,7 @@ bool needs_scratch(const Slots<Tile<E>>& slots, const Shape& result, std::index_
 
 template <class E>
 Block<E> block_of(Tile<E>& tile) {
-  return {tile.data(), tile.shape().rows, tile.shape().cols, tile.shape().cols};
+  return {tile.own_data(), tile.shape().rows, tile.shape().cols, tile.shape().cols};
 }
 
 template <class E>
@@ -147,6 +148,12 @@ Status execute_tile_row(Slots<Tile<E>>& slots, Tile<E>* registers, E* dram,
   if (!(examine<Row, Reads::kReads[I]>(slots, registers, dram) && ...)) return Status::kUnwritten;
   Shape shape;
   if (!fit<Row>(slots, shape)) return Status::kMisfit;
+  if constexpr (kSpec<Row>.is_load()) {
+    if (slots.input) {
+      registers[slots.at[kWritten]].borrow(dram + slots.at[Reads::kReads[0]], shape, slots.stride);
+      return Status::kOk;
+    }
+  }
   const auto expression =
       std::get<Row>(kInstructionRows)
           .effect(tile_operand<Row, Reads::kReads[I]>(slots, registers, dram)...);

@@ -189,8 +189,15 @@ Polynomial without_quotients(const Polynomial& nonnegative) {
 }
 
 bool Inequalities::implies(const Polynomial& polynomial) const {
-  const Polynomial goal =
-      has_loop_atom(polynomial) ? tightened(polynomial) : without_quotients(polynomial);
+  return implies_goal(has_loop_atom(polynomial) ? tightened(polynomial)
+                                                : without_quotients(polynomial));
+}
+
+bool Inequalities::implies_as_it_stands(const Polynomial& polynomial) const {
+  return implies_goal(tightened(polynomial));
+}
+
+bool Inequalities::implies_goal(const Polynomial& goal) const {
   if (const auto constant = goal.as_constant(); constant && *constant >= 0) return true;
   if (obviously_nonnegative(goal)) return true;
   for (const Polynomial& fact : known_) {

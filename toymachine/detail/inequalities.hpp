@@ -41,9 +41,13 @@ class Inequalities {
   const std::vector<Polynomial>& all() const { return known_; }
   /// The polynomial, whole for whole numbers, is >= 0 wherever the others are.
   bool implies(const Polynomial& polynomial) const;
+  /// The same with quotients left as they stand: proves more when facts are about the quotients.
+  bool implies_as_it_stands(const Polynomial& polynomial) const;
   bool contradictory() const;
 
  private:
+  bool implies_goal(const Polynomial& goal) const;
+
   std::vector<Polynomial> known_;
 };
 

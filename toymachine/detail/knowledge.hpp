@@ -2,7 +2,10 @@
 // inference.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "toymachine/detail/inequalities.hpp"
@@ -10,32 +13,30 @@
 
 namespace flashlab::toy::detail {
 
-/// Something that holds if the polynomials are >= 0: nothing, when that cannot be told.
+/// Something that holds if the polynomials are >= 0.
 struct Certainty {
-  bool possible = true;
+  bool possible = true;           // false: whether it holds cannot be told
   std::vector<Polynomial> needs;  // on parameters alone; those already known are left out
 };
 
 class Knowledge {
  public:
-  explicit Knowledge(const Inequalities& domain) : inside_{domain} {}
+  explicit Knowledge(const Inequalities& domain);
 
   /// The range of a loop is known from enter() to leave().
   void enter(const NestLoop& range);
-  void leave() {
-    inside_.pop_back();
-    ranges_.pop_back();
-  }
+  void leave();
   const std::vector<NestLoop>& ranges() const { return ranges_; }
 
   bool implies(const Polynomial& nonnegative) const;
   bool implies_all(const std::vector<Polynomial>& nonnegative) const;
-  /// With more facts.
+  /// Whether the difference cannot be 0; `facts` are >= 0 too.
   bool tells_apart(const Polynomial& difference, const std::vector<Polynomial>& facts) const;
 
-  Certainty certainty(bool exact, const std::vector<Polynomial>& goals) const;
-  /// value < bound.
-  Certainty below(const Polynomial& value, const NestExpression& bound) const;
+  /// low + shift < high.
+  Certainty less(const NestExpression& low, const Polynomial& shift,
+                 const NestExpression& high) const;
+  bool below(const Polynomial& value, const NestExpression& bound) const;
   /// value >= bound, for certain.
   bool at_least(const Polynomial& value, const NestExpression& bound) const;
 
@@ -44,9 +45,24 @@ class Knowledge {
   const std::vector<Polynomial>& adopted() const { return adopted_; }
 
  private:
-  std::vector<Inequalities> inside_;  // the domain, then more and more loops
+  struct Fact {
+    Polynomial nonnegative;
+    std::vector<Atom> loops;  // the loop variables in it
+    std::string text;
+    explicit Fact(const Polynomial& polynomial);
+    bool mentions_any(const std::vector<Atom>& atoms) const;
+  };
+  std::optional<Polynomial> everywhere(Polynomial goal) const;
+  std::vector<const Fact*> about(std::vector<Atom> loops, const std::vector<Fact>& more) const;
+  bool follows(const Polynomial& goal, const std::vector<const Fact*>& from) const;
+
+  std::vector<Fact> facts_;         // of the domain, then of more and more loops
+  std::vector<std::size_t> sizes_;  // how many there were outside of each loop
   std::vector<NestLoop> ranges_;
   std::vector<Polynomial> adopted_;
+  /// Loops are looked at again and again: answers by the goal and what was known.
+  mutable std::map<std::string, bool> answers_;
+  mutable std::size_t effort_ = 0;  // spent on answers; beyond a limit, nothing more is proved
 };
 
 }  // namespace flashlab::toy::detail

@@ -5,20 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "toymachine/detail/lattice_sum.hpp"
-#include "toymachine/detail/nest_components.hpp"
-#include "toymachine/detail/strip_mining.hpp"
+#include "toymachine/detail/path_sums.hpp"
+#include "toymachine/detail/shape_inference.hpp"
+#include "toymachine/detail/shape_nest.hpp"
 #include "toymachine/detail/symbolic_nest.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
 /// Beyond these, a formula would help nobody.
-constexpr std::size_t kMostTerms = 64;
 constexpr std::size_t kMostLoops = 1000;
 constexpr std::size_t kMostConditions = 100;
-constexpr std::size_t kBudget = 500;           // work (see add_lattice_sum), in all
-constexpr std::size_t kComponentBudget = 120;  // and for loops that depend on each other
 
 /// An instruction of the text and the loops around it.
 struct Site {
@@ -35,17 +32,15 @@ class Derivation {
     visit(program_.body, nullptr);
     extents();
     cells();
+    ShapeNest nest;
+    if (is_tiled()) nest = shape_nest(program_, expressions_);
     if (!failed()) loops();
+    if (!failed() && is_tiled()) shapes(nest);
     if (!failed()) sums();
+    if (!failed()) work_sums();
     if (failed()) return diagnostics();
-    NestFormulas result;
-    for (const Site& site : sites_) {
-      result.sites.push_back({site.statement, sum_of_loop_.at(site.loop)});
-    }
-    result.domain = std::move(domain_);
-    result.terms = std::move(terms_);
-    result.num_sums = sum_of_loop_.size();
-    return result;
+    formulas_.domain = std::move(domain_);
+    return std::move(formulas_);
   }
 
  private:
@@ -64,6 +59,11 @@ class Derivation {
                             "no formula: " + std::move(why),
                             std::move(expected) + "; numbers can be had with -D",
                             {}});
+  }
+
+  bool is_tiled() const {
+    return std::any_of(program_.arrays.begin(), program_.arrays.end(),
+                       [](const ArrayDeclaration& array) { return !array.tile.empty(); });
   }
 
   // Reading the program ------------------------------------------------------------------------
@@ -152,6 +152,11 @@ class Derivation {
       fail({}, "too many conditions on the parameters", "fewer cells outside of loops");
       return;
     }
+    set_domain();
+  }
+
+  void set_domain() {
+    domain_.clear();
     for (const auto& [terms, condition] : tightest_) domain_.push_back({condition});
     domain_ = simplified(domain_, {});
     std::stable_sort(domain_.begin(), domain_.end(), [&](const Condition& a, const Condition& b) {
@@ -159,6 +164,17 @@ class Derivation {
     });
     known_ = facts_of(domain_);
     if (known_.contradictory()) fail({}, "no parameters fit this program", "sizes that can be met");
+  }
+
+  void shapes(const ShapeNest& nest) {
+    auto work = infer_work(nest, known_);
+    if (!work) {
+      const Diagnostic& reason = work.diagnostics[0];
+      return fail(reason.span, reason.what, reason.expected);
+    }
+    for (const Polynomial& assumption : work->assumptions) require(assumption);
+    if (!work->assumptions.empty()) set_domain();
+    for (WorkTerm& term : work->terms) work_[term.site].push_back(std::move(term));
   }
 
   void add_loop(const LoopStatement& loop) {
@@ -177,74 +193,79 @@ class Derivation {
   // Summing ------------------------------------------------------------------------------------
 
   void sums() {
+    paths_ = PathSums(known_);
     for (const Site& site : sites_) {
       const auto [place, is_new] = sum_of_loop_.try_emplace(site.loop, sum_of_loop_.size());
-      if (!is_new) continue;
-      const auto pieces = iterations(site.loop);
-      if (!pieces) return;
-      for (const Piece& piece : *pieces) terms_.push_back({place->second, piece});
+      formulas_.sites.push_back({site.statement, place->second, {}});
+      if (is_new && !add_iterations(site, path_of(site.loop), 1, place->second)) return;
+    }
+    formulas_.num_bodies = formulas_.num_sums = sum_of_loop_.size();
+  }
+
+  void work_sums() {
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      NestFormulas::Site& site = formulas_.sites[i];
+      if (is_tiled()) {
+        site.work = sum_of(sites_[i], site.times, work_[i]);
+        if (failed()) return;
+      } else if (instruction_set()[site.statement->row].flop_kind != FlopKind::kReduction) {
+        site.work = site.times;
+      }
     }
   }
 
-  std::optional<std::vector<Piece>> iterations(const LoopStatement* loop) {
+  /// The number of the sum of these terms; `times` is that of the instruction's executions.
+  std::optional<std::size_t> sum_of(const Site& site, std::size_t times, const WorkTerms& terms) {
+    if (terms.empty()) return std::nullopt;
+    if (terms.size() == 1 && terms[0].factor == 1 && terms[0].path == path_of(site.loop)) {
+      return times;
+    }
+    WorkTerms key = terms;
+    for (WorkTerm& term : key) term.site = 0;
+    const auto known = std::find(sums_of_work_.begin(), sums_of_work_.end(), key);
+    const auto position = static_cast<std::size_t>(known - sums_of_work_.begin());
+    if (known != sums_of_work_.end()) return formulas_.num_bodies + position;
+    sums_of_work_.push_back(std::move(key));
+    for (const WorkTerm& term : terms) {
+      if (!add_iterations(site, term.path, term.factor, formulas_.num_sums)) return std::nullopt;
+    }
+    return formulas_.num_sums++;
+  }
+
+  std::vector<NestLoop> path_of(const LoopStatement* loop) const {
     std::vector<NestLoop> path;
     for (const LoopStatement* l = loop; l; l = parents_.at(l))
       path.insert(path.begin(), nest_.at(l));
-    std::vector<Piece> product{{{}, 1}};
-    for (const auto& component : components(without_strip_mining(path))) {
-      const auto* factor = component_sum(component);
-      if (!factor) return std::nullopt;
-      std::vector<Piece> next;
-      for (const Piece& left : product) {
-        for (const Piece& right : *factor) {
-          Piece& piece = next.emplace_back(left);
-          piece.conditions.insert(piece.conditions.end(), right.conditions.begin(),
-                                  right.conditions.end());
-          piece.value *= right.value;
-        }
-      }
-      product = std::move(next);
-      if (product.size() > kMostTerms) return too_many(loop->span);
-    }
-    return product;
+    return path;
   }
 
-  std::optional<std::vector<Piece>> too_many(const SourceSpan& span) {
-    fail(span, "too many cases must be told apart", "fewer min and max");
-    return std::nullopt;
+  bool add_iterations(const Site& site, const std::vector<NestLoop>& path, const mpz_class& factor,
+                      std::size_t sum) {
+    auto pieces = paths_.iterations(path);
+    if (!pieces) {
+      explain(site);
+      return false;
+    }
+    for (Piece& piece : *pieces) {
+      piece.value *= factor;
+      formulas_.terms.push_back({sum, std::move(piece)});
+    }
+    return true;
   }
 
-  const std::vector<Piece>* component_sum(const NestComponent& component) {
-    const auto [place, is_new] = components_.try_emplace(component.key);
-    if (!is_new) return &place->second;
-    const auto sums = iteration_space(component.loops);
-    if (!sums) {
-      too_many(loop_span(component.innermost));
-      return nullptr;
+  void explain(const Site& site) {
+    const std::size_t number = paths_.obstacle_loop();
+    const bool is_loop = number < program_.loop_vars.size();
+    const SourceSpan span = is_loop ? loop_span(number) : site.statement->span;
+    if (paths_.obstacle() == Obstacle::Kind::kTooLong) {
+      return fail(span, "too many cases must be told apart", "fewer min and max");
     }
-    std::vector<Piece> pieces;
-    std::size_t budget = std::min(kComponentBudget, budget_);
-    budget_ -= budget;
-    for (const LatticeSum& sum : *sums) {
-      const auto obstacle = add_lattice_sum(sum, known_, budget, pieces);
-      if (obstacle.kind == Obstacle::Kind::kNone) continue;
-      explain(obstacle, component.innermost);
-      return nullptr;
-    }
-    budget_ += budget;
-    place->second = without_repetition(pieces);
-    return &place->second;
-  }
-
-  void explain(const Obstacle& obstacle, std::size_t loop) {
-    if (obstacle.kind == Obstacle::Kind::kTooLong) {
-      too_many(loop_span(loop));
-      return;
-    }
-    fail(loop_span(loop),
-         "the range of '" + program_.loop_vars[loop] +
+    const std::string expected = "tiles that start at multiples of the step";
+    if (!is_loop) return fail(span, "the elements of these tiles have no closed form", expected);
+    fail(span,
+         "the range of '" + program_.loop_vars[number] +
              "' multiplies a loop variable by a parameter in a way that has no closed form",
-         "tiles that start at multiples of the step");
+         expected);
   }
 
   SourceSpan loop_span(std::size_t number) const {
@@ -252,22 +273,6 @@ class Derivation {
       if (loop->loop == number) return loop->span;
     }
     return {};
-  }
-
-  /// Terms under the same conditions become one: full tiles and the last one add up.
-  static std::vector<Piece> without_repetition(const std::vector<Piece>& pieces) {
-    std::vector<Piece> result;
-    for (const Piece& piece : pieces) {
-      const auto same = std::find_if(result.begin(), result.end(), [&](const Piece& other) {
-        return other.conditions == piece.conditions;
-      });
-      if (same == result.end()) {
-        result.push_back(piece);
-      } else {
-        same->value += piece.value;
-      }
-    }
-    return result;
   }
 
   const Program& program_;
@@ -280,10 +285,11 @@ class Derivation {
   std::vector<Condition> positive_steps_, positive_tiles_;
   std::vector<Condition> domain_;
   Inequalities known_;
-  std::size_t budget_ = kBudget;
-  std::map<std::string, std::vector<Piece>> components_;
+  PathSums paths_{Inequalities()};
   std::map<const LoopStatement*, std::size_t> sum_of_loop_;
-  std::vector<GuardedTerm> terms_;
+  std::map<std::size_t, WorkTerms> work_;  // by site, on tiles
+  std::vector<WorkTerms> sums_of_work_;
+  NestFormulas formulas_;
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
-// How often each instruction of a program is executed, as sums of conditional polynomials. Private
-// to cost formulas.
+// How often each instruction of a program is executed, and how much work that is, as sums of
+// conditional polynomials. Private to cost formulas.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "toymachine/detail/region_tree.hpp"
@@ -17,11 +18,13 @@ struct NestFormulas {
   /// in the same loop share one.
   struct Site {
     const InstructionStatement* statement = nullptr;
-    std::size_t sum = 0;
+    std::size_t times = 0;            // the number of a sum
+    std::optional<std::size_t> work;  // the same, in units of FlopKind; nothing: no work
   };
   std::vector<Site> sites;
   std::vector<Condition> domain;
   std::vector<GuardedTerm> terms;
+  std::size_t num_bodies = 0;  // the first sums are those of loop bodies: how often each runs
   std::size_t num_sums = 0;
 };
 

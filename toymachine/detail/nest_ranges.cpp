@@ -18,6 +18,29 @@ NestExpression plus(const NestExpression& a, const Polynomial& b) {
   return result;
 }
 
+/// Numbers are computed.
+NestExpression folded(NestExpression expression) {
+  std::vector<mpq_class> numbers;
+  for (const NestExpression& arg : expression.args) {
+    const auto number = is_leaf(arg) ? arg.polynomial.as_constant() : std::nullopt;
+    if (!number) return expression;
+    numbers.push_back(*number);
+  }
+  const Polynomial first = numbers.empty() ? Polynomial() : Polynomial(numbers[0]);
+  switch (expression.op) {
+    case Op::kMin:
+      return leaf(*std::min_element(numbers.begin(), numbers.end()));
+    case Op::kMax:
+      return leaf(*std::max_element(numbers.begin(), numbers.end()));
+    case Op::kCeilDiv:
+      return leaf(ceil_quotient(first, expression.polynomial));
+    case Op::kFloorDiv:
+      return leaf(floor_quotient(first, expression.polynomial));
+    default:
+      return expression;
+  }
+}
+
 }  // namespace
 
 NestExpression leaf(Polynomial polynomial) { return {Op::kPolynomial, std::move(polynomial), {}}; }
@@ -63,6 +86,28 @@ bool add_at_least(const Polynomial& value, const NestExpression& bound,
   }
 }
 
+bool add_less(const NestExpression& low, const Polynomial& shift, const NestExpression& high,
+              std::vector<Polynomial>& all) {
+  bool exact = true;
+  if (is_leaf(low)) return add_below(low.polynomial + shift, high, all);
+  if (low.op == Op::kMax) {
+    for (const NestExpression& arg : low.args) exact &= add_less(arg, shift, high, all);
+    return exact;
+  }
+  if (high.op == Op::kMin) {
+    for (const NestExpression& arg : high.args) exact &= add_less(low, shift, arg, all);
+    return exact;
+  }
+  if (!is_leaf(high)) return false;
+  const Polynomial& divisor = low.polynomial;
+  const Polynomial room = high.polynomial - shift;
+  if (low.op == Op::kFloorDiv) return add_less(low.args[0], 0, leaf(divisor * room), all);
+  if (low.op == Op::kCeilDiv) {
+    return add_less(low.args[0], -1, leaf(divisor * (room - 1)), all);
+  }
+  return false;
+}
+
 void add_range(const NestLoop& loop, std::vector<Polynomial>& facts) {
   const Polynomial variable = loop_atom(loop.number);
   add_at_least(variable, loop.lower, facts);
@@ -72,7 +117,7 @@ void add_range(const NestLoop& loop, std::vector<Polynomial>& facts) {
 NestExpression substitute(NestExpression expression, const Atom& atom, const Polynomial& value) {
   expression.polynomial = toy::substitute(expression.polynomial, atom, value);
   for (NestExpression& arg : expression.args) arg = substitute(std::move(arg), atom, value);
-  return expression;
+  return folded(std::move(expression));
 }
 
 void substitute_in(NestLoop& loop, const Atom& atom, const Polynomial& value) {

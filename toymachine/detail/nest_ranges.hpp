@@ -18,6 +18,9 @@ bool add_below(const Polynomial& value, const NestExpression& bound, std::vector
 /// The same for value >= bound.
 bool add_at_least(const Polynomial& value, const NestExpression& bound,
                   std::vector<Polynomial>& all);
+/// The same for low + shift < high.
+bool add_less(const NestExpression& low, const Polynomial& shift, const NestExpression& high,
+              std::vector<Polynomial>& all);
 /// Appends what is known of the loop's variable inside the loop.
 void add_range(const NestLoop& loop, std::vector<Polynomial>& facts);
 

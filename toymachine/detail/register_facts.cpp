@@ -22,6 +22,7 @@ Atom quantified_atom(std::size_t position) { return loop_atom(kQuantified + posi
 void substitute_in(RegisterFact& fact, const Atom& atom, const Polynomial& value) {
   if (fact.index.degree(atom) > 0) fact.index = substitute(fact.index, atom, value);
   for (NestLoop& loop : fact.over) substitute_in(loop, atom, value);
+  for (Polynomial& condition : fact.given) condition = substitute(condition, atom, value);
   std::vector<TileShape> shapes;
   for (const TileShape& shape : fact.shapes) unite(shapes, {with(shape, atom, value)});
   fact.shapes = std::move(shapes);
@@ -39,7 +40,7 @@ bool shapes_mention(const RegisterFact& fact, const Atom& atom) {
 }
 
 std::vector<Polynomial> ranges_of(const RegisterFact& fact) {
-  std::vector<Polynomial> facts;
+  std::vector<Polynomial> facts = fact.given;
   for (const NestLoop& loop : fact.over) add_range(loop, facts);
   return facts;
 }
@@ -90,10 +91,7 @@ void insert(NestLoop& loop, const Solution& values) {
 
 /// Whether the value is one that the loop's variable takes.
 bool is_taken(const Polynomial& value, const NestLoop& loop, const Knowledge& knowledge) {
-  const Certainty below = knowledge.below(value, loop.upper);
-  if (!below.possible || !below.needs.empty() || !knowledge.at_least(value, loop.lower)) {
-    return false;
-  }
+  if (!knowledge.below(value, loop.upper) || !knowledge.at_least(value, loop.lower)) return false;
   if (loop.step == Polynomial(1)) return true;
   if (is_leaf(loop.lower) &&
       divide(value - loop.lower.polynomial, loop.step, /*whole=*/true).remainder.is_zero()) {
@@ -140,6 +138,9 @@ std::vector<TileShape> shapes_anywhere(const RegisterFact& fact) {
 /// Whether b in some iteration after one of a can be about the same register; `loop` is the loop.
 bool may_meet(const RegisterFact& a, const RegisterFact& b, const NestLoop& loop,
               const Knowledge& knowledge) {
+  const auto one = a.index.as_constant();
+  const auto other = b.index.as_constant();
+  if (one && other) return *one == *other;
   const Atom variable = loop_atom(loop.number);
   const Atom earlier = loop_atom(kEarlier);
   const Atom later = loop_atom(kLater);
@@ -195,20 +196,29 @@ void add_facts(RegisterFacts& facts, const RegisterFacts& newer) {
 std::vector<TileShape> shapes_of(const Polynomial& index, const RegisterFacts& facts, bool narrow,
                                  Knowledge& knowledge) {
   std::vector<TileShape> shapes;
-  bool known = true;
-  for (auto fact = facts.rbegin(); fact != facts.rend() && known; ++fact) {
+  const RegisterFact* last_if_needed = nullptr;  // it gives one shape, under its conditions
+  std::vector<TileShape> narrow_shapes;
+  for (auto fact = facts.rbegin(); fact != facts.rend(); ++fact) {
     if (apart(*fact, index, knowledge)) continue;
     const auto covered = shapes_if_covered(*fact, index, knowledge);
     const std::vector<TileShape> more = covered ? *covered : shapes_anywhere(*fact);
-    known = !more.empty();
+    if (more.empty()) break;
     unite(shapes, more);
-    if (!known || !covered || !fact->certain) continue;
-    if (knowledge.implies_all(fact->needs)) return shapes;
-    if (!narrow) continue;
-    knowledge.adopt(fact->needs);
-    return shapes;
+    const bool certain = covered && fact->certain;
+    const bool as_needed = knowledge.implies_all(fact->needs);
+    if (certain && as_needed) {
+      if (!narrow || !last_if_needed || shapes.size() == 1) return shapes;
+      break;
+    }
+    if (certain && (!last_if_needed || shapes.size() == 1)) {
+      last_if_needed = &*fact;
+      narrow_shapes = shapes;
+    }
+    if (fact->or_unknown && !as_needed) break;
   }
-  return {};  // unknown, or perhaps never written
+  if (!narrow || !last_if_needed) return {};  // unknown, or perhaps never written
+  knowledge.adopt(last_if_needed->needs);
+  return narrow_shapes;
 }
 
 RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, const Polynomial* next,
@@ -234,10 +244,13 @@ RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, cons
       substitute_in(fact, variable, quantified_atom(position));
       fact.over.push_back(loop);
       fact.over.back().number = kQuantified + position;
-    } else if (next) {
-      substitute_in(fact, variable, *next - loop.step);
-    } else if (shapes_mention(fact, variable)) {
-      fact.shapes.clear();
+    } else {
+      const bool differs = shapes_mention(fact, variable);
+      if (differs && !next) fact.shapes.clear();
+      if (next) substitute_in(fact, variable, *next - loop.step);
+      std::erase_if(fact.given,
+                    [&](const Polynomial& condition) { return condition.degree(variable) > 0; });
+      fact.or_unknown = fact.or_unknown || (differs && !fact.needs.empty());
     }
   }
   return writes;

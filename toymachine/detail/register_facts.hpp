@@ -18,6 +18,8 @@ struct RegisterFact {
   std::vector<TileShape> shapes;  // without repetition; empty: unknown
   bool certain = true;            // false: it may not have been written
   std::vector<Polynomial> needs;  // conditions on parameters under which `certain` is right
+  std::vector<Polynomial> given;  // >= 0 if it was written at all
+  bool or_unknown = false;        // where `needs` does not hold, the shape may be any
 
   bool operator==(const RegisterFact& other) const = default;
 };

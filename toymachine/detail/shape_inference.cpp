@@ -18,8 +18,8 @@ namespace {
 /// Iterations of one loop that are looked at apart from the others.
 constexpr std::size_t kMostPeeled = 3;
 
-/// Instructions that are visited in all; nests in nests multiply visits.
-constexpr std::size_t kMostVisits = 50'000;
+/// Facts that are looked at in all, in eights; nests in nests multiply visits. About a second.
+constexpr std::size_t kMostVisits = 60'000;
 
 /// What statements do.
 struct Outcome {
@@ -44,6 +44,16 @@ class Inference {
     return std::nullopt;
   }
 
+  std::nullopt_t too_long(const SourceSpan& span) {
+    return refuse(span, "the shapes of registers take too long to tell",
+                  "fewer loops inside each other");
+  }
+
+  bool visit(std::size_t facts) {
+    visits_ += facts;
+    return visits_ <= kMostVisits;
+  }
+
   std::optional<Outcome> statements(const ShapeNest& nest, RegisterFacts before) {
     Outcome all;
     for (const ShapeStatement& statement : nest) {
@@ -61,10 +71,7 @@ class Inference {
   // Instructions -------------------------------------------------------------------------------
 
   std::optional<Outcome> execute(const ShapeInstruction& instruction, const RegisterFacts& before) {
-    if (++visits_ > kMostVisits) {
-      return refuse(instruction.span, "the shapes of its registers take too long to tell",
-                    "fewer loops inside each other");
-    }
+    if (!visit(1 + before.size() / 8)) return too_long(instruction.span);
     for (const bool narrow : {false, true}) {
       if (auto outcome = execute(instruction, before, narrow)) return outcome;
     }
@@ -109,7 +116,7 @@ class Inference {
     const bool to_memory = is_memory(target.kind);
     const FlopKind kind = instruction_set()[instruction.row].flop_kind;
     std::optional<WorkTerms> work;
-    RegisterFact fact{target.register_index, {}, {}, true, {}};
+    RegisterFact fact{target.register_index, {}, {}, true, {}, {}, false};
     for (const TileShapes& operands : choices) {
       TileShape result = effect.result(operands);
       if (to_memory && result.fits) {
@@ -141,8 +148,8 @@ class Inference {
   }
 
   Certainty more_than(const NestLoop& range, std::size_t number) const {
-    if (!is_leaf(range.lower)) return {false, {}};
-    return knowledge_.below(value_in_iteration(range, number), range.upper);
+    return knowledge_.less(range.lower, range.step * Polynomial(static_cast<long>(number)),
+                           range.upper);
   }
 
   std::optional<Outcome> body(const ShapeLoop& loop, std::size_t skipped,
@@ -154,6 +161,7 @@ class Inference {
   }
 
   std::optional<Outcome> repeat(const ShapeLoop& loop, const RegisterFacts& before) {
+    if (!visit(1 + before.size() / 8)) return too_long(loop.span);
     if (at_most(loop.range, 0)) return Outcome{};
     return at_most(loop.range, 1) ? once(loop, before) : many(loop, before);
   }
@@ -163,7 +171,7 @@ class Inference {
         with(loop.body, loop_atom(loop.range.number), loop.range.lower.polynomial);
     auto outcome = statements(body, before);
     if (!outcome) return std::nullopt;
-    only_if(more_than(loop.range, 0), outcome->writes, outcome->writes);
+    only_if_more_than(loop.range, 0, outcome->writes, outcome->writes);
     outcome->work = at_iteration(loop.range, 0, std::move(outcome->work));
     return outcome;
   }
@@ -193,6 +201,7 @@ class Inference {
   /// Whether iterations like this one, after each other, stay like this one.
   bool settles(const ShapeLoop& loop, std::size_t peeled, RegisterFacts before,
                const Outcome& version) {
+    if (!visit(version.writes.size() * version.writes.size() / 8)) return false;
     NestLoop earlier = without_first(loop.range, peeled);
     const Polynomial variable = loop_atom(loop.range.number);
     earlier.upper = leaf(variable);
@@ -214,13 +223,18 @@ class Inference {
   }
 
   /// Facts about all iterations say for themselves in which they hold.
-  static void only_if(const Certainty& certainty, const RegisterFacts& writes,
-                      RegisterFacts& facts) {
+  void only_if_more_than(const NestLoop& range, std::size_t number, const RegisterFacts& writes,
+                         RegisterFacts& facts) const {
+    const Polynomial passed = range.step * Polynomial(static_cast<long>(number));
+    const Certainty certainty = knowledge_.less(range.lower, passed, range.upper);
+    std::vector<Polynomial> given;
+    add_less(range.lower, passed, range.upper, given);
     for (std::size_t i = 0; i < facts.size(); ++i) {
       RegisterFact& fact = facts[i];
       if (fact.over.size() > writes[i].over.size()) continue;
       fact.certain = fact.certain && certainty.possible;
       fact.needs.insert(fact.needs.end(), certainty.needs.begin(), certainty.needs.end());
+      fact.given.insert(fact.given.end(), given.begin(), given.end());
     }
   }
 
@@ -230,7 +244,7 @@ class Inference {
       const bool is_last = i + 1 == versions.size();
       RegisterFacts facts = is_last && others ? after_all(versions[i].writes, loop, i)
                                               : in_iteration(versions[i].writes, loop, i);
-      only_if(more_than(loop.range, i), versions[i].writes, facts);
+      only_if_more_than(loop.range, i, versions[i].writes, facts);
       add_facts(all.writes, facts);
     }
     const WorkTerms& usual = versions.back().work;

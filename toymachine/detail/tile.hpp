@@ -15,14 +15,21 @@
 
 namespace flashlab::toy::detail {
 
-/// Row-major and contiguous. Nobody wrote it while it has no rows. Memory is kept for reuse.
+/// Row-major. Nobody wrote it while it has no rows. Memory is kept for reuse. What was loaded from
+/// an input stays where it is, for nothing can write there; all else is contiguous and its own.
 template <class Element>
 class Tile {
  public:
   Shape shape() const { return shape_; }
   bool is_written() const { return shape_.rows > 0; }
-  Element* data() { return data_.get(); }
-  const Element* data() const { return data_.get(); }
+  Element* own_data() { return data_.get(); }
+  const Element* data() const { return borrowed_ ? borrowed_ : data_.get(); }
+  std::int64_t stride() const { return borrowed_ ? stride_ : shape_.cols; }
+  void borrow(const Element* data, const Shape& shape, std::int64_t stride) {
+    borrowed_ = data;
+    stride_ = stride;
+    shape_ = shape;
+  }
   /// Elements keep no meaning.
   void reshape(const Shape& shape) {
     const std::int64_t size = shape.rows * shape.cols;
@@ -31,10 +38,8 @@ class Tile {
           static_cast<std::size_t>(size) * sizeof(Element), std::align_val_t{kAlignment})));
       capacity_ = size;
     }
+    borrowed_ = nullptr;
     shape_ = shape;
-  }
-  Element at(std::int64_t row, std::int64_t column) const {
-    return data_.get()[row * shape_.cols + column];
   }
 
  private:
@@ -44,6 +49,8 @@ class Tile {
   };
   Shape shape_{0, 0};
   std::int64_t capacity_ = 0;
+  const Element* borrowed_ = nullptr;
+  std::int64_t stride_ = 0;  // of what is borrowed
   std::unique_ptr<Element[], Free> data_;
 };
 
@@ -56,7 +63,7 @@ struct ValueTraits<Tile<Element>> {
   static Tile<Element> constant(double value) {
     Tile<Element> tile;
     tile.reshape({1, 1});
-    tile.data()[0] = static_cast<Element>(value);
+    tile.own_data()[0] = static_cast<Element>(value);
     return tile;
   }
 };
@@ -188,12 +195,16 @@ bool evaluate(const TileMask<E>& e, Block<E> out) {
 }
 template <class E>
 bool evaluate(const TileProduct<E>& e, Block<E> out) {
-  return tile_kernels<E>().product(out, e.a.factor(), e.b.factor(), false);
+  tile_kernels<E>().product(out, e.a.factor(), e.b.factor(), false);
+  return tile_kernels<E>().legal(out);
 }
 template <class E>
 bool evaluate(const TileProductSum<E>& e, Block<E> out) {
-  if (e.addend.data != out.data) evaluate(e.addend, out);
-  return tile_kernels<E>().product(out, e.product.a.factor(), e.product.b.factor(), true);
+  // A sum that begins with FILL 0 begins as a product: no tile of zeros is written and read again.
+  const bool from_zero = e.addend.shape.is_scalar() && *e.addend.data == 0;
+  if (!from_zero && e.addend.data != out.data) evaluate(e.addend, out);
+  tile_kernels<E>().product(out, e.product.a.factor(), e.product.b.factor(), !from_zero);
+  return tile_kernels<E>().legal(out);
 }
 
 }  // namespace flashlab::toy::detail

@@ -39,6 +39,7 @@ void TileAccess::prepare(const BoundProgram& program, const BoundInstruction& in
     operand_ = &operand;
     stride = array_->extents.back();
     element_type = array_->element_type;
+    input = array_->role == ArrayRole::kInput;
   }
 }
 

@@ -24,6 +24,7 @@ struct TileAccess {
   Shape cell{1, 1};         // of the operand in memory, if there is one
   std::int64_t stride = 1;  // elements from one of its rows to the next
   ElementType element_type = ElementType::kFloat;
+  bool input = false;     // every element was written before the run
   std::int64_t work = 0;  // of the last execution
 
   // Of the last execution, if it failed.

@@ -139,7 +139,7 @@ void multiply(const Left& a, const Right& b, Out& out, bool add) {
 }
 
 template <class Element>
-bool product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
+void product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
   using In = Mapped<Element, const Matrix<Element>>;
   const In left(a.data, a.rows, a.cols, Eigen::OuterStride<>(a.stride));
   const In right(b.data, b.rows, b.cols, Eigen::OuterStride<>(b.stride));
@@ -154,6 +154,10 @@ bool product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add)
   } else {
     multiply(left, right, result, add);
   }
+}
+
+template <class Element>
+bool legal(Block<Element> out) {
   int illegal = 0;
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const Element* row = out.data + r * out.stride;
@@ -184,6 +188,7 @@ constexpr TileKernels<Element> kernels() {
       {&reduce<R::kMaximum, Element>, &reduce<R::kSum, Element>},
       &mask<Element>,
       &product<Element>,
+      &legal<Element>,
       &written<Element>};
 }
 

@@ -37,7 +37,7 @@ enum class TileBinaryOp : std::uint8_t { kPlus, kMinus, kTimes, kOver, kMaximum 
 enum class TileUnaryOp : std::uint8_t { kCopy, kExponential, kLogarithm };
 enum class TileReduceOp : std::uint8_t { kMaximum, kSum };
 
-/// All results are true when every element written is legal: below +inf and no NaN.
+/// Results are true when every element written is legal: below +inf and no NaN.
 template <class Element>
 struct TileKernels {
   using Binary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>);
@@ -48,8 +48,9 @@ struct TileKernels {
   std::array<bool (*)(Block<Element>, Strided<Element>, std::int64_t cols), 2> reduce;
   /// Copies; -inf where column + first_column > row + first_row.
   bool (*mask)(Block<Element>, Strided<Element>, std::int64_t first_row, std::int64_t first_column);
-  /// block = a b, or block += a b.
-  bool (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
+  /// block = a b, or block += a b: Eigen's product and nothing else.
+  void (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
+  bool (*legal)(Block<Element>);
   /// No element is NaN: somebody wrote them all.
   bool (*written)(Strided<Element>, std::int64_t rows, std::int64_t cols);
 };
