@@ -100,7 +100,10 @@ std::string counts_table(const Comparison& comparison, const Terminal& terminal)
     table.row({name, grouped(a.get_str()), grouped(b.get_str()), signed_text(b - a)});
   };
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
-    row(spoken(description.key), left.*description.value, right.*description.value);
+    const toy::Count& a = left.*description.value;
+    const toy::Count& b = right.*description.value;
+    if (description.is_rare && a == 0 && b == 0) continue;
+    row(spoken(description.key), a, b);
   }
   table.rule();
   for (std::size_t i = 0; i < left.by_instruction.size(); ++i) {
@@ -235,7 +238,9 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
   }
   const std::vector<std::string> formulas =
       crossing_formulas(comparison, formula_style(*comparison.left.loaded.program, terminal));
-  const bool constant = formulas.empty() || formulas == std::vector{decimal(*number)};
+  constexpr std::size_t kLongestFormula = 60;  // beyond, the number says more
+  const bool constant = formulas.empty() || formulas == std::vector{decimal(*number)} ||
+                        joined(formulas, "; ").size() > kLongestFormula;
   return "They cost the same when a " + mnemonic + " takes " +
          (constant ? decimal(*number) + " cycles"
                    : joined(formulas, "; ") + " cycles (here " + decimal(*number) + ")") +

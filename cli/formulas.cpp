@@ -96,11 +96,9 @@ std::string formulas_table(const toy::Program& program, const toy::CostFormulas&
     table.row(std::move(cells));
   };
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
-    const bool atomic = description.value == &toy::Counters::atomics ||
-                        description.value == &toy::Counters::bytes_updated;
-    if (atomic && formulas.total.atomics.is_zero()) continue;  // few programs have any
-    row(spoken(description.key), formulas.total.*formula_of(description.key),
-        numbers ? &((*numbers).*description.value) : nullptr);
+    const Formula& formula = formulas.total.*formula_of(description.key);
+    if (description.is_rare && formula.is_zero()) continue;
+    row(spoken(description.key), formula, numbers ? &((*numbers).*description.value) : nullptr);
   }
   table.rule();
   for (std::size_t i = 0; i < formulas.total.by_instruction.size(); ++i) {

@@ -218,9 +218,7 @@ std::string counters_table(const BoundProgram& bound, const toy::Executions& exe
   const std::vector<Counters> columns = counters_of_columns(bound, executions, costs);
   TextTable table(std::move(titles));
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
-    const bool atomic =
-        description.value == &Counters::atomics || description.value == &Counters::bytes_updated;
-    if (atomic && columns[0].*description.value == 0) continue;  // few programs have any
+    if (description.is_rare && columns[0].*description.value == 0) continue;
     add_row(table, spoken(description.key), columns,
             [&](const Counters& c) -> const Count& { return c.*description.value; });
   }

@@ -98,6 +98,7 @@ struct CounterDescription {
   const char* unit;  // "", "cycles", "bytes", …
   const char* description;
   Count Counters::*value;
+  bool is_rare = false;  // few programs have any: a table leaves out the 0
 };
 const std::vector<CounterDescription>& counter_descriptions();
 

@@ -153,7 +153,6 @@ TEST_CASE("without a formula, the place and the reason are told", "[tile_formula
     CHECK(formulas->total.steps.is_known());
     CHECK(formulas->total.loads.is_known());
     CHECK_FALSE(formulas->total.bytes_loaded.is_known());
-    CHECK_FALSE(formulas->total.exps.is_known());
     return format(formulas->no_work, *program->source);
   };
   CHECK_THAT(refusal("LOAD a[0][0], R0\nLOAD b[0][0], R1\nADD R0, R1, R0\n"),
