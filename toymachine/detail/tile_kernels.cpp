@@ -40,42 +40,62 @@ Element apply(Element a) {
   if constexpr (Op == TileUnaryOp::kLogarithm) return logarithm(a);
 }
 
-/// One row, with the column strides known to the compiler: such a loop vectorises. No `restrict`:
-/// an operand may be the row itself.
-template <TileBinaryOp Op, int AStride, int BStride, class Element>
-int binary_row(Element* out, const Element* a, const Element* b, std::int64_t cols) {
-  int illegal = 0;
-  const Element a0 = a[0];
-  const Element b0 = b[0];
-#pragma GCC ivdep
-  for (std::int64_t c = 0; c < cols; ++c) {
-    const Element value = apply<Op>(AStride == 0 ? a0 : a[c], BStride == 0 ? b0 : b[c]);
-    out[c] = value;
-    illegal |= is_legal(value) ? 0 : 1;
-  }
-  return illegal;
+/// Rows that follow one another without a gap are one long row: loops over a tile's rows are short,
+/// and what it takes to begin and to end one is not.
+template <class Element>
+void join_rows(Block<Element>& out, bool contiguous) {
+  if (!contiguous || out.stride != out.cols) return;
+  out.cols *= out.rows;
+  out.rows = 1;
 }
 
-template <TileBinaryOp Op, int AStride, int BStride, class Element>
-bool binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+template <class Element>
+bool legal(Block<Element> out) {
+  join_rows(out, true);
   int illegal = 0;
   for (std::int64_t r = 0; r < out.rows; ++r) {
-    illegal |= binary_row<Op, AStride, BStride>(
-        out.data + r * out.stride, a.data + r * a.row_stride, b.data + r * b.row_stride, out.cols);
+    const Element* row = out.data + r * out.stride;
+    for (std::int64_t c = 0; c < out.cols; ++c) illegal |= is_legal(row[c]) ? 0 : 1;
   }
   return illegal == 0;
 }
 
+/// With the column strides known to the compiler: such a loop vectorises. No `restrict`: an operand
+/// may be the block itself.
+template <TileBinaryOp Op, int AStride, int BStride, class Element>
+void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+  join_rows(out,
+            AStride == 1 && BStride == 1 && a.row_stride == out.cols && b.row_stride == out.cols);
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from_a = a.data + r * a.row_stride;
+    const Element* from_b = b.data + r * b.row_stride;
+    const Element a0 = from_a[0];
+    const Element b0 = from_b[0];
+#pragma GCC ivdep
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      to[c] = apply<Op>(AStride == 0 ? a0 : from_a[c], BStride == 0 ? b0 : from_b[c]);
+    }
+  }
+}
+
 template <TileBinaryOp Op, class Element>
 bool binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
-  if (a.column_stride == 1 && b.column_stride == 1) return binary_rows<Op, 1, 1>(out, a, b);
-  if (a.column_stride == 1) return binary_rows<Op, 1, 0>(out, a, b);
-  if (b.column_stride == 1) return binary_rows<Op, 0, 1>(out, a, b);
-  return binary_rows<Op, 0, 0>(out, a, b);
+  if (a.column_stride == 1 && b.column_stride == 1) {
+    binary_rows<Op, 1, 1>(out, a, b);
+  } else if (a.column_stride == 1) {
+    binary_rows<Op, 1, 0>(out, a, b);
+  } else if (b.column_stride == 1) {
+    binary_rows<Op, 0, 1>(out, a, b);
+  } else {
+    binary_rows<Op, 0, 0>(out, a, b);
+  }
+  return legal(out);
 }
 
 template <TileUnaryOp Op, class Element>
 bool unary(Block<Element> out, Strided<Element> a) {
+  join_rows(out, a.column_stride == 1 && a.row_stride == out.cols);
   int illegal = 0;
   for (std::int64_t r = 0; r < out.rows; ++r) {
     Element* to = out.data + r * out.stride;
@@ -154,16 +174,6 @@ void product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add)
   } else {
     multiply(left, right, result, add);
   }
-}
-
-template <class Element>
-bool legal(Block<Element> out) {
-  int illegal = 0;
-  for (std::int64_t r = 0; r < out.rows; ++r) {
-    const Element* row = out.data + r * out.stride;
-    for (std::int64_t c = 0; c < out.cols; ++c) illegal |= is_legal(row[c]) ? 0 : 1;
-  }
-  return illegal == 0;
 }
 
 template <class Element>
