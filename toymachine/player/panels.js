@@ -7,6 +7,10 @@ const kCellWindow = 48;      // cells of an array with one axis
 const kCellDigits = 4;       // the whole number is in the tooltip
 const kGridRows = 12;
 const kGridColumns = 8;
+const kTileRows = 8;         // a register's tile is shown whole up to here
+const kTileColumns = 8;
+const kTileCorner = 3;       // of a larger one: the first rows and columns
+const kTileDigits = 3;
 
 // ---- This step
 
@@ -17,21 +21,21 @@ function whereText({ trace, position }) {
 }
 
 /** What the step did: {target: "R2", becomes: "a₀₀·b₀₀ + a₀₁·b₁₀ = c₀₀ = 0.25"}. */
-function effectOf(step) {
+function effectOf({ trace, step }) {
   const write = step?.writes;
   if (!write) return null;
   const isCell = write.array !== undefined;
   const computed = write.expression_unicode ?? write.expression;
   const texts = [computed, symbolOf(write), numberText(write.value)].filter((text) => text);
   return {
-    target: isCell ? write.array + bracketed(write.index) : `R${write.register}`,
+    target: isCell ? write.array + bracketed(write.index) : trace.registerName(write.register),
     becomes: [...new Set(texts)].join(" = "),
   };
 }
 
 function labelTexts({ trace, position }) {
   return (trace.labels.get(position) || []).map((label) => {
-    const name = `R${label.register} is now called ${symbolOf(label)}`;
+    const name = `${trace.registerName(label.register)} is now called ${symbolOf(label)}`;
     const good = { kind: "good", text: `✓ ${name}: its claim was checked and holds` };
     const bad = { kind: "bad", text: `✗ ${name}: its claim does not hold` };
     return label.claim === true ? good : label.claim === false ? bad : { kind: "", text: name };
@@ -41,7 +45,7 @@ function labelTexts({ trace, position }) {
 /** What a screen reader says. */
 function narration(view) {
   const { step } = view;
-  const effect = effectOf(step);
+  const effect = effectOf(view);
   const did = step ? `, line ${step.line}: ${step.instruction}` : "";
   const parts = [`${whereText(view)}${did}.`];
   if (effect) parts.push(`${effect.target} becomes ${effect.becomes}.`);
@@ -60,7 +64,7 @@ function drawNow(view) {
     chips.push(`line ${step.line}`, trace.about.passes?.[step.pass] || "");
     for (const [name, value] of Object.entries(step.loops || {})) chips.push(`${name} = ${value}`);
   }
-  const effect = effectOf(step);
+  const effect = effectOf(view);
   byId("where").textContent = whereText(view);
   byId("loops").replaceChildren(...chips.filter(Boolean).map((text) => node("li", "", text)));
   byId("instruction").textContent = step ? step.instruction : startText(trace);
@@ -84,30 +88,61 @@ function drawRegisters(view) {
     cards.push(registerCard(view, r, tags));
   }
   byId("registers").replaceChildren(...cards);
+  const inSight = `${view.trace.registerName(first)} to ${view.trace.registerName(end - 1)}`;
   byId("registers-note").textContent =
-    end - first < count ? `R${first} to R${end - 1} of ${grouped(count)} registers` : "";
+    end - first < count ? `${inSight} of ${grouped(count)} registers` : "";
 }
 
 function registerCard({ trace, position, showSymbols }, number, tags) {
   const held = trace.register(number, position);
   const card = node("li", ["register", ...tags, held ? "" : "unwritten"].join(" "));
-  const name = node("span", "name", `R${number}`);
-  card.append(node("header", "", name, node("span", "tag", tags.join(", "))));
-  card.append(node("span", "big", held ? shownText(held, showSymbols) : "empty"));
-  card.append(node("span", "small", held?.symbol ? shownText(held, !showSymbols) : ""));
+  const name = node("span", "name", trace.registerName(number));
+  const head = node("header", "", name, node("span", "tag", tags.join(", ")));
+  card.append(head);
+  if (isTile(held?.value)) {
+    const columns = shownOf(held.value[0]?.length ?? 0, kTileColumns);
+    if (columns > 2) card.classList.add(columns > 5 ? "whole" : "wide");
+    name.after(node("span", "shape", shapeText(held.value)));
+    if (showSymbols && held.symbol) card.append(node("span", "big", held.symbol));
+    card.append(tileTable(held.value));
+    if (!showSymbols && held.symbol) card.append(node("span", "small", held.symbol));
+  } else {
+    card.append(node("span", "big", held ? shownText(held, showSymbols) : "empty"));
+    card.append(node("span", "small", held?.symbol ? shownText(held, !showSymbols) : ""));
+  }
+  const names = [...new Set([trace.registerName(number), `R${number}`])].join(", ");
   const since = held && trace.numbers[held.at];  // nothing after a gap
-  if (held) card.title = `R${number} = ${fullText(held)}${since ? `, since step ${since}` : ""}`;
+  if (held) card.title = `${names} = ${fullText(held)}${since ? `, since step ${since}` : ""}`;
   return card;
+}
+
+/** How many rows or columns of a tile are shown. */
+const shownOf = (length, most) => (length <= most ? length : kTileCorner);
+
+/** A tile's elements: all of a small one, the first rows and columns of a large one. */
+function tileTable(tile) {
+  const columns = tile[0]?.length ?? 0;
+  const shownRows = shownOf(tile.length, kTileRows);
+  const shownColumns = shownOf(columns, kTileColumns);
+  const rows = tile.slice(0, shownRows).map((numbers) => {
+    const cells = numbers.slice(0, shownColumns).map((v) => numberText(v, kTileDigits));
+    if (shownColumns < columns) cells.push("…");
+    return node("tr", "", ...cells.map((text) => node("td", "", text)));
+  });
+  if (shownRows < tile.length) rows.push(node("tr", "", node("td", "", "⋮")));
+  return node("div", "tile", node("table", "", node("tbody", "", ...rows)));
 }
 
 // ---- DRAM
 
 function drawMemory(view) {
   const { trace, step } = view;
-  const marks = new Map();  // "array element" -> class
+  const marks = new Map();  // "array element" -> classes; the first element of a tile
   const mark = ({ array: name, index }, kind) => {
     const array = trace.arraysByName.get(name);
-    if (array) marks.set(`${name} ${elementOf(array, index)}`, kind);
+    if (!array) return;
+    const key = `${name} ${elementOf(array, index)}`;
+    marks.set(key, [...(marks.get(key) || []), kind]);
   };
   for (const cell of step?.reads || []) mark(cell, "read");
   if (step?.writes?.array !== undefined) mark(step.writes, "written");
@@ -132,7 +167,9 @@ function scrollSideways(box, cell) {
 
 function arrayFigure(view, array, marks) {
   const roles = { input: "input", output: "output", temp: "scratch" };
-  const about = `  ${array.shape.map(grouped).join(" × ")}, ${roles[array.role] || array.role}`;
+  const shape = array.shape.map(grouped).join(" × ");
+  const tiles = array.isTiled ? ` in tiles of ${array.tile.slice(-2).map(grouped).join(" × ")}` : "";
+  const about = `  ${shape}${tiles}, ${roles[array.role] || array.role}`;
   const caption = node("figcaption", "", node("b", "", array.name), about);
   const make = array.shape.length === 1 ? cellList : cellGrid;
   return node("figure", "", caption, make(view, array, marks, caption));
@@ -140,10 +177,10 @@ function arrayFigure(view, array, marks) {
 
 function cellNode(tag, { trace, position, showSymbols }, array, element, marks) {
   const held = trace.cell(array, element, position);
-  const mark = marks.get(`${array.name} ${element}`) || "";
+  const mark = marks.get(`${array.name} ${tileOf(array, element).start}`) || [];
   const text = held ? shownText(held, showSymbols, kCellDigits) : "·";
-  const cell = node(tag, `cell ${mark || (held ? "" : "unwritten")}`, text);
-  const state = [mark, held ? "" : "not written yet"].filter(Boolean).join(", ");
+  const cell = node(tag, `cell ${mark.join(" ") || (held ? "" : "unwritten")}`, text);
+  const state = [...mark, held ? "" : "not written yet"].filter(Boolean).join(", ");
   if (state) cell.append(node("span", "hidden", ` ${state}`));
   if (held) cell.title = `${array.name}${bracketed(indexOf(array, element))} = ${fullText(held)}`;
   return cell;
@@ -175,14 +212,23 @@ function cellGrid(view, array, marks, caption) {
     caption.append(`, rows ${grouped(row0)} to ${grouped(rowEnd - 1)}`);
     caption.append(`, columns ${grouped(column0)} to ${grouped(columnEnd - 1)}`);
   }
+  const [tileRows, tileColumns] = array.tile.slice(-2);
+  const beginsTile = (i, first, length) => length > 1 && i > first && i % length === 0;
+  const gap = () => node("td", "gap");
   const head = node("tr", "", node("td"));
-  for (let c = column0; c < columnEnd; ++c) head.append(header("col", String(c)));
+  for (let c = column0; c < columnEnd; ++c) {
+    if (beginsTile(c, column0, tileColumns)) head.append(gap());
+    head.append(header("col", String(c)));
+  }
   const body = node("tbody");
   for (let r = row0; r < rowEnd; ++r) {
-    const row = node("tr", "", header("row", indexOf(array, r * columns).slice(0, -1).join(", ")));
+    const index = indexOf(array, r * columns).slice(0, -1);
+    const row = node("tr", "", header("row", index.join(", ")));
     for (let c = column0; c < columnEnd; ++c) {
+      if (beginsTile(c, column0, tileColumns)) row.append(gap());
       row.append(cellNode("td", view, array, r * columns + c, marks));
     }
+    if (r > row0 && beginsTile(index.at(-1), 0, tileRows)) body.append(node("tr", "gap"));
     body.append(row);
   }
   const title = node("caption", "hidden", array.name);
@@ -240,8 +286,11 @@ function drawCounters({ trace, position }) {
   const now = trace.counts(position);
   const total = trace.counts(trace.last);
   const rows = [...total.ops].map(([op, count]) => countRow("op", op, now.ops.get(op), count));
-  const sums = { loads: "Loads", stores: "Stores", compute: "Compute", cycles: "Cycles" };
+  const sums = {
+    loads: "Loads", stores: "Stores", atomics: "Atomics", compute: "Compute", cycles: "Cycles",
+  };
   for (const [key, name] of Object.entries(sums)) {
+    if (key === "atomics" && !trace.hasAtomics) continue;
     rows.push(countRow("sum", name, now[key], total[key]));
   }
   byId("counters").tBodies[0].replaceChildren(...rows);
@@ -250,7 +299,9 @@ function drawCounters({ trace, position }) {
 function drawPasses({ trace, position, step }, goTo) {
   const rows = [...trace.passStart].map(([pass, start]) => {
     const counts = trace.counts(position, (tally) => tally.pass === pass);
-    const row = countRow("", "", counts.loads, counts.stores, counts.compute, counts.cycles);
+    const atomics = trace.hasAtomics ? [counts.atomics] : [];
+    const traffic = [counts.loads, counts.stores, ...atomics];
+    const row = countRow("", "", ...traffic, counts.compute, counts.cycles);
     const button = node("button", "", trace.about.passes?.[pass] || "Before the first pass");
     button.type = "button";
     button.title = `Go to its first step, ${trace.numbers[start]}`;

@@ -37,6 +37,7 @@ class Player {
     byId("total").textContent = grouped(numbers[last]);
     byId("shown").hidden = !about.symbols;
     byId("passes-section").hidden = passStart.size < 2;
+    byId("passes-atomics").hidden = !this.trace.hasAtomics;
     const most = [...lines.values()].reduce((max, at) => Math.max(max, at.length), 0);
     byId("program").style.setProperty("--count", `${grouped(most).length + 1}ch`);
   }
