@@ -12,6 +12,7 @@ class Player {
     this.timer = 0;
     this.announced = 0;
     this.steps = new StepsTable(trace, (position) => this.move(position));
+    this.timeline = timelinePanel(trace, (step) => this.move(this.positionOf(step)));
     this.describe();
     this.listen();
   }
@@ -165,6 +166,7 @@ class Player {
     drawProgram(view);
     drawCounters(view);
     drawPasses(view, (start) => this.move(start));
+    this.timeline?.draw(view);
     this.steps.draw(view);
     byId("scrubber").value = position;
     byId("scrubber").setAttribute("aria-valuetext", whereText(view));
