@@ -119,6 +119,22 @@ TEST_CASE("a tile comes as its shape and its rows") {
   CHECK(trace["counters"]["atomics"] == 2);
 }
 
+TEST_CASE("where cycles depend on the size of a tile, each step says its own") {
+  const BoundProgram program = bound(
+      ".isa attention\n.input a(3, 2) tile (2, 2)\nfor i in 0..2\n  LOAD a[i][0], R0\n"
+      "  ADD R0, R0, R0\nend\n");
+  TraceJsonOptions options;
+  REQUIRE(options.costs.parse("LOAD=4+1/element"));
+  std::ostringstream out;
+  const auto sink = make_trace_json(out, options);
+  REQUIRE(run_trace(program, *sink));
+  const Json trace = Json::parse(out.str());
+  CHECK(trace["steps"][0]["cycles"] == 8);
+  CHECK_FALSE(trace["steps"][1].contains("cycles"));
+  CHECK(trace["steps"][2]["cycles"] == 6);
+  CHECK(trace["counters"]["cycles"] == 16);
+}
+
 TEST_CASE("each step stands on a line of its own") {
   std::istringstream lines(json_text(bundled("softmax_online")));
   std::uint64_t steps = 0;

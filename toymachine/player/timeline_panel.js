@@ -86,8 +86,7 @@ class TimelinePanel {
     const waits = ({ memory, compute }) => Number(memory.buffer) + Number(compute.buffer);
     const saved = Number(one.cycles) - Number(two.cycles);
     if (saved === 0) return "A second buffer saves nothing in this run.";
-    const times = (Number(one.cycles) / Number(two.cycles)).toFixed(2);
-    return `Double buffering saves ${grouped(saved)} of ${grouped(one.cycles)} cycles (${times}×): `
+    return `Double buffering saves ${grouped(saved)} of ${grouped(one.cycles)} cycles: `
       + `waiting for registers in use takes ${grouped(waits(two))} cycles instead of `
       + `${grouped(waits(one))}.`;
   }

@@ -51,7 +51,7 @@ class Trace {
     this.afterGap = [];          // gap -> register -> what it holds, as far as the trace says so
     this.lines = new Map();      // line -> positions
     this.passStart = new Map();  // pass -> its first position
-    this.tallies = new Map();    // pass and instruction -> {pass, op, kind, at}
+    this.tallies = new Map();    // pass and instruction -> {pass, op, kind, at, cycles: sums}
     this.cells = new Map();      // first element of a tile in DRAM -> {at, writes}
     this.arrays = (this.about.arrays || []).map(arrayFromJson);
     this.arraysByName = new Map(this.arrays.map((array) => [array.name, array]));
@@ -102,7 +102,11 @@ class Trace {
     const pass = step.pass ?? 0;
     pushTo(this.lines, step.line, position);
     if (!this.passStart.has(pass)) this.passStart.set(pass, position);
-    this.tally(step, pass, writes).push(position);
+    const tally = this.tally(step, pass, writes);
+    tally.at.push(position);
+    if (step.cycles !== undefined) {
+      (tally.cycles ??= []).push((tally.cycles?.at(-1) ?? 0) + Number(step.cycles));
+    }
     const { register } = writes;
     if (register !== undefined) (this.registerWrites[register] ??= []).push(position);
     this.rename((step.renamed || []).filter((name) => name.register !== register));
@@ -125,7 +129,7 @@ class Trace {
       this.hasAtomics ||= kind === "atomics";
       this.tallies.set(key, { pass, op: step.op, kind, at: [] });
     }
-    return this.tallies.get(key).at;
+    return this.tallies.get(key);
   }
 
   addLabel(label) {
@@ -239,7 +243,8 @@ class Trace {
       if (!filter(tally)) continue;
       const count = countUpTo(tally.at, position);
       sums.steps += count;
-      sums.cycles += count * this.cyclesOf(tally.op);
+      const worked = tally.cycles?.[count - 1] ?? 0;  // where cycles depend on the step
+      sums.cycles += tally.cycles ? worked : count * this.cyclesOf(tally.op);
       sums[tally.kind] += count;
       sums.ops.set(tally.op, (sums.ops.get(tally.op) || 0) + count);
     }
