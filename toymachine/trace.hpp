@@ -73,8 +73,7 @@ struct TraceRow {
   std::string text;              // as the program would have it, with the cell's own indices
   std::vector<TraceLoop> loops;  // from outermost to innermost
   std::vector<std::int64_t> register_reads;
-  std::optional<TraceCell> read;  // a cell that was loaded
-  std::optional<TraceCell> stored;
+  std::optional<TraceCell> read, stored;  // a cell that was loaded, that was written
   std::int64_t register_written = -1;
   TraceValue value;   // what was written, to a register or a cell
   Symbol symbol;      // the same, under its label if it got one

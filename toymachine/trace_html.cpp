@@ -31,9 +31,9 @@ constexpr std::string_view kTraceMark = "<!-- flashlab: trace -->";
 constexpr std::string_view kScriptMark = "/* flashlab: script */";
 
 // In the order of their use of each other.
-constexpr std::array<std::string_view, 7> kScripts{
-    "trace.js", "text.js",           "panels.js", "steps_table.js",
-    "lanes.js", "timeline_panel.js", "player.js"};
+constexpr std::array<std::string_view, 8> kScripts{
+    "trace.js",       "text.js",  "panels.js",         "machine_panels.js",
+    "steps_table.js", "lanes.js", "timeline_panel.js", "player.js"};
 constexpr std::array<std::string_view, 2> kStyles{"player.css", "lanes.css"};
 
 std::string_view player_file(std::string_view name) {

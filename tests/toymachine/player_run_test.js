@@ -1,5 +1,5 @@
-// Runs in the page under test, after the player: walks through the trace and its timeline, and leaves
-// what the page shows as JSON in an element that player_run_test.cpp reads.
+// Runs in the page under test, after the player: walks through the trace and its timeline, and
+// leaves what the page shows as JSON in an element that player_run_test.cpp reads.
 (async () => {
   const find = (selector) => document.querySelector(selector);
   const all = (selector) => [...document.querySelectorAll(selector)];

@@ -109,7 +109,8 @@ class TimelinePanel {
   detail(step) {
     const { lanes } = this;
     const busy = lanes.busyOf(step);
-    if (!busy) return [step ? "This step takes no cycle that the lanes show." : "Nothing runs yet."];
+    if (step === 0) return ["Nothing runs yet."];
+    if (!busy) return ["This step takes no cycle that the lanes show."];
     const { start, end, unit } = busy;
     const span = `${unit}, cycles ${grouped(start)} to ${grouped(end)} (${grouped(end - start)})`;
     const waited = lanes.lanes.flatMap(({ intervals }) => intervals)

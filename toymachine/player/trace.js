@@ -123,9 +123,9 @@ class Trace {
   tally(step, pass, writes) {
     const key = `${pass} ${step.op}`;
     if (!this.tallies.has(key)) {
-      const isStore = writes.array !== undefined;
-      const isLoad = step.reads?.length > 0;
-      const kind = isLoad && isStore ? "atomics" : isLoad ? "loads" : isStore ? "stores" : "compute";
+      const writesCell = writes.array !== undefined;
+      const kind = step.reads?.length > 0
+        ? (writesCell ? "atomics" : "loads") : (writesCell ? "stores" : "compute");
       this.hasAtomics ||= kind === "atomics";
       this.tallies.set(key, { pass, op: step.op, kind, at: [] });
     }
