@@ -1,6 +1,7 @@
 // The player on traces of programs that ran: tiles, and the timeline of the same run.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -30,7 +31,10 @@ constexpr const char* kSum =
     ".isa softmax\n.input x[8]\n.output total[1]\nLOAD x[0], R0\nEXP R0, R1\n"
     "for i in 1..8\n  LOAD x[i], R0\n  EXP R0, R0\n  ADD R1, R0, R1\nend\nSTORE R1, total[0]\n";
 
-std::string page_of(const std::string& text, const TraceOptions& options = {}) {
+using Edit = std::function<void(json& timeline)>;
+
+std::string page_of(const std::string& text, const TraceOptions& options = {},
+                    const Edit& edit = {}) {
   const BoundProgram program = test::bound(text);
   TraceJsonOptions json_options;
   REQUIRE(json_options.costs.parse(program.tiled ? "LOAD=4+1/element" : "LOAD=4,EXP=3"));
@@ -40,13 +44,16 @@ std::string page_of(const std::string& text, const TraceOptions& options = {}) {
   const auto sink = make_trace_json(trace, json_options);
   REQUIRE(test::run_trace(program, *sink, options));
   trace.flush();
-  REQUIRE(
-      buffer.finish(timeline_of_steps_json(program, json_options.costs, options.from, options.to)));
+  json timeline =
+      json::parse(timeline_of_steps_json(program, json_options.costs, options.from, options.to));
+  if (edit) edit(timeline);
+  REQUIRE(buffer.finish(timeline.dump()));
   return out.str();
 }
 
-json drive(const std::string& text, const TraceOptions& options = {}, int width = 1280) {
-  json report = test::drive(page_of(text, options), "player_run_test.js", width);
+/// What player_run_test.js found in a page.
+json drive(const std::string& page, int width = 1280) {
+  json report = test::drive(page, "player_run_test.js", width);
   CHECK(report["errors"] == json::array());
   CHECK(report["differing"] == json::array());
   CHECK(report["widest"] == 0);
@@ -57,7 +64,7 @@ json drive(const std::string& text, const TraceOptions& options = {}, int width 
 
 TEST_CASE("the player shows tiles under their registers' names", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(kTiles);
+  const json report = drive(page_of(kTiles));
   const json& steps = report["steps"];
   CHECK(steps[3]["names"] == json{"A", "X[0]", "X[1]"});
   CHECK(steps[3]["shapes"] == json{"2 × 2", "2 × 2", ""});
@@ -72,7 +79,7 @@ TEST_CASE("the player shows tiles under their registers' names", "[player]") {
 
 TEST_CASE("the player marks and changes all elements of a tile in DRAM", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(kTiles);
+  const json report = drive(page_of(kTiles));
   const auto cells = [&](std::size_t step, const char* array) {
     return report["steps"][step]["cells"][array];
   };
@@ -92,16 +99,16 @@ TEST_CASE("the player marks and changes all elements of a tile in DRAM", "[playe
 
 TEST_CASE("the player shows the beginning of a large tile", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(
-      ".isa attention\n.input a(9, 9) tile (9, 9)\n.output c(9, 9) tile (9, 9)\n"
-      "LOAD a[0][0], R0\nSTORE R0, c[0][0]\n");
+  const json report =
+      drive(page_of(".isa attention\n.input a(9, 9) tile (9, 9)\n.output c(9, 9) tile (9, 9)\n"
+                    "LOAD a[0][0], R0\nSTORE R0, c[0][0]\n"));
   CHECK(report["steps"][1]["shapes"][0] == "9 × 9");
   CHECK(report["steps"][1]["tiles"][0] == "1 2 3 …/10 11 12 …/19 20 21 …/⋮");
 }
 
 TEST_CASE("a trace's page shows where its steps stand in the timeline", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(kSum);
+  const json report = drive(page_of(kSum));
   CHECK(report["models"] == json{"Serial", "Overlap, 1 buffer", "Overlap, 2 buffers"});
   CHECK(report["model"] == "Overlap, 2 buffers37 cycles");
   CHECK(report["steps"][0]["marked"] == 0);
@@ -120,7 +127,7 @@ TEST_CASE("a trace's page shows where its steps stand in the timeline", "[player
 
 TEST_CASE("the player's timeline tells why a second buffer pays", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(kSum);
+  const json report = drive(page_of(kSum));
   CHECK(report["causes"] == json{"Serial: 64 cycles", "memory 51.6 % – – 48.4 %",
                                  "compute 48.4 % – – 51.6 %", "Overlap, 1 buffer: 64 cycles",
                                  "memory 51.6 % 6.3 % 42.2 % –", "compute 48.4 % 50.0 % – 1.6 %",
@@ -141,15 +148,34 @@ TEST_CASE("a part of a trace has that part of the timeline, and says so", "[play
   TraceOptions part;
   part.from = 5;
   part.to = 9;
-  const json report = drive(kSum, part);
+  const json report = drive(page_of(kSum, part));
   CHECK(report["steps"].size() == 6);
   for (std::size_t step = 1; step < 6; ++step) CHECK(report["steps"][step]["marked"] == 1);
   CHECK_THAT(report["note"].get<std::string>(), contains("whole run"));
 }
 
+TEST_CASE("the player says where its lanes were cut, and why there are none", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json cut = drive(page_of(kSum, {}, [](json& timeline) {
+    for (json& model : timeline["models"]) {
+      json& intervals = model["intervals"];
+      model["intervals_left_out"] = intervals.size() - 5;
+      intervals.erase(intervals.begin() + 5, intervals.end());
+    }
+  }));
+  CHECK_THAT(cut["steps"][20]["detail"].get<std::string>(),
+             contains("The lanes end before this step"));
+  CHECK_THAT(cut["note"].get<std::string>(), contains("the page holds 5 stretches of each model"));
+  const json none = drive(page_of(kSum, {}, [](json& timeline) {
+    timeline = {{"missing", "<b>why</b>"}};
+  }));
+  CHECK(none["note"] == "There is none: <b>why</b>.");
+  CHECK_FALSE(none.contains("models"));
+}
+
 TEST_CASE("the player's tiles and lanes fit a narrow page", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  CHECK(drive(kTiles, {}, 500)["steps"].size() == 9);
+  CHECK(drive(page_of(kTiles), 500)["steps"].size() == 9);
 }
 
 TEST_CASE("no markup of a timeline reaches the trace's page", "[player]") {

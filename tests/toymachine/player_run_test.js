@@ -45,14 +45,15 @@
       if (markup() !== seen[p]) report.differing.push(p);
   }
 
-  async function timeline(report) {
+  function timeline(report) {
+    report.note = find("#timeline-note").textContent;
+    if (!find("#lanes figure")) return;
     report.models = texts("#models label");
     report.model = find("#lanes figcaption").textContent;
     report.causes = all("#causes tbody tr").map((row) => rowText(row).replace(/\u00a0/g, " "));
     report.sums = all("#causes tbody tr:not(.sum)").map((row) => [...row.cells].slice(1)
       .reduce((sum, cell) => sum + (parseFloat(cell.textContent) || 0), 0));
     report.verdict = find("#verdict").textContent;
-    report.note = find("#timeline-note").textContent;
     press("Home");
     click(all("#lanes .load")[1] ?? find("#lanes .load"));
     report.clicked = where();
@@ -71,7 +72,7 @@
     for (let i = 0; i < 500 && find("#player").hidden; ++i) await pause(10);
     report.heads = texts("#steps thead th");
     walk(report);
-    await timeline(report);
+    timeline(report);
     press("End");
     report.counters = {};
     for (const row of find("#counters").tBodies[0].rows)

@@ -110,7 +110,11 @@ class TimelinePanel {
     const { lanes } = this;
     const busy = lanes.busyOf(step);
     if (step === 0) return ["Nothing runs yet."];
-    if (!busy) return ["This step takes no cycle that the lanes show."];
+    const last = lanes.steps.at(-1) ?? 0;
+    if (step > last && lanes.data.models[0].intervals_left_out > 0) {
+      return [`The lanes end before this step, with step ${grouped(last)}.`];
+    }
+    if (!busy) return ["This step takes no cycles."];
     const { start, end, unit } = busy;
     const span = `${unit}, cycles ${grouped(start)} to ${grouped(end)} (${grouped(end - start)})`;
     const waited = lanes.lanes.flatMap(({ intervals }) => intervals)
@@ -168,6 +172,6 @@ function timelinePanel(trace, goTo) {
   }
   byId("timeline-heading").nextElementSibling.hidden = !isShown;
   if (isShown) return new TimelinePanel(trace, data, goTo);
-  byId("timeline-note").textContent = data.missing ?? "";
+  byId("timeline-note").textContent = data.missing ? `There is none: ${data.missing}.` : "";
   return null;
 }
