@@ -106,7 +106,8 @@ function arrayFigure(view, array, marks) {
   const roles = { input: "input", output: "output", temp: "scratch" };
   const shape = array.shape.map(grouped).join(" × ");
   const tile = array.tile.slice(-2).map(grouped).join(" × ");
-  const about = `  ${shape}${array.isTiled ? ` in tiles of ${tile}` : ""}, ${roles[array.role] || array.role}`;
+  const tiles = array.isTiled ? ` in tiles of ${tile}` : "";
+  const about = `  ${shape}${tiles}, ${roles[array.role] || array.role}`;
   const caption = node("figcaption", "", node("b", "", array.name), about);
   const make = array.shape.length === 1 ? cellList : cellGrid;
   return node("figure", "", caption, make(view, array, marks, caption));
@@ -169,5 +170,6 @@ function cellGrid(view, array, marks, caption) {
     body.append(row);
   }
   const title = node("caption", "hidden", array.name);
-  return node("div", "grid", node("table", "", title, node("thead", "", head), body));
+  const table = node("table", "", title, node("thead", "", head), body);
+  return node("div", array.isTiled ? "grid tiled" : "grid", table);
 }
