@@ -22,8 +22,7 @@ using toy::Cause;
 using toy::Timeline;
 using toy::Unit;
 
-constexpr std::uint64_t kShownSteps = 40;        // that the picture shows unless told otherwise
-constexpr std::uint64_t kPageIntervals = 5'000;  // of each model, in a page
+constexpr std::uint64_t kShownSteps = 40;  // that the picture shows unless told otherwise
 
 struct Options {
   std::string program, model = "both", html;
@@ -183,7 +182,7 @@ int show_timeline(const Options& options) {
   simulation.to = options.to.value_or(INT64_MAX);
   if (!options.html.empty()) {
     toy::TimelineOptions recording = simulation;
-    recording.max_intervals = kPageIntervals;
+    recording.max_intervals = toy::kPageIntervals;
     const std::vector<Timeline> timelines = simulated(bound, loaded, recording);
     write_file(options.html,
                [&](std::ostream& out) { toy::write_timeline_page(bound, timelines, out); });

@@ -7,6 +7,7 @@
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
 #include "cli/report.hpp"
+#include "toymachine/timeline_json.hpp"
 #include "toymachine/trace_html.hpp"
 #include "toymachine/trace_json.hpp"
 #include "toymachine/trace_table.hpp"
@@ -71,7 +72,13 @@ Traced write_page(const Options& options, const LoadedProgram& loaded,
   std::ostream json(&buffer);
   Traced result = write_json(options, loaded, bound, json);
   json.flush();
-  value_or_fail(buffer.finish(), *loaded.source);
+  // A run that failed took no time worth showing, and a generic iteration happens at no time.
+  std::string timeline;
+  if (result && options.body.empty()) {
+    timeline =
+        toy::timeline_of_steps_json(bound, options.machine.cost_table(), options.from, options.to);
+  }
+  value_or_fail(buffer.finish(timeline), *loaded.source);
   return result;
 }
 

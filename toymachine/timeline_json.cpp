@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "timeline_files.hpp"
+#include "toymachine/counters.hpp"
 #include "toymachine/detail/embedded_file.hpp"
 
 namespace flashlab::toy {
@@ -97,6 +99,43 @@ Json model_json(const BoundProgram& program, const Timeline& timeline, bool inte
   return json;
 }
 
+/// The first intervals of some steps, and the idle ones between them.
+class StepIntervals {
+ public:
+  StepIntervals(std::uint64_t from, std::uint64_t to, std::size_t models)
+      : from_(from), to_(to), models_(models) {}
+
+  void add(std::size_t model, const TimelineInterval& interval) {
+    Model& kept = models_[model];
+    bool& ended = kept.ended[static_cast<std::size_t>(interval.unit)];
+    if (interval.step > to_) ended = true;
+    if (interval.step >= from_) kept.begun = true;
+    if (ended || !kept.begun || (interval.step != 0 && interval.step < from_)) return;
+    if (kept.intervals.size() < kPageIntervals) {
+      kept.intervals.push_back(interval);
+    } else {
+      ++kept.left_out;
+    }
+  }
+
+  void move_into(std::vector<Timeline>& timelines) {
+    for (std::size_t i = 0; i < timelines.size(); ++i) {
+      timelines[i].intervals = std::move(models_[i].intervals);
+      timelines[i].intervals_left_out = models_[i].left_out;
+    }
+  }
+
+ private:
+  struct Model {
+    std::vector<TimelineInterval> intervals;
+    std::uint64_t left_out = 0;
+    bool begun = false;
+    std::array<bool, kNumUnits> ended{};
+  };
+  std::uint64_t from_, to_;
+  std::vector<Model> models_;
+};
+
 std::string_view page_file(std::string_view name) {
   for (const EmbeddedFile& file : timeline_files) {
     if (file.name == name) return file.text;
@@ -125,14 +164,40 @@ std::string timeline_json(const BoundProgram& program, const std::vector<Timelin
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string timeline_of_steps_json(const BoundProgram& program, const CostTable& costs,
+                                   std::uint64_t from, std::uint64_t to) {
+  const auto missing = [](const std::string& why) {
+    return Json{{"missing", why}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  const auto times = count_times(program);
+  if (!times) return missing(times.diagnostics.front().what);
+  Count steps = 0;
+  for (const Count& count : *times) steps += count;
+  if (steps > Count(static_cast<unsigned long>(kMostTimedSteps))) {
+    return missing("a run of " + steps.get_str() + " steps is too long for a timeline in its page");
+  }
+  TimelineOptions options;
+  options.costs = costs;
+  options.to = INT64_MAX;
+  StepIntervals kept(from, to, options.models.size());
+  options.sink = [&](std::size_t model, const TimelineInterval& interval) {
+    kept.add(model, interval);
+  };
+  auto timelines = simulate(program, options);
+  if (!timelines) return missing(timelines.diagnostics.front().what);
+  kept.move_into(*timelines);
+  return timeline_json(program, *timelines, true);
+}
+
 void write_timeline_page(const BoundProgram& program, const std::vector<Timeline>& timelines,
                          std::ostream& out) {
   std::string page(page_file("timeline.html"));
   const auto fill = [&page](std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
   };
-  fill("/* flashlab: style */",
-       std::string(page_file("player.css")) + std::string(page_file("timeline.css")));
+  fill("/* flashlab: style */", std::string(page_file("player.css")) +
+                                    std::string(page_file("lanes.css")) +
+                                    std::string(page_file("timeline.css")));
   std::string script;
   for (const std::string_view name : {"text.js", "lanes.js", "timeline.js"}) {
     script += page_file(name);

@@ -69,11 +69,11 @@ struct TraceRow {
   std::uint64_t step = 0;      // from 1
   std::uint64_t position = 0;  // the step's number in the table: from 1 in a generic iteration
   const BoundInstruction* instruction = nullptr;
+  std::int64_t work = 1;         // Step::work
   std::string text;              // as the program would have it, with the cell's own indices
   std::vector<TraceLoop> loops;  // from outermost to innermost
   std::vector<std::int64_t> register_reads;
-  std::optional<TraceCell> read;  // a cell that was loaded
-  std::optional<TraceCell> stored;
+  std::optional<TraceCell> read, stored;  // a cell that was loaded, that was written
   std::int64_t register_written = -1;
   TraceValue value;   // what was written, to a register or a cell
   Symbol symbol;      // the same, under its label if it got one

@@ -21,6 +21,8 @@ constexpr std::string_view kStepsKey = "steps";
 constexpr std::string_view kBeginHead = "<script type=\"application/json\" id=\"trace-head\">";
 constexpr std::string_view kBeginSteps = "<script type=\"application/json\" class=\"trace-steps\">";
 constexpr std::string_view kBeginTail = "<script type=\"application/json\" id=\"trace-tail\">";
+constexpr std::string_view kBeginTimeline =
+    "<script type=\"application/json\" id=\"trace-timeline\">";
 constexpr std::string_view kEnd = "</script>\n";
 
 // Where in player.html the other things go.
@@ -29,8 +31,10 @@ constexpr std::string_view kTraceMark = "<!-- flashlab: trace -->";
 constexpr std::string_view kScriptMark = "/* flashlab: script */";
 
 // In the order of their use of each other.
-constexpr std::array<std::string_view, 5> kScripts{"trace.js", "text.js", "panels.js",
-                                                   "steps_table.js", "player.js"};
+constexpr std::array<std::string_view, 8> kScripts{
+    "trace.js",       "text.js",  "panels.js",         "machine_panels.js",
+    "steps_table.js", "lanes.js", "timeline_panel.js", "player.js"};
+constexpr std::array<std::string_view, 2> kStyles{"player.css", "lanes.css"};
 
 std::string_view player_file(std::string_view name) {
   for (const EmbeddedFile& file : player_files) {
@@ -50,10 +54,13 @@ PlayerPage player_page() {
   const auto fill = [&page](std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
   };
-  fill(kStyleMark, player_file("player.css"));
-  std::string script;
-  for (const std::string_view name : kScripts) script += player_file(name);
-  fill(kScriptMark, script);
+  const auto joined = [](const auto& names) {
+    std::string text;
+    for (const std::string_view name : names) text += player_file(name);
+    return text;
+  };
+  fill(kStyleMark, joined(kStyles));
+  fill(kScriptMark, joined(kScripts));
   const std::size_t trace = page.find(kTraceMark);
   return {page.substr(0, trace), page.substr(trace + kTraceMark.size())};
 }
@@ -181,11 +188,16 @@ void TraceHtmlBuffer::flush() {
   pending_.clear();
 }
 
-Result<std::uint64_t> TraceHtmlBuffer::finish() {
+Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline) {
   const bool is_whole = part_ == Part::kTail && depth_ == 0 && !in_string_ && !malformed_;
   if (part_ == Part::kSteps) {
     end_block();
   } else {
+    pending_ += kEnd;
+  }
+  if (is_whole && !timeline.empty()) {
+    pending_ += kBeginTimeline;
+    for (const char byte : timeline) put(byte);
     pending_ += kEnd;
   }
   pending_ += player_page().after_trace;

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <streambuf>
 #include <string>
+#include <string_view>
 
 #include "toymachine/source.hpp"
 
@@ -24,8 +25,8 @@ class TraceHtmlBuffer final : public std::streambuf {
   /// Ends the page and flushes it; call it once, after the last byte. The value is the number of
   /// entries of "steps" (instructions and labels). Errors (Fault::kRequest): the bytes were no
   /// whole trace, or `out` failed. The page is well formed all the same, and says what it could not
-  /// read.
-  Result<std::uint64_t> finish();
+  /// read. `timeline`: of the same run, by timeline_of_steps_json(); empty for none.
+  Result<std::uint64_t> finish(std::string_view timeline = {});
 
  protected:
   int_type overflow(int_type character) override;

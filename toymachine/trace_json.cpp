@@ -115,6 +115,11 @@ class TraceJson : public TraceSink {
     entry["loops"] = std::move(loops);
     entry["instruction"] = row.text;
     entry["op"] = instruction_set()[row.instruction->row].mnemonic;
+    const std::uint16_t op = row.instruction->row;
+    if (const std::int64_t per_work = options_.costs.per_work(op); per_work != 0) {
+      const Count cycles = Count(options_.costs.cycles(op)) + Count(per_work) * Count(row.work);
+      entry["cycles"] = whole(cycles);
+    }
     entry["reads"] = Json::array();
     if (row.read) entry["reads"].push_back(cell(*row.read));
     entry["register_reads"] = row.register_reads;

@@ -94,6 +94,47 @@ TEST_CASE("arrays come with their initial values, unwritten cells as null") {
      "initial": [null, null]}])"));
 }
 
+TEST_CASE("a tile comes as its shape and its rows") {
+  const Json trace =
+      traced(bound(".isa attention\n.input a(3, 2) tile (2, 2)\n.output c(3, 2) tile (2, 2)\n"
+                   ".reg A\nfor i in 0..tiles(a)\n  LOAD a[i][0], A\n  ADD A, A, A\n"
+                   "  STORE A, c[i][0]\n  ATOMIC_ADD A, c[i][0]\nend\n"));
+  CHECK(trace["register_names"] == Json{"A"});
+  CHECK(trace["arrays"][0]["tile"] == Json{2, 2});
+  const Json& steps = trace["steps"];
+  CHECK(steps[0]["reads"] == Json::parse(R"([{"array": "a", "index": [0, 0]}])"));
+  CHECK(steps[0]["writes"]["register"] == 0);
+  CHECK(steps[0]["writes"]["shape"] == Json{2, 2});
+  CHECK(steps[0]["writes"]["value"] == Json::parse("[[1, 2], [3, 4]]"));
+  CHECK(steps[2]["writes"]["array"] == "c");
+  CHECK(steps[2]["writes"]["value"] == Json::parse("[[2, 4], [6, 8]]"));
+  CHECK(steps[4]["writes"]["shape"] == Json{1, 2});  // the last tile is a ragged one
+  CHECK(steps[6]["writes"]["index"] == Json{1, 0});
+  const Json& atomic = steps[7];
+  CHECK(atomic["op"] == "ATOMIC_ADD");
+  CHECK(atomic["reads"] == Json::parse(R"([{"array": "c", "index": [1, 0]}])"));
+  CHECK(atomic["register_reads"] == Json{0});
+  CHECK(atomic["writes"]["array"] == "c");
+  CHECK(atomic["writes"]["value"] == Json::parse("[[20, 24]]"));
+  CHECK(trace["counters"]["atomics"] == 2);
+}
+
+TEST_CASE("where cycles depend on the size of a tile, each step says its own") {
+  const BoundProgram program = bound(
+      ".isa attention\n.input a(3, 2) tile (2, 2)\nfor i in 0..2\n  LOAD a[i][0], R0\n"
+      "  ADD R0, R0, R0\nend\n");
+  TraceJsonOptions options;
+  REQUIRE(options.costs.parse("LOAD=4+1/element"));
+  std::ostringstream out;
+  const auto sink = make_trace_json(out, options);
+  REQUIRE(run_trace(program, *sink));
+  const Json trace = Json::parse(out.str());
+  CHECK(trace["steps"][0]["cycles"] == 8);
+  CHECK_FALSE(trace["steps"][1].contains("cycles"));
+  CHECK(trace["steps"][2]["cycles"] == 6);
+  CHECK(trace["counters"]["cycles"] == 16);
+}
+
 TEST_CASE("each step stands on a line of its own") {
   std::istringstream lines(json_text(bundled("softmax_online")));
   std::uint64_t steps = 0;

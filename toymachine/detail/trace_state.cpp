@@ -93,6 +93,7 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
     row.renamed.push_back(last_written_);
   }
   row.step = row.position = step.number;
+  row.work = step.work;
   row.instruction = &instruction;
   row.register_reads.clear();
   row.read.reset();

@@ -2,11 +2,6 @@
 "use strict";
 
 const kProgramWindow = 600;  // lines of the program in the page at once
-const kRegisterWindow = 256;
-const kCellWindow = 48;      // cells of an array with one axis
-const kCellDigits = 4;       // the whole number is in the tooltip
-const kGridRows = 12;
-const kGridColumns = 8;
 
 // ---- This step
 
@@ -17,21 +12,21 @@ function whereText({ trace, position }) {
 }
 
 /** What the step did: {target: "R2", becomes: "a₀₀·b₀₀ + a₀₁·b₁₀ = c₀₀ = 0.25"}. */
-function effectOf(step) {
+function effectOf({ trace, step }) {
   const write = step?.writes;
   if (!write) return null;
   const isCell = write.array !== undefined;
   const computed = write.expression_unicode ?? write.expression;
   const texts = [computed, symbolOf(write), numberText(write.value)].filter((text) => text);
   return {
-    target: isCell ? write.array + bracketed(write.index) : `R${write.register}`,
+    target: isCell ? write.array + bracketed(write.index) : trace.registerName(write.register),
     becomes: [...new Set(texts)].join(" = "),
   };
 }
 
 function labelTexts({ trace, position }) {
   return (trace.labels.get(position) || []).map((label) => {
-    const name = `R${label.register} is now called ${symbolOf(label)}`;
+    const name = `${trace.registerName(label.register)} is now called ${symbolOf(label)}`;
     const good = { kind: "good", text: `✓ ${name}: its claim was checked and holds` };
     const bad = { kind: "bad", text: `✗ ${name}: its claim does not hold` };
     return label.claim === true ? good : label.claim === false ? bad : { kind: "", text: name };
@@ -41,7 +36,7 @@ function labelTexts({ trace, position }) {
 /** What a screen reader says. */
 function narration(view) {
   const { step } = view;
-  const effect = effectOf(step);
+  const effect = effectOf(view);
   const did = step ? `, line ${step.line}: ${step.instruction}` : "";
   const parts = [`${whereText(view)}${did}.`];
   if (effect) parts.push(`${effect.target} becomes ${effect.becomes}.`);
@@ -60,7 +55,7 @@ function drawNow(view) {
     chips.push(`line ${step.line}`, trace.about.passes?.[step.pass] || "");
     for (const [name, value] of Object.entries(step.loops || {})) chips.push(`${name} = ${value}`);
   }
-  const effect = effectOf(step);
+  const effect = effectOf(view);
   byId("where").textContent = whereText(view);
   byId("loops").replaceChildren(...chips.filter(Boolean).map((text) => node("li", "", text)));
   byId("instruction").textContent = step ? step.instruction : startText(trace);
@@ -68,125 +63,6 @@ function drawNow(view) {
   if (effect) byId("effect").append(node("b", "", effect.target), ` becomes ${effect.becomes}`);
   const labels = labelTexts(view).map(({ kind, text }) => node("li", kind, text));
   byId("claims").replaceChildren(...labels);
-}
-
-// ---- Registers
-
-function drawRegisters(view) {
-  const count = view.trace.about.num_registers;
-  const written = view.step?.writes?.register;
-  const read = new Set(view.step?.register_reads || []);
-  const first = windowStart(written ?? 0, kRegisterWindow, count);
-  const end = Math.min(count, first + kRegisterWindow);
-  const cards = [];
-  for (let r = first; r < end; ++r) {
-    const tags = [read.has(r) && "read", r === written && "written"].filter(Boolean);
-    cards.push(registerCard(view, r, tags));
-  }
-  byId("registers").replaceChildren(...cards);
-  byId("registers-note").textContent =
-    end - first < count ? `R${first} to R${end - 1} of ${grouped(count)} registers` : "";
-}
-
-function registerCard({ trace, position, showSymbols }, number, tags) {
-  const held = trace.register(number, position);
-  const card = node("li", ["register", ...tags, held ? "" : "unwritten"].join(" "));
-  const name = node("span", "name", `R${number}`);
-  card.append(node("header", "", name, node("span", "tag", tags.join(", "))));
-  card.append(node("span", "big", held ? shownText(held, showSymbols) : "empty"));
-  card.append(node("span", "small", held?.symbol ? shownText(held, !showSymbols) : ""));
-  const since = held && trace.numbers[held.at];  // nothing after a gap
-  if (held) card.title = `R${number} = ${fullText(held)}${since ? `, since step ${since}` : ""}`;
-  return card;
-}
-
-// ---- DRAM
-
-function drawMemory(view) {
-  const { trace, step } = view;
-  const marks = new Map();  // "array element" -> class
-  const mark = ({ array: name, index }, kind) => {
-    const array = trace.arraysByName.get(name);
-    if (array) marks.set(`${name} ${elementOf(array, index)}`, kind);
-  };
-  for (const cell of step?.reads || []) mark(cell, "read");
-  if (step?.writes?.array !== undefined) mark(step.writes, "written");
-  const memory = byId("memory");
-  const scrolled = [...memory.querySelectorAll(".grid")].map((grid) => grid.scrollLeft);
-  memory.classList.toggle("symbols", view.showSymbols);
-  memory.replaceChildren(...trace.arrays.map((array) => arrayFigure(view, array, marks)));
-  memory.querySelectorAll(".grid").forEach((grid, i) => {
-    grid.scrollLeft = scrolled[i] || 0;
-    const cell = grid.querySelector(".read, .written");
-    if (cell) scrollSideways(grid, cell);
-  });
-}
-
-/** Brings a cell into sight, within the box only. */
-function scrollSideways(box, cell) {
-  const sight = box.getBoundingClientRect();
-  const place = cell.getBoundingClientRect();
-  if (place.left < sight.left) box.scrollLeft -= sight.left - place.left;
-  if (place.right > sight.right) box.scrollLeft += place.right - sight.right;
-}
-
-function arrayFigure(view, array, marks) {
-  const roles = { input: "input", output: "output", temp: "scratch" };
-  const about = `  ${array.shape.map(grouped).join(" × ")}, ${roles[array.role] || array.role}`;
-  const caption = node("figcaption", "", node("b", "", array.name), about);
-  const make = array.shape.length === 1 ? cellList : cellGrid;
-  return node("figure", "", caption, make(view, array, marks, caption));
-}
-
-function cellNode(tag, { trace, position, showSymbols }, array, element, marks) {
-  const held = trace.cell(array, element, position);
-  const mark = marks.get(`${array.name} ${element}`) || "";
-  const text = held ? shownText(held, showSymbols, kCellDigits) : "·";
-  const cell = node(tag, `cell ${mark || (held ? "" : "unwritten")}`, text);
-  const state = [mark, held ? "" : "not written yet"].filter(Boolean).join(", ");
-  if (state) cell.append(node("span", "hidden", ` ${state}`));
-  if (held) cell.title = `${array.name}${bracketed(indexOf(array, element))} = ${fullText(held)}`;
-  return cell;
-}
-
-function cellList(view, array, marks, caption) {
-  const first = windowStart(view.trace.focus(array, view.position), kCellWindow, array.size);
-  const end = Math.min(array.size, first + kCellWindow);
-  if (end - first < array.size) caption.append(`, cells ${grouped(first)} to ${grouped(end - 1)}`);
-  const list = node("ol", "cells");
-  for (let element = first; element < end; ++element) {
-    const cell = cellNode("li", view, array, element, marks);
-    cell.prepend(node("span", "index", String(element)));
-    list.append(cell);
-  }
-  return list;
-}
-
-/** Two axes as they are; of more, the leading ones together make the rows. */
-function cellGrid(view, array, marks, caption) {
-  const columns = array.shape[array.shape.length - 1];
-  const rows = columns ? array.size / columns : 0;
-  const focus = view.trace.focus(array, view.position);
-  const row0 = windowStart(columns ? Math.floor(focus / columns) : 0, kGridRows, rows);
-  const column0 = windowStart(columns ? focus % columns : 0, kGridColumns, columns);
-  const rowEnd = Math.min(rows, row0 + kGridRows);
-  const columnEnd = Math.min(columns, column0 + kGridColumns);
-  if ((rowEnd - row0) * (columnEnd - column0) < array.size) {
-    caption.append(`, rows ${grouped(row0)} to ${grouped(rowEnd - 1)}`);
-    caption.append(`, columns ${grouped(column0)} to ${grouped(columnEnd - 1)}`);
-  }
-  const head = node("tr", "", node("td"));
-  for (let c = column0; c < columnEnd; ++c) head.append(header("col", String(c)));
-  const body = node("tbody");
-  for (let r = row0; r < rowEnd; ++r) {
-    const row = node("tr", "", header("row", indexOf(array, r * columns).slice(0, -1).join(", ")));
-    for (let c = column0; c < columnEnd; ++c) {
-      row.append(cellNode("td", view, array, r * columns + c, marks));
-    }
-    body.append(row);
-  }
-  const title = node("caption", "hidden", array.name);
-  return node("div", "grid", node("table", "", title, node("thead", "", head), body));
 }
 
 // ---- Program
@@ -240,8 +116,11 @@ function drawCounters({ trace, position }) {
   const now = trace.counts(position);
   const total = trace.counts(trace.last);
   const rows = [...total.ops].map(([op, count]) => countRow("op", op, now.ops.get(op), count));
-  const sums = { loads: "Loads", stores: "Stores", compute: "Compute", cycles: "Cycles" };
+  const sums = {
+    loads: "Loads", stores: "Stores", atomics: "Atomics", compute: "Compute", cycles: "Cycles",
+  };
   for (const [key, name] of Object.entries(sums)) {
+    if (key === "atomics" && !trace.hasAtomics) continue;
     rows.push(countRow("sum", name, now[key], total[key]));
   }
   byId("counters").tBodies[0].replaceChildren(...rows);
@@ -250,7 +129,9 @@ function drawCounters({ trace, position }) {
 function drawPasses({ trace, position, step }, goTo) {
   const rows = [...trace.passStart].map(([pass, start]) => {
     const counts = trace.counts(position, (tally) => tally.pass === pass);
-    const row = countRow("", "", counts.loads, counts.stores, counts.compute, counts.cycles);
+    const atomics = trace.hasAtomics ? [counts.atomics] : [];
+    const traffic = [counts.loads, counts.stores, ...atomics];
+    const row = countRow("", "", ...traffic, counts.compute, counts.cycles);
     const button = node("button", "", trace.about.passes?.[pass] || "Before the first pass");
     button.type = "button";
     button.title = `Go to its first step, ${trace.numbers[start]}`;

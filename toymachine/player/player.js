@@ -12,6 +12,7 @@ class Player {
     this.timer = 0;
     this.announced = 0;
     this.steps = new StepsTable(trace, (position) => this.move(position));
+    this.timeline = timelinePanel(trace, (step) => this.move(this.positionOf(step)));
     this.describe();
     this.listen();
   }
@@ -37,6 +38,7 @@ class Player {
     byId("total").textContent = grouped(numbers[last]);
     byId("shown").hidden = !about.symbols;
     byId("passes-section").hidden = passStart.size < 2;
+    byId("passes-atomics").hidden = !this.trace.hasAtomics;
     const most = [...lines.values()].reduce((max, at) => Math.max(max, at.length), 0);
     byId("program").style.setProperty("--count", `${grouped(most).length + 1}ch`);
   }
@@ -164,6 +166,7 @@ class Player {
     drawProgram(view);
     drawCounters(view);
     drawPasses(view, (start) => this.move(start));
+    this.timeline?.draw(view);
     this.steps.draw(view);
     byId("scrubber").value = position;
     byId("scrubber").setAttribute("aria-valuetext", whereText(view));

@@ -17,12 +17,13 @@ class StepsTable {
     this.table = byId("steps");
     this.body = this.table.tBodies[0];
     this.box = byId("steps-scroller");
-    const names = Array.from({ length: this.columns }, (_, r) => `R${r}`);
+    const names = Array.from({ length: this.columns }, (_, r) => trace.registerName(r));
     const heads = ["Step", "Instruction", ...names].map((text) => header("col", text));
     this.table.tHead.replaceChildren(node("tr", "", ...heads));
     this.table.setAttribute("aria-rowcount", trace.last + 2);
     const hasAll = this.columns === trace.about.num_registers;
-    byId("steps-note").textContent = hasAll ? "" : `The registers from R${this.columns} are above.`;
+    const rest = `The registers from ${trace.registerName(this.columns)} are above.`;
+    byId("steps-note").textContent = hasAll ? "" : rest;
     this.box.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");

@@ -15,9 +15,24 @@ function header(scope, text) {
   return Object.assign(node("th", "", text), { scope });
 }
 
+const kTextRows = 2;  // of a tile, in a line of text
+const kTextColumns = 4;
+
+/** A tile is a list of rows. */
+const isTile = (value) => Array.isArray(value) && value.every(Array.isArray);
+const shapeText = (tile) => `${tile.length} × ${tile[0]?.length ?? 0}`;
+
+/** `2 × 3 [0.5 1 2; 0 0.25 1]`: the first rows and columns. */
+function tileText(tile, precision) {
+  const cut = (list, most, separator, text) =>
+    list.slice(0, most).map(text).join(separator) + (list.length > most ? `${separator}…` : "");
+  const row = (numbers) => cut(numbers, kTextColumns, " ", (v) => numberText(v, precision));
+  return `${shapeText(tile)} [${cut(tile, kTextRows, "; ", row)}]`;
+}
+
 function numberText(value, precision = 6) {
   if (value === null || value === undefined) return "—";
-  if (Array.isArray(value)) return `[${value.map((v) => numberText(v, precision)).join(", ")}]`;
+  if (isTile(value)) return tileText(value, precision);
   if (typeof value !== "number") return String(value).replace("-inf", "−∞");
   const size = Math.abs(value);
   const short = Number(value.toPrecision(precision));
@@ -34,7 +49,11 @@ function shownText(held, showSymbols, precision) {
 }
 
 /** `c₀₀ = 0.25`, for tooltips. */
-const fullText = (held) => (held.symbol ? `${held.symbol} = ${held.value}` : String(held.value));
+function fullText(held) {
+  const value = isTile(held.value) ? numberText(held.value) : String(held.value);
+  if (held.tile) return `${value}, of ${held.tile}`;
+  return held.symbol ? `${held.symbol} = ${value}` : value;
+}
 
 /** The first of `size` things in sight around `focus`. It moves by half windows, not every step. */
 function windowStart(focus, size, total) {

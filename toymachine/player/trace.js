@@ -51,13 +51,16 @@ class Trace {
     this.afterGap = [];          // gap -> register -> what it holds, as far as the trace says so
     this.lines = new Map();      // line -> positions
     this.passStart = new Map();  // pass -> its first position
-    this.tallies = new Map();    // pass and instruction -> {pass, op, kind, at}
-    this.cells = new Map();      // element of DRAM -> {at, writes}
+    this.tallies = new Map();    // pass and instruction -> {pass, op, kind, at, cycles: sums}
+    this.cells = new Map();      // first element of a tile in DRAM -> {at, writes}
     this.arrays = (this.about.arrays || []).map(arrayFromJson);
     this.arraysByName = new Map(this.arrays.map((array) => [array.name, array]));
   }
 
   get last() { return this.numbers.length - 1; }
+
+  /** "Q[0]", where the program names its registers. */
+  registerName(number) { return this.about.register_names?.[number] ?? `R${number}`; }
 
   /** Reads every block once; gives the browser time to breathe and to show how far it is. */
   async read(onProgress) {
@@ -99,7 +102,11 @@ class Trace {
     const pass = step.pass ?? 0;
     pushTo(this.lines, step.line, position);
     if (!this.passStart.has(pass)) this.passStart.set(pass, position);
-    this.tally(step, pass, writes).push(position);
+    const tally = this.tally(step, pass, writes);
+    tally.at.push(position);
+    if (step.cycles !== undefined) {
+      (tally.cycles ??= []).push((tally.cycles?.at(-1) ?? 0) + Number(step.cycles));
+    }
     const { register } = writes;
     if (register !== undefined) (this.registerWrites[register] ??= []).push(position);
     this.rename((step.renamed || []).filter((name) => name.register !== register));
@@ -108,18 +115,21 @@ class Trace {
     const element = this.touch(writes.array, writes.index, position);
     const history = this.cells.get(element) || { at: [], writes: [] };
     history.at.push(position);
-    history.writes.push({ value: writes.value, symbol: symbolOf(writes) });
+    const value = isTile(writes.value) ? writes.value.flat() : writes.value;
+    history.writes.push({ value, symbol: symbolOf(writes) });
     this.cells.set(element, history);
   }
 
   tally(step, pass, writes) {
     const key = `${pass} ${step.op}`;
     if (!this.tallies.has(key)) {
-      const isStore = writes.array !== undefined;
-      const kind = step.reads?.length ? "loads" : isStore ? "stores" : "compute";
+      const writesCell = writes.array !== undefined;
+      const kind = step.reads?.length > 0
+        ? (writesCell ? "atomics" : "loads") : (writesCell ? "stores" : "compute");
+      this.hasAtomics ||= kind === "atomics";
       this.tallies.set(key, { pass, op: step.op, kind, at: [] });
     }
-    return this.tallies.get(key).at;
+    return this.tallies.get(key);
   }
 
   addLabel(label) {
@@ -200,11 +210,16 @@ class Trace {
 
   /** What a cell holds after a position: null when nobody has written it. */
   cell(array, element, position) {
-    const history = this.cells.get(array.offset + element);
+    const { start, place } = tileOf(array, element);
+    const history = this.cells.get(array.offset + start);
     const count = history ? countUpTo(history.at, position) : 0;
     const at = count > 0 ? history.at[count - 1] : 0;
     if (array.role !== "input" && this.gapSince(at, position) >= 0) return kUnknown;
-    if (count > 0) return history.writes[count - 1];
+    if (count > 0) {
+      const write = history.writes[count - 1];
+      if (!Array.isArray(write.value)) return write;
+      return { value: write.value[place], tile: write.symbol };  // the symbol is the whole tile's
+    }
     const value = array.initial[element];
     return value === null || value === undefined ? null : { value };
   }
@@ -222,12 +237,14 @@ class Trace {
 
   /** Sums over the tallies that `filter` lets through. */
   counts(position, filter = () => true) {
-    const sums = { steps: 0, cycles: 0, loads: 0, stores: 0, compute: 0, ops: new Map() };
+    const sums = { steps: 0, cycles: 0, loads: 0, stores: 0, atomics: 0, compute: 0 };
+    sums.ops = new Map();
     for (const tally of this.tallies.values()) {
       if (!filter(tally)) continue;
       const count = countUpTo(tally.at, position);
       sums.steps += count;
-      sums.cycles += count * this.cyclesOf(tally.op);
+      const worked = tally.cycles?.[count - 1] ?? 0;  // where cycles depend on the step
+      sums.cycles += tally.cycles ? worked : count * this.cyclesOf(tally.op);
       sums[tally.kind] += count;
       sums.ops.set(tally.op, (sums.ops.get(tally.op) || 0) + count);
     }
@@ -237,10 +254,13 @@ class Trace {
 
 function arrayFromJson(json) {
   const shape = json.shape.length ? json.shape : [1];
+  const tile = shape.map((extent, axis) => Math.min(json.tile?.[axis] ?? 1, extent) || 1);
   return {
     name: json.name,
     role: json.role,
     shape,
+    tile,  // its elements along each axis
+    isTiled: tile.some((length) => length > 1),
     offset: json.offset,
     initial: json.initial || [],
     size: shape.reduce((product, extent) => product * extent, 1),
@@ -248,8 +268,9 @@ function arrayFromJson(json) {
   };
 }
 
+/** The first element of the tile with this index; without tiles, the element itself. */
 function elementOf(array, index) {
-  return index.reduce((sum, i, axis) => sum * array.shape[axis] + i, 0);
+  return index.reduce((sum, i, axis) => sum * array.shape[axis] + i * array.tile[axis], 0);
 }
 
 function indexOf(array, element) {
@@ -259,4 +280,17 @@ function indexOf(array, element) {
     element = Math.floor(element / array.shape[axis]);
   }
   return index;
+}
+
+/** The tile of an element: the element it starts with, and the place in it, row by row. */
+function tileOf(array, element) {
+  if (!array.isTiled) return { start: element, place: 0 };
+  const tile = { start: 0, place: 0 };
+  indexOf(array, element).forEach((i, axis) => {
+    const inside = i % array.tile[axis];
+    const length = Math.min(array.tile[axis], array.shape[axis] - (i - inside));
+    tile.start = tile.start * array.shape[axis] + (i - inside);
+    tile.place = tile.place * length + inside;
+  });
+  return tile;
 }

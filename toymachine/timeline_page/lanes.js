@@ -22,6 +22,33 @@ function shape(tag, attributes, ...children) {
 const modelName = ({ model, buffers }) =>
   model === "serial" ? "Serial" : `Overlap, ${buffers} ${buffers === 1 ? "buffer" : "buffers"}`;
 
+const kCauses = { busy : "busy", data : "waits for data", buffer : "waits for a register in use",
+  idle : "nothing to do" };
+
+/** Of cycles; a part that is there is never shown as none. */
+const percent = (part, whole) => (part / whole < 0.0005
+  ? "<\u00a00.1\u00a0%" : `${((100 * part) / whole).toFixed(1)}\u00a0%`);
+
+/** What the boxes of a lane mean. */
+function laneLegend(instructions) {
+  const used = new Map();
+  for (const instruction of instructions) {
+    const names = used.get(instruction.letter) ?? { kind : instruction.unit === "compute"
+      ? "compute" : instruction.loads ? "load" : "store", names : new Set() };
+    names.names.add(instruction.op);
+    used.set(instruction.letter, names);
+  }
+  const swatch = (kind, letter = "") => {
+    const box = shape("rect", { x : 1, y : 1, width : 22, height : 16, class : kind });
+    return shape("svg", { viewBox : "0 0 24 18", "aria-hidden" : "true" }, box,
+      shape("text", { x : 12, y : 13, "text-anchor" : "middle" }, letter));
+  };
+  const entries = [...used].map(([letter, { kind, names }]) =>
+    node("li", "", swatch(kind, letter), [...names].join(", ")));
+  return [...entries, node("li", "", swatch("data"), kCauses.data),
+    node("li", "", swatch("buffer"), kCauses.buffer)];
+}
+
 class Lanes {
   constructor(data, choose) {
     this.data = data;
@@ -35,14 +62,18 @@ class Lanes {
         this.lanes.push({ index, model, unit, intervals });
       }
     });
-    // Lanes have no holes; what was recorded of all of them can be shown.
+    [this.first, this.last] = this.bounds();
+    this.from = this.first;
+    this.length = this.firstView();
+  }
+
+  /** Lanes have no holes; what was recorded of all of them can be shown. */
+  bounds() {
     const starts = this.lanes.map(({ intervals }) => intervals[0]?.start ?? 0);
     const ends = this.lanes.map(({ intervals }) => intervals.at(-1)?.end ?? 0);
     const cuts = ends.filter((end, lane) => end > 0 && end < Number(this.lanes[lane].model.cycles));
-    this.first = Math.max(...starts);
-    this.last = Math.max(this.first + 1, cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends));
-    this.from = this.first;
-    this.length = this.firstView();
+    const first = Math.max(...starts);
+    return [first, Math.max(first + 1, cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends))];
   }
 
   /** As many cycles as the first steps take under the first model. */
@@ -92,7 +123,8 @@ class Lanes {
     kUnits.forEach((unit, row) => {
       const y = 18 + row * (kLane + kLaneGap);
       svg.append(shape("text", { class : "name", x : 0, y : y + kLane / 2 + 4 }, unit));
-      const end = Math.min(Number(model.cycles), this.from + this.length);
+      const recorded = this.lanes[2 * index + row].intervals.at(-1)?.end ?? 0;
+      const end = Math.min(recorded, this.from + this.length);
       if (end > this.from) {
         svg.append(shape("rect", { class : "bed", x : kGutter, y,
           width : this.x(end) - kGutter, height : kLane }));

@@ -1,12 +1,6 @@
 // The timeline page: sums, lanes, lines, and the stretch that the reader chose.
 "use strict";
 
-const kCauses = { busy : "busy", data : "waits for data", buffer : "waits for a register in use",
-  idle : "nothing to do" };
-
-const percent = (part, whole) => (part / whole < 0.0005
-  ? "<\u00a00.1\u00a0%" : `${((100 * part) / whole).toFixed(1)}\u00a0%`);
-
 class Page {
   constructor(data) {
     this.data = data;
@@ -29,7 +23,7 @@ class Page {
     byId("facts").textContent = [data.program, ...params, `${grouped(data.num_registers)} registers`]
       .join("  ·  ");
     byId("sums").append(...data.models.map((model) => this.sum(model)));
-    byId("legend").append(...this.legend());
+    byId("legend").append(...laneLegend(data.instructions));
     for (const [index, model] of data.models.entries()) {
       byId("model").append(Object.assign(node("option", "", modelName(model)), { value : index }));
     }
@@ -65,25 +59,6 @@ class Page {
     }
     return node("li", "", node("b", "", modelName(model)),
       node("p", "cycles", `${grouped(cycles)} cycles`, node("span", "", faster)), bars);
-  }
-
-  legend() {
-    const used = new Map();
-    for (const instruction of this.data.instructions) {
-      const names = used.get(instruction.letter) ?? { kind : instruction.unit === "compute"
-        ? "compute" : instruction.loads ? "load" : "store", names : new Set() };
-      names.names.add(instruction.op);
-      used.set(instruction.letter, names);
-    }
-    const swatch = (kind, letter = "") => {
-      const box = shape("rect", { x : 1, y : 1, width : 22, height : 16, class : kind });
-      return shape("svg", { viewBox : "0 0 24 18", "aria-hidden" : "true" }, box,
-        shape("text", { x : 12, y : 13, "text-anchor" : "middle" }, letter));
-    };
-    const entries = [...used].map(([letter, { kind, names }]) =>
-      node("li", "", swatch(kind, letter), [...names].join(", ")));
-    return [...entries, node("li", "", swatch("data"), kCauses.data),
-      node("li", "", swatch("buffer"), kCauses.buffer)];
   }
 
   drawLines() {
