@@ -6,6 +6,14 @@
 #define FLASHLAB_LANES baseline
 #endif
 
+// An operand may be the block itself, element for element: no iteration needs another. Clang finds
+// out at run time.
+#ifdef __clang__
+#define FLASHLAB_INDEPENDENT_ITERATIONS
+#else
+#define FLASHLAB_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 #define FLASHLAB_JOIN(a, b) FLASHLAB_JOIN_EXPANDED(a, b)
 #define FLASHLAB_JOIN_EXPANDED(a, b) a##b
 #define Eigen FLASHLAB_JOIN(FlashlabEigen_, FLASHLAB_LANES)
@@ -72,7 +80,7 @@ void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
     const Element* from_b = b.data + r * b.row_stride;
     const Element a0 = from_a[0];
     const Element b0 = from_b[0];
-#pragma GCC ivdep
+    FLASHLAB_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < out.cols; ++c) {
       to[c] = apply<Op>(AStride == 0 ? a0 : from_a[c], BStride == 0 ? b0 : from_b[c]);
     }
@@ -106,7 +114,7 @@ bool unary(Block<Element> out, Strided<Element> a) {
       illegal |= is_legal(value) ? 0 : 1;
       continue;
     }
-#pragma GCC ivdep
+    FLASHLAB_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < out.cols; ++c) {
       const Element value = apply<Op>(from[c]);
       to[c] = value;
