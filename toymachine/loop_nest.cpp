@@ -476,15 +476,38 @@ class Binder {
                    Fault::kLimit);
     }
     if (peak->bytes <= capacity) return;
-    std::string held;
-    for (const RegisterBytes::Holder& holder : peak->holders) {
-      held += (held.empty() ? "" : ", ") + bound_.register_name(holder.register_number) + " " +
-              std::to_string(holder.rows) + " x " + std::to_string(holder.cols) + " = " +
-              std::to_string(holder.bytes) + " (line " + std::to_string(holder.written.line) + ")";
-    }
     error(bound_.instructions[peak->site].span,
-          "the registers hold " + std::to_string(peak->bytes) + " bytes here: " + held,
+          "the registers hold " + std::to_string(peak->bytes) +
+              " bytes here: " + holders_text(peak->holders),
           "at most " + std::to_string(capacity) + " bytes (--sram): smaller tiles");
+  }
+
+  /// "Q[0] to Q[3] 4 times 64 x 16 = 16384 (line 20), S 64 x 64 = 16384 (line 30)".
+  std::string holders_text(const std::vector<RegisterBytes::Holder>& holders) const {
+    std::string text;
+    for (std::size_t first = 0; first < holders.size();) {
+      const RegisterBytes::Holder& holder = holders[first];
+      std::size_t last = first;
+      while (last + 1 < holders.size() && alike(holders[last], holders[last + 1])) ++last;
+      const std::size_t count = last - first + 1;
+      const auto times = static_cast<std::int64_t>(count);
+      text += (text.empty() ? "" : ", ") + bound_.register_name(holder.register_number);
+      if (count > 1) {
+        text += " to " + bound_.register_name(holders[last].register_number) + " " +
+                std::to_string(count) + " times";
+      }
+      text += " " + std::to_string(holder.rows) + " x " + std::to_string(holder.cols) + " = " +
+              std::to_string(times * holder.bytes) + " (line " +
+              std::to_string(holder.written.line) + ")";
+      first = last + 1;
+    }
+    return text;
+  }
+
+  /// Neighbours of one shape that the same line wrote.
+  static bool alike(const RegisterBytes::Holder& a, const RegisterBytes::Holder& b) {
+    return b.register_number == a.register_number + 1 && a.rows == b.rows && a.cols == b.cols &&
+           a.written.line == b.written.line;
   }
 
   void name_registers() {

@@ -96,6 +96,16 @@ TEST_CASE("registers that hold too many bytes are an error that lists who holds 
   CHECK_THAT(message, contains("at most 319 bytes (--sram): smaller tiles"));
 }
 
+TEST_CASE("registers of one shape that one line wrote are listed together", "[tiles]") {
+  Binding binding;
+  binding.params = {{"n", 8}, {"d", 8}, {"B", 4}, {"Bd", 2}};
+  binding.sram_bytes = 100;
+  const std::string file = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs/flash2.toy";
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  CHECK_THAT(test::binding_errors(text, binding), contains("Q[0] to Q[3] 4 times 4 x 2 = 128"));
+}
+
 TEST_CASE("registers of a program with double arrays hold 8 bytes an element", "[tiles]") {
   const BoundProgram program = test::bound(
       ".isa attention\n.input a(2, 3) tile (2, 3) double\n.output c(2, 1) tile (2, 1)\n"
