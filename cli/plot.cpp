@@ -264,7 +264,7 @@ std::string short_number(double value) {
   }
   for (const auto& [unit, letter] : kUnits) {
     if (std::abs(value) < unit * (unit == 1e3 ? 10 : 1)) continue;
-    std::snprintf(text, sizeof text, "%.6g%s", value / unit, letter);
+    std::snprintf(text, sizeof text, "%.3g%s", value / unit, letter);
     return text;
   }
   std::snprintf(text, sizeof text, "%.6g", value);
