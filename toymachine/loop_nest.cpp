@@ -308,7 +308,7 @@ class Binder {
     if (operand.kind == OperandKind::kOffset) return bind_offset(operand, result);
     if (!is_memory(operand.kind)) {
       auto index = detail::to_affine(*operand.register_index, values_, diagnostics_);
-      if (!index) return std::nullopt;
+      if (!index || !within_name(operand)) return std::nullopt;
       result.index = std::move(*index);
       return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
     }
@@ -329,6 +329,21 @@ class Binder {
     }
     result.index = std::move(*element);
     return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
+  }
+
+  /// Q[4] of `.reg Q[4]` is another name's register. Indices that depend on loops are trusted.
+  bool within_name(const Operand& operand) {
+    if (!operand.name_index) return true;
+    const RegisterDeclaration& named = program_.register_names[operand.register_name];
+    const auto count = detail::evaluate_integer(*named.count, values_, diagnostics_);
+    const auto index = detail::to_affine(*operand.name_index, values_, diagnostics_);
+    if (!count || !index) return false;
+    if (!index->is_constant() || (index->constant >= 0 && index->constant < *count)) return true;
+    error(operand.span, "there is no " + named.name + "[" + std::to_string(index->constant) + "]",
+          *count < 1
+              ? "no use of it: " + named.name + " names no register"
+              : named.name + "[0] to " + named.name + "[" + std::to_string(*count - 1) + "]");
+    return false;
   }
 
   static std::optional<Affine> add_axis(const Affine& element, const Affine& index,

@@ -216,5 +216,13 @@ TEST_CASE("tile sizes below 1 and tiles of other ranks are refused", "[tiles]") 
   CHECK(text.diagnostics[0].what == "the tile has 1 sizes and a has 2 axes");
 }
 
+TEST_CASE("an index beyond a named register's number is refused", "[tiles]") {
+  const std::string store = ".output o(2, 2) tile (2, 2)\nSTORE M, o[0][0]\n";
+  CHECK_THAT(test::binding_errors(".isa attention\n.reg Q[2], M\nFILL 1, Q[2]\n" + store),
+             test::contains("there is no Q[2]"));
+  CHECK_THAT(test::binding_errors(".isa attention\n.reg Q[0], M\nFILL 1, Q[0]\n" + store),
+             test::contains("Q names no register"));
+}
+
 }  // namespace
 }  // namespace flashlab::toy
