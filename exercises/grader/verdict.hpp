@@ -1,0 +1,66 @@
+// What grading a submission comes to. Every rendering (terminal, JSON, JUnit, Gradescope, CSV, HTML)
+// is made from this.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exercises/grader/exercise.hpp"
+#include "toymachine/counters.hpp"
+
+namespace flashlab::exercises {
+
+/// From best to worst.
+enum class Outcome : std::uint8_t {
+  kFull,      // right, at full marks
+  kCostly,    // right, but it costs more than full marks allow
+  kPartial,   // questions: some answers are right
+  kWrong,     // a wrong result, an error while running, or more than the exercise accepts
+  kRejected,  // it does not assemble, or does not fit the machine or the exercise
+  kLimit,     // too long, too large, too many steps
+  kUnreadable,  // no regular file, or it changed while it was read
+};
+std::string_view to_string(Outcome outcome);
+/// Right, whatever it costs.
+constexpr bool passes(Outcome outcome) { return outcome <= Outcome::kCostly; }
+
+/// Something said to the learner. Texts are UTF-8 without control characters, whatever was
+/// submitted; `details` are lines to be shown as they are.
+struct Finding {
+  std::string what;                  // one sentence
+  std::vector<std::string> details;  // the source line and caret, what was expected, a state
+  std::uint32_t line = 0;            // of the submission; 0: none
+  std::uint64_t step = 0;            // of the run on `inputs`; 0: none
+  std::string inputs;                // "n = 2, random inputs"; may be empty
+};
+
+/// One row of a report: a size's results, a cost, a question.
+struct Check {
+  std::string name;  // "results at n = 8", "cycles", "kv_loads"
+  bool passed = false;
+  double points = 0, max_points = 0;
+  std::string message;  // one line; empty when it passed and there is nothing to say
+};
+
+/// A counter at the largest size.
+struct CostLine {
+  std::string key;  // "cycles"
+  toy::Count value;
+  toy::Count full;      // for all points
+  toy::Count solution;  // the exercise's own
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::kUnreadable;
+  double points = 0, max_points = 0;
+  std::vector<Check> checks;
+  std::vector<Finding> findings;  // the most important first; may be empty
+  std::vector<CostLine> costs;    // right results only
+  Size size;                      // that the costs were counted at
+
+  bool passed() const { return passes(outcome); }
+};
+
+}  // namespace flashlab::exercises
