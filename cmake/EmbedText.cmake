@@ -4,7 +4,8 @@
 #
 # The target can then include "player_files.hpp", which declares
 #   extern const std::span<const flashlab::EmbeddedFile> flashlab::player_files;
-# Each entry is a file's name without its folders, and its bytes as they are. An edited file is
+# Each entry is a file's name without its folders (with KEEP_FOLDERS before the files: as given), and
+# its bytes as they are. An edited file is
 # embedded anew by the next build. No other tool than CMake is needed: run with -P, this same file is
 # the generator.
 
@@ -13,7 +14,11 @@ if(CMAKE_SCRIPT_MODE_FILE)
   set(entries "")
   set(index 0)
   foreach(file IN LISTS FILES)
-    get_filename_component(name "${file}" NAME)
+    if(BASE)
+      file(RELATIVE_PATH name "${BASE}" "${file}")
+    else()
+      get_filename_component(name "${file}" NAME)
+    endif()
     file(SIZE "${file}" size)
     file(READ "${file}" bytes HEX)
     # Characters, not one long literal: compilers limit a literal's length, never an array's.
@@ -39,6 +44,11 @@ set(FLASHLAB_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}" CACHE INTERNAL "")
 
 function(flashlab_embed_text target symbol)  # the rest: files, relative to the calling folder
   set(files "")
+  set(base "")
+  if("KEEP_FOLDERS" IN_LIST ARGN)
+    list(REMOVE_ITEM ARGN KEEP_FOLDERS)
+    set(base "${CMAKE_CURRENT_SOURCE_DIR}")
+  endif()
   foreach(file IN LISTS ARGN)
     get_filename_component(path "${file}" ABSOLUTE)
     list(APPEND files "${path}")
@@ -47,7 +57,7 @@ function(flashlab_embed_text target symbol)  # the rest: files, relative to the 
   set(output "${folder}/${symbol}")
   add_custom_command(
     OUTPUT "${output}.cpp" "${output}.hpp"
-    COMMAND "${CMAKE_COMMAND}" "-DFILES=${files}" "-DSYMBOL=${symbol}" "-DOUTPUT=${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DFILES=${files}" "-DBASE=${base}" "-DSYMBOL=${symbol}" "-DOUTPUT=${output}"
             -P "${FLASHLAB_EMBED_SCRIPT}"
     DEPENDS ${files} "${FLASHLAB_EMBED_SCRIPT}"
     COMMENT "Embedding ${symbol}" VERBATIM)

@@ -22,6 +22,8 @@ flashlab_need(Eigen3 Eigen3::Eigen libeigen/eigen 3.4.0
               "libeigen3-dev (Debian, Ubuntu) or eigen3-devel (Fedora)")
 flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
               "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
+flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
+              "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
 if(FLASHLAB_BUILD_TESTS)
   flashlab_need(Catch2 Catch2::Catch2 catchorg/Catch2 v3.7.1
                 "catch2 (Debian, Ubuntu) or catch-devel (Fedora)")

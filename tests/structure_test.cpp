@@ -75,7 +75,8 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
   const std::map<std::string, Names> may_include = {
       {"toymachine", {"toymachine"}},
       {"compare", {"compare", "toymachine"}},
-      {"cli", {"cli", "compare", "toymachine"}},
+      {"exercises", {"exercises", "toymachine"}},
+      {"cli", {"cli", "compare", "exercises", "toymachine"}},
   };
   for (const auto& [folder, allowed] : may_include) {
     for (const fs::path& source : sources_of(folder)) {

@@ -19,6 +19,9 @@ struct ExerciseSource {
 /// Those that travel inside the command, by id.
 const std::vector<ExerciseSource>& builtin_exercises();
 
+/// What `exercises new` copies.
+const ExerciseSource& template_exercise();
+
 /// One folder: its regular files of at most 1 MiB, at most two levels deep; links are not followed.
 /// Throws std::runtime_error with a message when the folder cannot be read.
 ExerciseSource load_folder(const std::string& path);

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "toymachine/counters.hpp"
 #include "toymachine/machine.hpp"
+#include "toymachine/polynomial.hpp"
 #include "toymachine/program.hpp"
 #include "toymachine/source.hpp"
 
@@ -43,7 +43,7 @@ struct Range {
 };
 
 struct Inputs {
-  std::vector<Family> families;        // never empty
+  std::vector<Family> families;         // never empty
   std::map<std::string, Range> ranges;  // by array; [-1, 1) where there is none
   double huge = 1e4, tiny = 1e-6;
   /// A program whose outputs fill the inputs of the same names (lse from q and k); null: none.
@@ -81,22 +81,22 @@ struct ProgramTask {
   std::vector<std::size_t> extra_instructions;  // rows of instruction_set() beyond the level
   std::string registers;  // an expression in the parameters: "2*d + 5"; empty: no limit
   toy::OperandRule operands = toy::OperandRule::kAny;
-  bool temporaries = false;           // may the submission declare .temp arrays?
-  std::vector<std::string> arrays;    // declarations: ".input x[n]"
+  bool temporaries = false;         // may the submission declare .temp arrays?
+  std::vector<std::string> arrays;  // declarations: ".input x[n]"
   /// The declarations above as a program without a body: what a submission's must agree with.
   std::shared_ptr<const toy::Program> interface;
-  std::vector<Size> sizes;            // smallest first; never empty
+  std::vector<Size> sizes;  // smallest first; never empty
   Inputs inputs;
-  std::vector<std::string> check;     // outputs that are compared; never empty
-  double tolerance = 1e-5;            // of |out - expected|, relative to the array's largest value
-  std::string builtin_reference;      // "softmax"; empty: `reference`
+  std::vector<std::string> check;  // outputs that are compared; never empty
+  double tolerance = 1e-5;         // of |out - expected|, relative to the array's largest value
+  std::string builtin_reference;   // "softmax"; empty: `reference`
   std::shared_ptr<const toy::Program> reference;  // run in double on a machine without limits
   std::shared_ptr<const toy::Program> solution;
-  std::string starter;                // text; the demonstration's is its solution
+  std::string starter;  // text; the demonstration's is its solution
   Cost cost;
   Points points;
   Numerics numerics;
-  toy::Limits limits;                 // max_steps: for one size
+  toy::Limits limits;  // max_steps: for one size
   std::int64_t max_milliseconds = 2000;
   std::vector<WrongSubmission> wrong;
 };
@@ -137,9 +137,9 @@ struct Exercise {
   std::string folder;  // where it was read; empty: it travels inside the command
   std::string title;
   Kind kind = Kind::kProgram;
-  bool demo = false;     // solved already: the first key press succeeds
-  std::string chapter;   // "docs/04_softmax.md"; may be empty
-  std::string problem;   // problem.md
+  bool demo = false;               // solved already: the first key press succeeds
+  std::string chapter;             // "docs/04_softmax.md"; may be empty
+  std::string problem;             // problem.md
   std::vector<std::string> hints;  // kHintLevels of them
   ProgramTask program;             // kProgram
   QuestionTask questions;          // kQuestions

@@ -1,5 +1,5 @@
-// What grading a submission comes to. Every rendering (terminal, JSON, JUnit, Gradescope, CSV, HTML)
-// is made from this.
+// What grading a submission comes to. Every rendering (terminal, JSON, JUnit, Gradescope, CSV,
+// HTML) is made from this.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace flashlab::exercises {
 
 /// From best to worst.
 enum class Outcome : std::uint8_t {
-  kFull,      // right, at full marks
-  kCostly,    // right, but it costs more than full marks allow
-  kPartial,   // questions: some answers are right
-  kWrong,     // a wrong result, an error while running, or more than the exercise accepts
-  kRejected,  // it does not assemble, or does not fit the machine or the exercise
-  kLimit,     // too long, too large, too many steps
+  kFull,        // right, at full marks
+  kCostly,      // right, but it costs more than full marks allow
+  kPartial,     // questions: some answers are right
+  kWrong,       // a wrong result, an error while running, or more than the exercise accepts
+  kRejected,    // it does not assemble, or does not fit the machine or the exercise
+  kLimit,       // too long, too large, too many steps
   kUnreadable,  // no regular file, or it changed while it was read
 };
 std::string_view to_string(Outcome outcome);

@@ -1,0 +1,75 @@
+// Reading a table of a TOML file key by key, so that whatever is wrong is said with its place, and
+// a key that nobody asked for is noticed.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exercises/grader/exercise.hpp"
+
+namespace flashlab::exercises {
+
+toy::SourceSpan span_of(const toml::source_region& region);
+
+/// Collects the errors of one file.
+class ErrorList {
+ public:
+  ErrorList(std::string file, std::vector<ReadError>& errors)
+      : file_(std::move(file)), errors_(errors) {}
+  void add(const toml::source_region& where, std::string what, std::string expected = {},
+           std::string suggestion = {});
+  void add(toy::SourceSpan where, std::string what, std::string expected = {},
+           std::string suggestion = {});
+
+ private:
+  std::string file_;
+  std::vector<ReadError>& errors_;
+};
+
+/// One table. Every getter marks its key as known; the destructor does nothing, finish() complains
+/// of the keys that are left.
+class TomlTable {
+ public:
+  TomlTable(const toml::table& table, std::string name, ErrorList& errors)
+      : table_(table), name_(std::move(name)), errors_(errors) {}
+
+  bool has(std::string_view key) const { return table_.contains(key); }
+  const toml::node* node(std::string_view key);
+  /// Where the key's value is; the table itself when it is missing.
+  toml::source_region where(std::string_view key) const;
+
+  std::string text(std::string_view key, std::string fallback = {});
+  std::string required_text(std::string_view key);
+  bool flag(std::string_view key, bool fallback = false);
+  double number(std::string_view key, double fallback);
+  std::int64_t whole(std::string_view key, std::int64_t fallback, std::int64_t least);
+  std::vector<std::string> texts(std::string_view key);
+  /// A number or a text, as text.
+  std::string expression(std::string_view key);
+  /// The table under the key; nothing when it is missing or no table.
+  const toml::table* table(std::string_view key);
+  /// The tables of an array under the key.
+  std::vector<const toml::table*> tables(std::string_view key);
+
+  void missing(std::string_view key, const std::string& expected);
+  void wrong(std::string_view key, const std::string& what, const std::string& expected = {},
+             const std::string& suggestion = {});
+  void finish();
+  const toml::table& raw() const { return table_; }
+  ErrorList& errors() { return errors_; }
+
+ private:
+  void wrong_type(std::string_view key, const std::string& expected);
+
+  const toml::table& table_;
+  std::string name_;  // "[machine]"
+  ErrorList& errors_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace flashlab::exercises
