@@ -15,6 +15,10 @@ constexpr std::int32_t kNoCell = -1;
 
 using Unrolled = toy::UnrolledProgram;
 
+std::string suffice(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " suffices" : " suffice");
+}
+
 std::map<std::int32_t, std::int64_t> loads_by_element(const toy::UnrolledProgram& program) {
   std::map<std::int32_t, std::int64_t> loads;
   for (const toy::UnrolledStep& step : program.steps) {
@@ -116,8 +120,8 @@ class CostExplanation {
     }
     if (element == kNoCell) return;
     const std::string name = element_name(element);
-    say(last_load(element), name + " is loaded " + std::to_string(loads) + " times; " +
-                                std::to_string(enough[name]) + " suffice");
+    say(last_load(element),
+        name + " is loaded " + std::to_string(loads) + " times; " + suffice(enough[name]));
   }
 
   std::size_t last_load(std::int32_t element) const {
@@ -158,8 +162,7 @@ class CostExplanation {
     }
     if (worst == mine.size()) return;
     say(last[worst], std::string(toy::instruction_set()[worst].mnemonic) + " is executed " +
-                         std::to_string(mine[worst]) + " times; " + std::to_string(theirs[worst]) +
-                         " suffice");
+                         std::to_string(mine[worst]) + " times; " + suffice(theirs[worst]));
   }
 
   const ProgramTask& task_;
