@@ -1,0 +1,95 @@
+#include "cli/exercise_loading.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+#include "cli/failure.hpp"
+#include "cli/terminal.hpp"
+#include "exercises/grader/catalogue.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::Exercise;
+using exercises::ExerciseSource;
+using exercises::ReadResult;
+
+std::vector<ExerciseSource> sources(const ExerciseOptions& options) {
+  try {
+    return exercises::all_exercises(options.all_folders());
+  } catch (const std::runtime_error& error) {
+    throw request_failure(printable(error.what()));
+  }
+}
+
+std::shared_ptr<const Exercise> read_or_fail(const ExerciseSource& source) {
+  ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
+  if (read.exercise) return std::make_shared<const Exercise>(std::move(*read.exercise));
+  throw Failure(kExitRequestWrong, exercises::format(read.errors, source.files) +
+                                       "flashlab: error: the exercise '" + printable(source.id) +
+                                       "' is broken\n");
+}
+
+}  // namespace
+
+void ExerciseOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--exercises", folders, "a folder with exercises of your own; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+}
+
+std::vector<std::string> ExerciseOptions::all_folders() const {
+  std::vector<std::string> all;
+  if (const char* variable = std::getenv("FLASHLAB_EXERCISES"); variable != nullptr) {
+    std::istringstream list(variable);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      if (!folder.empty()) all.push_back(folder);
+    }
+  }
+  all.insert(all.end(), folders.begin(), folders.end());
+  return all;
+}
+
+std::vector<std::shared_ptr<const Exercise>> load_exercises(const ExerciseOptions& options) {
+  std::vector<std::shared_ptr<const Exercise>> all;
+  for (const ExerciseSource& source : sources(options)) {
+    ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
+    if (read.exercise) {
+      all.push_back(std::make_shared<const Exercise>(std::move(*read.exercise)));
+    } else {
+      std::cerr << "flashlab: warning: the exercise '" << printable(source.id)
+                << "' is broken and left out; see `flashlab exercises lint " << printable(source.id)
+                << "`\n";
+    }
+  }
+  return all;
+}
+
+std::shared_ptr<const Exercise> find_exercise(const std::string& name,
+                                              const ExerciseOptions& options) {
+  std::vector<std::string> ids;
+  for (const ExerciseSource& source : sources(options)) {
+    Exercise named;
+    named.id = source.id;
+    if (named.answers_to(name)) return read_or_fail(source);
+    ids.push_back(source.id);
+    if (const std::size_t bar = source.id.find('_'); bar != std::string::npos) {
+      ids.push_back(source.id.substr(bar + 1));
+    }
+  }
+  if (std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml")) {
+    return read_or_fail(exercises::load_folder(name));
+  }
+  throw request_failure("there is no exercise '" + printable(name) + "'",
+                        "one that `flashlab exercises list` shows, or a folder with an "
+                        "exercise.toml",
+                        toy::nearest(name, ids).value_or(""));
+}
+
+}  // namespace flashlab::cli
