@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "exercises/grader/source_lines.hpp"
 #include "toymachine/assembler.hpp"
 #include "toymachine/expression.hpp"
 
@@ -121,8 +122,8 @@ Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) 
   Finding finding;
   finding.line = diagnostic.span.line;
   std::istringstream lines(toy::format(diagnostic, source));
-  for (std::string line; std::getline(lines, line);) finding.details.push_back(line);
-  finding.what = diagnostic.what;
+  for (std::string line; std::getline(lines, line);) finding.details.push_back(harmless(line));
+  finding.what = harmless(diagnostic.what);
   return finding;
 }
 
