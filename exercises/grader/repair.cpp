@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "exercises/grader/submission.hpp"
@@ -51,6 +53,33 @@ class Trial {
   std::vector<toy::LaneValue> dram_, registers_;
 };
 
+/// The line's words, without its comment: "LOAD x[i] R0".
+std::vector<std::string> words(std::string_view line) {
+  std::vector<std::string> result(1);
+  for (const char c : line.substr(0, line.find_first_of(";#"))) {
+    const bool separates = c == ' ' || c == '\t' || c == ',';
+    if (!separates) result.back() += c;
+    if (separates && !result.back().empty()) result.emplace_back();
+  }
+  if (result.back().empty()) result.pop_back();
+  return result;
+}
+
+/// The most words in which another line of the program agrees, place by place.
+int likeness(const toy::SourceText& source, const std::vector<std::string>& line,
+             std::uint32_t except) {
+  int best = 0;
+  for (std::uint32_t other = 1; other <= source.num_lines(); ++other) {
+    if (other == except) continue;
+    const std::vector<std::string> there = words(source.line(other));
+    if (there.size() != line.size() || line.empty() || there[0] != line[0]) continue;
+    int same = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) same += there[i] == line[i] ? 1 : 0;
+    best = std::max(best, same);
+  }
+  return best;
+}
+
 class Search {
  public:
   Search(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
@@ -66,6 +95,7 @@ class Search {
     for (Edit& edit : enumerate_edits(*program_, edit_options(task_, bound->num_registers))) {
       if (!consider(std::move(edit))) return finished();
     }
+    if (!result_.repairs.empty()) return finished();  // a line that is there is likelier
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       if (!consider(std::move(edit))) return finished();
     }
@@ -99,20 +129,36 @@ class Search {
     return true;
   }
 
-  /// The line that most repairs change; the later one of equals.
+  /// The line that most repairs change; among equals the one whose repair looks most like other
+  /// lines, then the later one. A forgotten line belongs where it helps first.
   Repairs finished() {
-    std::map<std::uint32_t, std::size_t> votes;
-    for (const Repair& repair : result_.repairs) ++votes[repair.edit.line];
-    std::size_t most = 0;
-    for (const auto& [line, count] : votes) {
-      if (count >= most) result_.line = line;
-      most = std::max(most, count);
+    std::map<std::uint32_t, std::pair<std::size_t, int>> votes;  // how many, and the best likeness
+    for (const Repair& repair : result_.repairs) {
+      auto& [count, likeness] = votes.try_emplace(repair.edit.line, 0, -100).first->second;
+      ++count;
+      likeness = std::max(likeness, gain(repair.edit));
+    }
+    const bool forgotten =
+        !result_.repairs.empty() && result_.repairs[0].edit.kind == EditKind::kInsert;
+    std::pair<std::size_t, int> most{0, 0};
+    for (const auto& [line, vote] : votes) {
+      if (result_.line == 0 || (!forgotten && vote >= most)) {
+        result_.line = line;
+        most = vote;
+      }
     }
     std::stable_partition(result_.repairs.begin(), result_.repairs.end(),
                           [&](const Repair& repair) { return repair.edit.line == result_.line; });
     return std::move(result_);
   }
 
+  /// How much more the line looks like others of the program after the edit than before it.
+  int gain(const Edit& edit) const {
+    if (!edit.instruction || edit.kind == EditKind::kInsert) return 0;
+    const toy::SourceText& source = *program_->source;
+    return likeness(source, words(edit.text), edit.line) -
+           likeness(source, words(source.line(edit.line)), edit.line);
+  }
   const ProgramTask& task_;
   const std::shared_ptr<const toy::Program>& program_;
   const std::vector<RepairSize>& sizes_;
