@@ -40,6 +40,7 @@ class Explanation {
 
   Finding run() {
     describe();
+    if (right_on_paper()) return std::move(finding_);
     if (!lost() && !too_early() && !foreign() && store_ != kNobody) {
       point_at(store_, "step " + at(store_) + " stores it");
     }
@@ -112,6 +113,17 @@ class Explanation {
       }
     }
     return kNobody;
+  }
+
+  /// The formula is right: rounding or range is what the sums are about.
+  bool right_on_paper() {
+    if (!has_forms() || store_ == kNobody || !(form(store_) == wanted_)) return false;
+    finding_.details.push_back(
+        "On paper the formula is right; the machine's rounding makes it wrong.");
+    finding_.line = line(store_);
+    finding_.step = static_cast<std::uint64_t>(store_) + 1;
+    append_source_line(finding_, failed_.text, finding_.line);
+    return true;
   }
 
   /// What should be stored was there, and was overwritten or stored elsewhere.
