@@ -19,11 +19,12 @@ CommandAction add_diff(CLI::App& app);
 CommandAction add_tables(CLI::App& app);
 CommandAction add_isa(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
+CommandAction add_grade(CLI::App& app);
 
 /// In the order of the help.
-inline constexpr std::array<AddCommand, 10> kCommands{
-    add_tour,  add_run,  add_trace,  add_timeline, add_cost,
-    add_sweep, add_diff, add_tables, add_isa,      add_programs};
+inline constexpr std::array<AddCommand, 11> kCommands{
+    add_tour, add_run,    add_trace, add_timeline, add_cost, add_sweep,
+    add_diff, add_tables, add_isa,   add_programs, add_grade};
 
 /// A subcommand with its first help line and the examples that its help opens with.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,

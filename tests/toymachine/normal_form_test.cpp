@@ -210,6 +210,17 @@ TEST_CASE("every step's result is kept") {
   CHECK(to_string(result->dram[0]) == "x[0]");
 }
 
+TEST_CASE("every instruction writes one operand") {
+  for (const toy::InstructionSpec& spec : toy::instruction_set()) {
+    int written = 0;
+    for (const toy::OperandKind kind : spec.kinds()) {
+      written += kind == toy::OperandKind::kDestination || toy::is_memory_write(kind) ? 1 : 0;
+    }
+    INFO(spec.mnemonic);
+    CHECK(written == 1);
+  }
+}
+
 TEST_CASE("formulas that explode end at a limit") {
   const std::string start = ".registers 4\n.input x[500]\nLOAD x[0], R0\nLOAD x[1], R1\n";
   const std::vector<std::string> bodies = {

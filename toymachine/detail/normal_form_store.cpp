@@ -16,11 +16,6 @@ void check_depth(int depth) {
                      "formulas that are less deep"};
 }
 
-std::uint64_t modulo(std::size_t field, const Rational& number) {
-  return times(field, number.numerator_modulo(kPrimes[field]),
-               inverse(field, number.denominator_modulo(kPrimes[field])));
-}
-
 std::uint64_t content_hash(const FormAtom& atom) {
   std::uint64_t hash = static_cast<std::uint64_t>(atom.kind);
   for (const char c : atom.name) hash = mixed(hash, static_cast<unsigned char>(c));
@@ -95,52 +90,69 @@ const FormNode* FormStore::atom(FormAtom atom) {
   return form;
 }
 
+std::uint64_t FormStore::value(std::size_t field, const FormMonomial& monomial) const {
+  std::uint64_t result = 1;
+  for (const auto& [atom, exponent] : monomial.powers) {
+    const std::uint64_t base =
+        exponent < 0 ? inverse(field, atom->value[field]) : atom->value[field];
+    result =
+        times(field, result, power(field, base, static_cast<std::uint64_t>(std::abs(exponent))));
+  }
+  if (!monomial.exponent) return result;
+  // Exponentials inside exponents of exponents: by content.
+  return times(field, result,
+               field + 1 == kNumFields
+                   ? pseudo_random(field, monomial.exponent->value)
+                   : kGeneratorPowers[field](value(field + 1, monomial.exponent)));
+}
+
 /// Evaluates the monomial and finds it, or takes it in.
 const FormMonomial* FormStore::monomial(FormMonomial given) {
-  given.value.fill(1);
-  for (const auto& [atom, exponent] : given.powers) {
-    if (std::abs(exponent) > kLargestPower) {
-      throw FormTooLarge{"a power of more than " + std::to_string(kLargestPower), "small powers"};
-    }
-    given.depth = std::max(given.depth, atom->depth);
-    for (std::size_t field = 0; field < kNumFields; ++field) {
-      const std::uint64_t base =
-          exponent < 0 ? inverse(field, atom->value[field]) : atom->value[field];
-      given.value[field] =
-          times(field, given.value[field],
-                power(field, base, static_cast<std::uint64_t>(std::abs(exponent))));
-    }
+  for (std::size_t field = 0; field < kNumFields; ++field) {
+    given.value[field] = value(field, given);
   }
-  if (given.exponent) {
-    given.depth = std::max(given.depth, given.exponent->depth + 1);
-    check_depth(given.depth);
-    for (std::size_t field = 0; field + 1 < kNumFields; ++field) {
-      given.value[field] =
-          times(field, given.value[field],
-                power(field, kGenerators[field], value(field + 1, given.exponent)));
-    }
-    // Exponentials inside exponents of exponents: by content.
-    constexpr std::size_t kLast = kNumFields - 1;
-    given.value[kLast] =
-        times(kLast, given.value[kLast], pseudo_random(kLast, given.exponent->value));
-  }
+  return evaluated(std::move(given));
+}
+
+/// The same for a monomial whose values are known.
+const FormMonomial* FormStore::evaluated(FormMonomial given) {
   const auto [first, last] = monomial_table_.equal_range(given.value[0]);
   for (auto at = first; at != last; ++at) {
     if (at->second->powers == given.powers && at->second->exponent == given.exponent) {
       return at->second;
     }
   }
+  for (const auto& [atom, exponent] : given.powers) {
+    given.depth = std::max(given.depth, atom->depth);
+    if (std::abs(exponent) > kLargestPower) {
+      throw FormTooLarge{"a power of more than " + std::to_string(kLargestPower), "small powers"};
+    }
+  }
+  if (given.exponent) given.depth = std::max(given.depth, given.exponent->depth + 1);
+  check_depth(given.depth);
   const std::uint64_t key = given.value[0];
   monomials_.push_back(std::move(given));
   monomial_table_.emplace(key, &monomials_.back());
   return &monomials_.back();
 }
 
+std::uint64_t FormStore::value(std::size_t field, const Rational& number) const {
+  const std::uint64_t numerator = number.numerator_modulo(kPrimes[field]);
+  const std::uint64_t denominator = number.denominator_modulo(kPrimes[field]);
+  if (denominator == 1) return numerator;
+  auto& known = inverses_[field];  // denominators are few, and inverses slow
+  auto found = known.find(denominator);
+  if (found == known.end()) {
+    found = known.emplace(denominator, inverse(field, denominator)).first;
+  }
+  return times(field, numerator, found->second);
+}
+
 std::uint64_t FormStore::value(std::size_t field, const FormSum& sum) const {
   std::uint64_t total = 0;
   for (const FormTerm& term : sum) {
     total =
-        plus(field, total, times(field, modulo(field, term.number), term.monomial->value[field]));
+        plus(field, total, times(field, value(field, term.number), term.monomial->value[field]));
   }
   return total;
 }

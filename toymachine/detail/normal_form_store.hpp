@@ -104,10 +104,13 @@ class FormStore {
 
   // The tables (normal_form_store.cpp).
   const FormNode* atom(FormAtom atom);
-  const FormMonomial* monomial(FormMonomial monomial);
+  const FormMonomial* monomial(FormMonomial given);
+  const FormMonomial* evaluated(FormMonomial given);
   const FormNode* node(FormSum numerator, FormSum denominator);
   const FormMonomial* import(const FormMonomial* other);
   FormSum import(const FormSum& other);
+  std::uint64_t value(std::size_t field, const Rational& number) const;
+  std::uint64_t value(std::size_t field, const FormMonomial& monomial) const;
   std::uint64_t value(std::size_t field, const FormSum& sum) const;
   std::uint64_t value(std::size_t field, const FormNode* node) const;
   bool equal_quotients(const FormNode* a, const FormSum& numerator, const FormSum& denominator);
@@ -140,6 +143,7 @@ class FormStore {
   std::unordered_multimap<std::uint64_t, const FormMonomial*> monomial_table_;
   std::unordered_multimap<std::uint64_t, const FormNode*> node_table_;
   std::unordered_map<const FormNode*, const FormNode*> imported_;
+  mutable std::array<std::unordered_map<std::uint64_t, std::uint64_t>, kNumFields> inverses_;
   const FormMonomial* unit_ = nullptr;
   const FormNode* zero_ = nullptr;
   const FormNode* one_ = nullptr;

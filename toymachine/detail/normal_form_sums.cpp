@@ -83,7 +83,12 @@ const FormMonomial* FormStore::product(const FormMonomial* a, const FormMonomial
                     : !b->exponent ? a->exponent
                                    : add(a->exponent, b->exponent);
   if (result.exponent == zero_) result.exponent = nullptr;
-  return monomial(std::move(result));
+  for (std::size_t field = 0; field < kNumFields; ++field) {
+    const bool by_content = field + 1 == kNumFields && a->exponent && b->exponent;
+    result.value[field] =
+        by_content ? value(field, result) : times(field, a->value[field], b->value[field]);
+  }
+  return evaluated(std::move(result));
 }
 
 const FormMonomial* FormStore::reciprocal(const FormMonomial* a) {

@@ -44,6 +44,33 @@ constexpr std::uint64_t inverse(std::size_t field, std::uint64_t a) {
   return a == 1 ? 1 : power(field, a, kPrimes[field] - 2);
 }
 
+/// g^exponent by a table: a multiplication for every four bits of the exponent.
+class GeneratorPowers {
+ public:
+  constexpr explicit GeneratorPowers(std::size_t field) : field_(field) {
+    std::uint64_t base = kGenerators[field];
+    for (auto& digits : table_) {
+      digits[0] = 1;
+      for (std::size_t i = 1; i < digits.size(); ++i) digits[i] = times(field, digits[i - 1], base);
+      base = times(field, digits.back(), base);
+    }
+  }
+  constexpr std::uint64_t operator()(std::uint64_t exponent) const {
+    std::uint64_t result = 1;
+    for (std::size_t i = 0; exponent != 0; ++i, exponent >>= 4) {
+      if ((exponent & 15) != 0) result = times(field_, result, table_[i][exponent & 15]);
+    }
+    return result;
+  }
+
+ private:
+  std::size_t field_;
+  std::array<std::array<std::uint64_t, 16>, 16> table_{};
+};
+
+inline constexpr std::array<GeneratorPowers, kNumFields - 1> kGeneratorPowers{GeneratorPowers(0),
+                                                                              GeneratorPowers(1)};
+
 static_assert(power(0, kGenerators[0], kPrimes[1]) == 1 && kGenerators[0] != 1);
 static_assert(power(1, kGenerators[1], kPrimes[2]) == 1 && kGenerators[1] != 1);
 
