@@ -272,8 +272,7 @@ std::string repair_sentence(const FailedAttempt& failed, const Edit& edit) {
     case EditKind::kDrop:
       return "Line " + line + " is one too many: without it all is right.";
     case EditKind::kSwap:
-      return "The order is wrong at lines " + line + " and " + std::to_string(edit.other_line) +
-             ".";
+      return swap_sentence(failed, edit);
     default:
       return "Line " + line + " is the one to look at: one change there makes it right.";
   }
