@@ -24,8 +24,7 @@ class Unroller {
         loop_ends_(program.loops.size(), 0) {}
 
   Result<UnrolledProgram> unroll() {
-    const auto num_nodes = static_cast<std::uint32_t>(program_.nodes.size());
-    for (std::uint32_t at = 0; at < num_nodes && !error_;) at = follow(at, program_.nodes[at]);
+    walk();
     if (error_) return std::move(*error_);
     result_.num_registers = static_cast<std::int32_t>(program_.num_registers);
     result_.constants = program_.constants;
@@ -33,14 +32,28 @@ class Unroller {
     return std::move(result_);
   }
 
+  /// At the last step allowed, which does not fail.
+  std::vector<std::int64_t> last_loop_values() {
+    stop_at_last_ = true;
+    walk();
+    return std::move(loop_values_);
+  }
+
  private:
   static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+  void walk() {
+    const auto num_nodes = static_cast<std::uint32_t>(program_.nodes.size());
+    for (std::uint32_t at = 0; at < num_nodes && !ended();) at = follow(at, program_.nodes[at]);
+  }
+
+  bool ended() const { return error_ || (stop_at_last_ && result_.steps.size() == max_steps_); }
 
   /// The node after this one.
   std::uint32_t follow(std::uint32_t at, const Node& node) {
     switch (node.kind) {
       case Node::Kind::kBlock:
-        for (std::uint32_t site = node.first; site < node.last && !error_; ++site) step(site);
+        for (std::uint32_t site = node.first; site < node.last && !ended(); ++site) step(site);
         return at + 1;
       case Node::Kind::kLoopBegin:
         return begin_loop(at, node);
@@ -136,6 +149,7 @@ class Unroller {
   std::vector<std::int64_t> loop_values_, loop_ends_;
   UnrolledProgram result_;
   std::optional<Diagnostic> error_;
+  bool stop_at_last_ = false;
 };
 
 /// What a straight line of scalars cannot hold.
@@ -168,6 +182,10 @@ std::optional<Diagnostic> refused(const BoundProgram& program) {
 Result<UnrolledProgram> unroll(const BoundProgram& program, std::uint64_t max_steps) {
   if (auto error = refused(program)) return std::move(*error);
   return Unroller(program, max_steps).unroll();
+}
+
+std::vector<std::int64_t> loop_values_at(const BoundProgram& program, std::size_t step) {
+  return Unroller(program, step + 1).last_loop_values();
 }
 
 }  // namespace flashlab::toy

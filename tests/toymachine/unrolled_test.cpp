@@ -128,3 +128,12 @@ TEST_CASE("tiles and narrow elements are not unrolled") {
   CHECK(narrow.diagnostics[0].fault == toy::Fault::kRequest);
   CHECK_THAT(narrow.diagnostics[0].what, contains("x has elements of a narrow type"));
 }
+
+TEST_CASE("the loops around a step have the values that they had there") {
+  const auto program = bound(
+      ".input x[9]\nfor i in 0..3\n  LOAD x[0], R0\n  for j in i..3\n    LOAD x[j], R0\n"
+      "  end\nend\n");
+  CHECK(toy::loop_values_at(program, 0)[0] == 0);
+  // 0 | 0 0..2 | 1 | 1 1..2: the steps of i = 0 are 0 to 3, those of i = 1 are 4 to 6.
+  CHECK(toy::loop_values_at(program, 6) == std::vector<std::int64_t>{1, 2});
+}
