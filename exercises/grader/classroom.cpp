@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
-#include "exercises/grader/visible_text.hpp"
 #include "exercises/grader/sha256.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
