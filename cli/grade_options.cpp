@@ -55,7 +55,9 @@ void GradeOptions::add_reports_to(CLI::App& command) {
     command.add_option(flag, value, what)->type_name(type)->group(kReportGroup);
   };
   file("--json", json, "everything, for programs; - writes to standard output");
-  file("--csv", csv, "a line a student, for spreadsheets");
+  file("--csv", csv,
+       "a line a student, for spreadsheets; a cell that one would compute begins with an "
+       "apostrophe");
   file("--junit", junit, "JUnit XML, for CI servers");
   file("--html", html, "one page with histogram and findings");
   file("--gradescope", gradescope,
