@@ -6,7 +6,7 @@
 
 #include "cli/text_table.hpp"
 #include "cli/verdict_text.hpp"
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 #include "exercises/grader/sha256.hpp"
 
 namespace flashlab::exercises {

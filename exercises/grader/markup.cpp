@@ -1,6 +1,6 @@
 #include "exercises/grader/markup.hpp"
 
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::exercises {
 namespace {

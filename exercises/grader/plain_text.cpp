@@ -1,119 +1,97 @@
 #include "exercises/grader/plain_text.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
+#include <cstdint>
+#include <sstream>
 
 namespace flashlab::exercises {
 namespace {
 
-struct CodePoint {
+/// A character that stands at the begin of the text; `bytes` is 1 where it is no UTF-8.
+struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 1;
-  bool valid = false;  // otherwise `code` is one byte that is no UTF-8
+  bool valid = false;
 };
 
-/// The character that begins at `at`, by the strict rules: shortest form, no surrogates.
-CodePoint code_point(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
-  };
-  const std::uint32_t first = byte(at);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < bytes) return {first, 1, false};
-  std::uint32_t code = first & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const std::uint32_t next = byte(at + i);
-    if ((next & 0xC0U) != 0x80) return {first, 1, false};
-    code = code << 6 | (next & 0x3FU);
+Character decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t length = lead < 0xC2   ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  if (length == 0 || text.size() < length) return {};
+  std::uint32_t code = lead & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3FU);
   }
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kLeast[bytes] || code > 0x10FFFF || surrogate) return {first, 1, false};
-  return {code, bytes, true};
+  constexpr std::uint32_t kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLowest[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
+  return {code, length, true};
 }
 
-bool is_odd(const CodePoint& point) {
-  struct Range {
-    std::uint32_t first, last;
-  };
-  // Controls, soft hyphen, marks of writing direction, line separators, invisible operators, byte
-  // order mark, annotation marks, what Unicode keeps free, tags.
-  constexpr std::array<Range, 11> kOdd{{{0x00, 0x1F},
-                                        {0x7F, 0x9F},
-                                        {0xAD, 0xAD},
-                                        {0x61C, 0x61C},
-                                        {0x200B, 0x200F},
-                                        {0x2028, 0x202E},
-                                        {0x2060, 0x206F},
-                                        {0xFDD0, 0xFDEF},
-                                        {0xFEFF, 0xFEFF},
-                                        {0xFFF9, 0xFFFB},
-                                        {0xE0000, 0xE0FFF}}};
-  if (!point.valid || (point.code & 0xFFFEU) == 0xFFFE) return true;
-  return std::any_of(kOdd.begin(), kOdd.end(), [&](const Range& range) {
-    return point.code >= range.first && point.code <= range.last;
-  });
+bool acts(std::uint32_t code) {
+  if (code < 0x20) return code != '\t' && code != '\n' && code != '\r';
+  return (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-std::string escape_of(const CodePoint& point) {
-  std::array<char, 16> text{};
-  const char* form = point.code < 0x100 ? "\\x%02x" : point.code < 0x10000 ? "\\u%04x" : "\\U%08x";
-  std::snprintf(text.data(), text.size(), form, point.code);
-  return text.data();
-}
-
-std::string shown(std::string_view text, bool is_name) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point(text, at);
-    if (is_odd(point)) {
-      result += escape_of(point);
-    } else {
-      if (is_name && point.code == '\\') result += '\\';
-      result += text.substr(at, point.bytes);
-    }
-    at += point.bytes;
-  }
-  return result;
+std::size_t characters_of(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return count;
 }
 
 }  // namespace
 
-std::string visible(std::string_view text) { return shown(text, false); }
-
-std::string visible_name(std::string_view name) { return shown(name, true); }
-
-std::string visible_start(std::string_view text, std::size_t most_bytes) {
-  std::string result = visible(text.substr(0, most_bytes + 4));
-  if (result.size() <= most_bytes) return result;
-  std::size_t end = 0;
-  while (end + code_point(result, end).bytes <= most_bytes) end += code_point(result, end).bytes;
-  return result.substr(0, end) + " ...";
+std::optional<std::size_t> first_unprintable(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = decode(text.substr(at));
+    if (!character.valid || acts(character.code)) return at;
+    at += character.bytes;
+  }
+  return std::nullopt;
 }
 
-std::optional<OddCharacter> find_odd_character(std::string_view text) {
-  std::optional<OddCharacter> found;
-  std::uint32_t line = 1;
-  std::size_t line_start = 0;
-  for (std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < text.size();) {
-    const CodePoint point = code_point(text, at);
-    const bool is_space = point.code == '\t' || point.code == '\n' || point.code == '\r';
-    if (!is_space && is_odd(point)) {
-      if (found) {
-        ++found->count;
-      } else {
-        const auto column = static_cast<std::uint32_t>(at - line_start + 1);
-        found = OddCharacter{line, column, escape_of(point)};
-      }
-      found->is_nul = found->is_nul || point.code == 0;
+std::string printable(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = decode(text.substr(at));
+    if (character.valid && !acts(character.code)) {
+      result += text.substr(at, character.bytes);
+    } else {
+      result += '?';
     }
-    at += point.bytes;
-    if (point.code == '\n') ++line, line_start = at;
+    at += character.bytes;
   }
-  return found;
+  return result;
+}
+
+std::string on_one_line(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string result;
+  for (std::string word; words >> word;) result += (result.empty() ? "" : " ") + word;
+  return result;
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::istringstream words{std::string(text)};
+  std::vector<std::string> lines;
+  std::size_t used = 0;
+  for (std::string word; words >> word;) {
+    const std::size_t length = characters_of(word);
+    if (lines.empty() || used + 1 + length > width) {
+      lines.push_back(word);
+      used = length;
+    } else {
+      lines.back() += " " + word;
+      used += 1 + length;
+    }
+  }
+  return lines;
 }
 
 }  // namespace flashlab::exercises

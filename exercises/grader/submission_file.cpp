@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
