@@ -52,7 +52,11 @@ class Disassembler {
   }
 
   void declarations() {
-    line(".isa " + std::string(to_string(program_.level)));
+    std::string machine(to_string(program_.level));
+    for (const std::size_t row : program_.extra_instructions) {
+      machine += ", " + std::string(instruction_set()[row].mnemonic);
+    }
+    line(".isa " + machine);
     if (program_.operand_rule == OperandRule::kPinned) line(".operands pinned");
     if (program_.registers) line(".registers " + to_string(*program_.registers));
     for (const RegisterDeclaration& named : program_.register_names) {

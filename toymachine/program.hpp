@@ -1,6 +1,7 @@
 // A program as the assembler hands it on: declarations and a loop nest, parameters still symbolic.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -110,6 +111,7 @@ struct Program {
   std::shared_ptr<const SourceText> source;
   std::string title;  // the first comment line of the file, if any
   Level level = Level::kAttention;
+  std::vector<std::size_t> extra_instructions;  // rows beyond the level, in the table's order
   OperandRule operand_rule = OperandRule::kAny;
   ExpressionPtr registers;  // null: not limited by the program
   std::vector<RegisterDeclaration> register_names;
@@ -120,6 +122,13 @@ struct Program {
   std::vector<std::string> loop_vars;
   std::vector<Statement> body;
   std::size_t num_sites = 0;
+
+  /// Whether the program's machine knows the instruction of a row.
+  bool has_instruction(std::size_t row) const {
+    return instruction_set()[row].in(level) ||
+           std::find(extra_instructions.begin(), extra_instructions.end(), row) !=
+               extra_instructions.end();
+  }
 };
 
 }  // namespace flashlab::toy

@@ -1,4 +1,5 @@
-// A bound program as the straight line that the machine executes: what a grader runs many times over.
+// A bound program as the straight line that the machine executes: what a grader runs many times
+// over.
 #pragma once
 
 #include <array>
@@ -28,8 +29,13 @@ struct UnrolledProgram {
 };
 
 /// Unrolls a program on scalars (every tile is 1 x 1). Errors, as run() gives them: an index out of
-/// range; Fault::kLimit beyond `max_steps`; Fault::kRequest when some element is a larger tile, or an
-/// array is of a narrow type.
+/// range; Fault::kLimit beyond `max_steps`; Fault::kRequest when some element is a larger tile, or
+/// an array is of a narrow type.
 Result<UnrolledProgram> unroll(const BoundProgram& program, std::uint64_t max_steps);
+
+/// The values of the loops, by loop, at a step of a program that unrolls (into
+/// UnrolledProgram::steps): what a message about that step names. Costs as much as unrolling so
+/// far.
+std::vector<std::int64_t> loop_values_at(const BoundProgram& program, std::size_t step);
 
 }  // namespace flashlab::toy

@@ -1,31 +1,17 @@
 #include "exercises/grader/grader.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
+#include <chrono>
 
 #include "exercises/grader/answers.hpp"
+#include "exercises/grader/attempt.hpp"
 #include "exercises/grader/cases.hpp"
+#include "exercises/grader/cost_score.hpp"
 #include "exercises/grader/count_keys.hpp"
+#include "exercises/grader/explain.hpp"
 #include "exercises/grader/submission.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
 
 namespace flashlab::exercises {
-namespace {
-
-constexpr std::size_t kCasesPerSize = 14;
-
-double value_at(const toy::Polynomial& formula, const Size& size) {
-  const auto value = toy::evaluate(formula, [&](const std::string& symbol) {
-    const auto found = size.find(symbol);
-    return found == size.end() ? std::nullopt : std::optional<mpz_class>(found->second);
-  });
-  if (!value) throw std::runtime_error("a formula in [cost] uses an unknown parameter");
-  return value->get_d();
-}
-
-}  // namespace
 
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
@@ -47,20 +33,33 @@ std::string_view to_string(Outcome outcome) {
   return "";
 }
 
-struct Grader::Shared {
-  std::shared_ptr<const Exercise> exercise;
-  GraderOptions options;
-  std::vector<SizedCases> sizes;
-};
-
 namespace {
 
-/// One submission on its way through the cases.
+/// One size: its inputs, and what the solution makes of them.
+struct PreparedSize {
+  SizedCases sized;
+  std::optional<LaneCase> lanes;         // programs on scalars
+  std::unique_ptr<SolutionAt> solution;  // small sizes only
+};
+
+std::string result_name(const Size& size) {
+  return size.empty() ? "results" : "results at " + to_string(size);
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// One submission on its way through the sizes.
 class Grading {
  public:
-  Grading(const ProgramTask& task, const std::vector<SizedCases>& sizes,
-          const toy::SourceText& text)
-      : task_(task), sizes_(sizes), text_(text) {}
+  Grading(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
+          const toy::Counters& solution_counters, const toy::BoundProgram& solution,
+          const toy::SourceText& text, bool explain)
+      : task_(task),
+        sizes_(sizes),
+        solution_counters_(solution_counters),
+        solution_(solution),
+        text_(text),
+        explain_(explain) {}
 
   Verdict run() {
     verdict_.max_points = task_.points.correct + task_.points.cost;
@@ -72,8 +71,9 @@ class Grading {
       return std::move(verdict_);
     }
     verdict_.outcome = Outcome::kFull;
-    for (const SizedCases& sized : sizes_) {
-      if (!run_size(sized)) return std::move(verdict_);
+    for (const PreparedSize& size : sizes_) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      if (!judge(size)) return std::move(verdict_);
     }
     verdict_.points = task_.points.correct;
     judge_cost();
@@ -81,95 +81,152 @@ class Grading {
   }
 
  private:
-  bool fail(Outcome outcome, Finding finding) {
-    verdict_.outcome = outcome;
+  bool judge(const PreparedSize& size) {
+    Check check{result_name(size.sized.size), true, 0, 0, {}};
+    check.passed = judge_attempt(size);
+    if (!check.passed && !verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+    verdict_.checks.push_back(std::move(check));
+    return verdict_.checks.back().passed;
+  }
+
+  bool judge_attempt(const PreparedSize& size) {
+    if (!last_.refusal.empty()) return refuse();
+    if (!last_.failure && size.solution != nullptr && size.solution->is_polynomial &&
+        last_.unrolled) {
+      if (const auto cell =
+              differing_output(*last_.bound, *last_.unrolled, *size.solution, task_.check)) {
+        last_.failure = Failure{0, std::nullopt, 0, cell};
+      }
+    }
+    if (!last_.failure) return in_time();
+    verdict_.outcome = Outcome::kWrong;
+    if (explain_) {
+      verdict_.findings = explain_failure({task_, text_, program_, last_, size.solution.get()});
+    }
+    return false;
+  }
+
+  bool refuse() {
+    verdict_.outcome = Outcome::kRejected;
+    for (const toy::Diagnostic& diagnostic : last_.refusal) {
+      if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
+      verdict_.findings.push_back(finding_of(diagnostic, text_));
+    }
+    return false;
+  }
+
+  /// A last resort: steps are limited, and so is everything else that takes time.
+  bool in_time() {
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
+    if (spent.count() <= task_.max_milliseconds) return true;
+    verdict_.outcome = Outcome::kLimit;
+    Finding finding;
+    finding.what = "grading took longer than " + std::to_string(task_.max_milliseconds) + " ms";
     verdict_.findings.push_back(std::move(finding));
     return false;
   }
-  bool fail(const std::vector<toy::Diagnostic>& diagnostics, Outcome outcome) {
-    for (const toy::Diagnostic& diagnostic : diagnostics) {
-      if (diagnostic.fault == toy::Fault::kLimit) outcome = Outcome::kLimit;
-      fail(outcome, finding_of(diagnostic, text_));
-    }
-    return false;
-  }
-
-  bool run_size(const SizedCases& sized) {
-    auto bound = bind_submission(task_, program_, sized.size);
-    if (!bound) return fail(bound.diagnostics, Outcome::kRejected);
-    const auto executions = toy::count_executions(*bound);
-    if (!executions) return fail(executions.diagnostics, Outcome::kWrong);
-    counters_ = toy::count(*bound, *executions, {});
-    Check check{"results at " + to_string(sized.size), true, 0, 0, {}};
-    for (const Case& entry : sized.cases) {
-      check.passed = check.passed && run_case(*bound, entry, sized.size);
-      if (!check.passed) break;
-    }
-    verdict_.checks.push_back(check);
-    bound_ = std::move(*bound);
-    return check.passed;
-  }
-
-  bool run_case(const toy::BoundProgram& bound, const Case& entry, const Size& size) {
-    std::map<std::string, toy::InputSource> sources;
-    for (const auto& [name, array] : entry.inputs) {
-      sources[name] = toy::ListInput{array.extents, array.values};
-    }
-    auto dram = toy::initial_dram(bound, sources);
-    if (!dram) return fail(dram.diagnostics, Outcome::kWrong);
-    std::vector<float> cells(dram->begin(), dram->end());
-    const auto run = toy::run(bound, std::span<float>(cells));
-    if (!run) return fail(run.diagnostics, Outcome::kWrong);
-    for (const toy::BoundArray& array : bound.arrays) {
-      const auto wanted = entry.expected.find(array.name);
-      if (wanted == entry.expected.end()) continue;
-      const double scale = scale_of(wanted->second);
-      for (std::int64_t i = 0; i < array.size; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const double value = cells[static_cast<std::size_t>(array.offset) + at];
-        if (close_enough(value, wanted->second.values[at], scale, task_.tolerance)) continue;
-        Finding finding;
-        finding.what = array.name + " is wrong";
-        finding.inputs = to_string(size) + ", " + std::string(to_string(entry.family)) + " inputs";
-        return fail(Outcome::kWrong, std::move(finding));
-      }
-    }
-    return true;
-  }
 
   void judge_cost() {
-    const Size& size = sizes_.back().size;
-    verdict_.size = size;
-    double share = 0;
-    for (const auto& [key, formula] : task_.cost.full) {
-      const double full = value_at(formula, size);
-      CostLine line{key, count_of(key, counters_, bound_), toy::Count(full), {}};
-      const double value = line.value.get_d();
-      const double part = value <= full ? 1 : std::max(0.0, 2 - value / std::max(full, 1.0));
-      if (value > full) verdict_.outcome = Outcome::kCostly;
-      share += part / static_cast<double>(task_.cost.full.size());
-      verdict_.costs.push_back(std::move(line));
+    verdict_.size = sizes_.back().sized.size;
+    CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
+    for (CostLine& line : score.lines) {
+      line.solution = count_of(line.key, solution_counters_, solution_);
+      const bool enough = line.value <= line.full;
+      verdict_.checks.push_back({line.key, enough, 0, 0,
+                                 enough ? ""
+                                        : line.value.get_str() + " " + line.key + " at " +
+                                              to_string(verdict_.size) + ", full marks " +
+                                              line.full.get_str()});
     }
-    verdict_.points += task_.points.cost * share;
+    verdict_.costs = std::move(score.lines);
+    if (!score.full || !score.accepted) {
+      verdict_.outcome = score.accepted ? Outcome::kCostly : Outcome::kWrong;
+      if (explain_) {
+        verdict_.findings = explain_cost(task_, text_, last_);
+      }
+    }
+    if (!score.accepted) {
+      verdict_.points = 0;
+      Finding finding;
+      finding.what = "the result is right, but it costs more than this exercise accepts";
+      verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
+      return;
+    }
+    verdict_.points += task_.points.cost * score.share;
   }
 
   const ProgramTask& task_;
-  const std::vector<SizedCases>& sizes_;
+  const std::vector<PreparedSize>& sizes_;
+  const toy::Counters& solution_counters_;
+  const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
+  const bool explain_;
+  const Clock::time_point begun_ = Clock::now();
   std::shared_ptr<const toy::Program> program_;
-  toy::BoundProgram bound_;
-  toy::Counters counters_;
+  Attempt last_;
   Verdict verdict_;
 };
 
+PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
+  PreparedSize size;
+  const auto bound = bind_submission(task, task.solution, sized.size);
+  if (bound && !bound->tiled) {
+    std::vector<LaneCase> lanes = make_lane_cases(sized, *bound, task.tolerance);
+    size.lanes = std::move(lanes.front());
+  }
+  size.solution = solution_at(task, sized.size);
+  size.sized = std::move(sized);
+  return size;
+}
+
+/// The same rows for every submission, whatever it came to: results at each size share the points
+/// for correctness, counters those for cost.
+void complete_checks(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
+                     Verdict& verdict) {
+  for (std::size_t i = verdict.checks.size(); i < sizes.size(); ++i) {
+    verdict.checks.push_back({result_name(sizes[i].sized.size), false, 0, 0, "not run"});
+  }
+  if (verdict.checks.size() == sizes.size()) {
+    for (const auto& [key, formula] : task.cost.full) {
+      verdict.checks.push_back({key, false, 0, 0, "not counted"});
+    }
+  }
+  for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
+    Check& check = verdict.checks[i];
+    const bool is_result = i < sizes.size();
+    const double points = is_result ? task.points.correct : task.points.cost;
+    check.max_points =
+        points / static_cast<double>(is_result ? sizes.size() : task.cost.full.size());
+    if (!verdict.passed()) continue;
+    const double share = is_result ? 1 : cost_share(verdict.costs[i - sizes.size()]);
+    check.points = check.max_points * share;
+  }
+}
+
 }  // namespace
+
+struct Grader::Shared {
+  std::shared_ptr<const Exercise> exercise;
+  GraderOptions options;
+  std::vector<PreparedSize> sizes;
+  toy::Counters solution_counters;  // at the largest size
+  toy::BoundProgram solution;
+};
 
 Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options) {
   auto shared = std::make_unique<Shared>();
   shared->exercise = std::move(exercise);
   shared->options = options;
   if (shared->exercise->kind == Kind::kProgram) {
-    shared->sizes = make_cases(shared->exercise->program, options.seed, kCasesPerSize);
+    const ProgramTask& task = shared->exercise->program;
+    for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
+      shared->sizes.push_back(prepare(task, std::move(sized)));
+    }
+    Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
+    if (solution.bound) {
+      shared->solution_counters = std::move(solution.counters);
+      shared->solution = std::move(*solution.bound);
+    }
   }
   shared_ = std::move(shared);
 }
@@ -181,7 +238,11 @@ const Exercise& Grader::exercise() const { return *shared_->exercise; }
 Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   if (exercise.kind == Kind::kQuestions) return grade_answers(exercise, submission);
-  return Grading(exercise.program, shared_->sizes, submission).run();
+  Verdict verdict = Grading(exercise.program, shared_->sizes, shared_->solution_counters,
+                            shared_->solution, submission, shared_->options.explain)
+                        .run();
+  complete_checks(exercise.program, shared_->sizes, verdict);
+  return verdict;
 }
 
 Verdict Grader::grade(const std::string& name, const std::string& text) const {

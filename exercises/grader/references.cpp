@@ -38,11 +38,14 @@ NamedArrays softmax(const NamedArrays& inputs) {
   return {{"out", std::move(out)}};
 }
 
-/// Two passes over the values: the mean, then the squares around it, divided by n - 1.
+/// Two passes over the values: the mean, then the squares around it, divided by n - 1. The mean is
+/// taken around the first value, so that equal values have a variance of exactly 0.
 NamedArrays variance(const NamedArrays& inputs) {
   const std::vector<double>& x = input(inputs, "x", 1).values;
+  const double first = x.empty() ? 0 : x.front();
   double mean = 0, squares = 0;
-  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) mean += value - first;
+  mean = first + mean / static_cast<double>(x.size());
   for (const double value : x) squares += (value - mean) * (value - mean);
   return {{"mean", {{1}, {mean}}},
           {"variance", {{1}, {squares / (static_cast<double>(x.size()) - 1)}}}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "exercises/grader/visible_text.hpp"
 #include "toymachine/assembler.hpp"
 #include "toymachine/expression.hpp"
 
@@ -121,8 +122,8 @@ Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) 
   Finding finding;
   finding.line = diagnostic.span.line;
   std::istringstream lines(toy::format(diagnostic, source));
-  for (std::string line; std::getline(lines, line);) finding.details.push_back(line);
-  finding.what = diagnostic.what;
+  for (std::string line; std::getline(lines, line);) finding.details.push_back(visible_start(line, 200));
+  finding.what = visible_start(diagnostic.what, 200);
   return finding;
 }
 

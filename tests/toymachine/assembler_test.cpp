@@ -128,6 +128,43 @@ TEST_CASE("a constant operand is an expression without loop variables, at its le
              contains("FILL is not an instruction of the softmax machine"));
 }
 
+TEST_CASE("a level may be followed by single instructions beyond it") {
+  const auto program = assembled(
+      ".isa softmax, log , Fill\n.registers 2\n.output o[1]\nFILL 2, R0\nlog R0, R1\n"
+      "STORE R1, o[0]\n");
+  CHECK(program->level == toy::Level::kSoftmax);
+  CHECK(program->extra_instructions ==
+        std::vector<std::size_t>{*toy::find_instruction("FILL"), *toy::find_instruction("LOG")});
+  const std::string once = toy::disassemble(*program);
+  CHECK_THAT(once, contains(".isa softmax, FILL, LOG\n"));
+  CHECK(toy::disassemble(*assembled(once)) == once);
+}
+
+TEST_CASE("an extra instruction must exist, be missing at the level, and be named once") {
+  const std::string rest = "\n.input x[1]\nLOAD x[0], R0\n";
+  const std::string unknown = assembly_errors(".isa softmax, FIL" + rest);
+  CHECK_THAT(unknown, contains("1:15: error: unknown instruction 'FIL'"));
+  CHECK_THAT(unknown, contains("expected an instruction that the softmax machine does not have"));
+  CHECK_THAT(unknown, contains("did you mean FILL?"));
+  CHECK_THAT(assembly_errors(".isa softmax, EXP" + rest),
+             contains("1:15: error: EXP is an instruction of the softmax machine already"));
+  CHECK_THAT(assembly_errors(".isa softmax, LOG, FILL, log" + rest),
+             contains("1:26: error: LOG is named twice"));
+  CHECK_THAT(assembly_errors(".isa softmax, 3" + rest), contains("1:15: error: found '3'"));
+  CHECK_THAT(assembly_errors(".isa softmax LOG" + rest),
+             contains("1:14: error: found 'LOG' after the level"));
+}
+
+TEST_CASE("an extra instruction brings no other of its level") {
+  const std::string errors =
+      assembly_errors(".isa softmax, MAC\nMAC R0, R1, R2, R2\nMAC_Z R0, R1, R2\n");
+  CHECK_THAT(errors, contains("3:1: error: MAC_Z is not an instruction of the softmax machine"));
+  CHECK_THAT(errors, contains("expected a program with .isa matmul or attention, or with .isa "
+                              "softmax, MAC_Z"));
+  CHECK_THAT(assembly_errors(".isa softmax, MAC\nMAC R0, R1^T, R2, R2\n"),
+             contains("2:11: error: found '^'"));
+}
+
 TEST_CASE("a claim about an array that is not there names the array and the nearest one") {
   const std::string errors =
       assembly_errors(".input value[2]\nLOAD value[0], R0\n.name R0 = m = vaule[0]\n");

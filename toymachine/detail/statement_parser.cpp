@@ -21,18 +21,28 @@ SourceSpan whole(const Line& line) {
   return {first.line, first.column, last.column + last.length - first.column};
 }
 
-std::vector<std::string> words_at(Level level) {
-  std::vector<std::string> words{"for", "end"};
-  for (const InstructionSpec& spec : instruction_set()) {
-    if (spec.in(level)) words.emplace_back(spec.mnemonic);
+/// The instructions that the program's machine knows, or those that it does not.
+std::vector<std::string> mnemonics(const Program& program, bool known) {
+  std::vector<std::string> words;
+  for (std::size_t row = 0; row < instruction_set().size(); ++row) {
+    if (program.has_instruction(row) == known) {
+      words.emplace_back(instruction_set()[row].mnemonic);
+    }
   }
   return words;
 }
 
+std::vector<std::string> words_of(const Program& program) {
+  std::vector<std::string> words = mnemonics(program, true);
+  words.insert(words.begin(), {"for", "end"});
+  return words;
+}
+
+/// "matmul or attention": the levels that have the instruction.
 std::string levels_of(const InstructionSpec& spec) {
   std::string text;
   for (const Level level : {Level::kMatmul, Level::kSoftmax, Level::kAttention}) {
-    if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(to_string(level));
+    if (spec.in(level)) text += (text.empty() ? "" : " or ") + std::string(to_string(level));
   }
   return text;
 }
@@ -95,18 +105,45 @@ ExpressionPtr StatementParser::expression(Cursor& cursor, Usage usage) {
 }
 
 void StatementParser::isa(const Line& line) {
-  const Token& word = line.tokens[1];
+  Cursor cursor(line.tokens);
+  cursor.take();
+  const Token& word = cursor.take();
   const auto level = parse_level(word.text);
-  if (level) {
-    program_.level = *level;
-  } else {
+  if (!level) {
     error(word.span, "unknown level " + describe(word), "matmul, softmax or attention",
           nearest(word.text, {"matmul", "softmax", "attention"}).value_or(""));
+    return;
   }
-  if (level && line.tokens.size() > 3) {
-    error(line.tokens[2].span, "found " + describe(line.tokens[2]) + " after the level",
-          "the end of the line");
+  program_.level = *level;
+  while (cursor.accept(",")) {
+    if (!extra_instruction(cursor.take())) return;
   }
+  if (cursor.at_end()) return;
+  error(cursor.peek().span, "found " + describe(cursor.peek()) + " after the level",
+        "the end of the line, or a comma and an instruction beyond the level");
+}
+
+bool StatementParser::extra_instruction(const Token& word) {
+  const auto row = word.kind == TokenKind::kIdentifier ? find_instruction(word.text) : std::nullopt;
+  const std::string level(to_string(program_.level));
+  const std::string expected = "an instruction that the " + level + " machine does not have";
+  if (!row) {
+    const bool named = word.kind == TokenKind::kIdentifier;
+    error(word.span, (named ? "unknown instruction " : "found ") + describe(word), expected,
+          nearest(word.text, mnemonics(program_, false)).value_or(""));
+    return false;
+  }
+  const std::string mnemonic(instruction_set()[*row].mnemonic);
+  if (instruction_set()[*row].in(program_.level)) {
+    error(word.span, mnemonic + " is an instruction of the " + level + " machine already",
+          expected);
+  } else if (program_.has_instruction(*row)) {
+    error(word.span, mnemonic + " is named twice", "each instruction once");
+  } else {
+    auto& rows = program_.extra_instructions;
+    rows.insert(std::upper_bound(rows.begin(), rows.end(), *row), *row);
+  }
+  return true;
 }
 
 void StatementParser::operands(const Line& line) {
@@ -449,15 +486,14 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
         (word.kind == TokenKind::kIdentifier ? "unknown instruction " : "found ") + describe(word),
         "an instruction of the " + std::string(to_string(program_.level)) +
             " machine, 'for', 'end' or a directive",
-        nearest(word.text, words_at(program_.level)).value_or(""));
+        nearest(word.text, words_of(program_)).value_or(""));
     return std::nullopt;
   }
   const InstructionSpec& spec = instruction_set()[*row];
-  if (!spec.in(program_.level)) {
-    error(word.span,
-          std::string(spec.mnemonic) + " is not an instruction of the " +
-              std::string(to_string(program_.level)) + " machine",
-          "a program with .isa " + levels_of(spec));
+  if (!program_.has_instruction(*row)) {
+    const std::string mnemonic(spec.mnemonic), level(to_string(program_.level));
+    error(word.span, mnemonic + " is not an instruction of the " + level + " machine",
+          "a program with .isa " + levels_of(spec) + ", or with .isa " + level + ", " + mnemonic);
     return std::nullopt;
   }
   InstructionStatement result;

@@ -48,6 +48,8 @@ class StatementParser {
   /// The declaration that the name stands for; nothing when the name was refused, or taken before
   /// by something else, both of which have been reported.
   std::optional<std::size_t> declared(const Token& word, NamedThing::Kind kind) const;
+  /// False when the word names no instruction.
+  bool extra_instruction(const Token& word);
   ExpressionPtr expression(Cursor& cursor, Usage usage);
   std::optional<Operand> operand(Cursor& cursor, const InstructionSpec& spec, std::size_t position);
   std::optional<Operand> register_operand(Cursor& cursor, const std::string& role);

@@ -1,0 +1,121 @@
+#include "cli/verdict_text.hpp"
+
+#include "cli/text_table.hpp"
+#include "exercises/grader/reports.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::Check;
+using exercises::CostLine;
+using exercises::Finding;
+using exercises::Outcome;
+using exercises::Verdict;
+
+constexpr std::size_t kIndent = 2;
+
+std::string indented(const std::string& text, std::size_t columns, const Terminal& terminal) {
+  std::string result;
+  for (const std::string& line : wrap(text, terminal.width - columns)) {
+    result += std::string(columns, ' ') + line + "\n";
+  }
+  return result;
+}
+
+std::string finding_text(const Finding& finding, const Terminal& terminal) {
+  const std::string place = exercises::finding_place(finding);
+  const std::string what = printable(finding.what);
+  std::string text =
+      indented(place.empty() ? what : printable(place) + ": " + what, kIndent, terminal);
+  for (const std::string& detail : finding.details) {
+    text += std::string(2 * kIndent, ' ') + printable(detail) + "\n";
+  }
+  return text;
+}
+
+/// The checks that did not pass and say more than the findings.
+std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
+  std::string text;
+  for (const Check& check : verdict.checks) {
+    if (check.passed || check.message.empty()) continue;
+    text += indented(printable(check.name + ": " + check.message), kIndent, terminal);
+  }
+  return text;
+}
+
+std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever,
+                       const Terminal& terminal) {
+  std::vector<Column> columns{{"at " + exercises::to_string(verdict.size), Align::kLeft},
+                              {"yours", Align::kRight},
+                              {"full marks", Align::kRight},
+                              {"solution", Align::kRight}};
+  if (!best_ever.empty()) columns.push_back({"best ever", Align::kRight});
+  TextTable table(columns);
+  for (const CostLine& line : verdict.costs) {
+    const bool dear = line.value > line.full;
+    const std::string yours = grouped(line.value.get_str()) + (dear ? " *" : "");
+    std::vector<std::string> cells{line.key, dear ? styled(yours, Style::kYellow, terminal) : yours,
+                                   grouped(line.full.get_str()),
+                                   line.solution > 0 ? grouped(line.solution.get_str()) : ""};
+    if (const auto best = best_ever.find(line.key); best != best_ever.end()) {
+      cells.push_back(grouped(best->second.get_str()));
+    }
+    table.row(std::move(cells));
+  }
+  std::string text = table.to_string(terminal);
+  if (verdict.outcome == Outcome::kCostly) text += "  * more than full marks allow\n";
+  return text;
+}
+
+}  // namespace
+
+std::string outcome_text(Outcome outcome, const Terminal& terminal) {
+  const bool good = passes(outcome);
+  const bool partial = outcome == Outcome::kPartial;
+  const char* sign = terminal.unicode ? (good      ? "✓ "
+                                         : partial ? "◐ "
+                                                   : "✗ ")
+                                      : (good      ? "+ "
+                                         : partial ? "~ "
+                                                   : "x ");
+  const Style style = outcome == Outcome::kFull ? Style::kGreen
+                      : good || partial         ? Style::kYellow
+                                                : Style::kRed;
+  return styled(sign + std::string(to_string(outcome)), style, terminal);
+}
+
+std::string verdict_text(const Verdict& verdict, const exercises::Costs& best_ever,
+                         const Terminal& terminal) {
+  std::string text = outcome_text(verdict.outcome, terminal) + ": " +
+                     exercises::points_text(verdict.points) + " of " +
+                     exercises::points_text(verdict.max_points) + " points\n";
+  for (const Finding& finding : verdict.findings) text += "\n" + finding_text(finding, terminal);
+  if (const std::string checks = failed_checks(verdict, terminal); !checks.empty()) {
+    text += "\n" + checks;
+  }
+  if (!verdict.costs.empty()) text += "\n" + cost_table(verdict, best_ever, terminal);
+  return text;
+}
+
+std::string next_step(const exercises::Exercise& exercise, const Verdict& verdict) {
+  const std::string hint = "`flashlab exercises hint " + exercise.id + "`";
+  switch (verdict.outcome) {
+    case Outcome::kFull:
+      return "Next: `flashlab exercises list` shows what comes now.";
+    case Outcome::kCostly:
+      return "Next: save cycles or loads until the costs reach full marks; " + hint + " helps.";
+    case Outcome::kPartial:
+    case Outcome::kWrong:
+      return "Next: change what is named above and try again; " + hint + " helps.";
+    case Outcome::kRejected:
+      return "Next: repair what is named above; `flashlab exercises show " + exercise.id +
+             "` tells what is asked for.";
+    case Outcome::kLimit:
+      return "Next: make it smaller or shorter; " + hint + " helps.";
+    case Outcome::kUnreadable:
+      return "Next: hand in one regular text file called " + exercise.work_file() + ".";
+  }
+  return {};
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,49 @@
+#include "exercises/grader/reports.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+
+std::string cell(const std::string& text) {
+  constexpr std::string_view kComputed = "=+-@\t\r\n";
+  const bool computed = !text.empty() && kComputed.find(text[0]) != std::string_view::npos;
+  const std::string shown = (computed ? "'" : "") + text;
+  if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
+  std::string quoted = "\"";
+  for (const char c : shown) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::vector<std::string> counters_of(const ClassReport& report) {
+  std::vector<std::string> keys;
+  for (const Histogram& histogram : report.histograms) keys.push_back(histogram.key);
+  return keys;
+}
+
+std::string cost_cell(const Verdict& verdict, const std::string& key) {
+  for (const CostLine& line : verdict.costs) {
+    if (line.key == key) return line.value.get_str();
+  }
+  return {};
+}
+
+}  // namespace
+
+void write_csv(std::ostream& out, const ClassReport& report) {
+  const std::vector<std::string> counters = counters_of(report);
+  out << "name,outcome,points,max_points";
+  for (const std::string& key : counters) out << ',' << cell(key);
+  out << ",line,finding" << kLineEnd;
+  for (const StudentResult& student : report.students) {
+    const Verdict& verdict = *student.verdict;
+    out << cell(student.name) << ',' << outcome_key(verdict.outcome) << ','
+        << points_text(verdict.points) << ',' << points_text(verdict.max_points);
+    for (const std::string& key : counters) out << ',' << cost_cell(verdict, key);
+    const Finding first = verdict.findings.empty() ? Finding{} : verdict.findings.front();
+    out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ',' << cell(first.what)
+        << kLineEnd;
+  }
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,109 @@
+#include <nlohmann/json.hpp>
+
+#include "exercises/grader/reports.hpp"
+#include "exercises/grader/sha256.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr const char* kVisible = "visible";
+constexpr const char* kLater = "after_published";
+
+std::string findings_text(const Verdict& verdict) {
+  std::string text = std::string(to_string(verdict.outcome)) + "\n";
+  for (const Finding& finding : verdict.findings) {
+    text += "\n";
+    for (const std::string& line : finding_lines(finding)) text += line + "\n";
+  }
+  return text;
+}
+
+std::string costs_text(const Verdict& verdict) {
+  std::string text;
+  for (const CostLine& line : verdict.costs) {
+    text += line.key + ": " + line.value.get_str() + " (full marks at " + line.full.get_str() +
+            ", " + to_string(verdict.size) + ")\n";
+  }
+  return text;
+}
+
+bool is_cost(const Verdict& verdict, const std::string& check) {
+  for (const CostLine& line : verdict.costs) {
+    if (line.key == check) return true;
+  }
+  return false;
+}
+
+json test_json(const std::string& name, bool passed, const std::string& output,
+               const char* visibility) {
+  return {{"name", name},     {"name_format", "text"},   {"status", passed ? "passed" : "failed"},
+          {"output", output}, {"output_format", "text"}, {"visibility", visibility}};
+}
+
+json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
+  const char* costs = options.hide_costs ? kLater : kVisible;
+  json tests = json::array();
+  tests.push_back(test_json("verdict", verdict.passed(), findings_text(verdict), kVisible));
+  for (const Check& check : verdict.checks) {
+    const char* visibility = is_cost(verdict, check.name) ? costs : kVisible;
+    tests.push_back(test_json(check.name, check.passed, check.message, visibility));
+    if (check.max_points > 0) {
+      tests.back()["score"] = check.points;
+      tests.back()["max_score"] = check.max_points;
+    }
+  }
+  if (!verdict.costs.empty()) {
+    tests.push_back(
+        test_json("costs", verdict.outcome == Outcome::kFull, costs_text(verdict), costs));
+  }
+  return tests;
+}
+
+/// Costs as numbers: Gradescope sorts by them.
+json leaderboard_json(const Verdict& verdict) {
+  json board = json::array();
+  for (const CostLine& line : verdict.costs) {
+    board.push_back({{"name", line.key}, {"value", line.value.get_d()}, {"order", "asc"}});
+  }
+  return board;
+}
+
+}  // namespace
+
+void write_gradescope(std::ostream& out, const StudentResult& student,
+                      const GradescopeOptions& options) {
+  const Verdict& verdict = *student.verdict;
+  json results = {{"score", verdict.points},
+                  {"visibility", kVisible},
+                  {"stdout_visibility", "hidden"},
+                  {"tests", tests_json(verdict, options)}};
+  if (verdict.passed() && !options.hide_costs) results["leaderboard"] = leaderboard_json(verdict);
+  results["extra_data"] = {{"outcome", outcome_key(verdict.outcome)}};
+  out << results.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
+}
+
+std::string safe_file_name(const std::string& name) {
+  constexpr std::size_t kLongest = 150;
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view kKept =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+  std::string safe;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool hidden = safe.empty() && c == '.';
+    if (!hidden && kKept.find(c) != std::string_view::npos) {
+      safe += c;
+    } else {
+      safe += {'%', kHex[byte >> 4], kHex[byte & 15U]};
+    }
+  }
+  if (safe.size() <= kLongest) return safe;
+  safe.resize(kLongest);
+  safe += "%-";  // no name that is kept whole has this
+  for (const std::uint8_t byte : sha256(name)) safe += {kHex[byte >> 4], kHex[byte & 15U]};
+  return safe;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "exercises/grader/markup.hpp"
+#include "exercises/grader/reports.hpp"
+#include "exercises/grader/sha256.hpp"
+#include "report_page_files.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+std::string_view page_file(std::string_view name) {
+  for (const EmbeddedFile& file : report_page_files) {
+    if (file.name == name) return file.text;
+  }
+  return {};
+}
+
+/// The class's counters, in the order of the histograms.
+std::vector<std::string> counters_of(const ClassReport& report) {
+  std::vector<std::string> keys;
+  for (const Histogram& histogram : report.histograms) keys.push_back(histogram.key);
+  return keys;
+}
+
+/// A sign and words: colour is not needed to tell.
+std::string outcome_text(Outcome outcome) {
+  const bool good = passes(outcome);
+  return std::string("<span class=\"") + (good ? "good" : "bad") + "\">" +
+         (good                           ? "✓ "
+          : outcome == Outcome::kPartial ? "◐ "
+                                         : "✗ ") +
+         std::string(to_string(outcome)) + "</span>";
+}
+
+void write_facts(std::ostream& out, const ClassReport& report) {
+  out << markup_text(report.exercise_id) << " · " << report.students.size() << " submissions, "
+      << report.passed() << " right · mean " << points_text(report.mean_points()) << " of "
+      << points_text(report.max_points) << " points";
+}
+
+void write_outcomes(std::ostream& out, const ClassReport& report) {
+  for (const auto& [outcome, students] : report.outcomes()) {
+    if (students == 0) continue;
+    out << "      <tr><td>" << outcome_text(outcome) << "</td><td>" << students << "</td></tr>\n";
+  }
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// Where the parts of a histogram's drawing are, in its own units.
+struct Drawing {
+  static constexpr std::size_t kWidth = 640, kRow = 22, kBarLeft = 130, kBarWidth = 280;
+  static constexpr std::size_t kTextRise = 6, kBarInset = 3, kTextGap = 8;
+};
+
+void write_bin(std::ostream& out, const Histogram& histogram, std::size_t row) {
+  const HistogramBin& bin = histogram.bins[row];
+  const std::size_t most = std::max<std::size_t>(1, histogram.most_students());
+  const std::size_t top = row * Drawing::kRow, base = top + Drawing::kRow - Drawing::kTextRise;
+  const std::size_t width = bin.students * Drawing::kBarWidth / most;
+  const std::vector<std::string> marks = histogram.marks_in(bin);
+  const std::string count = bin.students > 0 ? std::to_string(bin.students) : "";
+  out << "    <text class=\"bin\" x=\"" << Drawing::kBarLeft - Drawing::kTextGap << "\" y=\""
+      << base << "\">" << markup_text(bin.label()) << "</text>"
+      << "<rect class=\"bar\" x=\"" << Drawing::kBarLeft << "\" y=\"" << top + Drawing::kBarInset
+      << "\" width=\"" << (bin.students > 0 ? std::max<std::size_t>(1, width) : 0) << "\" height=\""
+      << Drawing::kRow - 2 * Drawing::kBarInset << "\"/>"
+      << "<text x=\"" << Drawing::kBarLeft + width + Drawing::kTextGap << "\" y=\"" << base << "\">"
+      << count << "<tspan class=\"mark\">"
+      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(joined(marks)))
+      << "</tspan></text>\n";
+}
+
+void write_histogram(std::ostream& out, const Histogram& histogram) {
+  const std::size_t height = histogram.bins.size() * Drawing::kRow;
+  const std::string title = markup_text(histogram.key + " at " + histogram.size);
+  out << "<section>\n  <h2>" << title << "</h2>\n  <svg viewBox=\"0 0 " << Drawing::kWidth << ' '
+      << height << "\" role=\"img\" aria-label=\"Students by " << title << "\">\n";
+  for (std::size_t row = 0; row < histogram.bins.size(); ++row) write_bin(out, histogram, row);
+  out << "    <line class=\"axis\" x1=\"" << Drawing::kBarLeft << "\" y1=\"0\" x2=\""
+      << Drawing::kBarLeft << "\" y2=\"" << height << "\"/>\n  </svg>\n  <p class=\"note\">";
+  std::string marks;
+  for (const HistogramMark& mark : histogram.marks) {
+    marks += (marks.empty() ? "" : " · ") + markup_text(mark.name + " " + mark.value.get_str());
+  }
+  out << marks << "</p>\n</section>\n";
+}
+
+void write_columns(std::ostream& out, const ClassReport& report) {
+  out << "<th scope=\"col\">name</th><th scope=\"col\">outcome</th>"
+         "<th scope=\"col\" class=\"number\">points</th>";
+  for (const std::string& key : counters_of(report)) {
+    out << "<th scope=\"col\" class=\"number\">" << markup_text(key) << "</th>";
+  }
+  out << "<th scope=\"col\">what was found</th>";
+}
+
+void write_findings(std::ostream& out, const Verdict& verdict) {
+  if (verdict.findings.empty()) return;
+  const std::vector<std::string> first = finding_lines(verdict.findings.front());
+  if (verdict.findings.size() == 1 && first.size() == 1) {
+    out << markup_text(first.front());
+    return;
+  }
+  out << "<details><summary>" << markup_text(first.front()) << "</summary><pre>";
+  for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
+    const std::vector<std::string> lines = finding_lines(verdict.findings[i]);
+    for (std::size_t j = i == 0 ? 1 : 0; j < lines.size(); ++j)
+      out << markup_text(lines[j]) << '\n';
+  }
+  out << "</pre></details>";
+}
+
+void write_student(std::ostream& out, const std::vector<std::string>& counters,
+                   const StudentResult& student) {
+  const Verdict& verdict = *student.verdict;
+  out << "<tr><th scope=\"row\">" << markup_text(student.name)
+      << "</th><td class=\"outcome\" data-value=\"" << static_cast<int>(verdict.outcome) << "\">"
+      << outcome_text(verdict.outcome) << "</td><td class=\"number\" data-value=\""
+      << points_text(verdict.points) << "\">" << points_text(verdict.points) << "</td>";
+  for (const std::string& key : counters) {
+    const auto line = std::find_if(verdict.costs.begin(), verdict.costs.end(),
+                                   [&](const CostLine& cost) { return cost.key == key; });
+    out << "<td class=\"number\">" << (line == verdict.costs.end() ? "" : line->value.get_str())
+        << "</td>";
+  }
+  out << "<td class=\"findings\">";
+  write_findings(out, verdict);
+  out << "</td></tr>\n";
+}
+
+using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
+
+Writers writers_for(const ClassReport& report) {
+  const std::string_view style = page_file("grades.css"), script = page_file("grades.js");
+  return {{"title", [&](std::ostream& out) { out << markup_text(report.exercise_title); }},
+          {"style", [style](std::ostream& out) { out << style; }},
+          {"script", [script](std::ostream& out) { out << script; }},
+          {"style hash", [style](std::ostream& out) { out << base64(sha256(style)); }},
+          {"script hash", [script](std::ostream& out) { out << base64(sha256(script)); }},
+          {"facts", [&](std::ostream& out) { write_facts(out, report); }},
+          {"outcomes", [&](std::ostream& out) { write_outcomes(out, report); }},
+          {"histograms",
+           [&](std::ostream& out) {
+             for (const Histogram& histogram : report.histograms) write_histogram(out, histogram);
+           }},
+          {"columns", [&](std::ostream& out) { write_columns(out, report); }},
+          {"students", [&](std::ostream& out) {
+             const std::vector<std::string> counters = counters_of(report);
+             for (const StudentResult& student : report.students)
+               write_student(out, counters, student);
+           }}};
+}
+
+}  // namespace
+
+void write_html(std::ostream& out, const ClassReport& report) {
+  constexpr std::string_view kOpen = "{{", kClose = "}}";
+  const Writers writers = writers_for(report);
+  std::string_view page = page_file("grades.html");
+  for (;;) {
+    const std::size_t open = page.find(kOpen);
+    out << page.substr(0, open);
+    if (open == std::string_view::npos) return;
+    const std::size_t close = page.find(kClose, open);
+    writers.at(page.substr(open + kOpen.size(), close - open - kOpen.size()))(out);
+    page.remove_prefix(close + kClose.size());
+  }
+}
+
+}  // namespace flashlab::exercises

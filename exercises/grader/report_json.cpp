@@ -1,0 +1,126 @@
+#include <nlohmann/json.hpp>
+
+#include "exercises/grader/reports.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+/// A number where every reader of JSON keeps it exactly.
+json count_json(const toy::Count& count) {
+  static const toy::Count kLargest = toy::Count(1) << 53;
+  if (count > kLargest) return count.get_str();
+  return count.get_ui();
+}
+
+json size_json(const Size& size) {
+  json all = json::object();
+  for (const auto& [name, value] : size) all[name] = value;
+  return all;
+}
+
+json costs_json(const Verdict& verdict) {
+  json all = json::object();
+  for (const CostLine& line : verdict.costs) {
+    all[line.key] = {{"value", count_json(line.value)},
+                     {"full", count_json(line.full)},
+                     {"solution", count_json(line.solution)}};
+  }
+  return all;
+}
+
+json checks_json(const Verdict& verdict) {
+  json all = json::array();
+  for (const Check& check : verdict.checks) {
+    all.push_back({{"name", check.name},
+                   {"passed", check.passed},
+                   {"points", check.points},
+                   {"max_points", check.max_points},
+                   {"message", check.message}});
+  }
+  return all;
+}
+
+json findings_json(const Verdict& verdict) {
+  json all = json::array();
+  for (const Finding& finding : verdict.findings) {
+    json one = {{"what", finding.what}};
+    if (finding.line > 0) one["line"] = finding.line;
+    if (finding.step > 0) one["step"] = count_json(toy::Count(finding.step));
+    if (!finding.inputs.empty()) one["inputs"] = finding.inputs;
+    one["details"] = finding.details;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+json student_json(const StudentResult& student) {
+  const Verdict& verdict = *student.verdict;
+  json one = {{"name", student.name},
+              {"outcome", outcome_key(verdict.outcome)},
+              {"passed", verdict.passed()},
+              {"points", verdict.points},
+              {"max_points", verdict.max_points},
+              {"checks", checks_json(verdict)},
+              {"findings", findings_json(verdict)},
+              {"costs", costs_json(verdict)},
+              {"size", size_json(verdict.size)}};
+  if (!student.notes.empty()) one["notes"] = student.notes;
+  return one;
+}
+
+json histogram_json(const Histogram& histogram) {
+  json bins = json::array(), marks = json::array();
+  for (const HistogramBin& bin : histogram.bins) {
+    bins.push_back({{"low", count_json(bin.low)},
+                    {"high", count_json(bin.high)},
+                    {"open", bin.open},
+                    {"students", bin.students}});
+  }
+  for (const HistogramMark& mark : histogram.marks) {
+    marks.push_back({{"name", mark.name}, {"value", count_json(mark.value)}});
+  }
+  return {{"counter", histogram.key}, {"size", histogram.size}, {"bins", bins}, {"marks", marks}};
+}
+
+json summary_json(const ClassReport& report) {
+  json outcomes = json::object();
+  for (const auto& [outcome, students] : report.outcomes()) {
+    outcomes[std::string(outcome_key(outcome))] = students;
+  }
+  json best = json::object();
+  for (const auto& [key, value] : report.best_ever) best[key] = count_json(value);
+  json histograms = json::array();
+  for (const Histogram& one : report.histograms) histograms.push_back(histogram_json(one));
+  return {{"students", report.students.size()},
+          {"passed", report.passed()},
+          {"outcomes", outcomes},
+          {"mean_points", report.mean_points()},
+          {"max_points", report.max_points},
+          {"best_ever", best},
+          {"histograms", histograms}};
+}
+
+std::string dumped(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const ClassReport& report) {
+  const json exercise = {{"id", report.exercise_id}, {"title", report.exercise_title}};
+  out << "{\n\"format\": \"flashlab-grades\",\n\"version\": " << kVersion
+      << ",\n\"command\": \"flashlab grade\",\n\"exercise\": " << dumped(exercise)
+      << ",\n\"summary\": " << dumped(summary_json(report)) << ",\n\"students\": [";
+  bool first = true;
+  for (const StudentResult& student : report.students) {  // one by one: a class may be large
+    out << (first ? "\n" : ",\n") << dumped(student_json(student));
+    first = false;
+  }
+  out << (first ? "]\n}\n" : "\n]\n}\n");
+}
+
+}  // namespace flashlab::exercises

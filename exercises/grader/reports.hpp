@@ -1,0 +1,72 @@
+// A graded class in the formats that other programs read. Every function writes the same bytes for
+// the same class. Nothing of what was submitted can leave its place in a format.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exercises/grader/classroom.hpp"
+#include "exercises/grader/exercise.hpp"
+#include "exercises/grader/histogram.hpp"
+
+namespace flashlab::exercises {
+
+struct ClassReport {
+  std::string exercise_id, exercise_title;
+  double max_points = 0;
+  std::vector<StudentResult> students;
+  Costs best_ever;  // empty: not kept
+  std::vector<Histogram> histograms;
+
+  /// How many came to each outcome; all outcomes are there, from best to worst.
+  std::vector<std::pair<Outcome, std::size_t>> outcomes() const;
+  std::size_t passed() const;
+  double mean_points() const;  // 0 for nobody
+};
+
+/// `best_ever` already holds the students' own.
+ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResult> students,
+                              Costs best_ever);
+
+/// One word: "full", "costly", "partial", "wrong", "rejected", "limit", "unreadable".
+std::string_view outcome_key(Outcome outcome);
+
+/// "9.73": at most two digits behind the point, none that is not needed.
+std::string points_text(double points);
+
+/// A finding in lines: where, what, then its details.
+std::vector<std::string> finding_lines(const Finding& finding);
+/// "line 7, step 12, n = 2, random inputs"; empty when nothing is known.
+std::string finding_place(const Finding& finding);
+
+/// {"format": "flashlab-grades", "version": 1, …}. Counts above 2^53 are strings.
+void write_json(std::ostream& out, const ClassReport& report);
+
+/// RFC 4180, a header line, CRLF. A cell that a spreadsheet would compute (it begins with = + - @,
+/// a tab or a line end) begins with an apostrophe instead.
+void write_csv(std::ostream& out, const ClassReport& report);
+
+/// JUnit XML: a test suite a student, a test case a check.
+void write_junit(std::ostream& out, const ClassReport& report);
+
+struct GradescopeOptions {
+  bool hide_costs =
+      false;  // costs are shown after grades are published, and there is no leaderboard
+};
+
+/// Gradescope's results.json for one student.
+void write_gradescope(std::ostream& out, const StudentResult& student,
+                      const GradescopeOptions& options);
+
+/// A file name for a student's results: letters, digits, '-', '_' and '.' as they are, every other
+/// byte as %XX. Different names get different files.
+std::string safe_file_name(const std::string& name);
+
+/// One page that needs nothing else, with or without JavaScript.
+void write_html(std::ostream& out, const ClassReport& report);
+
+}  // namespace flashlab::exercises
