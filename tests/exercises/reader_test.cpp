@@ -122,7 +122,7 @@ TEST_CASE("a cost formula has a value at every size", "[reader]") {
   CHECK(errors(cycles, "\"3*ceil(n/4) + n²\"") == "");
   CHECK_THAT(errors(cycles, "\"3*m\""), contains("'cycles': unknown name 'm'"));
   CHECK_THAT(errors(cycles, "\"3/n\""), contains("'cycles' divides by a parameter"));
-  CHECK_THAT(errors(cycles, "\"ceil(n/(n - 1))\""), contains("'cycles' has no value at n = 1"));
+  CHECK_THAT(errors(cycles, "\"ceil(n/(n - 5))\""), contains("'cycles' has no value at n = 1"));
   CHECK_THAT(errors(cycles, "\"3 - n\""), contains("'cycles' is -13 at n = 16"));
   CHECK_THAT(errors("cycles =", "cycels ="), contains("did you mean cycles?"));
   CHECK_THAT(errors("[[wrong]]", "most = { loads = 3 }\n[[wrong]]"),
@@ -135,7 +135,7 @@ TEST_CASE("files that are missing or do not assemble are named", "[reader]") {
     files.erase(name);
     CHECK_THAT(errors_of(files), contains("there is no " + std::string(name)));
   }
-  CHECK_THAT(errors_of(changed("solution.toy", "STORE", "STOER")), contains("solution.toy:15:"));
+  CHECK_THAT(errors_of(changed("solution.toy", "STORE", "STOER")), contains("solution.toy:17:1"));
   CHECK_THAT(errors_of(changed("hints.md", "## Place", "## Plase")), contains("expected ## Place"));
   CHECK_THAT(errors_of(changed("problem.md", "# A", "# \x1b")), contains("problem.md:1:1"));
   CHECK_THAT(errors("title", "demo = true\ntitle"), contains("no starter of its own"));

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "exercises/grader/markup.hpp"
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/visible_text.hpp"
 #include "tests/exercises/class_folder.hpp"
 
 namespace flashlab::test {
