@@ -69,7 +69,9 @@ std::string shown(std::string_view text, bool is_name) {
   result.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
-    if (is_odd(point)) {
+    if (point.code == '\t' && !is_name) {
+      result += "    ";  // a line of source and the caret below it have theirs at the same places
+    } else if (is_odd(point)) {
       result += escape_of(point);
     } else {
       if (is_name && point.code == '\\') result += '\\';

@@ -12,6 +12,7 @@ namespace flashlab::exercises {
 /// Valid UTF-8 in which nothing acts on a terminal, reorders a line, is invisible or is forbidden
 /// in XML: such a character, and a byte that is no UTF-8, stands there as an escape ("\x1b",
 /// "\u202e").
+/// A tab is four blanks.
 std::string visible(std::string_view text);
 
 /// The same for a name. Backslashes are doubled, so that different names stay different.

@@ -2,7 +2,7 @@
 // nothing for a student who meant none.
 #include <sys/stat.h>
 
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -276,11 +276,10 @@ TEST_CASE("hostile submissions get the verdict they deserve within a second") {
   REQUIRE(all.size() >= 60);
   for (const Hostile& hostile : all) {
     CAPTURE(hostile.name);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process: other programs may run
     const SubmissionText read = check_submission_text(hostile.text, grader.exercise());
     const Verdict verdict = read.readable ? grade_text(grader, read.text) : refused(grader, read);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    CHECK(seconds.count() < 1);
+    CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 1);
     CAPTURE(to_string(verdict.outcome));
     CHECK(hostile.expected.count(verdict.outcome) == 1);
     CHECK(verdict.passed() == (verdict.points > 0));

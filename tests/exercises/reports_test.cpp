@@ -75,6 +75,8 @@ TEST_CASE("text that acts on a terminal is shown as escapes") {
   CHECK(visible("\xef\xbf\xbf") == "\\uffff");          // forbidden in XML
   CHECK(visible("\xf3\xa0\x81\x81") == "\\U000e0041");  // a tag
   CHECK(visible("cut\xe2\x80") == "cut\\xe2\\x80");     // ends inside a character
+  CHECK(visible("\ta\tb") == "    a    b");
+  CHECK(visible_name("a\tb") == "a\\x09b");
   CHECK(visible_name("a\\x1b") != visible_name("a\x1b"));
   CHECK(visible_start("ééé", 3) == "é ...");
 }
