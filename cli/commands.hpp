@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <vector>
 
 #include "cli/options.hpp"
 
@@ -19,15 +20,23 @@ CommandAction add_diff(CLI::App& app);
 CommandAction add_tables(CLI::App& app);
 CommandAction add_isa(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
+CommandAction add_exercises(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 
 /// In the order of the help.
-inline constexpr std::array<AddCommand, 11> kCommands{
-    add_tour, add_run,    add_trace, add_timeline, add_cost, add_sweep,
-    add_diff, add_tables, add_isa,   add_programs, add_grade};
+inline constexpr std::array<AddCommand, 12> kCommands{
+    add_tour, add_run,    add_trace, add_timeline, add_cost,      add_sweep,
+    add_diff, add_tables, add_isa,   add_programs, add_exercises, add_grade};
+
+/// The command with commands of its own, and the one among them that is meant when none is named.
+inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";
 
 /// A subcommand with its first help line and the examples that its help opens with.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
                       const std::string& examples);
+
+/// Does what was chosen among the subcommands of `app`, `actions` in the order in which they were
+/// added.
+int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions);
 
 }  // namespace flashlab::cli

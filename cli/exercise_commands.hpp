@@ -6,7 +6,7 @@
 
 namespace flashlab::cli {
 
-// The learner's path (exercises_path.cpp, exercises_check.cpp).
+// The learner's path (exercises_list.cpp, exercises_show.cpp, exercises_start.cpp, …).
 CommandAction add_exercises_list(CLI::App& exercises);
 CommandAction add_exercises_show(CLI::App& exercises);
 CommandAction add_exercises_start(CLI::App& exercises);
@@ -14,6 +14,7 @@ CommandAction add_exercises_check(CLI::App& exercises);
 CommandAction add_exercises_hint(CLI::App& exercises);
 CommandAction add_exercises_watch(CLI::App& exercises);
 CommandAction add_exercises_solution(CLI::App& exercises);
+CommandAction add_exercises_reset(CLI::App& exercises);
 
 // The author's (exercises_author.cpp).
 CommandAction add_exercises_new(CLI::App& exercises);

@@ -1,11 +1,14 @@
 // `flashlab isa`: the instruction table, as text and for other tools.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/editor_grammar.hpp"
 #include "cli/failure.hpp"
+#include "cli/files.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/assembler.hpp"
@@ -21,7 +24,7 @@ using toy::Level;
 constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
 
 struct Options {
-  std::string level;
+  std::string level, vscode;
   bool markdown = false, json = false, textmate = false;
   TerminalOptions terminal;
 };
@@ -101,42 +104,38 @@ Json as_json(const std::vector<InstructionSpec>& instructions) {
   return list;
 }
 
-std::string alternatives(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
-  return text;
-}
-
-/// A TextMate grammar: VS Code and most other editors colour with these.
-Json as_textmate(const std::vector<InstructionSpec>& instructions) {
-  std::vector<std::string> mnemonics, directives;
-  for (const InstructionSpec& spec : instructions) mnemonics.emplace_back(spec.mnemonic);
-  const toy::LanguageWords& words = toy::language_words();
-  for (const std::string& directive : words.directives) directives.push_back("\\" + directive);
-  const auto rule = [](const std::string& name, const std::string& match) {
-    return Json{{"name", name + ".flashlab"}, {"match", match}};
-  };
-  return {{"name", "flashlab"},
-          {"scopeName", "source.flashlab"},
-          {"fileTypes", {"toy"}},
-          {"patterns",
-           {rule("comment.line", "[;#].*$"),
-            rule("keyword.control.directive", "(?:" + alternatives(directives) + ")\\b"),
-            rule("keyword.control", "\\b(?:" + alternatives(words.keywords) + ")\\b"),
-            rule("support.function", "(?i)\\b(?:" + alternatives(mnemonics) + ")\\b"),
-            rule("support.function.expression",
-                 "\\b(?:" + alternatives(words.functions) + ")(?=\\s*\\()"),
-            rule("variable.language.register", "\\b[Rr][0-9]+\\b|\\b[Rr](?=\\[)"),
-            rule("constant.numeric", "\\b[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\\b"),
-            rule("variable.other.array", "\\b[A-Za-z_][A-Za-z0-9_]*(?=\\[)")}}};
+/// Writes the extension's files; none that was there before is lost.
+int write_extension(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const std::map<std::string, std::string> files = vscode_extension();
+  for (const auto& [name, text] : files) {
+    const std::string path = (fs::path(folder) / name).string();
+    std::error_code code;
+    if (!fs::exists(fs::symlink_status(path, code))) continue;
+    throw request_failure("'" + printable(path) + "' is there already and stays as it is",
+                          "a folder that is new, or has no extension in it");
+  }
+  for (const auto& [name, text] : files) {
+    const fs::path path = fs::path(folder) / name;
+    std::error_code code;
+    fs::create_directories(path.parent_path(), code);
+    if (code) {
+      throw request_failure("the folder '" + printable(path.parent_path().string()) +
+                            "' cannot be made: " + code.message());
+    }
+    write_file(path.string(), [&](std::ostream& stream) { stream << text; });
+    std::cout << "Wrote " << printable(path.string()) << "\n";
+  }
+  return kExitGood;
 }
 
 int print_instructions(const Options& options) {
+  if (!options.vscode.empty()) return write_extension(options.vscode);
   const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
   if (options.json) {
     std::cout << as_json(instructions).dump(2) << "\n";
   } else if (options.textmate) {
-    std::cout << as_textmate(instructions).dump(2) << "\n";
+    std::cout << textmate_grammar(instructions).dump(2) << "\n";
   } else if (options.markdown) {
     std::cout << as_markdown(instructions);
   } else {
@@ -152,7 +151,8 @@ CommandAction add_isa(CLI::App& app) {
   CLI::App& command = add_command(app, "isa", "The instruction table",
                                   "  flashlab isa                      every instruction\n"
                                   "  flashlab isa --level matmul       those of the first machine\n"
-                                  "  flashlab isa --textmate > toy.tmLanguage.json\n");
+                                  "  flashlab isa --textmate > toy.tmLanguage.json\n"
+                                  "  flashlab isa --vscode ~/.vscode/extensions/flashlab\n");
   std::vector<std::string> levels;
   for (const Level level : kLevels) levels.emplace_back(toy::to_string(level));
   command.add_option("--level", options->level, "only this machine: matmul, softmax or attention")
@@ -160,9 +160,15 @@ CommandAction add_isa(CLI::App& app) {
       ->type_name("LEVEL");
   auto* markdown = command.add_flag("--markdown", options->markdown, "as a Markdown table");
   auto* json = command.add_flag("--json", options->json, "as JSON")->excludes(markdown);
-  command.add_flag("--textmate", options->textmate, "as an editor's grammar")
+  auto* textmate = command.add_flag("--textmate", options->textmate, "as an editor's grammar")
+                       ->excludes(markdown)
+                       ->excludes(json);
+  command
+      .add_option("--vscode", options->vscode, "write an extension for Visual Studio Code there")
+      ->type_name("DIR")
       ->excludes(markdown)
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(textmate);
   options->terminal.add_to(command);
   return [options] { return print_instructions(*options); };
 }

@@ -13,6 +13,12 @@ namespace {
 
 constexpr const char* kVersion = "flashlab 0.1.0";
 
+/// "flashlab exercises check".
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return (parent == nullptr ? "" : full_name(*parent) + " ") + command.get_name();
+}
+
 /// Help that begins with what to type: summary and examples (the description), then the flags.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -29,9 +35,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_usage(const CLI::App* app, std::string) const override {
-    std::string text = "Usage: flashlab";
-    if (app->get_parent() == nullptr) return text + " COMMAND [FLAG ...]\n";
-    text += " " + app->get_name();
+    std::string text = "Usage: " + full_name(*app);
+    if (!app->get_subcommands({}).empty()) return text + " COMMAND [FLAG ...]\n";
     for (const CLI::Option* option : app->get_options()) {
       if (!option->nonpositional()) text += " " + option->get_type_name();
     }
@@ -72,8 +77,9 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names{"help"};
+  std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (!names.empty()) names.emplace_back("help");
   return names;
 }
 
@@ -86,37 +92,60 @@ std::vector<std::string> flag_names(const CLI::App& command) {
   return names;
 }
 
-/// `flashlab help trace` is `flashlab trace --help`, a bare `flashlab` is `flashlab --help`.
+/// `flashlab help trace` is `flashlab trace --help`, a bare `flashlab` is `flashlab --help`, and
+/// `flashlab exercises` is `flashlab exercises list`.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty()) return {"--help"};
-  if (words[0] != "help") return words;
-  words.erase(words.begin());
-  words.push_back("--help");
+  const std::size_t help = words[0] == kExercises ? 1 : 0;  // `flashlab exercises help`, too
+  if (words.size() > help && words[help] == "help") {
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(help));
+    words.push_back("--help");
+    return words;
+  }
+  const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (words[0] == kExercises && std::none_of(words.begin(), words.end(), is_help) &&
+      (words.size() == 1 || words[1].starts_with('-'))) {
+    words.insert(words.begin() + 1, kExercisesDefault);
+  }
   return words;
 }
 
-void check_command_name(const CLI::App& app, const std::string& word) {
+/// A word that should be a command of `app` and is none is told so, with those that there are; the
+/// words behind it are looked at by the command itself.
+void check_command_names(const CLI::App& app, const std::vector<std::string>& words,
+                         std::size_t at = 0) {
+  if (at == words.size() || words[at].starts_with('-')) return;
   const std::vector<std::string> names = command_names(app);
-  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw request_failure("there is no command '" + printable(word) + "'",
-                        "one of those that `flashlab --help` lists",
-                        toy::nearest(word, names).value_or(""));
+  const bool top = app.get_parent() == nullptr;
+  if (names.empty() || words[at] == "help") return;
+  if (std::find(names.begin(), names.end(), words[at]) != names.end()) {
+    return check_command_names(*app.get_subcommand(words[at]), words, at + 1);
+  }
+  const std::string before = top ? "" : app.get_name() + " ";
+  throw request_failure("there is no command '" + before + printable(words[at]) + "'",
+                        "one of those that `" + full_name(app) + " --help` lists",
+                        toy::nearest(words[at], names).value_or(""));
+}
+
+/// The command that the words so far have led to.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
 }
 
 /// What the parser says, with a near miss for a flag that does not exist.
 Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const std::string help = chosen.empty() ? "" : command.get_name() + " ";
+  const CLI::App& command = innermost(app);
+  const std::string help = "what `" + full_name(command) + " --help` lists";
   for (const std::string& word : app.remaining(true)) {
     if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) break;
     const std::string flag = word.substr(0, word.find('='));
     return request_failure(
-        "unexpected argument '" + printable(word) + "'", "what `flashlab " + help + "--help` lists",
+        "unexpected argument '" + printable(word) + "'", help,
         flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
   }
-  return request_failure(printable(error.what()), "what `flashlab " + help + "--help` lists");
+  return request_failure(printable(error.what()), help);
 }
 
 int run_command(int argc, char** argv) {
@@ -126,7 +155,8 @@ int run_command(int argc, char** argv) {
       "  flashlab tour                          two minutes: what this is about\n"
       "  flashlab trace matmul_c00              seven steps that make one element of a product\n"
       "  flashlab run softmax_online -D n=64    run it and count\n"
-      "  flashlab cost softmax_online           the same counts as formulas, without running\n",
+      "  flashlab cost softmax_online           the same counts as formulas, without running\n"
+      "  flashlab exercises                     write such programs yourself\n",
       "flashlab");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", kVersion);
@@ -136,7 +166,7 @@ int run_command(int argc, char** argv) {
   for (const AddCommand add : kCommands) actions.push_back(add(app));
 
   std::vector<std::string> words = arguments(argc, argv);
-  check_command_name(app, words.front());
+  check_command_names(app, words);
   try {
     std::reverse(words.begin(), words.end());  // the order that CLI11 wants
     app.parse(words);
@@ -146,9 +176,7 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw parse_failure(app, error);
   }
-  const std::vector<const CLI::App*> all = std::as_const(app).get_subcommands({});
-  const auto chosen = std::find(all.begin(), all.end(), app.get_subcommands().front());
-  return actions[static_cast<std::size_t>(chosen - all.begin())]();
+  return run_chosen(app, actions);
 }
 
 int run_and_report(int argc, char** argv) {
@@ -173,6 +201,12 @@ int run_and_report(int argc, char** argv) {
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
                       const std::string& examples) {
   return *app.add_subcommand(name, summary + "\n\nExamples:\n" + examples);
+}
+
+int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions) {
+  const std::vector<const CLI::App*> all = app.get_subcommands({});
+  const auto chosen = std::find(all.begin(), all.end(), app.get_subcommands().front());
+  return actions[static_cast<std::size_t>(chosen - all.begin())]();
 }
 
 }  // namespace flashlab::cli

@@ -103,6 +103,7 @@ class Work {
       finished_.wait_for(lock, kProgressEvery);
       if (progress) progress(done_);
     }
+    if (progress) progress(done_);
   }
 
   std::vector<StudentResult> results() { return std::move(results_); }

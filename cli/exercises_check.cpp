@@ -1,0 +1,96 @@
+// `flashlab exercises check`: is the learner's file right, and what does it cost?
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/exercise_check.hpp"
+#include "cli/exercise_commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/report.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using exercises::Verdict;
+
+struct Options {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+Json as_json(const Learner& learner, const Work& work, const Verdict& verdict) {
+  Json checks = Json::array(), findings = Json::array(), costs = Json::array();
+  for (const auto& check : verdict.checks) {
+    checks.push_back({{"name", check.name},
+                      {"passed", check.passed},
+                      {"points", check.points},
+                      {"max_points", check.max_points},
+                      {"message", check.message}});
+  }
+  for (const auto& finding : verdict.findings) {
+    findings.push_back({{"what", finding.what},
+                        {"details", finding.details},
+                        {"line", finding.line},
+                        {"step", finding.step},
+                        {"inputs", finding.inputs}});
+  }
+  for (const auto& line : verdict.costs) {
+    costs.push_back({{"key", line.key},
+                     {"value", count_json(line.value)},
+                     {"full", count_json(line.full)},
+                     {"solution", count_json(line.solution)}});
+  }
+  const auto* entry = learner.progress().find(work.exercise->id);
+  return {{"id", work.exercise->id},
+          {"file", work.file},
+          {"outcome", exercises::to_string(verdict.outcome)},
+          {"passed", verdict.passed()},
+          {"points", verdict.points},
+          {"max_points", verdict.max_points},
+          {"best_points", entry == nullptr ? verdict.points : entry->points},
+          {"size", verdict.size},
+          {"checks", std::move(checks)},
+          {"findings", std::move(findings)},
+          {"costs", std::move(costs)},
+          {"next", learner.next_after(work.exercise->id)}};
+}
+
+int check(const Options& options) {
+  Learner learner(options.exercises);
+  const Work work = learner.find_work(options.words);
+  const auto source = read_work(work);
+  const Verdict verdict = make_grader(work.exercise).grade(*source);
+  remember_verdict(learner, work, verdict);
+  if (options.json) {
+    std::cout << as_json(learner, work, verdict).dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+  } else {
+    std::cout << check_text(learner, work, verdict, *source, options.terminal.terminal());
+  }
+  return exit_code_of(verdict);
+}
+
+}  // namespace
+
+CommandAction add_exercises_check(CLI::App& exercises) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = add_command(exercises, "check", "Is it right, and what does it cost?",
+                                  "  flashlab exercises check                 what you are at\n"
+                                  "  flashlab exercises check 2\n"
+                                  "  flashlab exercises check 2 other.toy     another file\n");
+  command
+      .add_option("work", options->words,
+                  "an exercise, a file that is named after one, or both; what was started last "
+                  "without")
+      ->expected(0, 2)
+      ->type_name("[ID] [FILE]");
+  command.add_flag("--json", options->json, "as JSON");
+  options->exercises.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return check(*options); };
+}
+
+}  // namespace flashlab::cli

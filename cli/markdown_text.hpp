@@ -1,0 +1,16 @@
+// Markdown for the terminal: as much of it as problems and hints use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/terminal.hpp"
+
+namespace flashlab::cli {
+
+/// Headings, paragraphs, lists, tables and code (fenced or indented), wrapped to the terminal but
+/// for code; **bold**, `code` and [links](to) inside. Without colour a heading is underlined and
+/// code keeps its quotes. Control characters come out as '?'. Ends with a newline unless empty.
+std::string markdown_text(std::string_view markdown, const Terminal& terminal);
+
+}  // namespace flashlab::cli
