@@ -6,58 +6,16 @@
 
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
-#include "cli/text_table.hpp"
+#include "cli/verdict_text.hpp"
+#include "exercises/grader/reports.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using exercises::CostLine;
-using exercises::Kind;
 using exercises::Outcome;
 using exercises::ProgressState;
 using exercises::Verdict;
-
-std::string headline(const Verdict& verdict, const std::string& file, const Terminal& terminal) {
-  const Style style = verdict.outcome == Outcome::kFull ? Style::kGreen
-                      : verdict.passed()                ? Style::kYellow
-                                                        : Style::kRed;
-  return printable(file) + ": " + styled(exercises::to_string(verdict.outcome), style, terminal) +
-         ", " + number_text(verdict.points) + " of " + points_text(verdict.max_points) + "\n";
-}
-
-std::string costs_text(const Verdict& verdict, const Terminal& terminal) {
-  TextTable table({{"at " + exercises::to_string(verdict.size)},
-                   {"yours", Align::kRight},
-                   {"full marks", Align::kRight}});
-  for (const CostLine& line : verdict.costs) {
-    const std::string value = grouped(line.value.get_str());
-    table.row({printable(line.key),
-               line.value > line.full ? styled(value, Style::kYellow, terminal) : value,
-               grouped(line.full.get_str())});
-  }
-  return table.empty() ? "" : table.to_string(terminal);
-}
-
-/// Until the renderings of class mode are here.
-std::string verdict_text(const Verdict& verdict, const std::string& file,
-                         const Terminal& terminal) {
-  std::string text = headline(verdict, file, terminal);
-  for (const exercises::Finding& finding : verdict.findings) {
-    const std::string where = finding.line > 0 ? "line " + std::to_string(finding.line) + ": " : "";
-    const std::string inputs = finding.inputs.empty() ? "" : " (" + finding.inputs + ")";
-    text += "\n";
-    for (const std::string& line : wrap(where + finding.what + inputs, terminal.width)) {
-      text += printable(line) + "\n";
-    }
-    for (const std::string& line : finding.details) text += "  " + printable(line) + "\n";
-  }
-  for (const exercises::Check& check : verdict.checks) {
-    if (check.passed || check.message.empty()) continue;
-    text += printable(check.name + ": " + check.message) + "\n";
-  }
-  return text + costs_text(verdict, terminal);
-}
 
 ProgressState state_of(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kFull) return ProgressState::kFull;
@@ -66,7 +24,7 @@ ProgressState state_of(const Verdict& verdict) {
 
 std::string so_far(const exercises::ProgressEntry* entry, const Verdict& verdict) {
   if (entry == nullptr || entry->points <= verdict.points) return "";
-  return "Your best so far: " + number_text(entry->points) + " of " +
+  return "Your best so far: " + exercises::points_text(entry->points) + " of " +
          points_text(verdict.max_points) + ".\n";
 }
 
@@ -108,7 +66,7 @@ void remember_verdict(Learner& learner, const Work& work, const Verdict& verdict
 std::string check_text(const Learner& learner, const Work& work, const Verdict& verdict,
                        const toy::SourceText& source, const Terminal& terminal) {
   const std::string id = printable(work.exercise->id);
-  std::string text = verdict_text(verdict, source.name(), terminal) + "\n" +
+  std::string text = printable(source.name()) + ": " + verdict_text(verdict, {}, terminal) + "\n" +
                      so_far(learner.progress().find(work.exercise->id), verdict);
   if (verdict.outcome == Outcome::kCostly) {
     text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";

@@ -8,6 +8,7 @@
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/learner.hpp"
+#include "exercises/grader/reports.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -55,11 +56,11 @@ std::string status_of(const ProgressEntry* entry, bool next) {
 
 Row row_of(const Exercise& exercise, const ProgressEntry* entry, bool next,
            const Terminal& terminal) {
-  const std::string most = number_text(exercise.max_points());
+  const std::string most = exercises::points_text(exercise.max_points());
   Row row{mark_of(entry, next, terminal),
           printable(exercise.id),
           printable(exercise.title),
-          (entry == nullptr ? "-" : number_text(entry->points)) + "/" + most,
+          (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
           status_of(entry, next),
           Style::kDim};
   if (entry != nullptr && entry->state != ProgressState::kStarted) row.style = Style::kGreen;
@@ -132,7 +133,8 @@ void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
     if (entry->state != ProgressState::kStarted) ++done;
   }
   const std::string text = std::to_string(done) + " of " + std::to_string(all.size()) +
-                           " exercises done, " + number_text(points) + " of " + points_text(most);
+                           " exercises done, " + exercises::points_text(points) + " of " +
+                           points_text(most);
   std::cout << styled(text, Style::kBold, terminal) << "\n";
 }
 
@@ -165,7 +167,7 @@ void print_foot(const Learner& learner) {
   }
   const ProgressEntry* entry = learner.progress().find(next);
   if (entry != nullptr && !entry->file.empty()) {
-    std::cout << "\nGo on with: flashlab exercises check (your file: " << printable(entry->file)
+    std::cout << "\nGo on with: flashlab exercises check (your file: " << shown_path(entry->file)
               << ")\n";
   } else {
     std::cout << "\nGo on with: flashlab exercises start " << printable(next) << "\n";
@@ -228,7 +230,7 @@ int reset(const ExerciseOptions& options, const std::string& name) {
   });
   std::cout << (known ? "Forgot what was done of " : "Nothing was remembered of ") << printable(id)
             << ".\n";
-  if (!file.empty()) std::cout << "Your file stays: " << printable(file) << "\n";
+  if (!file.empty()) std::cout << "Your file stays: " << shown_path(file) << "\n";
   return kExitGood;
 }
 

@@ -3,14 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
 
 #include "cli/failure.hpp"
 #include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/reports.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -152,16 +152,21 @@ std::string Learner::next_line(const std::string& id) const {
   return "Next: flashlab exercises " + verb + " " + printable(next);
 }
 
-std::string number_text(double value) {
-  std::array<char, 64> digits{};
-  // Two decimals are enough for points; a whole number shows none.
-  const double rounded = static_cast<double>(static_cast<std::int64_t>(value * 100 + 0.5)) / 100;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), rounded).ptr;
-  return {digits.data(), end};
+std::string points_text(double points) {
+  return exercises::points_text(points) + (points == 1 ? " point" : " points");
 }
 
-std::string points_text(double points) {
-  return number_text(points) + (points == 1 ? " point" : " points");
+std::string shown_path(const std::string& file) {
+  std::error_code code;
+  const auto below = [&](const fs::path& folder) {
+    const fs::path relative = fs::path(file).lexically_relative(folder);
+    return relative.empty() || *relative.begin() == ".." ? "" : relative.string();
+  };
+  const std::string here = below(fs::current_path(code));
+  if (!here.empty()) return printable(here);
+  const char* home = std::getenv("HOME");
+  const std::string at_home = home == nullptr ? "" : below(home);
+  return printable(at_home.empty() ? file : "~/" + at_home);
 }
 
 std::optional<bool> ask(const std::string& question) {

@@ -64,8 +64,9 @@ class Learner {
 
 /// "1 point", "8.25 points".
 std::string points_text(double points);
-/// "8.25".
-std::string number_text(double value);
+
+/// A file's path as short as it can be typed here: "work/02_product.toy", "~/02_product.toy".
+std::string shown_path(const std::string& file);
 
 /// Whether the user says yes on the terminal; nothing when there is no terminal to ask on.
 std::optional<bool> ask(const std::string& question);

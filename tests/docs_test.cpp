@@ -5,6 +5,10 @@
 //   arrow:
 //                                                 with that exit code, its messages included
 //   <!-- file: toymachine/programs/x.toy -->      the file
+//   <!-- home $ flashlab exercises list -->       the command's output in a folder of the page's
+//   own,
+//                                                 empty at first, which is the home folder, too
+//   <!-- home write: x.toy -->                    the block is written to that file there
 // FLASHLAB_UPDATE_DOCS=1 in the environment writes the blocks anew instead of comparing them.
 #include <sys/wait.h>
 
@@ -64,6 +68,7 @@ std::vector<fs::path> pages() {
 struct Block {
   std::string command;  // empty: a file
   std::string file;
+  bool in_home = false;  // a file is written then, not read
   int exit_code = 0;
   std::size_t marker = 0;
   std::size_t first = 0, last = 0;
@@ -82,16 +87,18 @@ bool find_content(const Lines& lines, Block& block) {
 }
 
 std::vector<Block> blocks(const Lines& lines) {
-  static const std::regex marker(R"(<!-- (\$|file:) (.*?)( \(exit (\d+)\))? -->)");
+  static const std::regex marker(R"(<!-- (home )?(\$|file:|write:) (.*?)( \(exit (\d+)\))? -->)");
   std::vector<Block> found;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::smatch match;
     if (!std::regex_match(lines[i], match, marker)) continue;
     Block block;
     block.marker = i;
-    (match[1] == "$" ? block.command : block.file) = match[2];
-    if (match[4].matched) block.exit_code = std::stoi(match[4]);
+    block.in_home = match[1].matched;
+    (match[2] == "$" ? block.command : block.file) = match[3];
+    if (match[5].matched) block.exit_code = std::stoi(match[5]);
     INFO("line " << i + 1 << ": " << lines[i]);
+    REQUIRE((match[2] == "write:") == (block.in_home && block.command.empty()));
     REQUIRE(find_content(lines, block));
     found.push_back(block);
     i = block.last;
@@ -104,11 +111,33 @@ struct Output {
   std::string text;
 };
 
-Output run(const Block& block) {
+/// The folder that a page's `home` blocks share.
+class HomeFolder {
+ public:
+  HomeFolder() {
+    std::string pattern = (fs::temp_directory_path() / "flashlab-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~HomeFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  HomeFolder(const HomeFolder&) = delete;
+  HomeFolder& operator=(const HomeFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Output run(const Block& block, const HomeFolder& home) {
   constexpr const char* kProgram = "flashlab";
   REQUIRE(block.command.starts_with(kProgram));
+  const fs::path folder = block.in_home ? home.path() : kRoot;
   const std::string command =
-      "cd '" + kRoot.string() + "' && COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 '" FLASHLAB_BINARY "'" +
+      "cd '" + folder.string() + "' && unset XDG_DATA_HOME FLASHLAB_EXERCISES && HOME='" +
+      home.path().string() + "' COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 '" FLASHLAB_BINARY "'" +
       block.command.substr(std::string(kProgram).size()) + (block.exit_code == 0 ? "" : " 2>&1");
   Output output;
   std::FILE* pipe = popen(command.c_str(), "r");
@@ -122,9 +151,14 @@ Output run(const Block& block) {
   return output;
 }
 
-std::string content(const Block& block) {
+std::string content(const Lines& lines, const Block& block, const HomeFolder& home) {
+  if (block.command.empty() && block.in_home) {
+    const std::string text = join(lines, block.first, block.last);
+    std::ofstream(home.path() / block.file, std::ios::binary) << text;
+    return text;
+  }
   if (block.command.empty()) return read(kRoot / block.file);
-  const Output output = run(block);
+  const Output output = run(block, home);
   CHECK(output.exit_code == block.exit_code);
   return output.text;
 }
@@ -136,10 +170,11 @@ bool updating() {
 
 void rewrite(const fs::path& page) {
   const Lines lines = split(read(page));
+  const HomeFolder home;
   std::string text;
   std::size_t at = 0;
   for (const Block& block : blocks(lines)) {
-    text += join(lines, at, block.first) + content(block);
+    text += join(lines, at, block.first) + content(lines, block, home);
     at = block.last;
   }
   std::ofstream(page, std::ios::binary) << text << join(lines, at, lines.size());
@@ -175,10 +210,11 @@ TEST_CASE("every block of the docs is what its command prints or its file holds"
   for (const fs::path& page : pages()) {
     if (updating()) rewrite(page);
     const Lines lines = split(read(page));
+    const HomeFolder home;
     for (const Block& block : blocks(lines)) {
       INFO(page.filename().string()
            << ", line " << block.marker + 1 << ": " << lines[block.marker]);
-      CHECK(join(lines, block.first, block.last) == content(block));
+      CHECK(join(lines, block.first, block.last) == content(lines, block, home));
     }
   }
 }

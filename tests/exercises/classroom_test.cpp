@@ -100,6 +100,15 @@ TEST_CASE("an invisible character is reported with its place and changes no mark
   CHECK_THAT(verdict.findings[0].what, contains("column 5") && contains("\\x1b") && contains("2"));
 }
 
+TEST_CASE("a caret stays below its place in a line with tabs") {
+  const Grader grader(dot_product());
+  const Verdict verdict = grade_text(grader, "\t?\n");
+  REQUIRE(verdict.findings.at(0).details.size() >= 3);
+  const auto& details = verdict.findings[0].details;
+  CHECK(details[1].find('?') == details[2].find('^'));
+  CHECK_THAT(details[1], contains("    ?"));
+}
+
 TEST_CASE("pseudonyms are stable, differ by key and never meet") {
   std::vector<std::string> names;
   for (int i = 0; i < 20'000; ++i) names.push_back("student" + std::to_string(i));

@@ -26,7 +26,7 @@ Files softmax_files() {
 level = "softmax"
 registers = 3
 arrays = [".input x[n]", ".output out[n]"]
-sizes = [{ n = 1 }, { n = 2 }, { n = 4 }]
+sizes = [{ n = 1 }, { n = 2 }, { n = 5 }, { n = 16 }]
 [expect]
 reference = "builtin:softmax"
 range_safe = true
