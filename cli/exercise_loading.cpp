@@ -40,8 +40,7 @@ void ExerciseOptions::add_to(CLI::App& command) {
   command
       .add_option("--exercises", folders, "a folder with exercises of your own; may be repeated")
       ->type_name("DIR")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
 }
 
 std::vector<std::string> ExerciseOptions::all_folders() const {

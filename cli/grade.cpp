@@ -7,14 +7,13 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 
 #include "cli/best_file.hpp"
 #include "cli/class_text.hpp"
 #include "cli/commands.hpp"
-#include "cli/exercise_loading.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/grade_options.hpp"
 #include "cli/verdict_text.hpp"
 #include "exercises/grader/classroom.hpp"
 #include "exercises/grader/pseudonyms.hpp"
@@ -31,62 +30,7 @@ using exercises::Names;
 using exercises::StudentResult;
 using exercises::Submission;
 
-constexpr const char* kReportGroup = "Reports";
 constexpr std::size_t kMostNotes = 20;
-
-struct Options {
-  std::string id, all_folder;
-  std::vector<std::string> files;
-  std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
-  std::uint64_t seed = exercises::GraderOptions().seed;
-  bool own_seed = false;
-  std::string json, csv, junit, gradescope, html, best;
-  std::string names = "real";
-  bool hide_costs = false, fail_on_wrong = false, quiet = false;
-  ExerciseOptions exercises;
-  TerminalOptions terminal;
-
-  bool reads_standard_input() const { return files == std::vector<std::string>{"-"}; }
-  /// One submission is answered in full; a class is a table, whatever its size.
-  bool single() const { return all_folder.empty() && files.size() == 1; }
-  std::vector<std::pair<const char*, const std::string*>> report_files() const {
-    return {{"--json", &json},
-            {"--csv", &csv},
-            {"--junit", &junit},
-            {"--html", &html},
-            {"--gradescope", &gradescope}};
-  }
-};
-
-void check_request(const Options& options) {
-  if (options.files.empty() == options.all_folder.empty()) {
-    throw request_failure(
-        options.files.empty() ? "there is nothing to grade" : "both files and --all are given",
-        "FILE ..., - for standard input, or --all DIR");
-  }
-  if (options.files.size() > 1 &&
-      std::find(options.files.begin(), options.files.end(), "-") != options.files.end()) {
-    throw request_failure("standard input (-) is one submission", "- alone, or files");
-  }
-  std::string first;
-  for (const auto& [flag, file] : options.report_files()) {
-    if (*file != "-") continue;
-    if (!first.empty()) {
-      throw request_failure(std::string(flag) + " and " + first +
-                            " both write to standard output (-)");
-    }
-    first = flag;
-  }
-  if (options.gradescope == "-" && !options.single()) {
-    throw request_failure("--gradescope - holds one submission's results", "a folder");
-  }
-}
-
-bool writes_standard_output(const Options& options) {
-  const auto files = options.report_files();
-  return std::any_of(files.begin(), files.end(),
-                     [](const auto& one) { return *one.second == "-"; });
-}
 
 /// Counts on one line of a terminal; says nothing elsewhere.
 class Progress {
@@ -131,7 +75,7 @@ std::vector<StudentResult> grade_standard_input(const Grader& grader) {
   return {result};
 }
 
-std::vector<StudentResult> grade_files(const Options& options, const Grader& grader) {
+std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader& grader) {
   std::vector<Submission> students;
   std::vector<std::string> notes;
   try {
@@ -162,7 +106,7 @@ std::vector<StudentResult> grade_files(const Options& options, const Grader& gra
   return results;
 }
 
-exercises::Costs best_ever(const Options& options, const Exercise& exercise,
+exercises::Costs best_ever(const GradeOptions& options, const Exercise& exercise,
                            const std::vector<StudentResult>& students) {
   if (options.best.empty()) return {};
   if (exercise.kind != exercises::Kind::kProgram) {
@@ -172,7 +116,7 @@ exercises::Costs best_ever(const Options& options, const Exercise& exercise,
                           exercises::best_of(students));
 }
 
-void rename(const Options& options, std::vector<StudentResult>& students) {
+void rename(const GradeOptions& options, std::vector<StudentResult>& students) {
   if (options.names == "real") return;
   if (options.names == "pseudonym" && !options.own_seed && !options.quiet) {
     std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
@@ -182,7 +126,7 @@ void rename(const Options& options, std::vector<StudentResult>& students) {
                              options.seed);
 }
 
-void write_gradescope_files(const Options& options, const ClassReport& report) {
+void write_gradescope_files(const GradeOptions& options, const ClassReport& report) {
   const auto write = [&](const std::string& path, const StudentResult& student) {
     write_file(path, [&](std::ostream& out) {
       exercises::write_gradescope(out, student, {options.hide_costs});
@@ -200,7 +144,7 @@ void write_gradescope_files(const Options& options, const ClassReport& report) {
   }
 }
 
-void write_reports(const Options& options, const ClassReport& report) {
+void write_reports(const GradeOptions& options, const ClassReport& report) {
   const auto write = [&](const std::string& path, auto writer) {
     if (!path.empty()) write_file(path, [&](std::ostream& out) { writer(out, report); });
   };
@@ -231,7 +175,7 @@ void print_class(const Exercise& exercise, const ClassReport& report, const Term
   }
 }
 
-std::unique_ptr<const Grader> make_grader(const Options& options) {
+std::unique_ptr<const Grader> make_grader(const GradeOptions& options) {
   try {
     return std::make_unique<const Grader>(find_exercise(options.id, options.exercises),
                                           exercises::GraderOptions{options.seed, true});
@@ -241,8 +185,8 @@ std::unique_ptr<const Grader> make_grader(const Options& options) {
   }
 }
 
-int grade(const Options& options) {
-  check_request(options);
+int grade(const GradeOptions& options) {
+  options.check();
   const std::unique_ptr<const Grader> grader = make_grader(options);
   const Exercise& exercise = grader->exercise();
   std::vector<StudentResult> students = options.reads_standard_input()
@@ -253,37 +197,12 @@ int grade(const Options& options) {
   const ClassReport report =
       exercises::make_class_report(exercise, std::move(students), std::move(best));
   write_reports(options, report);
-  if (!options.quiet && !writes_standard_output(options)) {
+  if (!options.quiet && !options.writes_standard_output()) {
     const Terminal terminal = options.terminal.terminal();
     (options.single() ? print_single : print_class)(exercise, report, terminal);
   }
   const bool all_right = report.passed() == report.students.size();
   return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;
-}
-
-void add_report_options(CLI::App& command, Options& options) {
-  const auto file = [&](const char* flag, std::string& value, const char* what,
-                        const char* type = "FILE") {
-    command.add_option(flag, value, what)->type_name(type)->group(kReportGroup);
-  };
-  file("--json", options.json, "everything, for programs; - writes to standard output");
-  file("--csv", options.csv, "a line a student, for spreadsheets");
-  file("--junit", options.junit, "JUnit XML, for CI servers");
-  file("--html", options.html, "one page with histogram and findings");
-  file("--gradescope", options.gradescope,
-       "Gradescope's results.json; for several submissions a folder with one file each",
-       "FILE|DIR");
-  command
-      .add_flag("--hide-costs", options.hide_costs,
-                "in Gradescope's results, costs only after grades are published, and no "
-                "leaderboard")
-      ->group(kReportGroup);
-  file("--best", options.best,
-       "a file that keeps the best costs ever submitted, from one grading to the next");
-  command.add_option("--names", options.names, "real, pseudonym or none")
-      ->check(CLI::IsMember({"real", "pseudonym", "none"}))
-      ->type_name("WHICH")
-      ->group(kReportGroup);
 }
 
 }  // namespace
@@ -295,32 +214,9 @@ CommandAction add_grade(CLI::App& app) {
       "  flashlab grade 8 --all class/ --html a.html    a file or folder for each student\n"
       "  flashlab grade 8 --all class/ --names pseudonym --seed 4711 --csv marks.csv\n"
       "  flashlab grade 8 - --gradescope results.json < anna.toy\n");
-  const auto options = std::make_shared<Options>();
-  command.add_option("exercise", options->id, "an exercise's name, number or folder")
-      ->required()
-      ->type_name("ID");
-  command
-      .add_option("files", options->files,
-                  "submissions: files, a student's folder, or - for standard input")
-      ->type_name("FILE ...");
-  command.add_option("--all", options->all_folder, "a folder with a file or folder a student")
-      ->type_name("DIR");
-  command.add_option("-j,--jobs", options->jobs, "submissions graded at once (one a processor)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("K");
-  CLI::Option* seed =
-      command.add_option("--seed", options->seed, "decides the inputs; keep it from the students")
-          ->type_name("N");
-  command.add_flag("--fail-on-wrong", options->fail_on_wrong,
-                   "exit code 1 when a submission is not right");
-  command.add_flag("-q,--quiet", options->quiet, "no table, no notes, no progress");
-  options->exercises.add_to(command);
-  add_report_options(command, *options);
-  options->terminal.add_to(command);
-  return [options, seed] {
-    options->own_seed = seed->count() > 0;
-    return grade(*options);
-  };
+  const auto options = std::make_shared<GradeOptions>();
+  options->add_to(command);
+  return [options] { return grade(*options); };
 }
 
 }  // namespace flashlab::cli

@@ -113,6 +113,11 @@ std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber 
   if ((sum && leaves(left, 0)) || (product && leaves(left, 1))) return b;
   if ((sum || op == Op::kDifference) && leaves(right, 0)) return a;
   if ((product || op == Op::kQuotient) && leaves(right, 1)) return a;
+  // Absorbed, whatever the other operand is, or an error.
+  constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  if ((sum || op == Op::kDifference) && leaves(left, kLeast)) return a;
+  if ((product || op == Op::kQuotient) && leaves(left, 0) && !unary) return a;
+  if ((sum && leaves(right, kLeast)) || (product && leaves(right, 0))) return b;
   return std::nullopt;
 }
 

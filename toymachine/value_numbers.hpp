@@ -3,8 +3,9 @@
 // Unlike a NormalForm this knows rounding and range. Two values have one number when the same
 // operations made them from the same operands; sums, products and maxima in either order; a maximum
 // of several however it is bracketed; and where an operation cannot change a float (a + 0, a - 0,
-// a x 1, a / 1, max(a, a), max(a, -inf)). Copies are what they copy. Zeros of either sign count as
-// one.
+// a x 1, a / 1, max(a, a), max(a, -inf), 0 x a, 0 / a, -inf + a, -inf - a). Copies are what they
+// copy. Zeros of either sign count as one, and what is an error at the step where it is born (0 x
+// -inf) equals whatever it would be otherwise.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
-#include "exercises/grader/visible_text.hpp"
 #include "exercises/grader/sha256.hpp"
+#include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -31,6 +31,13 @@ Verdict with_finding(const Grader& grader, Outcome outcome, std::string what) {
   return verdict;
 }
 
+/// Tabs as blanks: a line of source and the caret below it have theirs at the same places.
+void expand_tabs(std::string& line) {
+  for (std::size_t at = 0; (at = line.find('\t', at)) != std::string::npos;) {
+    line.replace(at, 1, "    ");
+  }
+}
+
 /// Nothing of what was submitted is shown raw, and no verdict is large.
 void make_presentable(Verdict& verdict) {
   const std::size_t all = verdict.findings.size();
@@ -45,6 +52,7 @@ void make_presentable(Verdict& verdict) {
     clean(finding.what);
     clean(finding.inputs);
     if (finding.details.size() > kMostDetails) finding.details.resize(kMostDetails);
+    std::for_each(finding.details.begin(), finding.details.end(), expand_tabs);
     std::for_each(finding.details.begin(), finding.details.end(), clean);
   }
   for (Check& check : verdict.checks) clean(check.name), clean(check.message);
@@ -103,6 +111,7 @@ class Work {
       finished_.wait_for(lock, kProgressEvery);
       if (progress) progress(done_);
     }
+    if (progress) progress(done_);
   }
 
   std::vector<StudentResult> results() { return std::move(results_); }

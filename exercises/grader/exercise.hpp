@@ -154,6 +154,9 @@ struct Exercise {
   bool answers_to(std::string_view name) const;
 };
 
+/// Whether a folder of this name can hold an exercise: letters, digits, _ and -, at most 64.
+bool is_exercise_id(std::string_view id);
+
 /// Reads an exercise. All errors at once, each with its place in the file it is about. Errors:
 /// unknown or missing key, wrong type, unknown counter, family, instruction; a formula or
 /// declaration that cannot be read; a program that does not assemble; a missing file.

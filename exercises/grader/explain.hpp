@@ -9,6 +9,7 @@
 
 #include "exercises/grader/attempt.hpp"
 #include "exercises/grader/exercise.hpp"
+#include "exercises/grader/repair.hpp"
 #include "exercises/grader/verdict.hpp"
 #include "toymachine/normal_form.hpp"
 
@@ -36,6 +37,8 @@ struct FailedAttempt {
   const std::shared_ptr<const toy::Program>& program;
   const Attempt& attempt;
   const SolutionAt* solution;
+  const std::vector<RepairSize>& sizes;  // on scalars, where single repairs can be tried
+  std::size_t failing;                   // into `sizes`; SIZE_MAX: it failed on tiles
 };
 
 /// "n = 2, random inputs".

@@ -7,7 +7,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostDigits = 60;
+constexpr std::size_t kMostDigits = 1240;  // 4096 bits, as much as results may have
 constexpr unsigned long kLargestPowerOfTen = 60;
 
 constexpr std::pair<std::string_view, TokenKind> kSymbols[] = {

@@ -94,7 +94,7 @@ class Parser {
         return refuse("unexpected number " + shown() + " after a factor",
                       "an operator; numbers have no blanks or separators inside");
       case TokenKind::kBadNumber:
-        return refuse("this number is too long", "at most 60 digits, and powers of ten up to 60");
+        return refuse("this number is too long", "at most 1240 digits, and powers of ten up to 60");
       case TokenKind::kPower:
       case TokenKind::kExponent:
         return refuse("a power of a power", "parentheses: (n^2)^3");

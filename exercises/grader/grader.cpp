@@ -52,10 +52,11 @@ using Clock = std::chrono::steady_clock;
 class Grading {
  public:
   Grading(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
-          const toy::Counters& solution_counters, const toy::BoundProgram& solution,
-          const toy::SourceText& text, bool explain)
+          const std::vector<RepairSize>& repair_sizes, const toy::Counters& solution_counters,
+          const toy::BoundProgram& solution, const toy::SourceText& text, bool explain)
       : task_(task),
         sizes_(sizes),
+        repair_sizes_(repair_sizes),
         solution_counters_(solution_counters),
         solution_(solution),
         text_(text),
@@ -101,9 +102,18 @@ class Grading {
     if (!last_.failure) return in_time();
     verdict_.outcome = Outcome::kWrong;
     if (explain_) {
-      verdict_.findings = explain_failure({task_, text_, program_, last_, size.solution.get()});
+      verdict_.findings = explain_failure(
+          {task_, text_, program_, last_, size.solution.get(), repair_sizes_, index_of(size)});
     }
     return false;
+  }
+
+  /// The size among those that repairs are tried at.
+  std::size_t index_of(const PreparedSize& size) const {
+    for (std::size_t i = 0; i < repair_sizes_.size(); ++i) {
+      if (repair_sizes_[i].size == &size.sized.size) return i;
+    }
+    return SIZE_MAX;
   }
 
   bool refuse() {
@@ -157,6 +167,7 @@ class Grading {
 
   const ProgramTask& task_;
   const std::vector<PreparedSize>& sizes_;
+  const std::vector<RepairSize>& repair_sizes_;
   const toy::Counters& solution_counters_;
   const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
@@ -209,7 +220,8 @@ struct Grader::Shared {
   std::shared_ptr<const Exercise> exercise;
   GraderOptions options;
   std::vector<PreparedSize> sizes;
-  toy::Counters solution_counters;  // at the largest size
+  std::vector<RepairSize> repair_sizes;  // those on scalars
+  toy::Counters solution_counters;       // at the largest size
   toy::BoundProgram solution;
 };
 
@@ -221,6 +233,9 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
     const ProgramTask& task = shared->exercise->program;
     for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
       shared->sizes.push_back(prepare(task, std::move(sized)));
+    }
+    for (const PreparedSize& size : shared->sizes) {
+      if (size.lanes) shared->repair_sizes.push_back({&size.sized.size, &*size.lanes});
     }
     Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
     if (solution.bound) {
@@ -238,9 +253,10 @@ const Exercise& Grader::exercise() const { return *shared_->exercise; }
 Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   if (exercise.kind == Kind::kQuestions) return grade_answers(exercise, submission);
-  Verdict verdict = Grading(exercise.program, shared_->sizes, shared_->solution_counters,
-                            shared_->solution, submission, shared_->options.explain)
-                        .run();
+  Verdict verdict =
+      Grading(exercise.program, shared_->sizes, shared_->repair_sizes, shared_->solution_counters,
+              shared_->solution, submission, shared_->options.explain)
+          .run();
   complete_checks(exercise.program, shared_->sizes, verdict);
   return verdict;
 }

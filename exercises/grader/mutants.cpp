@@ -11,30 +11,12 @@
 
 #include "exercises/grader/equality.hpp"
 #include "exercises/grader/repair.hpp"
+#include "exercises/grader/statement_lines.hpp"
 #include "exercises/grader/submission.hpp"
 #include "toymachine/loop_nest.hpp"
 
 namespace flashlab::exercises {
 namespace {
-
-/// A line that holds an instruction, `for` or `end`.
-bool is_statement(std::string_view line) {
-  const std::size_t start = line.find_first_not_of(" \t");
-  if (start == std::string_view::npos) return false;
-  return line[start] != ';' && line[start] != '#' && line[start] != '.';
-}
-
-/// The statement above (step -1) or below (step 1); 0: there is none.
-std::uint32_t neighbour(const toy::SourceText& source, std::uint32_t line, int step) {
-  for (std::int64_t at = std::int64_t{line} + step; at >= 1 && at <= std::ssize(source.text());
-       at += step) {
-    if (at > static_cast<std::int64_t>(source.num_lines())) break;
-    if (is_statement(source.line(static_cast<std::uint32_t>(at)))) {
-      return static_cast<std::uint32_t>(at);
-    }
-  }
-  return 0;
-}
 
 bool is_costlier(const Verdict& verdict) {
   return std::any_of(verdict.costs.begin(), verdict.costs.end(),
@@ -145,8 +127,8 @@ bool is_place_of(const Edit& edit, std::uint32_t line, const toy::Program& progr
   if (line == 0) return false;
   if (line == edit.line || line == edit.other_line) return true;
   if (edit.kind != EditKind::kDrop) return false;
-  return line == neighbour(*program.source, edit.line, -1) ||
-         line == neighbour(*program.source, edit.line, 1);
+  return line == next_statement(*program.source, edit.line, -1) ||
+         line == next_statement(*program.source, edit.line, 1);
 }
 
 }  // namespace flashlab::exercises

@@ -17,6 +17,7 @@ constexpr std::size_t kMostBits = 4096;
 constexpr std::size_t kMostTermsInside = 16;
 constexpr std::size_t kMostTermsBelow = 4;
 constexpr unsigned kHighestDegreeInside = 6;
+constexpr int kDeepest = 16;
 constexpr std::size_t kLongestAtom = 2000;  // of its text, which names it
 
 unsigned degree_of(const Monomial& monomial) {
@@ -109,11 +110,22 @@ std::size_t text_length(const Polynomial& polynomial) {
   return length;
 }
 
+/// How deep ceil and floor stand inside one another.
+int nesting(const Polynomial& polynomial) {
+  int deepest = 0;
+  for (const Atom& atom : polynomial.atoms()) {
+    if (atom.kind() == Atom::Kind::kSymbol) continue;
+    deepest = std::max({deepest, 1 + nesting(atom.numerator()), 1 + nesting(atom.denominator())});
+  }
+  return deepest;
+}
+
 bool fits_inside(const RationalFunction& value) {
   const auto& [above, below] = value;
   return above.terms().size() <= kMostTermsInside && below.terms().size() <= kMostTermsBelow &&
          degree_of(above) <= kHighestDegreeInside && degree_of(below) <= kHighestDegreeInside &&
-         text_length(above) + text_length(below) <= kLongestAtom;
+         text_length(above) + text_length(below) <= kLongestAtom && nesting(above) < kDeepest &&
+         nesting(below) < kDeepest;
 }
 
 /// The degree in t when every quantity is t times a number.

@@ -1,64 +1,82 @@
 // exercise.toml and the files beside it, to an Exercise.
 #include <algorithm>
-#include <sstream>
+#include <cctype>
 
-#include "exercises/grader/answers.hpp"
 #include "exercises/grader/exercise.hpp"
+#include "exercises/grader/plain_text.hpp"
 #include "exercises/grader/read_parts.hpp"
-#include "toymachine/assembler.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
 constexpr const char* kTomlFile = "exercise.toml";
-
-/// "## Concept" and its three companions: the text under each.
-void read_hints(const Files& files, Exercise& exercise, std::vector<ReadError>& errors) {
-  static const std::vector<std::string> kTitles = {"Concept", "Place", "Operand", "Solution"};
-  const auto file = files.find("hints.md");
-  ErrorList list("hints.md", errors);
-  if (file == files.end()) {
-    list.add(toy::SourceSpan{}, "there is no hints.md", "four sections: ## Concept, ## Place, …");
-    return;
-  }
-  std::istringstream lines(file->second);
-  std::uint32_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.starts_with("## ")) {
-      const std::string title = line.substr(3);
-      const std::size_t level = exercise.hints.size();
-      if (level >= kTitles.size() || title != kTitles[level]) {
-        list.add(toy::SourceSpan{number, 1, static_cast<std::uint32_t>(line.size())},
-                 "unexpected section",
-                 level < kTitles.size() ? "## " + kTitles[level] : "no section after ## Solution");
-      }
-      exercise.hints.emplace_back();
-    } else if (!exercise.hints.empty()) {
-      exercise.hints.back() += line + "\n";
-    }
-  }
-  for (std::string& hint : exercise.hints) trim_lines(hint);
-  for (std::size_t i = 0; i < kTitles.size(); ++i) {
-    if (i < exercise.hints.size() && !exercise.hints[i].empty()) continue;
-    list.add(toy::SourceSpan{}, "the hint '" + kTitles[i] + "' is missing",
-             "a section ## " + kTitles[i] + " with text in it");
-  }
-  exercise.hints.resize(kHintLevels);
-}
+constexpr std::size_t kMostQuestions = 100;
+constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kLongestTitle = 100;
 
 void read_top(TomlTable& top, Exercise& exercise) {
-  exercise.title = top.required_text("title");
+  exercise.title = top.required_line("title");
+  if (exercise.title.size() > kLongestTitle) {
+    top.wrong("title", std::to_string(exercise.title.size()) + " bytes long", "at most 100");
+  }
   exercise.demo = top.flag("demo");
-  exercise.chapter = top.text("chapter");
+  exercise.chapter = top.line("chapter");
+}
+
+void check_id(const std::string& id, ErrorList& errors) {
+  if (is_exercise_id(id)) return;
+  errors.add(toy::SourceSpan{}, "'" + printable(id) + "' is no name of an exercise's folder",
+             "letters, digits, _ and -, at most 64");
+}
+
+/// Texts that are shown to learners as they are.
+void check_texts(const Files& files, std::vector<ReadError>& errors) {
+  for (const auto& [name, text] : files) {
+    ErrorList list(printable(name), text, errors);
+    if (text.size() > kMostBytes) {
+      list.add(toy::SourceSpan{}, std::to_string(text.size()) + " bytes", "at most 1 MiB");
+    } else if (name == "problem.md" || name == "hints.md") {
+      const auto bad = first_unprintable(text);
+      if (!bad) continue;
+      const auto end = text.begin() + static_cast<std::ptrdiff_t>(*bad);
+      const auto line = static_cast<std::uint32_t>(1 + std::count(text.begin(), end, '\n'));
+      list.add(toy::SourceSpan{line, 1, 1}, "a character that is not text",
+               "UTF-8 without control characters");
+    }
+  }
+}
+
+void read_problem(const Files& files, Exercise& exercise, std::vector<ReadError>& errors) {
+  const auto file = files.find("problem.md");
+  if (file != files.end()) exercise.problem = file->second;
+  if (on_one_line(exercise.problem).empty()) {
+    ErrorList("problem.md", "", errors)
+        .add(toy::SourceSpan{},
+             file == files.end() ? "there is no problem.md" : "the file is empty",
+             "what the learner reads first");
+  }
+}
+
+void read_task(TomlTable& top, PartReader parts) {
+  const auto questions = top.tables("question", kMostQuestions);
+  if (top.has("question")) {
+    parts.exercise.kind = Kind::kQuestions;
+    if (questions.empty()) top.wrong("question", "no question at all", "[[question]]");
+    parts.read_questions(top, questions);
+  } else {
+    parts.read_program(top);
+  }
+  parts.read_wrong(top);
+  top.finish();
 }
 
 }  // namespace
 
-void trim_lines(std::string& text) {
-  const auto first = text.find_first_not_of('\n');
-  text.erase(0, first == std::string::npos ? text.size() : first);
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+bool is_exercise_id(std::string_view id) {
+  constexpr std::size_t kLongest = 64;
+  return !id.empty() && id.size() <= kLongest && std::all_of(id.begin(), id.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  });
 }
 
 ReadResult read_exercise(const std::string& id, Files files, const std::string& folder) {
@@ -66,33 +84,22 @@ ReadResult read_exercise(const std::string& id, Files files, const std::string& 
   Exercise exercise;
   exercise.id = id;
   exercise.folder = folder;
-  ErrorList errors(kTomlFile, result.errors);
   const auto file = files.find(kTomlFile);
-  if (file == files.end()) {
+  const bool found = file != files.end();
+  ErrorList errors(kTomlFile, found ? file->second : "", result.errors);
+  check_id(id, errors);
+  if (!found) {
     errors.add(toy::SourceSpan{}, "there is no exercise.toml", "a folder with this file in it");
     return result;
   }
-  const auto parsed = parse_toml(file->second, errors);
-  if (!parsed) return result;
-  TomlTable top(*parsed, "exercise.toml", errors);
-  read_top(top, exercise);
-  const std::vector<const toml::table*> questions = top.tables("question");
-  exercise.kind = questions.empty() ? Kind::kProgram : Kind::kQuestions;
-  PartReader parts{exercise, files, result.errors, errors};
-  if (exercise.kind == Kind::kQuestions) {
-    exercise.questions.conventions = top.text("conventions");
-    for (const toml::table* question : questions) parts.read_question(*question);
-  } else {
-    parts.read_program(top);
+  check_texts(files, result.errors);
+  if (!result.errors.empty()) return result;  // nothing further is safe to show
+  if (const auto parsed = parse_toml(errors)) {
+    TomlTable top(*parsed, "exercise.toml", errors);
+    read_top(top, exercise);
+    read_task(top, {exercise, files, result.errors, errors});
   }
-  parts.read_wrong(top);
-  top.finish();
-  if (const auto problem = files.find("problem.md"); problem != files.end()) {
-    exercise.problem = problem->second;
-  } else {
-    ErrorList("problem.md", result.errors)
-        .add(toy::SourceSpan{}, "there is no problem.md", "what the learner reads first");
-  }
+  read_problem(files, exercise, result.errors);
   read_hints(files, exercise, result.errors);
   exercise.files = std::move(files);
   if (result.errors.empty()) result.exercise = std::move(exercise);

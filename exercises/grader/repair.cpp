@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "exercises/grader/statement_lines.hpp"
 #include "exercises/grader/submission.hpp"
 #include "exercises/grader/variants.hpp"
 #include "toymachine/lanes.hpp"
@@ -52,18 +53,6 @@ class Trial {
   Variants variants_;
   std::vector<toy::LaneValue> dram_, registers_;
 };
-
-/// The line's words, without its comment: "LOAD x[i] R0".
-std::vector<std::string> words(std::string_view line) {
-  std::vector<std::string> result(1);
-  for (const char c : line.substr(0, line.find_first_of(";#"))) {
-    const bool separates = c == ' ' || c == '\t' || c == ',';
-    if (!separates) result.back() += c;
-    if (separates && !result.back().empty()) result.emplace_back();
-  }
-  if (result.back().empty()) result.pop_back();
-  return result;
-}
 
 /// The most words in which another line of the program agrees, place by place.
 int likeness(const toy::SourceText& source, const std::vector<std::string>& line,
@@ -130,19 +119,18 @@ class Search {
   }
 
   /// The line that most repairs change; among equals the one whose repair looks most like other
-  /// lines, then the later one. A forgotten line belongs where it helps first.
+  /// lines, then the later one.
   Repairs finished() {
     std::map<std::uint32_t, std::pair<std::size_t, int>> votes;  // how many, and the best likeness
     for (const Repair& repair : result_.repairs) {
+      const bool inserts = repair.edit.kind == EditKind::kInsert;
       auto& [count, likeness] = votes.try_emplace(repair.edit.line, 0, -100).first->second;
-      ++count;
-      likeness = std::max(likeness, gain(repair.edit));
+      count += inserts ? 0 : 1;  // that a line helps in many places says nothing of where it was
+      likeness = std::max(likeness, inserts ? neighbours(repair.edit) : gain(repair.edit));
     }
-    const bool forgotten =
-        !result_.repairs.empty() && result_.repairs[0].edit.kind == EditKind::kInsert;
-    std::pair<std::size_t, int> most{0, 0};
+    std::pair<std::size_t, int> most{0, -100};
     for (const auto& [line, vote] : votes) {
-      if (result_.line == 0 || (!forgotten && vote >= most)) {
+      if (vote >= most) {
         result_.line = line;
         most = vote;
       }
@@ -152,9 +140,26 @@ class Search {
     return std::move(result_);
   }
 
+  /// How many of the two lines beside an inserted one stand beside it in the solution, too.
+  int neighbours(const Edit& edit) const {
+    const toy::SourceText &mine = *program_->source, &model = *task_.solution->source;
+    const std::uint32_t above = edit.behind ? edit.line : next_statement(mine, edit.line, -1);
+    const std::uint32_t below = edit.behind ? next_statement(mine, edit.line, 1) : edit.line;
+    int best = 0;
+    for (std::uint32_t line = 1; line <= model.num_lines(); ++line) {
+      if (words(model.line(line)) != words(edit.text)) continue;
+      const auto same = [&](std::uint32_t here, int step) {
+        const std::uint32_t there = next_statement(model, line, step);
+        return words(model.line(there)) == words(mine.line(here)) ? 1 : 0;
+      };
+      best = std::max(best, same(above, -1) + same(below, 1));
+    }
+    return best;
+  }
+
   /// How much more the line looks like others of the program after the edit than before it.
   int gain(const Edit& edit) const {
-    if (!edit.instruction || edit.kind == EditKind::kInsert) return 0;
+    if (!edit.instruction) return 0;
     const toy::SourceText& source = *program_->source;
     return likeness(source, words(edit.text), edit.line) -
            likeness(source, words(source.line(edit.line)), edit.line);

@@ -122,7 +122,8 @@ Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) 
   Finding finding;
   finding.line = diagnostic.span.line;
   std::istringstream lines(toy::format(diagnostic, source));
-  for (std::string line; std::getline(lines, line);) finding.details.push_back(visible_start(line, 200));
+  for (std::string line; std::getline(lines, line);)
+    finding.details.push_back(visible_start(line, 200));
   finding.what = visible_start(diagnostic.what, 200);
   return finding;
 }

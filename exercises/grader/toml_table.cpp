@@ -3,27 +3,44 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exercises/grader/plain_text.hpp"
+
 namespace flashlab::exercises {
 
-toy::SourceSpan span_of(const toml::source_region& region) {
-  toy::SourceSpan span;
-  span.line = region.begin.line;
-  span.column = region.begin.column;
-  const bool one_line = region.end.line == region.begin.line;
-  span.length = one_line && region.end.column > region.begin.column
-                    ? region.end.column - region.begin.column
-                    : 1;
+namespace {
+
+/// The byte column of a character column, both from 1.
+std::uint32_t byte_column(std::string_view line, std::uint32_t column) {
+  std::uint32_t characters = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(line[i]) & 0xC0) != 0x80;
+    if (begins && ++characters == column) return static_cast<std::uint32_t>(i + 1);
+  }
+  return static_cast<std::uint32_t>(line.size() + 1);
+}
+
+}  // namespace
+
+toy::SourceSpan ErrorList::span_of(const toml::source_region& region) const {
+  toy::SourceSpan span{region.begin.line, 1, 1};
+  const std::string_view line = source_.line(span.line);
+  span.column = byte_column(line, region.begin.column);
+  const std::uint32_t end = region.end.line == region.begin.line
+                                ? byte_column(line, region.end.column)
+                                : static_cast<std::uint32_t>(line.size() + 1);
+  if (end > span.column) span.length = end - span.column;
   return span;
 }
 
 void ErrorList::add(toy::SourceSpan where, std::string what, std::string expected,
                     std::string suggestion) {
+  if (full()) return;
   toy::Diagnostic diagnostic;
   diagnostic.span = where;
   diagnostic.what = std::move(what);
   diagnostic.expected = std::move(expected);
   diagnostic.suggestion = std::move(suggestion);
-  errors_.push_back({file_, std::move(diagnostic)});
+  errors_.push_back({source_.name(), std::move(diagnostic)});
 }
 
 void ErrorList::add(const toml::source_region& where, std::string what, std::string expected,
@@ -32,7 +49,7 @@ void ErrorList::add(const toml::source_region& where, std::string what, std::str
 }
 
 const toml::node* TomlTable::node(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   return table_.get(key);
 }
 
@@ -56,18 +73,52 @@ void TomlTable::wrong_type(std::string_view key, const std::string& expected) {
               expected);
 }
 
+bool TomlTable::is_clean(const toml::node& place, std::string_view key, const std::string& text,
+                         bool one_line) {
+  const std::string name = "'" + std::string(key) + "' in " + name_;
+  if (first_unprintable(text)) {
+    errors_.add(place.source(), name + " holds a control character", "text that can be shown");
+    return false;
+  }
+  if (one_line && text.find_first_of("\n\r\t") != std::string::npos) {
+    errors_.add(place.source(), name + " has a line end or a tab", "text on one line");
+    return false;
+  }
+  return true;
+}
+
 std::string TomlTable::text(std::string_view key, std::string fallback) {
   const toml::node* found = node(key);
   if (found == nullptr) return fallback;
-  if (const auto* value = found->as_string()) return value->get();
-  wrong_type(key, "a text in quotes");
-  return fallback;
+  const auto* value = found->as_string();
+  if (value == nullptr) {
+    wrong_type(key, "a text in quotes");
+    return fallback;
+  }
+  return is_clean(*found, key, value->get(), false) ? value->get() : fallback;
 }
 
-std::string TomlTable::required_text(std::string_view key) {
-  if (!has(key)) missing(key, "a text in quotes");
-  return text(key);
+std::string TomlTable::line(std::string_view key, std::string fallback) {
+  const toml::node* found = node(key);
+  if (found != nullptr && found->is_string() &&
+      !is_clean(*found, key, found->as_string()->get(), true)) {
+    return fallback;
+  }
+  return text(key, fallback);
 }
+
+std::string TomlTable::required(std::string_view key, std::string text) {
+  if (!has(key)) {
+    missing(key, "a text in quotes");
+  } else if (const auto* value = table_.get(key)->as_string();
+             value != nullptr && value->get().find_first_not_of(" \t\r\n") == std::string::npos) {
+    wrong(key, "the text is empty", "a text in quotes");
+  }
+  return text;
+}
+
+std::string TomlTable::required_text(std::string_view key) { return required(key, text(key)); }
+std::string TomlTable::required_line(std::string_view key) { return required(key, line(key)); }
 
 bool TomlTable::flag(std::string_view key, bool fallback) {
   const toml::node* found = node(key);
@@ -86,31 +137,51 @@ double TomlTable::number(std::string_view key, double fallback) {
   return fallback;
 }
 
-std::int64_t TomlTable::whole(std::string_view key, std::int64_t fallback, std::int64_t least) {
+std::int64_t TomlTable::whole(std::string_view key, std::int64_t fallback, std::int64_t least,
+                              std::int64_t most) {
   const toml::node* found = node(key);
   if (found == nullptr) return fallback;
   const auto* value = found->as_integer();
-  if (value != nullptr && value->get() >= least) return value->get();
-  wrong_type(key, "a whole number from " + std::to_string(least));
+  if (value == nullptr) {
+    wrong_type(key, "a whole number");
+  } else if (value->get() < least || value->get() > most) {
+    wrong(key, std::to_string(value->get()) + " is out of range",
+          "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  } else {
+    return value->get();
+  }
   return fallback;
 }
 
-std::vector<std::string> TomlTable::texts(std::string_view key) {
+const toml::array* TomlTable::array(std::string_view key, std::size_t most,
+                                    const std::string& expected) {
   const toml::node* found = node(key);
-  std::vector<std::string> result;
-  if (found == nullptr) return result;
+  if (found == nullptr) return nullptr;
   const toml::array* list = found->as_array();
   if (list == nullptr) {
-    wrong_type(key, "a list of texts: [\"…\", \"…\"]");
-    return result;
+    wrong_type(key, expected);
+  } else if (list->size() > most) {
+    wrong(key, std::to_string(list->size()) + " entries", "at most " + std::to_string(most));
+    return nullptr;
   }
+  return list;
+}
+
+std::vector<std::string> TomlTable::texts(std::string_view key, std::size_t most) {
+  std::vector<std::string> result;
+  const toml::array* list = array(key, most, "a list of texts: [\"…\", \"…\"]");
+  if (list == nullptr) return result;
   for (const toml::node& entry : *list) {
-    if (const auto* value = entry.as_string()) {
-      result.push_back(value->get());
-    } else {
+    const auto* value = entry.as_string();
+    if (value == nullptr) {
       errors_.add(entry.source(),
                   "an entry of '" + std::string(key) + "' in " + name_ + " is no text",
                   "a text in quotes");
+    } else if (is_clean(entry, key, value->get(), true)) {
+      if (std::find(result.begin(), result.end(), value->get()) != result.end()) {
+        errors_.add(entry.source(), "'" + value->get() + "' is there twice", "each entry once");
+      }
+      result.push_back(value->get());
     }
   }
   return result;
@@ -119,7 +190,7 @@ std::vector<std::string> TomlTable::texts(std::string_view key) {
 std::string TomlTable::expression(std::string_view key) {
   const toml::node* found = node(key);
   if (found == nullptr) return {};
-  if (const auto* value = found->as_string()) return value->get();
+  if (found->is_string()) return line(key);
   if (const auto* value = found->as_integer()) return std::to_string(value->get());
   wrong_type(key, "a whole number or an expression in quotes");
   return {};
@@ -133,15 +204,10 @@ const toml::table* TomlTable::table(std::string_view key) {
   return nullptr;
 }
 
-std::vector<const toml::table*> TomlTable::tables(std::string_view key) {
-  const toml::node* found = node(key);
+std::vector<const toml::table*> TomlTable::tables(std::string_view key, std::size_t most) {
   std::vector<const toml::table*> result;
-  if (found == nullptr) return result;
-  const toml::array* list = found->as_array();
-  if (list == nullptr) {
-    wrong_type(key, "a list of tables");
-    return result;
-  }
+  const toml::array* list = array(key, most, "a list of tables");
+  if (list == nullptr) return result;
   for (const toml::node& entry : *list) {
     if (const toml::table* value = entry.as_table()) {
       result.push_back(value);
@@ -158,9 +224,10 @@ void TomlTable::finish() {
   for (const auto& [key, value] : table_) {
     const std::string name(key.str());
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (errors_.full()) return;
     std::string list;
     for (const std::string& known : known_) list += (list.empty() ? "" : ", ") + known;
-    errors_.add(value.source(), "unknown key '" + name + "' in " + name_, "one of " + list,
+    errors_.add(key.source(), "unknown key '" + printable(name) + "' in " + name_, "one of " + list,
                 toy::nearest(name, known_).value_or(""));
   }
 }

@@ -58,7 +58,9 @@ TEST_CASE("copies and operations that change nothing keep the number", "[value_n
   CHECK(same("FILL 1, R5\nDIV R0, R5, R9\n", "MOV R0, R9\n"));
   CHECK(same("FILL -inf, R5\nMAX R5, R0, R9\n", "MOV R0, R9\n"));
   CHECK(same("ROWSUM R0, R9\n", "MASK R0, 1, 1, R9\n"));
-  CHECK_FALSE(same("FILL 0, R5\nMUL R5, R0, R9\n", "MOV R5, R9\n"));  // 0 x -inf is an error
+  CHECK(same("FILL 0, R5\nMUL R0, R5, R9\n", "FILL 0, R9\n"));
+  CHECK(same("FILL -inf, R5\nSUB R5, R0, R9\nEXP R9, R9\n", "FILL 0, R9\n"));
+  CHECK_FALSE(same("FILL -inf, R5\nSUB R0, R5, R9\n", "FILL -inf, R9\n"));  // +inf: an error
 }
 
 TEST_CASE("one instruction is what its parts are", "[value_numbers]") {

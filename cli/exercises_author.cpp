@@ -1,0 +1,164 @@
+// `flashlab exercises new` and `flashlab exercises lint`: for those who write exercises.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/exercise_commands.hpp"
+#include "cli/exercise_loading.hpp"
+#include "cli/failure.hpp"
+#include "cli/files.hpp"
+#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/lint.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using exercises::ExerciseSource;
+using exercises::LintProblem;
+
+struct NewOptions {
+  std::string id;
+  std::string folder = ".";
+};
+
+int make_new(const NewOptions& options) {
+  if (!exercises::is_exercise_id(options.id)) {
+    throw request_failure("'" + printable(options.id) + "' is no name of an exercise",
+                          "letters, digits, _ and -, at most 64: 27_running_minimum");
+  }
+  const fs::path folder = fs::path(options.folder) / options.id;
+  if (fs::symlink_status(folder).type() != fs::file_type::not_found) {
+    throw request_failure("'" + printable(folder.string()) + "' is there already",
+                          "a name that is free, or another folder (--in DIR)");
+  }
+  std::error_code error;
+  for (const auto& [name, text] : exercises::template_exercise().files) {
+    const fs::path path = folder / name;
+    fs::create_directories(path.parent_path(), error);
+    if (error) {
+      throw request_failure("cannot make the folder '" + printable(path.parent_path().string()) +
+                            "': " + error.message());
+    }
+    write_file(path.string(), [&text = text](std::ostream& stream) { stream << text; });
+  }
+  const std::string shown = printable(folder.string());
+  std::cout << "made " << shown << ", an exercise that works: a dot product\n"
+            << "next: edit " << shown << "/exercise.toml and the files beside it, then\n"
+            << "  flashlab exercises lint " << shown << "\n"
+            << "  flashlab exercises check " << shown << " FILE.toy\n";
+  return kExitGood;
+}
+
+struct LintOptions {
+  std::vector<std::string> names;
+  ExerciseOptions exercises;
+  bool json = false;
+};
+
+ExerciseSource find_source(const std::string& name, const std::vector<ExerciseSource>& all) {
+  std::vector<std::string> ids;
+  for (const ExerciseSource& source : all) {
+    exercises::Exercise named;
+    named.id = source.id;
+    if (named.answers_to(name)) return source;
+    ids.push_back(source.id);
+  }
+  if (fs::is_directory(name)) {
+    try {
+      return exercises::load_folder(name);
+    } catch (const std::runtime_error& error) {
+      throw request_failure(printable(error.what()));
+    }
+  }
+  throw request_failure("there is no exercise and no folder '" + printable(name) + "'",
+                        "one that `flashlab exercises list` shows, or a folder",
+                        toy::nearest(name, ids).value_or(""));
+}
+
+std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {
+  std::vector<ExerciseSource> all;
+  try {
+    all = exercises::all_exercises(options.exercises.all_folders());
+  } catch (const std::runtime_error& error) {
+    throw request_failure(printable(error.what()));
+  }
+  if (options.names.empty()) {
+    all.insert(all.begin(), exercises::template_exercise());
+    return all;
+  }
+  std::vector<ExerciseSource> chosen;
+  for (const std::string& name : options.names) chosen.push_back(find_source(name, all));
+  return chosen;
+}
+
+void print_problems(const ExerciseSource& source, const std::vector<LintProblem>& problems) {
+  const std::string folder = printable(source.folder.empty() ? source.id : source.folder);
+  for (const LintProblem& problem : problems) {
+    const bool placed = problem.what.starts_with(problem.file + ":");  // as the reader's messages
+    std::cout << folder << "/" << (placed ? "" : problem.file + ": ") << problem.what
+              << (problem.what.ends_with('\n') ? "" : "\n");
+  }
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+int run_lint(const LintOptions& options) {
+  const std::vector<ExerciseSource> sources = sources_to_lint(options);
+  auto list = nlohmann::ordered_json::array();
+  std::size_t broken = 0, total = 0;
+  for (const ExerciseSource& source : sources) {
+    const std::vector<LintProblem> problems = exercises::lint(source);
+    total += problems.size();
+    broken += problems.empty() ? 0 : 1;
+    if (!options.json) print_problems(source, problems);
+    auto entries = nlohmann::ordered_json::array();
+    for (const LintProblem& problem : problems) {
+      entries.push_back({{"file", problem.file}, {"what", problem.what}});
+    }
+    list.push_back({{"id", printable(source.id)}, {"problems", std::move(entries)}});
+  }
+  if (options.json) {
+    const nlohmann::ordered_json report = {{"version", 1}, {"exercises", std::move(list)}};
+    std::cout << report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  } else if (total == 0) {
+    std::cout << counted(sources.size(), "exercise") << ", nothing wrong\n";
+  } else {
+    std::cout << counted(sources.size(), "exercise") << ", " << counted(total, "problem") << " in "
+              << broken << "\n";
+  }
+  return total == 0 ? kExitGood : kExitProgramWrong;
+}
+
+}  // namespace
+
+CommandAction add_exercises_new(CLI::App& exercises) {
+  auto options = std::make_shared<NewOptions>();
+  CLI::App& command = add_command(exercises, "new", "Copies an example exercise to start from",
+                                  "  flashlab exercises new 27_running_minimum\n"
+                                  "  flashlab exercises new 27_running_minimum --in my_exercises");
+  command.add_option("id", options->id, "the new folder's name")->type_name("ID")->required();
+  command.add_option("--in", options->folder, "the folder to put it in")
+      ->type_name("DIR")
+      ->capture_default_str();
+  return [options] { return make_new(*options); };
+}
+
+CommandAction add_exercises_lint(CLI::App& exercises) {
+  auto options = std::make_shared<LintOptions>();
+  CLI::App& command = add_command(exercises, "lint", "Says what is wrong with exercises",
+                                  "  flashlab exercises lint\n"
+                                  "  flashlab exercises lint my_exercises/27_running_minimum");
+  command.add_option("exercise", options->names, "names or folders; all exercises when left out")
+      ->type_name("[ID|FOLDER...]");
+  options->exercises.add_to(command);
+  command.add_flag("--json", options->json, "print a JSON object");
+  return [options] { return run_lint(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,102 @@
+#include "cli/grade_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <thread>
+
+#include "cli/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kReportGroup = "Reports";
+
+}  // namespace
+
+std::vector<std::pair<const char*, const std::string*>> GradeOptions::report_files() const {
+  return {{"--json", &json},
+          {"--csv", &csv},
+          {"--junit", &junit},
+          {"--html", &html},
+          {"--gradescope", &gradescope}};
+}
+
+void GradeOptions::check() const {
+  if (files.empty() == all_folder.empty()) {
+    throw request_failure(
+        files.empty() ? "there is nothing to grade" : "both files and --all are given",
+        "FILE ..., - for standard input, or --all DIR");
+  }
+  if (files.size() > 1 && std::find(files.begin(), files.end(), "-") != files.end()) {
+    throw request_failure("standard input (-) is one submission", "- alone, or files");
+  }
+  std::string first;
+  for (const auto& [flag, file] : report_files()) {
+    if (*file != "-") continue;
+    if (!first.empty()) {
+      throw request_failure(std::string(flag) + " and " + first +
+                            " both write to standard output (-)");
+    }
+    first = flag;
+  }
+  if (gradescope == "-" && !single()) {
+    throw request_failure("--gradescope - holds one submission's results", "a folder");
+  }
+}
+
+bool GradeOptions::writes_standard_output() const {
+  const auto all = report_files();
+  return std::any_of(all.begin(), all.end(), [](const auto& one) { return *one.second == "-"; });
+}
+
+void GradeOptions::add_reports_to(CLI::App& command) {
+  const auto file = [&](const char* flag, std::string& value, const char* what,
+                        const char* type = "FILE") {
+    command.add_option(flag, value, what)->type_name(type)->group(kReportGroup);
+  };
+  file("--json", json, "everything, for programs; - writes to standard output");
+  file("--csv", csv,
+       "a line a student, for spreadsheets; a cell that one would compute begins with an "
+       "apostrophe");
+  file("--junit", junit, "JUnit XML, for CI servers");
+  file("--html", html, "one page with histogram and findings");
+  file("--gradescope", gradescope,
+       "Gradescope's results.json; for several submissions a folder with one file each",
+       "FILE|DIR");
+  command
+      .add_flag("--hide-costs", hide_costs,
+                "in Gradescope's results, costs only after grades are published, and no "
+                "leaderboard")
+      ->group(kReportGroup);
+  file("--best", best,
+       "a file that keeps the best costs ever submitted, from one grading to the next");
+  command.add_option("--names", names, "real, pseudonym or none")
+      ->check(CLI::IsMember({"real", "pseudonym", "none"}))
+      ->type_name("WHICH")
+      ->group(kReportGroup);
+}
+
+void GradeOptions::add_to(CLI::App& command) {
+  jobs = std::max(1U, std::thread::hardware_concurrency());
+  command.add_option("exercise", id, "an exercise's name, number or folder")
+      ->required()
+      ->type_name("ID");
+  command
+      .add_option("files", files, "submissions: files, a student's folder, or - for standard input")
+      ->type_name("FILE ...");
+  command.add_option("--all", all_folder, "a folder with a file or folder a student")
+      ->type_name("DIR");
+  command.add_option("-j,--jobs", jobs, "submissions graded at once (one a processor)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("K");
+  command.add_option("--seed", seed, "decides the inputs; keep it from the students")
+      ->each([this](const std::string&) { own_seed = true; })
+      ->type_name("N");
+  command.add_flag("--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
+  command.add_flag("-q,--quiet", quiet, "no table, no notes, no progress");
+  exercises.add_to(command);
+  add_reports_to(command);
+  terminal.add_to(command);
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,222 @@
+// flashlab grade: requests, exit codes, files, the same bytes whatever the number of threads.
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A place with the template as exercise 01_dot, and a class of four.
+class GradedClass : public Workplace {
+ public:
+  GradedClass() {
+    const fs::path source = fs::path(FLASHLAB_SOURCE_DIR) / "exercises" / "template";
+    fs::create_directory(path("ex"));
+    fs::copy(source, path("ex/01_dot"), fs::copy_options::recursive);
+    fs::create_directory(path("class"));
+    fs::copy_file(source / "solution.toy", path("class/anna.toy"));
+    fs::copy_file(source / "starter.toy", path("class/bert.toy"));
+    fs::create_directory(path("class/cleo"));
+    write("class/cleo/any.toy", "nonsense\n");
+    fs::create_symlink("anna.toy", path("class/dora.toy"));
+  }
+
+  Outcome grade(const std::string& arguments, const std::string& exercise = "1") const {
+    return shell("flashlab grade " + exercise + " --exercises ex " + arguments);
+  }
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("grade explains one submission in full") {
+  const GradedClass place;
+  const Outcome right = place.grade("class/anna.toy");
+  CHECK(right.code == 0);
+  CHECK_THAT(right.out, contains("+ full marks: 10 of 10 points"));
+  CHECK_THAT(right.out, contains("yours") && contains("full marks") && contains("solution"));
+  const Outcome wrong = place.grade("class/bert.toy");
+  CHECK(wrong.code == 0);
+  CHECK_THAT(wrong.out, contains("x wrong: 0 of 10 points") && contains("exercises hint 01_dot"));
+  CHECK(widest_line(wrong.out) <= 80);
+}
+
+TEST_CASE("grade --all gives every student a row and the class a histogram") {
+  const GradedClass place;
+  const Outcome outcome = place.grade("--all class");
+  CHECK(outcome.code == 0);
+  for (const char* name : {"anna", "bert", "cleo", "dora"}) CHECK_THAT(outcome.out, contains(name));
+  CHECK_THAT(outcome.out, contains("4 submissions, mean 2.5 of 10 points"));
+  CHECK_THAT(outcome.out, contains("Students by cycles at n = 16"));
+  CHECK(widest_line(outcome.out) <= 80);
+}
+
+TEST_CASE("grade exits 0 whatever the verdicts, and 1 with --fail-on-wrong") {
+  const GradedClass place;
+  CHECK(place.grade("--all class").code == 0);
+  CHECK(place.grade("--all class --fail-on-wrong").code == 1);
+  CHECK(place.grade("class/anna.toy --fail-on-wrong").code == 0);
+}
+
+TEST_CASE("a request that cannot be met exits with 2 and says why") {
+  const GradedClass place;
+  const std::map<std::string, std::string> cases{
+      {"", "nothing to grade"},
+      {"class/anna.toy --all class", "both files and --all"},
+      {"gone.toy", "No such file"},
+      {"--all gone", "No such file"},
+      {"--all class/anna.toy", "Not a directory"},
+      {"class/anna.toy class/anna.toy", "given twice"},
+      {"- class/anna.toy", "one submission"},
+      {"--all class --jobs 0", "--jobs"},
+      {"--all class --names nick", "--names"},
+      {"--all class --json - --csv -", "both write to standard output"},
+      {"--all class --gradescope -", "a folder"},
+      {"--all class --gradescope class/anna.toy", "no folder"},
+      {"--all class --json missing/a.json", "cannot be written"}};
+  for (const auto& [arguments, says] : cases) {
+    CAPTURE(arguments);
+    const Outcome outcome = place.grade(arguments);
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, contains(says));
+  }
+  CHECK_THAT(place.grade("--all class", "9").err, contains("no exercise '9'"));
+}
+
+TEST_CASE("reports have the same bytes whatever the number of threads") {
+  const GradedClass place;
+  for (int i = 0; i < 60; ++i) {
+    place.write("class/s" + std::to_string(i) + ".toy",
+                place.read(i % 3 == 0 ? "class/anna.toy" : "class/bert.toy") + "; " +
+                    std::to_string(i) + "\n");
+  }
+  const auto reports = [&](const std::string& jobs) {
+    const Outcome outcome =
+        place.grade("--all class --jobs " + jobs +
+                    " --json r.json --csv r.csv --junit r.xml --html r.html --gradescope gs");
+    CHECK(outcome.code == 0);
+    std::string all = outcome.out;
+    for (const char* name : {"r.json", "r.csv", "r.xml", "r.html", "gs/s59.json"}) {
+      CHECK_FALSE(place.read(name).empty());
+      all += place.read(name);
+    }
+    return all;
+  };
+  const std::string one = reports("1");
+  CHECK(one == reports("2"));
+  CHECK(one == reports("16"));
+}
+
+TEST_CASE("grade reads one submission from standard input") {
+  const GradedClass place;
+  const Outcome outcome =
+      place.shell("flashlab grade 01_dot - --exercises ex --json - < class/anna.toy");
+  CHECK(json_of(outcome)["students"][0]["outcome"] == "full");
+}
+
+TEST_CASE("standard input beyond the limit is refused without reading all of it") {
+  const GradedClass place;
+  const Outcome outcome = place.shell("yes | flashlab grade 1 - --exercises ex --json -");
+  CHECK(json_of(outcome)["students"][0]["outcome"] == "limit");
+}
+
+TEST_CASE("a report on standard output stands alone") {
+  const GradedClass place;
+  const auto all = json_of(place.grade("--all class --json -"));
+  CHECK(all["students"].size() == 4);
+  CHECK_THAT(place.grade("--all class --csv -").out, !contains("Students by"));
+}
+
+TEST_CASE("a real parser accepts the JUnit report, hostile names included") {
+  const GradedClass place;
+  place.write("class/]]>\x01<x>&\"'.toy", "]]> \x1b <script> & \xff\n");
+  REQUIRE(place.grade("--all class --junit r.xml -q").code == 0);
+  const Outcome parsed = place.shell(
+      "python3 -c \"import xml.etree.ElementTree as t; r=t.parse('r.xml').getroot(); "
+      "print(len(r), sum(int(s.get('tests')) for s in r) == int(r.get('tests')) == "
+      "len(r.findall('testsuite/testcase')))\"");
+  if (parsed.code == 127) FLASHLAB_SKIP("python3 is not installed");
+  CHECK(parsed.out == "5 True\n");
+}
+
+TEST_CASE("pseudonyms replace names in every report") {
+  const GradedClass place;
+  const Outcome outcome = place.grade(
+      "--all class --names pseudonym --seed 5 --json r.json --csv r.csv --junit r.xml "
+      "--html r.html --gradescope gs");
+  REQUIRE(outcome.code == 0);
+  std::string all = outcome.out;
+  for (const char* name : {"r.json", "r.csv", "r.xml", "r.html"}) all += place.read(name);
+  for (const char* name : {"anna", "bert", "cleo", "dora"}) CHECK_THAT(all, !contains(name));
+  const Outcome again = place.grade("--all class --names pseudonym --seed 5");
+  CHECK(again.out == outcome.out);
+  CHECK_THAT(place.grade("--all class --names pseudonym").err, contains("--seed of your own"));
+}
+
+TEST_CASE("the best ever is kept, and a damaged file is left as it is") {
+  const GradedClass place;
+  const Outcome first = place.grade("--all class --best best.json");
+  CHECK(first.code == 0);
+  CHECK_THAT(first.out, contains("E best ever 49"));
+  std::string kept = place.read("best.json");
+  kept.replace(kept.find("\"49\""), 4, "\"41\"");
+  place.write("best.json", kept);
+  CHECK_THAT(place.grade("--all class --best best.json").out, contains("E best ever 41"));
+  CHECK(place.read("best.json") == kept);
+  place.write("best.json", "{\"format\": ");
+  const Outcome damaged = place.grade("--all class --best best.json");
+  CHECK(damaged.code == 2);
+  CHECK_THAT(damaged.err, contains("damaged"));
+  CHECK(place.read("best.json") == "{\"format\": ");
+}
+
+TEST_CASE("gradings at the same time lose none of the best costs") {
+  const GradedClass place;
+  for (int i = 0; i < 8; ++i) {
+    const std::string id = "ex/2" + std::to_string(i) + "_dot";
+    fs::copy(place.path("ex/01_dot"), place.path(id), fs::copy_options::recursive);
+  }
+  const Outcome outcome = place.shell(
+      "for i in 0 1 2 3 4 5 6 7; do flashlab grade 2$i class/anna.toy --exercises ex "
+      "--best best.json -q & done; wait");
+  CHECK(outcome.code == 0);
+  CHECK(nlohmann::json::parse(place.read("best.json"))["exercises"].size() == 8);
+}
+
+TEST_CASE("what is no submission is noted, and --quiet is quiet") {
+  const GradedClass place;
+  place.write("class/notes.md", "");
+  CHECK_THAT(place.grade("--all class").err, contains("notes.md"));
+  const Outcome quiet = place.grade("--all class --quiet --json r.json");
+  CHECK(quiet.out.empty());
+  CHECK(quiet.err.empty());
+  CHECK(nlohmann::json::parse(place.read("r.json"))["students"].size() == 4);
+}
+
+TEST_CASE("an interrupted grading leaves nothing half-written and exits with 130") {
+  const GradedClass place;
+  const Outcome outcome = place.shell(
+      "mkfifo held; timeout --preserve-status -s INT 1 '" + std::string(FLASHLAB_BINARY) +
+      "' grade 1 --all class --exercises ex --json r.json --csv held; echo code $?");
+  CHECK_THAT(outcome.out, contains("code 130"));
+  for (const auto& entry : fs::directory_iterator(place.path("."))) {
+    CHECK_THAT(entry.path().filename().string(), !contains(".part"));
+  }
+}
+
+TEST_CASE("no escape codes and no progress reach a file") {
+  const GradedClass place;
+  place.write("class/\x1b[31mred.toy", "; \x1b[2J\n");
+  const Outcome outcome = place.grade("--all class --ascii");
+  CHECK(count_of(outcome.out + outcome.err, "\x1b") == 0);
+  CHECK_THAT(outcome.err, !contains("graded"));
+}
+
+}  // namespace flashlab::test

@@ -1,0 +1,100 @@
+// Copies of the template, each broken in one way, and what lint says about them.
+#include "exercises/grader/lint.hpp"
+
+#include "tests/catch_shim.hpp"
+
+namespace {
+
+using namespace flashlab::exercises;
+using flashlab::test::contains;
+
+ExerciseSource copy() {
+  ExerciseSource source = template_exercise();
+  source.id = "copy";
+  return source;
+}
+
+/// All that lint says, after one stretch of one file has been replaced.
+std::string lint_of(const std::string& file, const std::string& from, const std::string& to) {
+  ExerciseSource source = copy();
+  std::string& text = source.files[file];
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  std::string all;
+  for (const LintProblem& problem : lint(source)) all += problem.file + ": " + problem.what;
+  return all;
+}
+
+std::string toml(const std::string& from, const std::string& to) {
+  return lint_of("exercise.toml", from, to);
+}
+
+}  // namespace
+
+TEST_CASE("nothing is wrong with the template", "[lint]") { CHECK(lint(copy()).empty()); }
+
+TEST_CASE("lint shows what the reader says", "[lint]") {
+  CHECK_THAT(toml("title", "titel"),
+             contains("exercise.toml: exercise.toml:2:1: error: unknown key"));
+  CHECK_THAT(toml("\"matmul\"", "\"matmull\""), contains("unknown level"));
+  CHECK_THAT(toml("{ n = 2 }", "{ n = \"2\" }"), contains("the value of n is no size"));
+  CHECK_THAT(toml("loads = ", "lods = "), contains("there is no counter 'lods'"));
+  CHECK_THAT(lint_of("hints.md", "## Operand", "## Operands"), contains("hints.md:12:1"));
+  CHECK_THAT(lint_of("solution.toy", "end\n", "\n"), contains("solution.toy: solution.toy:"));
+}
+
+TEST_CASE("a solution without full marks is shown with its verdict", "[lint]") {
+  const std::string costly = toml("3*n + 1", "3*n");
+  CHECK_THAT(costly, contains("solution.toy: the solution does not earn full marks"));
+  CHECK_THAT(costly, contains("cycles: 49, full marks up to 48 at n = 16"));
+  CHECK_THAT(lint_of("solution.toy", "1..n", "2..n"),
+             contains("the solution does not earn full marks"));
+  CHECK_THAT(toml("registers = 3", "registers = 2"),
+             contains("the solution does not earn full marks"));
+}
+
+TEST_CASE("a starter that passes or cannot be run is a problem", "[lint]") {
+  ExerciseSource source = copy();
+  source.files["starter.toy"] = source.files["solution.toy"];
+  std::vector<LintProblem> problems = lint(source);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].file == "starter.toy");
+  CHECK_THAT(problems[0].what, contains("the starter passes as it is"));
+  CHECK_THAT(lint_of("starter.toy", ".input y[n]\n", ".input z[n]\n"), contains("starter.toy"));
+}
+
+TEST_CASE("a wrong submission must be explained as exercise.toml says", "[lint]") {
+  const std::string moved = toml("line = 11", "line = 12");
+  CHECK_THAT(moved, contains("wrong/forgets_the_last.toy: the explanation names line 11"));
+  CHECK_THAT(moved, contains("expected line 12, as [[wrong]] says"));
+  CHECK_THAT(moved, contains("the grader said: wrong"));
+  CHECK_THAT(toml("line = 11", "says = \"abracadabra\""),
+             contains("the explanation does not say 'abracadabra'"));
+  CHECK_THAT(lint_of("wrong/forgets_the_last.toy", "1..n-1", "1..n"),
+             contains("this wrong submission is accepted"));
+}
+
+TEST_CASE("a file that nothing refers to is a problem", "[lint]") {
+  ExerciseSource source = copy();
+  source.files["wrong/other.toy"] = "x";
+  source.files["notes.txt"] = "x";
+  const std::vector<LintProblem> problems = lint(source);
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].file == "notes.txt");
+  CHECK(problems[1].file == "wrong/other.toy");
+  CHECK_THAT(problems[1].what, contains("a [[wrong]] with file = \"wrong/other.toy\""));
+}
+
+TEST_CASE("a hint that repeats another is a problem", "[lint]") {
+  ExerciseSource source = copy();
+  source.files["hints.md"] = "## Concept\na\n## Place\nb\n## Operand\na\n## Solution\nd\n";
+  const std::vector<LintProblem> problems = lint(source);
+  REQUIRE(problems.size() == 1);
+  CHECK_THAT(problems[0].what, contains("the hint 'Operand' repeats 'Concept'"));
+}
+
+TEST_CASE("a reference that does not run is a problem", "[lint]") {
+  CHECK_THAT(lint_of("reference.toy", "LOAD x[i], R0", "LOAD x[i + 1], R0"),
+             contains("exercise.toml: the exercise cannot be run"));
+}

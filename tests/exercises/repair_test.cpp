@@ -1,0 +1,102 @@
+// Wrong submissions and the single changes that make them right.
+#include "exercises/grader/repair.hpp"
+
+#include <algorithm>
+
+#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/submission.hpp"
+#include "tests/catch_shim.hpp"
+#include "toymachine/assembler.hpp"
+
+namespace {
+
+using namespace flashlab;
+using namespace flashlab::exercises;
+
+const ProgramTask& dot_product() {
+  static const Exercise exercise = [] {
+    ReadResult read = read_exercise(template_exercise().id, template_exercise().files);
+    REQUIRE(read.exercise);
+    return std::move(*read.exercise);
+  }();
+  return exercise.program;
+}
+
+/// The repairs of the template's solution with `from` replaced by `to`.
+Repairs repairs_of(const std::string& from, const std::string& to,
+                   const RepairBudget& budget = {}) {
+  const ProgramTask& task = dot_product();
+  std::string text = task.solution->source->text();
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  auto program = toy::assemble(std::make_shared<const toy::SourceText>("mine.toy", text));
+  REQUIRE(program);
+  static const std::vector<SizedCases> cases = make_cases(task, 1, toy::kLanes);
+  static std::vector<LaneCase> lanes;
+  std::vector<RepairSize> sizes;
+  for (const SizedCases& sized : cases) {
+    const auto bound = bind_submission(task, task.solution, sized.size);
+    REQUIRE(bound);
+    if (lanes.size() < cases.size()) {
+      lanes.push_back(std::move(make_lane_cases(sized, *bound, task.tolerance).front()));
+    }
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) sizes.push_back({&cases[i].size, &lanes[i]});
+  return find_repairs(task, std::make_shared<const toy::Program>(std::move(*program)), sizes, 2,
+                      budget);
+}
+
+bool proposes(const Repairs& repairs, const std::string& what) {
+  return std::any_of(repairs.repairs.begin(), repairs.repairs.end(),
+                     [&](const Repair& repair) { return repair.edit.what == what; });
+}
+
+}  // namespace
+
+TEST_CASE("a wrong index is found and named", "[repair]") {
+  const Repairs repairs = repairs_of("LOAD y[i], R1", "LOAD y[i - 1], R1");
+  CHECK(repairs.line == 14);
+  CHECK(proposes(repairs, "y[i] instead of y[i - 1] as src"));
+  CHECK(repairs.complete);
+}
+
+TEST_CASE("a loop that ends early is found and named", "[repair]") {
+  const Repairs repairs = repairs_of("1..n", "1..n - 1");
+  CHECK(repairs.line == 12);
+  CHECK(proposes(repairs, "the loop ends before n instead of n - 1"));
+}
+
+TEST_CASE("a wrong register is found and named", "[repair]") {
+  const Repairs repairs = repairs_of("MAC R0, R1, R2, R2", "MAC R0, R1, R1, R2");
+  CHECK(repairs.line == 15);
+  CHECK(proposes(repairs, "R2 instead of R1 as Rc"));
+}
+
+TEST_CASE("a forgotten line is put back beside its neighbours", "[repair]") {
+  const Repairs repairs = repairs_of("  LOAD y[i], R1\n", "");
+  REQUIRE_FALSE(repairs.repairs.empty());
+  CHECK(repairs.repairs[0].edit.kind == EditKind::kInsert);
+  CHECK(repairs.repairs[0].edit.text == "LOAD y[i], R1");
+  CHECK(repairs.line == 14);
+}
+
+TEST_CASE("a store inside the loop is moved out of it", "[repair]") {
+  const Repairs repairs = repairs_of("end\nSTORE R2, s[0]\n", "STORE R2, s[0]\nend\n");
+  CHECK(proposes(repairs, "lines 16 and 17 swapped"));
+}
+
+TEST_CASE("two faults have no single repair", "[repair]") {
+  const Repairs repairs =
+      repairs_of("LOAD x[i], R0\n  LOAD y[i], R1", "LOAD x[i - 1], R0\n  LOAD y[i - 1], R2");
+  CHECK(repairs.repairs.empty());
+  CHECK(repairs.line == 0);
+}
+
+TEST_CASE("a spent budget ends the search and says so", "[repair]") {
+  RepairBudget budget;
+  budget.max_candidates = 5;
+  const Repairs repairs = repairs_of("LOAD y[i], R1", "LOAD y[i - 1], R1", budget);
+  CHECK_FALSE(repairs.complete);
+  CHECK(repairs.candidates == 5);
+}

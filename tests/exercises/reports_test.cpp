@@ -1,0 +1,196 @@
+// A graded class in each format, with what could break out of it.
+#include "exercises/grader/reports.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "exercises/grader/markup.hpp"
+#include "exercises/grader/plain_text.hpp"
+#include "tests/exercises/class_folder.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using namespace exercises;
+using nlohmann::json;
+
+StudentResult student(const std::string& name, Verdict verdict) {
+  return {name, std::make_shared<const Verdict>(std::move(verdict)), {}};
+}
+
+Verdict full() {
+  Verdict verdict;
+  verdict.outcome = Outcome::kFull;
+  verdict.points = verdict.max_points = 10;
+  verdict.checks = {{"results at n = 2", true, 6, 6, ""}, {"cycles", true, 4, 4, ""}};
+  verdict.costs = {{"cycles", 7, 7, 7}};
+  verdict.size = {{"n", 2}};
+  return verdict;
+}
+
+Verdict wrong(const std::string& what) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kWrong;
+  verdict.max_points = 10;
+  verdict.checks = {{"results at n = 2", false, 0, 6, ""}};
+  Finding finding;
+  finding.what = what;
+  finding.line = 9;
+  finding.step = 12;
+  finding.inputs = "n = 2, random inputs";
+  finding.details = {"  9 | STORE R2, s[0]"};
+  verdict.findings = {finding};
+  return verdict;
+}
+
+Verdict unreadable() {
+  Verdict verdict;
+  verdict.max_points = 10;
+  Finding finding;
+  finding.what = "it is a pipe";
+  verdict.findings = {finding};
+  return verdict;
+}
+
+ClassReport report_of(std::vector<StudentResult> students, Costs best = {}) {
+  return make_class_report(*dot_product(), std::move(students), std::move(best));
+}
+
+template <class Writer>
+std::string written(Writer writer, const ClassReport& report) {
+  std::ostringstream out;
+  writer(out, report);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("text that acts on a terminal is shown as escapes") {
+  CHECK(visible("plain é 漢 🙂") == "plain é 漢 🙂");
+  CHECK(visible("\x1b[31m\x07\x7f") == "\\x1b[31m\\x07\\x7f");
+  CHECK(visible("a\xff\xc0\x80") == "a\\xff\\xc0\\x80");
+  CHECK(visible("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
+  CHECK(visible("\xc2\x9b") == "\\x9b");                // CSI in one character
+  CHECK(visible("\xe2\x80\xae") == "\\u202e");          // right-to-left override
+  CHECK(visible("\xef\xbf\xbf") == "\\uffff");          // forbidden in XML
+  CHECK(visible("\xf3\xa0\x81\x81") == "\\U000e0041");  // a tag
+  CHECK(visible("cut\xe2\x80") == "cut\\xe2\\x80");     // ends inside a character
+  CHECK(visible_name("a\\x1b") != visible_name("a\x1b"));
+  CHECK(visible_start("ééé", 3) == "é ...");
+}
+
+TEST_CASE("the JSON report has its version, every student and exact counts") {
+  Verdict large = full();
+  large.costs = {{"cycles", toy::Count("9007199254740993"), 7, 7}};
+  const json all = json::parse(
+      written(write_json, report_of({student("anna", full()), student("bert", wrong("s is wrong")),
+                                     student("cleo", large)},
+                                    {{"cycles", 6}})));
+  CHECK(all["format"] == "flashlab-grades");
+  CHECK(all["version"] == 1);
+  CHECK(all["exercise"]["id"] == "01_dot");
+  CHECK(all["summary"]["outcomes"]["full"] == 2);
+  CHECK(all["summary"]["best_ever"]["cycles"] == 6);
+  REQUIRE(all["students"].size() == 3);
+  CHECK(all["students"][0]["costs"]["cycles"]["value"] == 7);
+  CHECK(all["students"][0]["checks"][1]["max_points"] == 4);
+  CHECK(all["students"][1]["outcome"] == "wrong");
+  CHECK(all["students"][1]["findings"][0]["line"] == 9);
+  CHECK(all["students"][2]["costs"]["cycles"]["value"] == "9007199254740993");
+}
+
+TEST_CASE("the JSON report does not tell the seed or the number of threads") {
+  const std::string text = written(write_json, report_of({student("anna", full())}));
+  CHECK_THAT(text, !contains("seed") && !contains("jobs"));
+}
+
+TEST_CASE("a CSV cell is quoted where it must be and never computed") {
+  const std::string text = written(
+      write_csv, report_of({student("=1+1", full()), student("+a", full()), student("-b", full()),
+                            student("@c", full()), student("d,\"e\"", wrong("=s, wrong"))}));
+  CHECK(text ==
+        "name,outcome,points,max_points,cycles,line,finding\r\n"
+        "'=1+1,full,10,10,7,,\r\n"
+        "'+a,full,10,10,7,,\r\n"
+        "'-b,full,10,10,7,,\r\n"
+        "'@c,full,10,10,7,,\r\n"
+        "\"d,\"\"e\"\"\",wrong,0,10,,9,\"'=s, wrong\"\r\n");
+}
+
+TEST_CASE("JUnit has a suite a student and a case a check, with sums that agree") {
+  const std::string text =
+      written(write_junit, report_of({student("anna", full()), student("bert", wrong("s is wrong")),
+                                      student("cleo", unreadable())}));
+  CHECK_THAT(text, contains("<testsuites name=\"01_dot\" tests=\"4\" failures=\"1\" errors=\"1\""));
+  CHECK_THAT(text, contains("<testsuite name=\"anna\" tests=\"2\" failures=\"0\" errors=\"0\""));
+  CHECK_THAT(text, contains("<failure type=\"wrong\" message=\"s is wrong\">line 9, step 12, "
+                            "n = 2, random inputs: s is wrong"));
+  CHECK_THAT(text, contains("<error type=\"unreadable\" message=\"it is a pipe\">"));
+}
+
+TEST_CASE("nothing leaves its place in XML and HTML") {
+  const std::string hostile = "]]></failure>\" onload='x' <script>&\x01\x1b";
+  const ClassReport report = report_of({student(hostile, wrong(hostile))});
+  for (const std::string& text : {written(write_junit, report), written(write_html, report)}) {
+    CHECK_THAT(text, !contains("]]>") && !contains("onload='") && !contains("\x1b") &&
+                         !contains("<script>&"));
+    CHECK_THAT(text, contains("]]&gt;&lt;/failure&gt;&quot; onload=&#39;x&#39; &lt;script&gt;&amp;"
+                              "\\x01\\x1b"));
+  }
+}
+
+TEST_CASE("Gradescope's results carry points, checks and a leaderboard of costs") {
+  std::ostringstream out;
+  write_gradescope(out, student("anna", full()), {});
+  const json results = json::parse(out.str());
+  CHECK(results["score"] == 10);
+  CHECK(results["visibility"] == "visible");
+  CHECK(results["stdout_visibility"] == "hidden");
+  CHECK(results["tests"][1]["name"] == "results at n = 2");
+  CHECK(results["tests"][1]["score"] == 6);
+  CHECK(results["tests"][1]["max_score"] == 6);
+  CHECK(results["tests"][1]["status"] == "passed");
+  CHECK(results["leaderboard"] ==
+        json::parse(R"([{"name": "cycles", "value": 7, "order": "asc"}])"));
+}
+
+TEST_CASE("hidden costs leave Gradescope's students points and findings only") {
+  std::ostringstream out;
+  write_gradescope(out, student("anna", full()), {true});
+  const json results = json::parse(out.str());
+  CHECK_FALSE(results.contains("leaderboard"));
+  for (const json& test : results["tests"]) {
+    const bool cost = test["name"] == "cycles" || test["name"] == "costs";
+    CHECK(test["visibility"] == (cost ? "after_published" : "visible"));
+  }
+}
+
+TEST_CASE("a wrong submission has no place on the leaderboard") {
+  std::ostringstream out;
+  write_gradescope(out, student("bert", wrong("s is wrong")), {});
+  const json results = json::parse(out.str());
+  CHECK(results["score"] == 0);
+  CHECK_FALSE(results.contains("leaderboard"));
+  CHECK_THAT(results["tests"][0]["output"].get<std::string>(), contains("s is wrong"));
+}
+
+TEST_CASE("names become file names that stay in their folder and differ") {
+  CHECK(safe_file_name("anna-1_b.c") == "anna-1_b.c");
+  CHECK(safe_file_name("../x") == "%2E.%2Fx");
+  CHECK(safe_file_name("a b") != safe_file_name("a_b"));
+  const std::string long_name(300, 'x');
+  CHECK(safe_file_name(long_name).size() <= 240);
+  CHECK(safe_file_name(long_name) != safe_file_name(long_name + "y"));
+}
+
+TEST_CASE("the HTML page loads nothing and allows its own script alone") {
+  const std::string text = written(write_html, report_of({student("anna", full())}));
+  CHECK_THAT(text, contains("default-src 'none'") && contains("script-src 'sha256-"));
+  CHECK_THAT(text, !contains("unsafe-inline") && !contains("http:") && !contains("https:") &&
+                       !contains("{{") && !contains(" style=") &&
+                       !contains(" on"
+                                 "click="));
+  CHECK_THAT(text, contains("<th scope=\"row\">anna</th>") && contains("<svg "));
+}
+
+}  // namespace flashlab::test
