@@ -80,7 +80,9 @@ void program_rows(const Exercise& exercise, TextTable& table, const Terminal& te
     table.row({i == 0 ? "arrays" : "", printable(task.arrays[i])});
   }
   if (task.temporaries) table.row({"", ".temp arrays of your own"});
-  table.row({"tested at", sizes_of(task)});
+  if (const std::string sizes = sizes_of(task); !sizes.empty()) {
+    table.row({"tested at", sizes});  // without parameters there is one size, and nothing to say
+  }
   const std::string correct = "a right result: " + points_text(task.points.correct);
   if (task.cost.full.empty()) {
     table.row({"points", correct});

@@ -76,8 +76,8 @@ int start(const Options& options) {
                  "  flashlab exercises check\n";
   } else {
     std::cout << "  flashlab exercises show      what to do\n"
-                 "  flashlab exercises check     is it right? (flashlab exercises watch: after "
-                 "every save)\n"
+                 "  flashlab exercises check     is it right?\n"
+                 "  flashlab exercises watch     the same after every save\n"
                  "  flashlab exercises hint      when you are stuck\n";
   }
   return kExitGood;

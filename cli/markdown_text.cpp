@@ -1,6 +1,8 @@
 #include "cli/markdown_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "cli/text_table.hpp"
@@ -10,6 +12,31 @@ namespace {
 
 constexpr std::size_t kWidestText = 88;
 constexpr std::string_view kSpaces = " \t";
+
+/// The text in ASCII, as far as that is usual.
+std::string in_ascii(std::string text) {
+  constexpr std::array<std::pair<const char*, const char*>, 14> kSpellings{{{"…", "..."},
+                                                                            {"×", "x"},
+                                                                            {"·", "*"},
+                                                                            {"−", "-"},
+                                                                            {"–", "-"},
+                                                                            {"≤", "<="},
+                                                                            {"≥", ">="},
+                                                                            {"≈", "~"},
+                                                                            {"∘", "o"},
+                                                                            {"→", "->"},
+                                                                            {"′", "'"},
+                                                                            {"²", "^2"},
+                                                                            {"³", "^3"},
+                                                                            {"∞", "inf"}}};
+  for (const auto& [sign, spelling] : kSpellings) {
+    const std::string_view from = sign, to = spelling;
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  }
+  return text;
+}
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -214,7 +241,9 @@ class Renderer {
 }  // namespace
 
 std::string markdown_text(std::string_view markdown, const Terminal& terminal) {
-  return Renderer(lines_of(markdown), terminal).run();
+  const std::string text =
+      terminal.unicode ? std::string(markdown) : in_ascii(std::string(markdown));
+  return Renderer(lines_of(text), terminal).run();
 }
 
 }  // namespace flashlab::cli

@@ -10,7 +10,9 @@ namespace flashlab::cli {
 
 /// Headings, paragraphs, lists, tables and code (fenced or indented), wrapped to the terminal but
 /// for code; **bold**, `code` and [links](to) inside. Without colour a heading is underlined and
-/// code keeps its quotes. Control characters come out as '?'. Ends with a newline unless empty.
+/// code keeps its quotes. Control characters come out as '?', and
+/// signs such as … and × in letters where the terminal has no Unicode. Ends with a newline unless
+/// empty.
 std::string markdown_text(std::string_view markdown, const Terminal& terminal);
 
 }  // namespace flashlab::cli

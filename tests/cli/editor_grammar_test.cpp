@@ -9,7 +9,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using flashlab::test::flashlab;
+
 using flashlab::test::json_of;
 using flashlab::test::Workplace;
 using Json = nlohmann::json;
@@ -106,6 +106,7 @@ class Reader {
 
 struct Word {
   std::string text, scope;
+  char before = ' ', after = ' ';
 };
 
 /// The words outside comments, each with the scope of its first letter.
@@ -114,7 +115,9 @@ std::vector<Word> words_of(const std::string& line, const Scopes& scopes) {
   const std::string code = line.substr(0, line.find_first_of(";#"));
   std::vector<Word> words;
   for (std::sregex_iterator it(code.begin(), code.end(), kWord), end; it != end; ++it) {
-    words.push_back({it->str(), scopes[static_cast<std::size_t>(it->position())]});
+    const auto at = static_cast<std::size_t>(it->position()), end_at = at + it->str().size();
+    words.push_back({it->str(), scopes[at], at > 0 ? code[at - 1] : ' ',
+                     end_at < code.size() ? code[end_at] : ' '});
   }
   return words;
 }
@@ -150,9 +153,10 @@ std::set<std::string> declared(const std::vector<std::string>& lines, const std:
 }  // namespace
 
 TEST_CASE("every word of every bundled program has the colour of what it is", "[grammar]") {
-  Reader reader(json_of(flashlab("isa --textmate")));
+  Reader reader(json_of(flashlab::test::flashlab("isa --textmate")));
   std::set<std::string> mnemonics;
-  for (const auto& row : json_of(flashlab("isa --json"))) mnemonics.insert(row["mnemonic"]);
+  for (const auto& row : json_of(flashlab::test::flashlab("isa --json")))
+    mnemonics.insert(row["mnemonic"]);
   for (const auto& entry :
        fs::directory_iterator(fs::path(FLASHLAB_SOURCE_DIR) / "toymachine/programs")) {
     const std::vector<std::string> lines = lines_of(entry.path());
@@ -167,9 +171,11 @@ TEST_CASE("every word of every bundled program has the colour of what it is", "[
         if (!instruction) continue;
         if (&word == &words.front()) {
           CHECK(word.scope == "support.function.instruction.flashlab");
+        } else if (word.before == '^') {
+          CHECK(word.scope == "keyword.operator.transpose.flashlab");
         } else if (registers.contains(word.text)) {
           CHECK(word.scope == "variable.language.register.flashlab");
-        } else if (arrays.contains(word.text) && line.find(word.text + "[") != std::string::npos) {
+        } else if (arrays.contains(word.text) && word.after == '[') {
           CHECK(word.scope == "variable.other.array.flashlab");
         }
       }
@@ -181,7 +187,7 @@ TEST_CASE("every word of every bundled program has the colour of what it is", "[
 }
 
 TEST_CASE("operands are coloured by what the instruction takes", "[grammar]") {
-  Reader reader(json_of(flashlab("isa --textmate")));
+  Reader reader(json_of(flashlab::test::flashlab("isa --textmate")));
   const std::string in_register = "variable.language.register.flashlab",
                     array = "variable.other.array.flashlab",
                     parameter = "variable.parameter.flashlab";
