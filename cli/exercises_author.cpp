@@ -1,15 +1,18 @@
 // `flashlab exercises new` and `flashlab exercises lint`: for those who write exercises.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/exercise_commands.hpp"
 #include "cli/exercise_loading.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/mutant_report.hpp"
 #include "exercises/grader/catalogue.hpp"
 #include "exercises/grader/lint.hpp"
 
@@ -56,7 +59,10 @@ int make_new(const NewOptions& options) {
 struct LintOptions {
   std::vector<std::string> names;
   ExerciseOptions exercises;
-  bool json = false;
+  bool json = false, mutants = false;
+  std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::uint64_t seed = exercises::GraderOptions{}.seed;
+  TerminalOptions terminal;
 };
 
 ExerciseSource find_source(const std::string& name, const std::vector<ExerciseSource>& all) {
@@ -108,7 +114,21 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// What lint says of the texts comes first: mutants of a broken exercise mean nothing.
+int run_mutants(const LintOptions& options) {
+  std::vector<std::shared_ptr<const exercises::Exercise>> all;
+  for (const ExerciseSource& source : sources_to_lint(options)) {
+    exercises::ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
+    if (!read.exercise) {
+      throw Failure(kExitProgramWrong, exercises::format(read.errors, source.files));
+    }
+    all.push_back(std::make_shared<const exercises::Exercise>(std::move(*read.exercise)));
+  }
+  return report_mutants(all, options.jobs, options.seed, options.json, options.terminal.terminal());
+}
+
 int run_lint(const LintOptions& options) {
+  if (options.mutants) return run_mutants(options);
   const std::vector<ExerciseSource> sources = sources_to_lint(options);
   auto list = nlohmann::ordered_json::array();
   std::size_t broken = 0, total = 0;
@@ -153,11 +173,20 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
   auto options = std::make_shared<LintOptions>();
   CLI::App& command = add_command(exercises, "lint", "Says what is wrong with exercises",
                                   "  flashlab exercises lint\n"
-                                  "  flashlab exercises lint my_exercises/27_running_minimum");
+                                  "  flashlab exercises lint my_exercises/27_running_minimum\n"
+                                  "  flashlab exercises lint --mutants 8");
   command.add_option("exercise", options->names, "names or folders; all exercises when left out")
       ->type_name("[ID|FOLDER...]");
   options->exercises.add_to(command);
   command.add_flag("--json", options->json, "print a JSON object");
+  command.add_flag("--mutants", options->mutants,
+                   "grade every program one edit away from a solution: each must fail or be "
+                   "proved equal");
+  command.add_option("-j,--jobs", options->jobs, "mutants graded at once (one a processor)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("K");
+  command.add_option("--seed", options->seed, "decides the inputs of --mutants")->type_name("N");
+  options->terminal.add_to(command);
   return [options] { return run_lint(*options); };
 }
 

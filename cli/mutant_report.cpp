@@ -52,6 +52,7 @@ std::vector<std::string> cells(const std::string& name, const Counts& counts) {
           std::to_string(counts.of(Fate::kRejected)),
           std::to_string(counts.of(Fate::kSameFloats)),
           std::to_string(counts.of(Fate::kSameForms)),
+          std::to_string(counts.of(Fate::kExplained)),
           std::to_string(counts.of(Fate::kCostlier)),
           std::to_string(counts.of(Fate::kSurvivor)),
           share(counts.named, counts.of(Fate::kRejected))};
@@ -63,6 +64,7 @@ std::string exercises_table(const std::vector<MutantReport>& reports, const Term
                    {"rejected", Align::kRight},
                    {"same floats", Align::kRight},
                    {"same formulas", Align::kRight},
+                   {"explained", Align::kRight},
                    {"costlier", Align::kRight},
                    {"survivors", Align::kRight},
                    {"line named", Align::kRight}});
@@ -125,6 +127,8 @@ Json mutant_json(const Mutant& mutant) {
 std::string mutants_text(const std::vector<MutantReport>& reports, const Terminal& terminal) {
   return exercises_table(reports, terminal) +
          accepted_list(reports, Fate::kSurvivor, "Survivors: accepted, and not proved equal") +
+         accepted_list(reports, Fate::kExplained,
+                       "Explained: equal on paper, and exercise.toml says why no input can tell") +
          accepted_list(reports, Fate::kCostlier,
                        "Costlier: accepted at a higher cost, and not proved equal") +
          "\nRejected mutants whose line the first finding names\n" + kinds_table(reports, terminal);

@@ -16,4 +16,7 @@ enum class Proof : std::uint8_t { kNone, kSameFloats, kSameForms };
 /// rounding.
 Proof prove_equal(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program);
 
+/// Equal formulas at those sizes, whatever the exercise judges beside them.
+bool same_on_paper(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program);
+
 }  // namespace flashlab::exercises

@@ -75,6 +75,14 @@ struct WrongSubmission {
   std::string says;        // that the explanation must contain; may be empty
 };
 
+/// A change of one line of the solution that leaves it right, though no proof of the grader's says
+/// so.
+struct Equivalent {
+  std::uint32_t line = 0;
+  std::string change;   // as `lint --mutants` words it: "1 instead of 0 as expr"
+  std::string because;  // why no input can tell the two apart
+};
+
 /// A program to write.
 struct ProgramTask {
   toy::Level level = toy::Level::kAttention;
@@ -99,6 +107,7 @@ struct ProgramTask {
   toy::Limits limits;  // max_steps: for one size
   std::int64_t max_milliseconds = 2000;
   std::vector<WrongSubmission> wrong;
+  std::vector<Equivalent> equivalents;
 };
 
 enum class AnswerKind : std::uint8_t { kNumber, kFormula, kChoice, kOpen };

@@ -80,11 +80,20 @@ class Tester {
       return true;
     }
     const Proof proof = prove_equal(task_, program);
-    mutant.fate = proof == Proof::kSameFloats  ? Fate::kSameFloats
-                  : proof == Proof::kSameForms ? Fate::kSameForms
-                  : is_costlier(verdict)       ? Fate::kCostlier
-                                               : Fate::kSurvivor;
+    mutant.fate = proof == Proof::kSameFloats          ? Fate::kSameFloats
+                  : proof == Proof::kSameForms         ? Fate::kSameForms
+                  : is_explained(mutant.edit, program) ? Fate::kExplained
+                  : is_costlier(verdict)               ? Fate::kCostlier
+                                                       : Fate::kSurvivor;
     return true;
+  }
+
+  bool is_explained(const Edit& edit, const std::shared_ptr<const toy::Program>& program) const {
+    const auto names = [&](const Equivalent& entry) {
+      return entry.line == edit.line && entry.change == edit.what;
+    };
+    return std::any_of(task_.equivalents.begin(), task_.equivalents.end(), names) &&
+           same_on_paper(task_, program);
   }
 
   const ProgramTask& task_;
@@ -101,8 +110,8 @@ class Tester {
 }  // namespace
 
 std::string_view to_string(Fate fate) {
-  constexpr std::array<std::string_view, kNumFates> kNames{"rejected", "same_floats", "same_forms",
-                                                           "costlier", "survivor"};
+  constexpr std::array<std::string_view, kNumFates> kNames{"rejected",  "same_floats", "same_forms",
+                                                           "explained", "costlier",    "survivor"};
   return kNames[static_cast<std::size_t>(fate)];
 }
 

@@ -21,10 +21,11 @@ enum class Fate : std::uint8_t {
   kRejected,    // not accepted
   kSameFloats,  // accepted, and equal value numbers prove that its outputs are the solution's
   kSameForms,   // accepted, and equal formulas prove it: not where range or rounding is judged
+  kExplained,   // accepted, equal on paper, and exercise.toml says why no input can tell
   kCostlier,    // accepted without a proof, at a higher cost than the solution's
   kSurvivor,    // accepted without a proof, and no dearer
 };
-inline constexpr std::size_t kNumFates = 5;
+inline constexpr std::size_t kNumFates = 6;
 std::string_view to_string(Fate fate);  // "same_floats"
 
 struct Mutant {

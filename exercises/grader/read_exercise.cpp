@@ -65,6 +65,7 @@ void read_task(TomlTable& top, PartReader parts) {
     parts.read_questions(top, questions);
   } else {
     parts.read_program(top);
+    parts.read_equivalents(top);
   }
   parts.read_wrong(top);
   top.finish();

@@ -39,6 +39,8 @@ struct PartReader {
   void read_questions(TomlTable& top, const std::vector<const toml::table*>& tables);
   /// The [[wrong]] entries of either kind.
   void read_wrong(TomlTable& top);
+  /// The [[equivalent]] entries of a program.
+  void read_equivalents(TomlTable& top);
 
  private:
   void read_part(TomlTable& top, const char* key, void (PartReader::*read)(TomlTable&));

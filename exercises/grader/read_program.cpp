@@ -144,4 +144,18 @@ void PartReader::read_wrong(TomlTable& top) {
   }
 }
 
+void PartReader::read_equivalents(TomlTable& top) {
+  constexpr std::size_t kMost = 50;
+  for (const toml::table* entry : top.tables("equivalent", kMost)) {
+    TomlTable table(*entry, "[[equivalent]]", errors);
+    Equivalent equivalent;
+    equivalent.line = static_cast<std::uint32_t>(table.whole("line", 0, 1, 1'000'000));
+    equivalent.change = table.required_line("change");
+    equivalent.because = table.required_line("because");
+    if (!table.has("line")) table.missing("line", "a line of solution.toy");
+    table.finish();
+    exercise.program.equivalents.push_back(std::move(equivalent));
+  }
+}
+
 }  // namespace flashlab::exercises
