@@ -34,6 +34,19 @@ std::shared_ptr<const Exercise> read_or_fail(const ExerciseSource& source) {
                                        "' is broken\n");
 }
 
+/// The whole name decides; then a number or a part of it, the user's own exercises first.
+const ExerciseSource* find_source(const std::vector<ExerciseSource>& all, const std::string& name) {
+  const ExerciseSource* found = nullptr;
+  for (const ExerciseSource& source : all) {
+    if (source.id == name) return &source;
+    Exercise named;
+    named.id = source.id;
+    if (!named.answers_to(name)) continue;
+    if (found == nullptr || (found->folder.empty() && !source.folder.empty())) found = &source;
+  }
+  return found;
+}
+
 }  // namespace
 
 void ExerciseOptions::add_to(CLI::App& command) {
@@ -73,10 +86,9 @@ std::vector<std::shared_ptr<const Exercise>> load_exercises(const ExerciseOption
 std::shared_ptr<const Exercise> find_exercise(const std::string& name,
                                               const ExerciseOptions& options) {
   std::vector<std::string> ids;
-  for (const ExerciseSource& source : sources(options)) {
-    Exercise named;
-    named.id = source.id;
-    if (named.answers_to(name)) return read_or_fail(source);
+  const std::vector<ExerciseSource> all = sources(options);
+  if (const ExerciseSource* found = find_source(all, name)) return read_or_fail(*found);
+  for (const ExerciseSource& source : all) {
     ids.push_back(source.id);
     if (const std::size_t bar = source.id.find('_'); bar != std::string::npos) {
       ids.push_back(source.id.substr(bar + 1));

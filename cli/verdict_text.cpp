@@ -1,5 +1,7 @@
 #include "cli/verdict_text.hpp"
 
+#include <algorithm>
+
 #include "cli/text_table.hpp"
 #include "exercises/grader/reports.hpp"
 
@@ -22,22 +24,37 @@ std::string indented(const std::string& text, std::size_t columns, const Termina
   return result;
 }
 
+/// As it is; what does not fit goes on below its first word.
+std::string detail_text(const std::string& detail, const Terminal& terminal) {
+  const std::string shown = printable(detail);
+  if (2 * kIndent + display_width(shown) <= terminal.width) {
+    return std::string(2 * kIndent, ' ') + shown + "\n";
+  }
+  const std::string words = shown.substr(std::min(shown.find_first_not_of(' '), shown.size()));
+  return indented(words, 3 * kIndent, terminal).erase(0, kIndent);
+}
+
 std::string finding_text(const Finding& finding, const Terminal& terminal) {
   const std::string place = exercises::finding_place(finding);
   const std::string what = printable(finding.what);
   std::string text =
       indented(place.empty() ? what : printable(place) + ": " + what, kIndent, terminal);
-  for (const std::string& detail : finding.details) {
-    text += std::string(2 * kIndent, ' ') + printable(detail) + "\n";
-  }
+  for (const std::string& detail : finding.details) text += detail_text(detail, terminal);
   return text;
 }
 
-/// The checks that did not pass and say more than the findings.
+bool is_said(const Check& check, const Verdict& verdict) {
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                     [&](const Finding& finding) { return finding.what == check.message; });
+}
+
+/// The checks that did not pass and say more than findings and costs do.
 std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
   std::string text;
+  if (!verdict.costs.empty() || verdict.findings.size() == 1) return text;
   for (const Check& check : verdict.checks) {
-    if (check.passed || check.message.empty()) continue;
+    if (check.passed || check.message.empty() || is_said(check, verdict)) continue;
+    if (check.message == exercises::kNotRun || check.message == exercises::kNotCounted) continue;
     text += indented(printable(check.name + ": " + check.message), kIndent, terminal);
   }
   return text;
@@ -45,7 +62,8 @@ std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
 
 std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever,
                        const Terminal& terminal) {
-  std::vector<Column> columns{{"at " + exercises::to_string(verdict.size), Align::kLeft},
+  const std::string size = exercises::to_string(verdict.size);
+  std::vector<Column> columns{{size.empty() ? "cost" : "at " + size, Align::kLeft},
                               {"yours", Align::kRight},
                               {"full marks", Align::kRight},
                               {"solution", Align::kRight}};

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "exercises/grader/edit_parts.hpp"
 #include "toymachine/assembler.hpp"
@@ -42,6 +43,36 @@ bool same_operands(const toy::InstructionSpec& a, const toy::InstructionSpec& b)
   };
   return std::equal(a.kinds().begin(), a.kinds().end(), b.kinds().begin(), b.kinds().end(),
                     [&](OperandKind x, OperandKind y) { return sort(x) == sort(y); });
+}
+
+/// Whether `longer` has the operands of `shorter` and, at `position`, a source more.
+bool has_one_more(const toy::InstructionSpec& longer, const toy::InstructionSpec& shorter,
+                  std::size_t position) {
+  if (longer.operands[position] != OperandKind::kSource) return false;
+  std::vector<OperandKind> kinds(longer.kinds().begin(), longer.kinds().end());
+  kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(position));
+  return std::equal(kinds.begin(), kinds.end(), shorter.kinds().begin(), shorter.kinds().end());
+}
+
+/// A product that adds to its destination for one that does not, and the other way round: the same
+/// arithmetic, with one source more or less. False when that is not what the two rows are.
+bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
+           std::vector<toy::Operand>& operands) {
+  if (from.flop_kind != to.flop_kind || from.flop_kind == toy::FlopKind::kNone) return false;
+  const bool grows = to.num_operands == from.num_operands + 1;
+  if (!grows && from.num_operands != to.num_operands + 1) return false;
+  const toy::InstructionSpec &longer = grows ? to : from, &shorter = grows ? from : to;
+  for (std::size_t i = 0; i < longer.num_operands; ++i) {
+    if (!has_one_more(longer, shorter, i)) continue;
+    const auto place = operands.begin() + static_cast<std::ptrdiff_t>(i);
+    if (grows) {
+      operands.insert(place, operands.back());  // what is written is what is added to
+    } else {
+      operands.erase(place);
+    }
+    return true;
+  }
+  return false;
 }
 
 bool is_pinned(const InstructionStatement& instruction) {
@@ -141,9 +172,9 @@ class Enumerator {
     const toy::InstructionSpec& spec = toy::instruction_set()[before.row];
     for (const std::size_t row : options_.rows) {
       const toy::InstructionSpec& other = toy::instruction_set()[row];
-      if (!same_operands(spec, other)) continue;
       InstructionStatement after = before;
       after.row = row;
+      if (!same_operands(spec, other) && !refit(spec, other, after.operands)) continue;
       bool fits = true;
       for (std::size_t i = 0; i < after.operands.size(); ++i) {
         after.operands[i].kind = other.operands[i];

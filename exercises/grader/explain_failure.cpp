@@ -219,9 +219,20 @@ class Explanation {
   Finding finding_;
 };
 
+/// "step 13 (i = 1): the result overflows" without its step, which the finding has: "at i = 1: …".
+std::string without_step(const std::string& what) {
+  const std::string start = "step ";
+  const std::size_t end = what.find(": ");
+  if (!what.starts_with(start) || end == std::string::npos) return what;
+  const std::size_t loops = what.find('(');
+  const std::string rest = what.substr(end + 2);
+  return loops < end ? "at " + what.substr(loops + 1, end - loops - 2) + ": " + rest : rest;
+}
+
 Finding explain_error(const FailedAttempt& failed) {
   const Failure& failure = *failed.attempt.failure;
   Finding finding = finding_of(*failure.error, failed.text);
+  finding.what = without_step(finding.what);
   finding.step = failure.step;
   finding.inputs = inputs_text(failed);
   return finding;

@@ -142,11 +142,7 @@ class Grading {
     for (CostLine& line : score.lines) {
       line.solution = count_of(line.key, solution_counters_, solution_);
       const bool enough = line.value <= line.full;
-      verdict_.checks.push_back({line.key, enough, 0, 0,
-                                 enough ? ""
-                                        : line.value.get_str() + " " + line.key + " at " +
-                                              to_string(verdict_.size) + ", full marks " +
-                                              line.full.get_str()});
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess_text(line)});
     }
     verdict_.costs = std::move(score.lines);
     if (!score.full || !score.accepted) {
@@ -163,6 +159,13 @@ class Grading {
       return;
     }
     verdict_.points += task_.points.cost * score.share;
+  }
+
+  /// "28 cycles at n = 4, full marks 25".
+  std::string excess_text(const CostLine& line) const {
+    const std::string size = to_string(verdict_.size);
+    return line.value.get_str() + " " + line.key + (size.empty() ? "" : " at " + size) +
+           ", full marks " + line.full.get_str();
   }
 
   const ProgramTask& task_;
@@ -195,11 +198,11 @@ PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
 void complete_checks(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
                      Verdict& verdict) {
   for (std::size_t i = verdict.checks.size(); i < sizes.size(); ++i) {
-    verdict.checks.push_back({result_name(sizes[i].sized.size), false, 0, 0, "not run"});
+    verdict.checks.push_back({result_name(sizes[i].sized.size), false, 0, 0, kNotRun});
   }
   if (verdict.checks.size() == sizes.size()) {
     for (const auto& [key, formula] : task.cost.full) {
-      verdict.checks.push_back({key, false, 0, 0, "not counted"});
+      verdict.checks.push_back({key, false, 0, 0, kNotCounted});
     }
   }
   for (std::size_t i = 0; i < verdict.checks.size(); ++i) {

@@ -121,9 +121,13 @@ class Fit {
 Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) {
   Finding finding;
   finding.line = diagnostic.span.line;
-  std::istringstream lines(toy::format(diagnostic, source));
-  for (std::string line; std::getline(lines, line);)
+  Diagnostic place = diagnostic;  // the message itself is the finding's first line
+  place.what.clear();
+  std::istringstream lines(toy::format(place, source));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
     finding.details.push_back(visible_start(line, 200));
+  }
   finding.what = visible_start(diagnostic.what, 200);
   return finding;
 }

@@ -36,6 +36,10 @@ struct Finding {
   std::string inputs;                // "n = 2, random inputs"; may be empty
 };
 
+/// Messages of checks that an earlier failure left out.
+inline constexpr const char* kNotRun = "not run";
+inline constexpr const char* kNotCounted = "not counted";
+
 /// One row of a report: a size's results, a cost, a question.
 struct Check {
   std::string name;  // "results at n = 8", "cycles", "kv_loads"

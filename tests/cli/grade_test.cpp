@@ -6,13 +6,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A place with the template as exercise 01_dot, and a class of four.
+/// A place with the template as exercise 91_dot, and a class of four.
 class GradedClass : public Workplace {
  public:
   GradedClass() {
     const fs::path source = fs::path(FLASHLAB_SOURCE_DIR) / "exercises" / "template";
     fs::create_directory(path("ex"));
-    fs::copy(source, path("ex/01_dot"), fs::copy_options::recursive);
+    fs::copy(source, path("ex/91_dot"), fs::copy_options::recursive);
     fs::create_directory(path("class"));
     fs::copy_file(source / "solution.toy", path("class/anna.toy"));
     fs::copy_file(source / "starter.toy", path("class/bert.toy"));
@@ -21,7 +21,7 @@ class GradedClass : public Workplace {
     fs::create_symlink("anna.toy", path("class/dora.toy"));
   }
 
-  Outcome grade(const std::string& arguments, const std::string& exercise = "1") const {
+  Outcome grade(const std::string& arguments, const std::string& exercise = "91") const {
     return shell("flashlab grade " + exercise + " --exercises ex " + arguments);
   }
 };
@@ -44,7 +44,7 @@ TEST_CASE("grade explains one submission in full") {
   CHECK_THAT(right.out, contains("yours") && contains("full marks") && contains("solution"));
   const Outcome wrong = place.grade("class/bert.toy");
   CHECK(wrong.code == 0);
-  CHECK_THAT(wrong.out, contains("x wrong: 0 of 10 points") && contains("exercises hint 01_dot"));
+  CHECK_THAT(wrong.out, contains("x wrong: 0 of 10 points") && contains("exercises hint 91_dot"));
   CHECK(widest_line(wrong.out) <= 80);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a request that cannot be met exits with 2 and says why") {
     CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, contains(says));
   }
-  CHECK_THAT(place.grade("--all class", "9").err, contains("no exercise '9'"));
+  CHECK_THAT(place.grade("--all class", "99").err, contains("no exercise '99'"));
 }
 
 TEST_CASE("reports have the same bytes whatever the number of threads") {
@@ -117,13 +117,13 @@ TEST_CASE("reports have the same bytes whatever the number of threads") {
 TEST_CASE("grade reads one submission from standard input") {
   const GradedClass place;
   const Outcome outcome =
-      place.shell("flashlab grade 01_dot - --exercises ex --json - < class/anna.toy");
+      place.shell("flashlab grade 91_dot - --exercises ex --json - < class/anna.toy");
   CHECK(json_of(outcome)["students"][0]["outcome"] == "full");
 }
 
 TEST_CASE("standard input beyond the limit is refused without reading all of it") {
   const GradedClass place;
-  const Outcome outcome = place.shell("yes | flashlab grade 1 - --exercises ex --json -");
+  const Outcome outcome = place.shell("yes | flashlab grade 91 - --exercises ex --json -");
   CHECK(json_of(outcome)["students"][0]["outcome"] == "limit");
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("gradings at the same time lose none of the best costs") {
   const GradedClass place;
   for (int i = 0; i < 8; ++i) {
     const std::string id = "ex/2" + std::to_string(i) + "_dot";
-    fs::copy(place.path("ex/01_dot"), place.path(id), fs::copy_options::recursive);
+    fs::copy(place.path("ex/91_dot"), place.path(id), fs::copy_options::recursive);
   }
   const Outcome outcome = place.shell(
       "for i in 0 1 2 3 4 5 6 7; do flashlab grade 2$i class/anna.toy --exercises ex "
@@ -204,7 +204,7 @@ TEST_CASE("an interrupted grading leaves nothing half-written and exits with 130
   const GradedClass place;
   const Outcome outcome = place.shell(
       "mkfifo held; timeout --preserve-status -s INT 1 '" + std::string(FLASHLAB_BINARY) +
-      "' grade 1 --all class --exercises ex --json r.json --csv held; echo code $?");
+      "' grade 91 --all class --exercises ex --json r.json --csv held; echo code $?");
   CHECK_THAT(outcome.out, contains("code 130"));
   for (const auto& entry : fs::directory_iterator(place.path("."))) {
     CHECK_THAT(entry.path().filename().string(), !contains(".part"));

@@ -265,7 +265,8 @@ TEST_CASE("an unreadable answer is shown at its place in the sheet", "[answers]"
   const Verdict verdict = graded(quiz, "# sheet\nloads: n +\n  # not yet\n  2*x\n");
   REQUIRE(verdict.findings.size() == 1);
   CHECK(verdict.findings[0].line == 4);
-  CHECK(verdict.findings[0].details.front() == "quiz.txt:4:5: error: unknown name 'x'");
+  CHECK(verdict.findings[0].what.find("unknown name 'x'") != std::string::npos);
+  CHECK(verdict.findings[0].details.front() == "  4 |   2*x");
 }
 
 TEST_CASE("what is no answer sheet is rejected", "[answers]") {

@@ -103,10 +103,10 @@ TEST_CASE("an invisible character is reported with its place and changes no mark
 TEST_CASE("a caret stays below its place in a line with tabs") {
   const Grader grader(dot_product());
   const Verdict verdict = grade_text(grader, "\t?\n");
-  REQUIRE(verdict.findings.at(0).details.size() >= 3);
+  REQUIRE(verdict.findings.at(0).details.size() >= 2);
   const auto& details = verdict.findings[0].details;
-  CHECK(details[1].find('?') == details[2].find('^'));
-  CHECK_THAT(details[1], contains("    ?"));
+  CHECK(details[0].find('?') == details[1].find('^'));
+  CHECK_THAT(details[0], contains("    ?"));
 }
 
 TEST_CASE("pseudonyms are stable, differ by key and never meet") {
