@@ -19,8 +19,8 @@ struct alignas(64) LaneValue {
 
 /// The step at which some lane went wrong.
 struct LaneFault {
-  std::size_t step = 0;  // into UnrolledProgram::steps
-  std::size_t lane = 0;  // the first one
+  std::size_t step = 0;    // into UnrolledProgram::steps
+  std::size_t lane = 0;    // the first one
   bool unwritten = false;  // read what nobody wrote; otherwise +inf or NaN was born
 };
 

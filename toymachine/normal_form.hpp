@@ -1,12 +1,12 @@
-// Exact values: what a program computes, as a formula in its inputs, in a form in which equal formulas
-// are equal. This proves results; toymachine/symbol.hpp shows them.
+// Exact values: what a program computes, as a formula in its inputs, in a form in which equal
+// formulas are equal. This proves results; toymachine/symbol.hpp shows them.
 //
-// A form is a quotient of sums. A term of a sum is  rational * product of atoms^k * e^(form), an atom
-// an input cell, a maximum of forms, or a logarithm of one. e^a e^b is one e^(a + b), so that online
-// and safe softmax come to the same thing; log(e^a b) is a + log b, e^(log a) is a; two quotients are
-// compared by cross products. -inf is a number of its own, and what has no value (x / 0, -inf - -inf)
-// an atom that equals only itself. Rounding and range are left out: e^m / e^m' equals e^(m - m')
-// here, and not on the machine.
+// A form is a quotient of sums. A term of a sum is  rational * product of atoms^k * e^(form), an
+// atom an input cell, a maximum of forms, or a logarithm of one. e^a e^b is one e^(a + b), so that
+// online and safe softmax come to the same thing; log(e^a b) is a + log b, e^(log a) is a; two
+// quotients are compared by cross products. -inf is a number of its own, and what has no value (x /
+// 0, -inf - -inf) an atom that equals only itself. Rounding and range are left out: e^m / e^m'
+// equals e^(m - m') here, and not on the machine.
 #pragma once
 
 #include <cstddef>
