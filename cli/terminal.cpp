@@ -141,6 +141,10 @@ std::string printable(std::string_view text) {
   std::string result(text);
   std::replace_if(
       result.begin(), result.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  for (std::size_t i = 0; i + 1 < result.size(); ++i) {  // U+0080 to U+009F: controls, too
+    const auto next = static_cast<unsigned char>(result[i + 1]);
+    if (result[i] == '\xC2' && next >= 0x80 && next < 0xA0) result.replace(i, 2, "?");
+  }
   return result;
 }
 

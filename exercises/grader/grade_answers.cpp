@@ -97,7 +97,8 @@ class SheetGrading {
     if (expected && agree(question, *answer, *expected)) return true;
     Objection objection = expected ? object_to(question, *answer, *expected)
                                    : Objection{"the exercise's own answer cannot be read", {}};
-    if (!task_.conventions.empty() && question.kind != AnswerKind::kChoice) {
+    if (!task_.conventions.empty() && question.kind != AnswerKind::kChoice && !stated_) {
+      stated_ = true;  // once is enough
       objection.details.push_back("conventions: " + on_one_line(task_.conventions));
     }
     add({question.id + ": " + on_one_line(objection.what),
@@ -110,6 +111,7 @@ class SheetGrading {
 
   void add(Finding finding) { verdict_.findings.push_back(std::move(finding)); }
 
+  bool stated_ = false;  // the conventions
   const QuestionTask& task_;
   const toy::SourceText& submission_;
   Verdict verdict_;

@@ -3,41 +3,12 @@
 #include <cstdint>
 #include <sstream>
 
+#include "exercises/grader/utf8.hpp"
+
 namespace flashlab::exercises {
 namespace {
 
-/// A character that stands at the begin of the text; `bytes` is 1 where it is no UTF-8.
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-Character decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t length = lead < 0xC2   ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length == 0 || text.size() < length) return {};
-  std::uint32_t code = lead & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3FU);
-  }
-  constexpr std::uint32_t kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLowest[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-  return {code, length, true};
-}
-
-bool acts(std::uint32_t code) {
-  if (code < 0x20) return code != '\t' && code != '\n' && code != '\r';
-  return (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
-}
+bool is_blank(std::uint32_t code) { return code == '\t' || code == '\n' || code == '\r'; }
 
 std::size_t characters_of(std::string_view text) {
   std::size_t count = 0;
@@ -49,9 +20,9 @@ std::size_t characters_of(std::string_view text) {
 
 std::optional<std::size_t> first_unprintable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const Character character = decode(text.substr(at));
-    if (!character.valid || acts(character.code)) return at;
-    at += character.bytes;
+    const CodePoint point = code_point(text, at);
+    if (is_odd(point) && !is_blank(point.code)) return at;
+    at += point.bytes;
   }
   return std::nullopt;
 }
@@ -59,13 +30,13 @@ std::optional<std::size_t> first_unprintable(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
-    const Character character = decode(text.substr(at));
-    if (character.valid && !acts(character.code)) {
-      result += text.substr(at, character.bytes);
-    } else {
+    const CodePoint point = code_point(text, at);
+    if (is_odd(point) && !is_blank(point.code)) {
       result += '?';
+    } else {
+      result += text.substr(at, point.bytes);
     }
-    at += character.bytes;
+    at += point.bytes;
   }
   return result;
 }

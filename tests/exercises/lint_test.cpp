@@ -34,6 +34,15 @@ std::string toml(const std::string& from, const std::string& to) {
 
 TEST_CASE("nothing is wrong with the template", "[lint]") { CHECK(lint(copy()).empty()); }
 
+TEST_CASE("nothing is wrong with any exercise of the course", "[lint]") {
+  for (const ExerciseSource& source : builtin_exercises()) {
+    for (const LintProblem& problem : lint(source)) {
+      FAIL_CHECK(source.id << "/" << problem.file << ": " << problem.what);
+    }
+    SUCCEED(source.id);
+  }
+}
+
 TEST_CASE("lint shows what the reader says", "[lint]") {
   CHECK_THAT(toml("title", "titel"),
              contains("exercise.toml: exercise.toml:2:1: error: unknown key"));
