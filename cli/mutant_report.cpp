@@ -47,26 +47,33 @@ std::string share(std::size_t part, std::size_t whole) {
 }
 
 std::vector<std::string> cells(const std::string& name, const Counts& counts) {
+  const std::size_t equal =
+      counts.of(Fate::kSameFloats) + counts.of(Fate::kSameForms) + counts.of(Fate::kExplained);
   return {name,
           std::to_string(counts.mutants),
           std::to_string(counts.of(Fate::kRejected)),
-          std::to_string(counts.of(Fate::kSameFloats)),
-          std::to_string(counts.of(Fate::kSameForms)),
-          std::to_string(counts.of(Fate::kExplained)),
-          std::to_string(counts.of(Fate::kCostlier)),
-          std::to_string(counts.of(Fate::kSurvivor)),
+          std::to_string(equal),
+          std::to_string(counts.of(Fate::kCostlier) + counts.of(Fate::kSurvivor)),
           share(counts.named, counts.of(Fate::kRejected))};
+}
+
+/// How many of the equal ones were proved in which way.
+std::string proofs_text(const std::vector<MutantReport>& reports) {
+  Counts total;
+  for (const MutantReport& report : reports) {
+    for (const Mutant& mutant : report.mutants) total.add(mutant);
+  }
+  return "equal: " + std::to_string(total.of(Fate::kSameFloats)) + " by the same floats, " +
+         std::to_string(total.of(Fate::kSameForms)) + " by the same formulas, " +
+         std::to_string(total.of(Fate::kExplained)) + " explained in exercise.toml\n";
 }
 
 std::string exercises_table(const std::vector<MutantReport>& reports, const Terminal& terminal) {
   TextTable table({{"exercise"},
                    {"mutants", Align::kRight},
                    {"rejected", Align::kRight},
-                   {"same floats", Align::kRight},
-                   {"same formulas", Align::kRight},
-                   {"explained", Align::kRight},
-                   {"costlier", Align::kRight},
-                   {"survivors", Align::kRight},
+                   {"equal", Align::kRight},
+                   {"neither", Align::kRight},
                    {"line named", Align::kRight}});
   Counts total;
   for (const MutantReport& report : reports) {
@@ -125,7 +132,7 @@ Json mutant_json(const Mutant& mutant) {
 }  // namespace
 
 std::string mutants_text(const std::vector<MutantReport>& reports, const Terminal& terminal) {
-  return exercises_table(reports, terminal) +
+  return exercises_table(reports, terminal) + proofs_text(reports) +
          accepted_list(reports, Fate::kSurvivor, "Survivors: accepted, and not proved equal") +
          accepted_list(reports, Fate::kExplained,
                        "Explained: equal on paper, and exercise.toml says why no input can tell") +
