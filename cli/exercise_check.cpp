@@ -1,5 +1,6 @@
 #include "cli/exercise_check.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
@@ -29,6 +30,15 @@ std::string so_far(const exercises::ProgressEntry* entry, const Verdict& verdict
 }
 
 }  // namespace
+
+void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
+  command
+      .add_option("work", words,
+                  "an exercise, a file that is named after one, or both; what was started last "
+                  "without")
+      ->expected(0, 2)
+      ->type_name("[ID] [FILE]");
+}
 
 exercises::Grader make_grader(const ExercisePointer& exercise) {
   try {

@@ -3,11 +3,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/learner.hpp"
 #include "exercises/grader/grader.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace flashlab::cli {
+
+/// [ID] [FILE], as `check` and `watch` take them.
+void add_work_argument(CLI::App& command, std::vector<std::string>& words);
 
 /// Throws Failure when the exercise itself is broken.
 exercises::Grader make_grader(const ExercisePointer& exercise);

@@ -124,6 +124,12 @@ int run_mutants(const LintOptions& options) {
     }
     all.push_back(std::make_shared<const exercises::Exercise>(std::move(*read.exercise)));
   }
+  if (std::none_of(all.begin(), all.end(), [](const auto& exercise) {
+        return exercise->kind == exercises::Kind::kProgram;
+      })) {
+    throw request_failure("nothing to make mutants of: the exercise asks questions",
+                          "an exercise with a solution.toy");
+  }
   return report_mutants(all, options.jobs, options.seed, options.json, options.terminal.terminal());
 }
 
@@ -185,7 +191,9 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
   command.add_option("-j,--jobs", options->jobs, "mutants graded at once (one a processor)")
       ->check(CLI::Range(1, 1024))
       ->type_name("K");
-  command.add_option("--seed", options->seed, "decides the inputs of --mutants")->type_name("N");
+  command.add_option("--seed", options->seed, "decides the inputs of --mutants")
+      ->check(CLI::Range(std::int64_t{0}, INT64_MAX))
+      ->type_name("N");
   options->terminal.add_to(command);
   return [options] { return run_lint(*options); };
 }

@@ -81,12 +81,7 @@ CommandAction add_exercises_check(CLI::App& exercises) {
                                   "  flashlab exercises check                 what you are at\n"
                                   "  flashlab exercises check 2\n"
                                   "  flashlab exercises check 2 other.toy     another file\n");
-  command
-      .add_option("work", options->words,
-                  "an exercise, a file that is named after one, or both; what was started last "
-                  "without")
-      ->expected(0, 2)
-      ->type_name("[ID] [FILE]");
+  add_work_argument(command, options->words);
   command.add_flag("--json", options->json, "as JSON");
   options->exercises.add_to(command);
   options->terminal.add_to(command);

@@ -167,12 +167,7 @@ CommandAction add_exercises_watch(CLI::App& exercises) {
                   "  flashlab exercises watch 2\n"
                   "\nOn a terminal: h shows a hint, n goes on to the next exercise, Enter checks "
                   "again,\nq ends it. Without one it prints a verdict after each change.\n");
-  command
-      .add_option("work", options->words,
-                  "an exercise, a file that is named after one, or both; what was started last "
-                  "without")
-      ->expected(0, 2)
-      ->type_name("[ID] [FILE]");
+  add_work_argument(command, options->words);
   command.add_flag("--once", options->once, "end after the first change, with check's exit code");
   command.add_flag("--poll", options->poll, "look every 250 ms instead of waiting for notices");
   options->exercises.add_to(command);

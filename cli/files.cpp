@@ -65,6 +65,7 @@ std::string read_at_most(std::istream& stream, const std::string& name, std::int
     text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
     if (static_cast<std::int64_t>(text.size()) > most_bytes) throw too_long(name, most_bytes);
   }
+  if (stream.bad()) throw request_failure(in_quotes(name) + " cannot be read to its end");
   return text;
 }
 

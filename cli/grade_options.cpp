@@ -90,6 +90,7 @@ void GradeOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 1024))
       ->type_name("K");
   command.add_option("--seed", seed, "decides the inputs; keep it from the students")
+      ->check(CLI::Range(std::int64_t{0}, INT64_MAX))
       ->each([this](const std::string&) { own_seed = true; })
       ->type_name("N");
   command.add_flag("--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "exercises/grader/submission.hpp"
@@ -106,10 +105,6 @@ bool count(const ProgramTask& task, Attempt& result) {
 }
 
 }  // namespace
-
-std::optional<toy::Diagnostic> error_on(const toy::BoundProgram& bound, const Case& entry) {
-  return run_case(bound, entry, std::numeric_limits<double>::infinity()).error;
-}
 
 std::string cell_name(const toy::BoundArray& array, std::int64_t element) {
   std::string indices;

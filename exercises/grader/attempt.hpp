@@ -50,9 +50,6 @@ struct Attempt {
 Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                 const SizedCases& sized, const LaneCase* lanes);
 
-/// The message of the machine for one case, with its place and loop indices.
-std::optional<toy::Diagnostic> error_on(const toy::BoundProgram& bound, const Case& entry);
-
 /// "c[0][1]".
 std::string cell_name(const toy::BoundArray& array, std::int64_t element);
 

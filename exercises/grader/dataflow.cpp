@@ -21,13 +21,6 @@ bool is_written(toy::OperandKind kind) {
 
 }  // namespace
 
-std::size_t written_position(const toy::InstructionSpec& spec) {
-  for (std::size_t i = 0; i < spec.num_operands; ++i) {
-    if (is_written(spec.operands[i])) return i;
-  }
-  return 0;
-}
-
 std::int32_t written_register(const toy::UnrolledStep& step) {
   return operand_of(step,
                     [](toy::OperandKind kind) { return kind == toy::OperandKind::kDestination; });

@@ -39,8 +39,6 @@ class Dataflow {
   std::vector<std::int32_t> stored_by_;  // by DRAM element
 };
 
-/// Position of the operand that the row writes.
-std::size_t written_position(const toy::InstructionSpec& spec);
 /// The register that a step writes; -1 when it writes to DRAM.
 std::int32_t written_register(const toy::UnrolledStep& step);
 /// The DRAM element that a step writes; -1 when it writes to a register.

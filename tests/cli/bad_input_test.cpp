@@ -22,6 +22,13 @@ void check(const Workplace& place, const std::vector<Wrong>& cases) {
   }
 }
 
+TEST_CASE("a file that breaks off while it is read is no empty program") {
+  if (!std::filesystem::exists("/proc/self/mem")) FLASHLAB_SKIP("no file here fails to be read");
+  const Outcome outcome = Workplace().shell("flashlab run /proc/self/mem");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains("cannot be read"));
+}
+
 TEST_CASE("a wrong command or flag is answered with a near miss") {
   check(Workplace(),
         {{"flashlab rum x", 2, {"there is no command 'rum'", "did you mean run?"}},

@@ -177,6 +177,16 @@ TEST_CASE("the best ever is kept, and a damaged file is left as it is") {
   CHECK(place.read("best.json") == "{\"format\": ");
 }
 
+TEST_CASE("a seed below 0 is refused, and so are mutants of questions") {
+  const GradedClass place;
+  const Outcome seed = place.grade("class/anna.toy --seed -3");
+  CHECK(seed.code == 2);
+  CHECK_THAT(seed.err, contains("--seed"));
+  const Outcome mutants = place.shell("flashlab exercises lint --mutants 11");
+  CHECK(mutants.code == 2);
+  CHECK_THAT(mutants.err, contains("asks questions"));
+}
+
 TEST_CASE("gradings at the same time lose none of the best costs") {
   const GradedClass place;
   for (int i = 0; i < 8; ++i) {
