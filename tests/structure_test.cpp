@@ -74,9 +74,11 @@ Names mnemonics() {
 TEST_CASE("includes run one way: from the command down to the machine", "[structure]") {
   const std::map<std::string, Names> may_include = {
       {"toymachine", {"toymachine"}},
+      {"attention", {"attention"}},
+      {"attention_cpu", {"attention", "attention_cpu"}},
       {"compare", {"compare", "toymachine"}},
       {"exercises", {"exercises", "toymachine"}},
-      {"cli", {"cli", "compare", "exercises", "toymachine"}},
+      {"cli", {"attention", "attention_cpu", "cli", "compare", "exercises", "toymachine"}},
   };
   for (const auto& [folder, allowed] : may_include) {
     for (const fs::path& source : sources_of(folder)) {

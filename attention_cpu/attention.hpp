@@ -1,0 +1,61 @@
+// Attention on the CPU: every variant under the name it has elsewhere, on all cores.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "attention/problem.hpp"
+#include "attention/variants.hpp"
+
+namespace flashlab::cpu {
+
+/// Which builds of the kernels there are; the best that the processor has is taken.
+enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
+
+std::string_view to_string(InstructionSet set);
+
+/// The best one of this build on this processor; the environment's
+/// FLASHLAB_CPU=baseline|avx2|avx512 lowers it.
+InstructionSet best_instruction_set();
+
+struct ExecutionOptions {
+  int num_threads = 0;                           // 0: as many as OpenMP would take
+  std::function<void(double)> progress;          // called now and then with the share done, 0 … 1
+  const std::atomic<bool>* cancelled = nullptr;  // looked at between tiles: Cancelled is thrown
+  InstructionSet instruction_set = best_instruction_set();  // a lower one, for comparisons
+};
+
+/// What a call took.
+struct Execution {
+  int num_threads = 0;
+  InstructionSet instruction_set = InstructionSet::kBaseline;
+  std::int64_t workspace_bytes = 0;  // most memory held at once beside the caller's tensors
+};
+
+struct Cancelled : std::runtime_error {
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
+/// O = softmax(softmax_scale Q K^T + mask) V and, if wanted, lse.
+///
+/// Tensors  as attention/problem.hpp has them; float, double, or bf16 and fp16 computed in float
+/// Errors   ProblemError (also: an unknown variant, a backward one); std::bad_alloc says how much
+/// Bits     the same for a given num_threads and instruction set
+/// Cost     forward_flops(problem), for three-pass half as much again; workspace as the variant's
+/// file
+///          says
+Execution attention_forward(std::string_view variant, const ForwardTensors& tensors,
+                            const AttentionOptions& options = {},
+                            const ExecutionOptions& execution = {});
+
+/// dQ, dK, dV from what the forward pass left: P = exp(S - lse), D = rowsum(dO o O).
+///
+/// Bits  the same for a given num_threads; for bwd-twopass whatever num_threads is
+Execution attention_backward(std::string_view variant, const BackwardTensors& tensors,
+                             const AttentionOptions& options = {},
+                             const ExecutionOptions& execution = {});
+
+}  // namespace flashlab::cpu

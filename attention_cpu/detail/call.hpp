@@ -1,0 +1,92 @@
+// What a variant is given: checked, with a unit stride along head_dim, in the type it computes in.
+// Plain data and inline functions only: files that are compiled once for each instruction set read
+// it.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cpu/detail/workspace.hpp"
+
+namespace flashlab::cpu::detail {
+
+/// [batch, heads, rows, head_dim]; the last axis lies without gaps. Strides in elements.
+template <class Element>
+struct Heads {
+  Element* data = nullptr;
+  std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
+
+  /// Row 0 of one head; row i lies at + i row_stride.
+  Element* head(std::int64_t b, std::int64_t h) const {
+    return data + b * batch_stride + h * head_stride;
+  }
+};
+
+/// lse or D: [batch, num_heads, seqlen_q].
+template <class Element>
+struct Statistics {
+  Element* data = nullptr;
+  std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
+
+  Element& at(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return data[b * batch_stride + h * head_stride + i * row_stride];
+  }
+};
+
+struct Sizes {
+  std::int64_t batch = 0, num_heads = 0, num_kv_heads = 0;
+  std::int64_t seqlen_q = 0, seqlen_k = 0, head_dim = 0;
+  bool is_causal = false;
+  bool is_bottom_right = false;
+  const std::int64_t* key_lengths = nullptr;  // [batch]
+  double softmax_scale = 1;
+  int num_threads = 1;
+
+  std::int64_t kv_head(std::int64_t h) const { return h / (num_heads / num_kv_heads); }
+  std::int64_t keys(std::int64_t b) const {
+    return key_lengths == nullptr ? seqlen_k : key_lengths[b];
+  }
+  /// How many keys query i sees: the first ones. Never fewer than query i - 1 sees.
+  std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
+    const std::int64_t num_keys = keys(b);
+    if (!is_causal) return num_keys;
+    const std::int64_t visible = i + 1 + (is_bottom_right ? num_keys - seqlen_q : 0);
+    return visible < 0 ? 0 : visible < num_keys ? visible : num_keys;
+  }
+  /// The first query that sees key j; seqlen_q when none does.
+  std::int64_t first_query(std::int64_t b, std::int64_t j) const {
+    const std::int64_t num_keys = keys(b);
+    if (j >= num_keys) return seqlen_q;
+    if (!is_causal) return 0;
+    const std::int64_t first = j - (is_bottom_right ? num_keys - seqlen_q : 0);
+    return first < 0 ? 0 : first < seqlen_q ? first : seqlen_q;
+  }
+};
+
+template <class Element>
+struct ForwardCall : Sizes {
+  Heads<const Element> Q, K, V;
+  Heads<Element> O;
+  Statistics<Element> lse;
+  Workspace* workspace = nullptr;
+  Progress* progress = nullptr;
+};
+
+template <class Element>
+struct BackwardCall : Sizes {
+  Heads<const Element> Q, K, V, O, dO;
+  Statistics<const Element> lse;
+  Heads<Element> dQ, dK, dV;
+  Workspace* workspace = nullptr;
+  Progress* progress = nullptr;
+};
+
+/// One row of an instruction set's table of variants.
+struct KernelRow {
+  const char* variant;  // a name of attention/variants.hpp
+  void (*forward_float)(const ForwardCall<float>&) = nullptr;
+  void (*forward_double)(const ForwardCall<double>&) = nullptr;
+  void (*backward_float)(const BackwardCall<float>&) = nullptr;
+  void (*backward_double)(const BackwardCall<double>&) = nullptr;
+};
+
+}  // namespace flashlab::cpu::detail

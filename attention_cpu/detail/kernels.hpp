@@ -1,0 +1,22 @@
+// What one instruction set's build of the kernels offers to the rest.
+#pragma once
+
+#include <cstdint>
+
+#include "attention/tensor.hpp"
+#include "attention_cpu/detail/call.hpp"
+
+namespace flashlab::cpu::detail {
+
+struct KernelTable {
+  const KernelRow* rows;
+  int num_rows;
+  /// `count` elements that lie `stride` apart, stored as `dtype`, to floats that lie side by side.
+  void (*load_floats)(const void* from, DataType dtype, std::int64_t stride, std::int64_t count,
+                      float* to);
+  /// The way back, rounded to nearest even.
+  void (*store_floats)(const float* from, std::int64_t count, void* to, DataType dtype,
+                       std::int64_t stride);
+};
+
+}  // namespace flashlab::cpu::detail

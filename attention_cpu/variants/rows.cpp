@@ -1,0 +1,23 @@
+// The table of variants. A new one: its file in this folder, its declaration and its row here.
+#include "attention_cpu/detail/build.hpp"
+//
+#include "attention_cpu/detail/half.hpp"
+#include "attention_cpu/detail/kernels.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+
+template <class Element>
+void online(const ForwardCall<Element>&);
+
+namespace {
+
+constexpr KernelRow kRows[] = {
+    {"online", online<float>, online<double>},
+};
+
+}  // namespace
+
+extern const KernelTable kKernels;
+const KernelTable kKernels = {kRows, sizeof(kRows) / sizeof(kRows[0]), load_floats, store_floats};
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD
