@@ -1,0 +1,231 @@
+// Some queries on their way past the keys: the state of flash2 and split-kv, one query a lane.
+//
+//   for each K/V tile j:  S = Q' Kj^T;  m' = max(m, rowmax S);  P = exp2(S - m')
+//                         l = l exp2(m - m') + rowsum P;  O = O exp2(m - m') + P Vj;  m = m'
+//
+// with Q' = softmax_scale log2(e) Q, so that S is in powers of two. All is held transposed: sQ, sO
+// [head_dim, lanes], sP [kBlockKV, lanes].
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "attention_cpu/detail/call.hpp"
+#include "attention_cpu/detail/exponential.hpp"
+#include "attention_cpu/detail/product.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+
+/// Queries side by side: as many as the widest block of the product has columns.
+template <class Element>
+inline constexpr int kGroup = kMicroVectors* kLanes<Element>;
+
+/// Keys and values that are worked on at once: S of one group fills a part of L1 or L2.
+inline constexpr int kBlockKV = 128;
+
+template <class Element>
+struct ForwardGroup {
+  Element* sQ;       // [head_dim, kGroup]
+  Element* sO;       // [head_dim, kGroup]
+  Element* sP;       // [kBlockKV, kGroup]; groups of one thread share it
+  Element* row_max;  // [kGroup], in powers of two
+  Element* row_sum;  // [kGroup]
+  Element* visible;  // [kGroup]: how many keys each query sees
+
+  static std::int64_t elements(std::int64_t head_dim) {
+    return (2 * head_dim + 3) * kGroup<Element>;
+  }
+  static std::int64_t shared_elements() { return kBlockKV * kGroup<Element>; }
+  ForwardGroup(Element* memory, Element* shared, std::int64_t head_dim)
+      : sQ(memory),
+        sO(sQ + head_dim * kGroup<Element>),
+        sP(shared),
+        row_max(sO + head_dim * kGroup<Element>),
+        row_sum(row_max + kGroup<Element>),
+        visible(row_sum + kGroup<Element>) {}
+};
+
+/// A group's lanes that are in use, and the fewest and most keys that one of them sees.
+struct Lanes {
+  int count = 0;
+  std::int64_t fewest_keys = 0, most_keys = 0;
+};
+
+template <class Element>
+struct KeyTile {
+  Operand<const Element> K, V;  // [num_keys, head_dim]
+  std::int64_t first_key, num_keys;
+};
+
+namespace forward {
+
+/// Before the first tile: nothing seen. Lanes without a query see no key.
+template <class Element>
+void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
+  constexpr int kN = kGroup<Element>;
+  for (std::int64_t k = 0; k < head_dim * kN; ++k) group.sQ[k] = group.sO[k] = 0;
+  for (int lane = 0; lane < kN; ++lane) {
+    group.row_max[lane] = -std::numeric_limits<Element>::infinity();
+    group.row_sum[lane] = group.visible[lane] = 0;
+  }
+}
+
+/// Lane `lane` takes query row `q` [head_dim], which sees the first `visible_keys`.
+template <class Element>
+void set_query(const ForwardGroup<Element>& group, int lane, const Element* q,
+               std::int64_t head_dim, double softmax_scale, std::int64_t visible_keys) {
+  const Element scale = static_cast<Element>(softmax_scale * kLog2E);
+  for (std::int64_t c = 0; c < head_dim; ++c) group.sQ[c * kGroup<Element> + lane] = q[c] * scale;
+  group.visible[lane] = static_cast<Element>(visible_keys);
+}
+
+/// Scores of hidden pairs become -inf.
+template <int kVectors, class Element>
+void mask(const ForwardGroup<Element>& group, const KeyTile<Element>& tile) {
+  constexpr int kL = kLanes<Element>;
+  const Vector<Element> minus_infinity = broadcast(-std::numeric_limits<Element>::infinity());
+  for (std::int64_t j = 0; j < tile.num_keys; ++j) {
+    const Vector<Element> key = broadcast(static_cast<Element>(tile.first_key + j));
+    for (int v = 0; v < kVectors; ++v) {
+      Element* const s = group.sP + j * kGroup<Element> + v * kL;
+      store(s, key < load(group.visible + v * kL) ? load<Element>(s) : minus_infinity);
+    }
+  }
+}
+
+/// The greatest score so far, lane by lane; NaN is passed over (its exponential will be NaN).
+template <int kVectors, class Element>
+void row_maxima(const ForwardGroup<Element>& group, std::int64_t num_keys,
+                Vector<Element> (&result)[kVectors]) {
+  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
+  for (int v = 0; v < kVectors; ++v) result[v] = load(group.row_max + v * kL);
+  std::int64_t j = 0;
+  for (; j + 4 <= num_keys;
+       j += 4) {  // pairs first: a chain of single maxima would wait for itself
+    for (int v = 0; v < kVectors; ++v) {
+      const Element* const s = group.sP + j * kN + v * kL;
+      const Vector<Element> pair = maximum(load<Element>(s), load<Element>(s + kN));
+      const Vector<Element> other = maximum(load<Element>(s + 2 * kN), load<Element>(s + 3 * kN));
+      result[v] = maximum(maximum(pair, other), result[v]);
+    }
+  }
+  for (; j < num_keys; ++j) {
+    for (int v = 0; v < kVectors; ++v) {
+      result[v] = maximum(load<Element>(group.sP + j * kN + v * kL), result[v]);
+    }
+  }
+}
+
+/// O and l to the new maximum, where there is one.
+template <int kVectors, class Element>
+void rescale(const ForwardGroup<Element>& group, std::int64_t head_dim,
+             const Vector<Element> (&new_max)[kVectors]) {
+  constexpr int kL = kLanes<Element>;
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector<Element> old_max = load(group.row_max + v * kL);
+    if (!any(new_max[v] != old_max)) continue;
+    const Vector<Element> factor = exp2<Element>(old_max - new_max[v]);
+    store(group.row_max + v * kL, new_max[v]);
+    store(group.row_sum + v * kL, factor * load(group.row_sum + v * kL));
+    for (std::int64_t c = 0; c < head_dim; ++c) {
+      Element* const o = group.sO + c * kGroup<Element> + v * kL;
+      store(o, factor * load<Element>(o));
+    }
+  }
+}
+
+/// P = exp2(S - m) over S, and l += rowsum P.
+template <int kVectors, class Element>
+void exponentials(const ForwardGroup<Element>& group, std::int64_t num_keys) {
+  constexpr int kL = kLanes<Element>;
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector<Element> row_max = load(group.row_max + v * kL);
+    // A row that has only met -inf keeps weights of 0 rather than -inf - -inf.
+    const Vector<Element> subtracted =
+        row_max == -std::numeric_limits<Element>::infinity() ? Vector<Element>{} : row_max;
+    Vector<Element> sum = {};
+    for (std::int64_t j = 0; j < num_keys; ++j) {
+      Element* const s = group.sP + j * kGroup<Element> + v * kL;
+      const Vector<Element> p = exp2<Element>(load<Element>(s) - subtracted);
+      store(s, p);
+      sum += p;
+    }
+    store(group.row_sum + v * kL, load(group.row_sum + v * kL) + sum);
+  }
+}
+
+template <class Element>
+bool is_finite(Operand<const Element> matrix, std::int64_t rows, std::int64_t columns) {
+  Element zero = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t c = 0; c < columns; ++c) zero += 0 * matrix.data[i * matrix.stride + c];
+  }
+  return zero == 0;
+}
+
+/// O += P V of the visible pairs only: 0 * NaN must not reach a row that does not see the NaN.
+template <class Element>
+void add_visible(const ForwardGroup<Element>& group, const KeyTile<Element>& tile,
+                 std::int64_t head_dim, int lanes) {
+  constexpr int kN = kGroup<Element>;
+  for (std::int64_t j = 0; j < tile.num_keys; ++j) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (static_cast<Element>(tile.first_key + j) >= group.visible[lane]) continue;
+      const Element p = group.sP[j * kN + lane];
+      for (std::int64_t c = 0; c < head_dim; ++c) {
+        group.sO[c * kN + lane] += p * tile.V.data[j * tile.V.stride + c];
+      }
+    }
+  }
+}
+
+/// One K/V tile passes the group's first kVectors vectors of queries.
+template <int kVectors, class Element>
+void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& tile, std::int64_t head_dim,
+            const Lanes& lanes) {
+  constexpr std::int64_t kN = kGroup<Element>;
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, head_dim, tile.K,
+                                                             {group.sQ, kN}, {group.sP, kN});
+  const bool is_masked = tile.first_key + tile.num_keys > lanes.fewest_keys;
+  if (is_masked) mask<kVectors>(group, tile);
+  Vector<Element> new_max[kVectors];
+  row_maxima<kVectors>(group, tile.num_keys, new_max);
+  rescale<kVectors>(group, head_dim, new_max);
+  exponentials<kVectors>(group, tile.num_keys);
+  if (is_masked && !is_finite(tile.V, tile.num_keys, head_dim)) {
+    return add_visible(group, tile, head_dim, lanes.count);
+  }
+  product<Layout::kColumns, Update::kAdd, kVectors, Element>(head_dim, tile.num_keys, tile.V,
+                                                             {group.sP, kN}, {group.sO, kN});
+}
+
+/// The same for as many vectors as hold the lanes in use.
+template <class Element>
+void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& tile,
+                  std::int64_t head_dim, const Lanes& lanes) {
+  static_assert(kMicroVectors == 3);
+  if (lanes.count > 2 * kLanes<Element>) {
+    attend<3>(group, tile, head_dim, lanes);
+  } else if (lanes.count > kLanes<Element>) {
+    attend<2>(group, tile, head_dim, lanes);
+  } else {
+    attend<1>(group, tile, head_dim, lanes);
+  }
+}
+
+/// lse of a lane, in natural logarithms.
+template <class Element>
+Element logsumexp(const ForwardGroup<Element>& group, int lane) {
+  if (group.row_sum[lane] == 0) return -std::numeric_limits<Element>::infinity();
+  return (group.row_max[lane] + std::log2(group.row_sum[lane])) * static_cast<Element>(kLn2);
+}
+
+/// O = O / l of a lane, to a row [head_dim].
+template <class Element>
+void write_output(const ForwardGroup<Element>& group, int lane, std::int64_t head_dim, Element* o) {
+  const Element sum = group.row_sum[lane], factor = sum == 0 ? 0 : 1 / sum;
+  for (std::int64_t c = 0; c < head_dim; ++c) o[c] = group.sO[c * kGroup<Element> + lane] * factor;
+}
+
+}  // namespace forward
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

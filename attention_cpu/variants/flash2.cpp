@@ -1,0 +1,128 @@
+// flash2 forward: tiles, one pass over K and V for each tile of queries, S and P never stored.
+//
+//   m = -inf, l = 0, O = 0
+//   for each K/V tile j:   S = scale * Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
+//                          l = l exp(m - m') + rowsum P;  O = O exp(m - m') + P Vj;  m = m'
+//   O = O / l,  lse = m + log l
+//
+// Shapes   attention/problem.hpp
+// Tiles    a tile of queries is kNumGroups groups of kGroup lanes (detail/forward_group.hpp has the
+//          steps above); K/V tiles of kBlockKV rows stay in L2 for all of them; hidden tiles are
+//          skipped, only tiles that the mask cuts are masked
+// Parallel over batch, heads and tiles of queries
+// Traffic  K and V once for each tile of queries; Q once; writes O and lse once
+// Memory   a tile's Q, O, S a thread: no N in it
+// Against  naive: S and P never leave the cache
+// Source   Dao 2023, FlashAttention-2, algorithm 1
+#include "attention_cpu/detail/build.hpp"
+//
+#include <omp.h>
+
+#include "attention_cpu/detail/forward_group.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+namespace {
+
+/// Groups that pass one K/V tile while it is in L2.
+constexpr int kNumGroups = 4;
+
+template <class Element>
+constexpr std::int64_t kBlockQ = std::int64_t{kNumGroups} * kGroup<Element>;
+
+template <class Element>
+class QueryTile {
+ public:
+  QueryTile(const ForwardCall<Element>& call, Element* memory) : call_(call), memory_(memory) {}
+
+  static std::int64_t elements(std::int64_t head_dim) {
+    return kNumGroups * ForwardGroup<Element>::elements(head_dim) +
+           ForwardGroup<Element>::shared_elements();
+  }
+
+  void run(std::int64_t b, std::int64_t h, std::int64_t first_query) {
+    load_queries(b, h, first_query);
+    const std::int64_t kv_head = call_.kv_head(h);
+    const Element *const K = call_.K.head(b, kv_head), *const V = call_.V.head(b, kv_head);
+    const std::int64_t k_stride = call_.K.row_stride, v_stride = call_.V.row_stride;
+    const std::int64_t num_keys = lanes_[num_groups_ - 1].most_keys;
+    for (std::int64_t j = 0; j < num_keys; j += kBlockKV) {
+      for (int g = 0; g < num_groups_; ++g) {
+        const std::int64_t rest = lanes_[g].most_keys - j;
+        if (rest <= 0) continue;
+        const KeyTile<Element> tile = {{K + j * k_stride, k_stride},
+                                       {V + j * v_stride, v_stride},
+                                       j,
+                                       rest < kBlockKV ? rest : kBlockKV};
+        forward::attend_lanes(group(g), tile, call_.head_dim, lanes_[g]);
+      }
+    }
+    write_outputs(b, h, first_query);
+  }
+
+ private:
+  ForwardGroup<Element> group(int g) const {
+    Element* const shared = memory_ + kNumGroups * ForwardGroup<Element>::elements(call_.head_dim);
+    return {memory_ + g * ForwardGroup<Element>::elements(call_.head_dim), shared, call_.head_dim};
+  }
+
+  void load_queries(std::int64_t b, std::int64_t h, std::int64_t first_query) {
+    const Element* const Q = call_.Q.head(b, h);
+    num_groups_ = 0;
+    for (std::int64_t i = first_query; i < call_.seqlen_q && num_groups_ < kNumGroups;) {
+      const ForwardGroup<Element> to = group(num_groups_);
+      Lanes& lanes = lanes_[num_groups_++];
+      forward::clear(to, call_.head_dim);
+      lanes.fewest_keys = call_.visible_keys(b, i);
+      for (lanes.count = 0; lanes.count < kGroup<Element> && i < call_.seqlen_q; ++i) {
+        lanes.most_keys = call_.visible_keys(b, i);
+        forward::set_query(to, lanes.count++, Q + i * call_.Q.row_stride, call_.head_dim,
+                           call_.softmax_scale, lanes.most_keys);
+      }
+    }
+  }
+
+  void write_outputs(std::int64_t b, std::int64_t h, std::int64_t first_query) {
+    Element* const O = call_.O.head(b, h);
+    std::int64_t i = first_query;
+    for (int g = 0; g < num_groups_; ++g) {
+      for (int lane = 0; lane < lanes_[g].count; ++lane, ++i) {
+        forward::write_output(group(g), lane, call_.head_dim, O + i * call_.O.row_stride);
+        call_.lse.at(b, h, i) = forward::logsumexp(group(g), lane);
+      }
+    }
+  }
+
+  const ForwardCall<Element>& call_;
+  Element* memory_;
+  Lanes lanes_[kNumGroups];
+  int num_groups_ = 0;
+};
+
+}  // namespace
+
+template <class Element>
+void flash2(const ForwardCall<Element>& call) {
+  const std::int64_t num_q_tiles = (call.seqlen_q + kBlockQ<Element> - 1) / kBlockQ<Element>;
+  const std::int64_t per_thread = QueryTile<Element>::elements(call.head_dim);
+  Workspace& workspace = *call.workspace;
+  Element* const memory = workspace.allocate<Element>(call.num_threads * per_thread);
+  call.progress->begin(call.batch * call.num_heads * num_q_tiles);
+#pragma omp parallel for collapse(3) num_threads(call.num_threads) schedule(dynamic)
+  for (std::int64_t b = 0; b < call.batch; ++b) {
+    for (std::int64_t h = 0; h < call.num_heads; ++h) {
+      for (std::int64_t t = 0; t < num_q_tiles; ++t) {
+        if (call.progress->cancelled()) continue;
+        // The last tiles see the most keys under a causal mask: they begin.
+        const std::int64_t q_tile = num_q_tiles - 1 - t;
+        QueryTile<Element>(call, memory + omp_get_thread_num() * per_thread)
+            .run(b, h, q_tile * kBlockQ<Element>);
+        call.progress->finished();
+      }
+    }
+  }
+}
+
+template void flash2(const ForwardCall<float>&);
+template void flash2(const ForwardCall<double>&);
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD
