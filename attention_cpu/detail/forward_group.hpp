@@ -213,6 +213,23 @@ void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& ti
   }
 }
 
+/// The state of a lane that has seen the keys of both. Merging is associative and commutative (S3).
+template <class Element>
+void merge_lane(const ForwardGroup<Element>& into, const ForwardGroup<Element>& other, int lane,
+                std::int64_t head_dim) {
+  const Element old_max = into.row_max[lane], other_max = other.row_max[lane];
+  const Element new_max = other_max > old_max ? other_max : old_max;
+  const bool nothing_seen = new_max == -std::numeric_limits<Element>::infinity();
+  const Element old_factor = nothing_seen ? 0 : std::exp2(old_max - new_max);
+  const Element other_factor = nothing_seen ? 0 : std::exp2(other_max - new_max);
+  into.row_max[lane] = new_max;
+  into.row_sum[lane] = old_factor * into.row_sum[lane] + other_factor * other.row_sum[lane];
+  for (std::int64_t c = 0; c < head_dim; ++c) {
+    Element& o = into.sO[c * kGroup<Element> + lane];
+    o = old_factor * o + other_factor * other.sO[c * kGroup<Element> + lane];
+  }
+}
+
 /// lse of a lane, in natural logarithms.
 template <class Element>
 Element logsumexp(const ForwardGroup<Element>& group, int lane) {

@@ -9,12 +9,15 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 template <class Element>
 void flash2(const ForwardCall<Element>&);
 template <class Element>
+void split_kv(const ForwardCall<Element>&);
+template <class Element>
 void online(const ForwardCall<Element>&);
 
 namespace {
 
 constexpr KernelRow kRows[] = {
     {"flash2", flash2<float>, flash2<double>},
+    {"split-kv", split_kv<float>, split_kv<double>},
     {"online", online<float>, online<double>},
 };
 

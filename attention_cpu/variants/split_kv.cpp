@@ -1,0 +1,156 @@
+// split-kv forward: K and V split among workers, their states (m, l, O) merged.
+//
+//   for each split s of the keys, at once:  m_s, l_s, O_s = flash2's loop over the K/V tiles of s
+//   m = max m_s;   l = sum l_s exp(m_s - m);   O = sum O_s exp(m_s - m) / l;   lse = m + log l
+//
+// Shapes   attention/problem.hpp
+// Tiles    a group of kGroup lanes holds queries of every head that reads the same K and V, so that
+// one
+//          query of 8 grouped heads fills 8 lanes and reads K and V once
+// Parallel over batch, kv heads, groups and splits: one query of one head uses all cores
+// Traffic  K and V once for each group; the splits' states are written and read once
+// Memory   (head_dim + 2) numbers for each lane and split
+// Against  flash2: work for every core when there are few queries; the merge is the price
+// Source   Dao et al. 2023, Flash-Decoding; S3, merging tiles (any order, any bracketing)
+#include "attention_cpu/detail/build.hpp"
+//
+#include <omp.h>
+
+#include "attention_cpu/detail/forward_group.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+namespace {
+
+/// Fewer keys than this are not worth a split of their own.
+constexpr std::int64_t kFewestKeys = 2 * kBlockKV;
+
+template <class Element>
+class SplitKv {
+ public:
+  explicit SplitKv(const ForwardCall<Element>& call)
+      : call_(call),
+        rows_(call.num_heads / call.num_kv_heads * call.seqlen_q),
+        num_groups_((rows_ + kGroup<Element> - 1) / kGroup<Element>),
+        num_tiles_(call.batch * call.num_kv_heads * num_groups_),
+        num_splits_(choose_splits()),
+        state_size_(ForwardGroup<Element>::elements(call.head_dim)) {
+    Workspace& workspace = *call.workspace;
+    states_ = workspace.allocate<Element>(num_tiles_ * num_splits_ * state_size_);
+    shared_ = workspace.allocate<Element>(call.num_threads * shared_size());
+  }
+
+  void run() {
+    call_.progress->begin(num_tiles_ * num_splits_);
+#pragma omp parallel num_threads(call_.num_threads)
+    {
+#pragma omp for collapse(2) schedule(dynamic)
+      for (std::int64_t tile = 0; tile < num_tiles_; ++tile) {
+        for (std::int64_t split = 0; split < num_splits_; ++split) {
+          if (call_.progress->cancelled()) continue;
+          attend_to_split(tile, split);
+          call_.progress->finished();
+        }
+      }
+#pragma omp for collapse(2) schedule(static)
+      for (std::int64_t tile = 0; tile < num_tiles_; ++tile) {
+        for (int lane = 0; lane < kGroup<Element>; ++lane) merge(tile, lane);
+      }
+    }
+  }
+
+ private:
+  /// A query of one of the heads that share K and V: lanes run over queries, then over heads.
+  struct Row {
+    std::int64_t b, kv_head, h, i;
+  };
+
+  static std::int64_t shared_size() { return ForwardGroup<Element>::shared_elements(); }
+
+  /// Two tasks a thread, as far as there are keys enough.
+  std::int64_t choose_splits() const {
+    if (num_tiles_ == 0) return 1;
+    const std::int64_t wanted = (2 * call_.num_threads + num_tiles_ - 1) / num_tiles_;
+    const std::int64_t most = call_.seqlen_k / kFewestKeys;
+    return wanted < most ? wanted : most > 1 ? most : 1;
+  }
+
+  ForwardGroup<Element> state(std::int64_t tile, std::int64_t split) const {
+    return {states_ + (tile * num_splits_ + split) * state_size_,
+            shared_ + omp_get_thread_num() * shared_size(), call_.head_dim};
+  }
+
+  bool has_row(std::int64_t tile, int lane) const {
+    return tile % num_groups_ * kGroup<Element> + lane < rows_;
+  }
+
+  Row row(std::int64_t tile, int lane) const {
+    const std::int64_t head = tile / num_groups_, b = head / call_.num_kv_heads,
+                       kv_head = head % call_.num_kv_heads,
+                       r = tile % num_groups_ * kGroup<Element> + lane;
+    return {b, kv_head, kv_head * (call_.num_heads / call_.num_kv_heads) + r / call_.seqlen_q,
+            r % call_.seqlen_q};
+  }
+
+  Lanes load_queries(const ForwardGroup<Element>& group, std::int64_t tile) const {
+    Lanes lanes;
+    forward::clear(group, call_.head_dim);
+    for (; lanes.count < kGroup<Element> && has_row(tile, lanes.count); ++lanes.count) {
+      const Row at = row(tile, lanes.count);
+      const std::int64_t visible = call_.visible_keys(at.b, at.i);
+      if (lanes.count == 0 || visible < lanes.fewest_keys) lanes.fewest_keys = visible;
+      if (visible > lanes.most_keys) lanes.most_keys = visible;
+      forward::set_query(group, lanes.count, call_.Q.head(at.b, at.h) + at.i * call_.Q.row_stride,
+                         call_.head_dim, call_.softmax_scale, visible);
+    }
+    return lanes;
+  }
+
+  void attend_to_split(std::int64_t tile, std::int64_t split) {
+    const ForwardGroup<Element> group = state(tile, split);
+    const Lanes lanes = load_queries(group, tile);
+    const Row first = row(tile, 0);
+    const Element* const K = call_.K.head(first.b, first.kv_head);
+    const Element* const V = call_.V.head(first.b, first.kv_head);
+    const std::int64_t num_kv_tiles = (lanes.most_keys + kBlockKV - 1) / kBlockKV;
+    const std::int64_t begin = num_kv_tiles * split / num_splits_ * kBlockKV;
+    const std::int64_t tiles_end = num_kv_tiles * (split + 1) / num_splits_ * kBlockKV;
+    const std::int64_t end = tiles_end < lanes.most_keys ? tiles_end : lanes.most_keys;
+    for (std::int64_t j = begin; j < end; j += kBlockKV) {
+      const KeyTile<Element> keys = {{K + j * call_.K.row_stride, call_.K.row_stride},
+                                     {V + j * call_.V.row_stride, call_.V.row_stride},
+                                     j,
+                                     end - j < kBlockKV ? end - j : kBlockKV};
+      forward::attend_lanes(group, keys, call_.head_dim, lanes);
+    }
+  }
+
+  /// One lane's splits into the caller's O and lse.
+  void merge(std::int64_t tile, int lane) const {
+    if (!has_row(tile, lane)) return;
+    const Row at = row(tile, lane);
+    const ForwardGroup<Element> merged = state(tile, 0);
+    for (std::int64_t split = 1; split < num_splits_; ++split) {
+      forward::merge_lane(merged, state(tile, split), lane, call_.head_dim);
+    }
+    forward::write_output(merged, lane, call_.head_dim,
+                          call_.O.head(at.b, at.h) + at.i * call_.O.row_stride);
+    call_.lse.at(at.b, at.h, at.i) = forward::logsumexp(merged, lane);
+  }
+
+  const ForwardCall<Element>& call_;
+  const std::int64_t rows_, num_groups_, num_tiles_, num_splits_, state_size_;
+  Element* states_;
+  Element* shared_;
+};
+
+}  // namespace
+
+template <class Element>
+void split_kv(const ForwardCall<Element>& call) {
+  SplitKv<Element>(call).run();
+}
+
+template void split_kv(const ForwardCall<float>&);
+template void split_kv(const ForwardCall<double>&);
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD
