@@ -12,13 +12,10 @@
 
 #include "attention_cpu/detail/call.hpp"
 #include "attention_cpu/detail/exponential.hpp"
+#include "attention_cpu/detail/finite.hpp"
 #include "attention_cpu/detail/product.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
-
-/// Queries side by side: as many as the widest block of the product has columns.
-template <class Element>
-inline constexpr int kGroup = kMicroVectors* kLanes<Element>;
 
 /// Keys and values that are worked on at once: S of one group fills a part of L1 or L2.
 inline constexpr int kBlockKV = 128;
@@ -152,15 +149,6 @@ void exponentials(const ForwardGroup<Element>& group, std::int64_t num_keys) {
     }
     store(group.row_sum + v * kL, load(group.row_sum + v * kL) + sum);
   }
-}
-
-template <class Element>
-bool is_finite(Operand<const Element> matrix, std::int64_t rows, std::int64_t columns) {
-  Element zero = 0;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t c = 0; c < columns; ++c) zero += 0 * matrix.data[i * matrix.stride + c];
-  }
-  return zero == 0;
 }
 
 /// O += P V of the visible pairs only: 0 * NaN must not reach a row that does not see the NaN.

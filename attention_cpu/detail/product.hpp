@@ -16,6 +16,10 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 inline constexpr int kMicroRows = kVectorRegisters == 32 ? 8 : 4, kMicroVectors = 3;
 
+/// Queries side by side: as many as a block of the product has columns.
+template <class Element>
+inline constexpr int kGroup = kMicroVectors* kLanes<Element>;
+
 /// How A [rows, depth] lies in memory.
 enum class Layout : std::uint8_t {
   kRows,     // A(i, k) at data[i stride + k]

@@ -12,6 +12,10 @@ template <class Element>
 void split_kv(const ForwardCall<Element>&);
 template <class Element>
 void online(const ForwardCall<Element>&);
+template <class Element>
+void bwd_onepass(const BackwardCall<Element>&);
+template <class Element>
+void bwd_twopass(const BackwardCall<Element>&);
 
 namespace {
 
@@ -19,6 +23,8 @@ constexpr KernelRow kRows[] = {
     {"flash2", flash2<float>, flash2<double>},
     {"split-kv", split_kv<float>, split_kv<double>},
     {"online", online<float>, online<double>},
+    {"bwd-onepass", nullptr, nullptr, bwd_onepass<float>, bwd_onepass<double>},
+    {"bwd-twopass", nullptr, nullptr, bwd_twopass<float>, bwd_twopass<double>},
 };
 
 }  // namespace

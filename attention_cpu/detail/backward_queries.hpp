@@ -1,0 +1,144 @@
+// What the backward pass reads of the queries, laid out once for all K/V tiles: in groups, one
+// query a lane, as the products of detail/product.hpp want their right operands.
+//
+// Memory  Q and dO once more, transposed, and three numbers a query; where head_dim is no multiple
+// of
+//         the vector's length, Q and dO a third time with rows padded to one
+#pragma once
+
+#include <limits>
+
+#include "attention_cpu/detail/call.hpp"
+#include "attention_cpu/detail/exponential.hpp"
+#include "attention_cpu/detail/finite.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+
+template <class Element>
+inline std::int64_t padded_head_dim(std::int64_t head_dim) {
+  return (head_dim + kLanes<Element> - 1) / kLanes<Element> * kLanes<Element>;
+}
+
+/// Neighbouring queries of one head.
+template <class Element>
+struct QueryGroup {
+  const Element* sQ;          // [head_dim, kGroup], times softmax_scale log2(e)
+  const Element* sdO;         // [head_dim, kGroup]
+  const Element* lse;         // [kGroup], in powers of two; +inf where nothing is visible: P = 0
+  const Element* delta;       // [kGroup]: rowsum(dO o O)
+  const Element* visible;     // [kGroup]: how many keys each query sees
+  Operand<const Element> Q;   // [count, padded head_dim], as the caller has it
+  Operand<const Element> dO;  // the same
+  int count;                  // queries
+  std::int64_t fewest_keys, most_keys;
+  bool is_finite;  // Q and dO
+};
+
+template <class Element>
+class BackwardQueries {
+ public:
+  explicit BackwardQueries(const BackwardCall<Element>& call)
+      : call_(call),
+        num_groups_((call.seqlen_q + kN - 1) / kN),
+        is_padded_(padded_head_dim<Element>(call.head_dim) != call.head_dim),
+        size_((2 * call.head_dim + 3) * kN +
+              (is_padded_ ? 2 * kN * padded_head_dim<Element>(call.head_dim) : 0)) {
+    Workspace& workspace = *call.workspace;
+    const std::int64_t count = call.batch * call.num_heads * num_groups_;
+    memory_ = workspace.allocate<Element>(count * size_);
+    finite_ = workspace.allocate<bool>(count);
+  }
+
+  std::int64_t num_groups() const { return num_groups_; }
+
+  /// Inside a parallel region, by all its threads; nothing is read before all are done.
+  void load() {
+#pragma omp for collapse(3) schedule(static)
+    for (std::int64_t b = 0; b < call_.batch; ++b) {
+      for (std::int64_t h = 0; h < call_.num_heads; ++h) {
+        for (std::int64_t g = 0; g < num_groups_; ++g) load_group(b, h, g);
+      }
+    }
+  }
+
+  QueryGroup<Element> group(std::int64_t b, std::int64_t h, std::int64_t g) const {
+    const std::int64_t head_dim = call_.head_dim, index = index_of(b, h, g), first = g * kN;
+    const Element* const sQ = memory_ + index * size_;
+    const Element* const sdO = sQ + head_dim * kN;
+    const Element* const lse = sdO + head_dim * kN;
+    const std::int64_t rest = call_.seqlen_q - first, padded = padded_head_dim<Element>(head_dim);
+    QueryGroup<Element> group;
+    group.sQ = sQ;
+    group.sdO = sdO;
+    group.lse = lse;
+    group.delta = lse + kN;
+    group.visible = lse + 2 * kN;
+    group.count = static_cast<int>(rest < kN ? rest : kN);
+    group.Q = {call_.Q.head(b, h) + first * call_.Q.row_stride, call_.Q.row_stride};
+    group.dO = {call_.dO.head(b, h) + first * call_.dO.row_stride, call_.dO.row_stride};
+    if (is_padded_) {
+      group.Q = {lse + 3 * kN, padded};
+      group.dO = {lse + 3 * kN + kN * padded, padded};
+    }
+    group.fewest_keys = call_.visible_keys(b, first);
+    group.most_keys = call_.visible_keys(b, first + group.count - 1);
+    group.is_finite = finite_[index];
+    return group;
+  }
+
+ private:
+  static constexpr std::int64_t kN = kGroup<Element>;
+
+  std::int64_t index_of(std::int64_t b, std::int64_t h, std::int64_t g) const {
+    return (b * call_.num_heads + h) * num_groups_ + g;
+  }
+
+  void load_group(std::int64_t b, std::int64_t h, std::int64_t g) {
+    const std::int64_t head_dim = call_.head_dim, index = index_of(b, h, g);
+    Element* const sQ = memory_ + index * size_;
+    Element* const sdO = sQ + head_dim * kN;
+    Element* const statistics = sdO + head_dim * kN;
+    for (std::int64_t k = 0; k < size_; ++k) sQ[k] = 0;
+    const std::int64_t rest = call_.seqlen_q - g * kN, count = rest < kN ? rest : kN;
+    const Element* const Q = call_.Q.head(b, h) + g * kN * call_.Q.row_stride;
+    const Element* const dO = call_.dO.head(b, h) + g * kN * call_.dO.row_stride;
+    const Element scale = static_cast<Element>(call_.softmax_scale * kLog2E);
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      const Element* const q = Q + lane * call_.Q.row_stride;
+      const Element* const gradient = dO + lane * call_.dO.row_stride;
+      for (std::int64_t c = 0; c < head_dim; ++c) sQ[c * kN + lane] = q[c] * scale;
+      for (std::int64_t c = 0; c < head_dim; ++c) sdO[c * kN + lane] = gradient[c];
+      load_statistics(b, h, g * kN + lane, statistics + lane);
+      if (is_padded_) {
+        const std::int64_t padded = padded_head_dim<Element>(head_dim);
+        Element* const rows = statistics + 3 * kN + lane * padded;
+        for (std::int64_t c = 0; c < head_dim; ++c) rows[c] = q[c];
+        for (std::int64_t c = 0; c < head_dim; ++c) rows[kN * padded + c] = gradient[c];
+      }
+    }
+    finite_[index] = is_finite<Element>({Q, call_.Q.row_stride}, count, head_dim) &&
+                     is_finite<Element>({dO, call_.dO.row_stride}, count, head_dim);
+  }
+
+  /// lse, delta and visible of query i, kN apart.
+  void load_statistics(std::int64_t b, std::int64_t h, std::int64_t i, Element* to) const {
+    constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
+    const Element* const o = call_.O.head(b, h) + i * call_.O.row_stride;
+    const Element* const gradient = call_.dO.head(b, h) + i * call_.dO.row_stride;
+    Element delta = 0;
+    for (std::int64_t c = 0; c < call_.head_dim; ++c) delta += gradient[c] * o[c];
+    const Element lse = call_.lse.at(b, h, i);
+    to[0] = lse == -kInfinity ? kInfinity : lse * static_cast<Element>(kLog2E);
+    to[kN] = delta;
+    to[2 * kN] = static_cast<Element>(call_.visible_keys(b, i));
+  }
+
+  const BackwardCall<Element>& call_;
+  const std::int64_t num_groups_;
+  const bool is_padded_;
+  const std::int64_t size_;  // elements a group
+  Element* memory_;
+  bool* finite_;
+};
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

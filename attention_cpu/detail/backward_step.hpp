@@ -1,0 +1,146 @@
+// One K/V tile meets one group of queries: the five products of the backward pass, or those of them
+// that are asked for.
+//
+//   S = Q' K^T;  P = exp2(S - lse);  dP = dO V^T;  dS = P o (dP - delta)
+//   dV += P^T dO;   dK += dS^T Q;   dQ += dS K          (dK and dQ are scaled by softmax_scale at
+//   the end)
+//
+// P, dP, dS are held transposed, [keys, queries]: see detail/product.hpp.
+#pragma once
+
+#include "attention_cpu/detail/backward_queries.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+
+template <class Element>
+struct BackwardTile {
+  Operand<const Element> K, V;  // [num_keys, head_dim], as the caller has them
+  std::int64_t first_key, num_keys;
+  std::int64_t head_dim;
+  Element *sP, *sdS;  // [num_keys, kGroup]
+  Element *dK, *dV;   // [num_keys, padded head_dim]; null: not wanted
+  Element* dQ;        // [head_dim, kGroup]; null: not wanted
+};
+
+namespace backward {
+
+/// C [rows, columns] += A B, as many columns at once as the product has registers for.
+template <class Element>
+void add_product(std::int64_t rows, std::int64_t depth, Operand<const Element> A,
+                 Operand<const Element> B, Operand<Element> C, std::int64_t columns) {
+  constexpr int kL = kLanes<Element>;
+  const auto some_columns = [&]<int kVectors>() {
+    product<Layout::kRows, Update::kAdd, kVectors, Element>(rows, depth, A, B, C);
+    B.data += kVectors * kL;
+    C.data += kVectors * kL;
+    columns -= kVectors * kL;
+  };
+  while (columns > 4 * kL || columns == 3 * kL) some_columns.template operator()<3>();
+  while (columns >= 2 * kL) some_columns.template operator()<2>();
+  if (columns > 0) some_columns.template operator()<1>();
+}
+
+/// From S and dP to P and dS, in place; 0 for hidden pairs.
+template <bool kMasked, int kVectors, class Element>
+void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector<Element> lse = load(queries.lse + v * kL), delta = load(queries.delta + v * kL),
+                          visible = load(queries.visible + v * kL);
+    for (std::int64_t j = 0; j < tile.num_keys; ++j) {
+      Element* const at_p = tile.sP + j * kN + v * kL;
+      Element* const at_ds = tile.sdS + j * kN + v * kL;
+      Vector<Element> p = exp2<Element>(load<Element>(at_p) - lse);
+      Vector<Element> ds = p * (load<Element>(at_ds) - delta);
+      if constexpr (kMasked) {
+        const auto is_visible = broadcast(static_cast<Element>(tile.first_key + j)) < visible;
+        p = is_visible ? p : Vector<Element>{};
+        ds = is_visible ? ds : Vector<Element>{};
+      }
+      store(at_p, p);
+      store(at_ds, ds);
+    }
+  }
+}
+
+/// The gradients from the visible pairs only: 0 * NaN must not reach a row that takes no part.
+template <class Element>
+void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  constexpr int kN = kGroup<Element>;
+  const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
+  for (std::int64_t j = 0; j < tile.num_keys; ++j) {
+    for (int i = 0; i < queries.count; ++i) {
+      if (static_cast<Element>(tile.first_key + j) >= queries.visible[i]) continue;
+      const Element p = tile.sP[j * kN + i], ds = tile.sdS[j * kN + i];
+      for (std::int64_t c = 0; c < tile.head_dim; ++c) {
+        if (tile.dV != nullptr) {
+          tile.dV[j * padded + c] += p * queries.dO.data[i * queries.dO.stride + c];
+          tile.dK[j * padded + c] += ds * queries.Q.data[i * queries.Q.stride + c];
+        }
+        if (tile.dQ != nullptr) tile.dQ[c * kN + i] += ds * tile.K.data[j * tile.K.stride + c];
+      }
+    }
+  }
+}
+
+template <int kVectors, class Element>
+void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  constexpr std::int64_t kN = kGroup<Element>;
+  const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.K,
+                                                             {queries.sQ, kN}, {tile.sP, kN});
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.V,
+                                                             {queries.sdO, kN}, {tile.sdS, kN});
+  if (tile.first_key + tile.num_keys > queries.fewest_keys) {
+    probabilities<true, kVectors>(queries, tile);
+    if (!queries.is_finite || !is_finite(tile.K, tile.num_keys, tile.head_dim) ||
+        !is_finite(tile.V, tile.num_keys, tile.head_dim)) {
+      return add_visible(queries, tile);
+    }
+  } else {
+    probabilities<false, kVectors>(queries, tile);
+  }
+  if (tile.dV != nullptr) {
+    add_product<Element>(tile.num_keys, queries.count, {tile.sP, kN}, queries.dO, {tile.dV, padded},
+                         padded);
+    add_product<Element>(tile.num_keys, queries.count, {tile.sdS, kN}, queries.Q, {tile.dK, padded},
+                         padded);
+  }
+  if (tile.dQ != nullptr) {
+    product<Layout::kColumns, Update::kAdd, kVectors, Element>(tile.head_dim, tile.num_keys, tile.K,
+                                                               {tile.sdS, kN}, {tile.dQ, kN});
+  }
+}
+
+/// The same for as many vectors as hold the queries; of the tile, the keys that one of them sees.
+template <class Element>
+void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
+  static_assert(kMicroVectors == 3);
+  const std::int64_t seen = queries.most_keys - tile.first_key;
+  if (seen < tile.num_keys) tile.num_keys = seen;
+  if (tile.num_keys <= 0) return;
+  if (queries.count > 2 * kLanes<Element>) {
+    step<3>(queries, tile);
+  } else if (queries.count > kLanes<Element>) {
+    step<2>(queries, tile);
+  } else {
+    step<1>(queries, tile);
+  }
+}
+
+/// A group's dQ [head_dim, kGroup], scaled, to the caller's rows; null: zeros.
+template <class Element>
+void write_rows(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h, std::int64_t g,
+                const Element* gradient) {
+  constexpr std::int64_t kN = kGroup<Element>;
+  const Element scale = static_cast<Element>(call.softmax_scale);
+  for (std::int64_t lane = 0; lane < kN && g * kN + lane < call.seqlen_q; ++lane) {
+    Element* const row = call.dQ.head(b, h) + (g * kN + lane) * call.dQ.row_stride;
+    for (std::int64_t c = 0; c < call.head_dim; ++c) {
+      row[c] = gradient == nullptr ? 0 : scale * gradient[c * kN + lane];
+    }
+  }
+}
+
+}  // namespace backward
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

@@ -1,0 +1,73 @@
+// dK and dV of one K/V tile: all queries that see it pass by, those of every head that reads it.
+#pragma once
+
+#include "attention_cpu/detail/backward_step.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+
+/// Keys and values that are worked on at once: with P, dS, dK and dV they fill a part of L2.
+inline constexpr std::int64_t kBackwardBlockKV = 128;
+
+template <class Element>
+class KeyGradients {
+ public:
+  /// `memory`: elements() of them.
+  KeyGradients(const BackwardCall<Element>& call, const BackwardQueries<Element>& queries,
+               Element* memory)
+      : call_(call), queries_(queries), memory_(memory) {}
+
+  static std::int64_t elements(std::int64_t head_dim) {
+    return 2 * kBackwardBlockKV * (kGroup<Element> + padded_head_dim<Element>(head_dim));
+  }
+
+  /// dq_of(h, g): where the group's dQ [head_dim, kGroup] is added to, or null.
+  template <class DqOf>
+  void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const DqOf& dq_of) {
+    BackwardTile<Element> tile = tile_at(b, kv_head, first_key);
+    const std::int64_t per_kv_head = call_.num_heads / call_.num_kv_heads;
+    const std::int64_t first_group = call_.first_query(b, first_key) / kGroup<Element>;
+    for (std::int64_t h = kv_head * per_kv_head; h < (kv_head + 1) * per_kv_head; ++h) {
+      for (std::int64_t g = first_group; g < queries_.num_groups(); ++g) {
+        tile.dQ = dq_of(h, g);
+        backward::meet(queries_.group(b, h, g), tile);
+      }
+    }
+    write(call_.dK, tile.dK, tile.num_keys, b, kv_head, first_key,
+          static_cast<Element>(call_.softmax_scale));
+    write(call_.dV, tile.dV, tile.num_keys, b, kv_head, first_key, 1);
+  }
+
+ private:
+  BackwardTile<Element> tile_at(std::int64_t b, std::int64_t kv_head, std::int64_t first_key) {
+    const std::int64_t padded = padded_head_dim<Element>(call_.head_dim);
+    const std::int64_t rest = call_.seqlen_k - first_key;
+    BackwardTile<Element> tile;
+    tile.K = {call_.K.head(b, kv_head) + first_key * call_.K.row_stride, call_.K.row_stride};
+    tile.V = {call_.V.head(b, kv_head) + first_key * call_.V.row_stride, call_.V.row_stride};
+    tile.first_key = first_key;
+    tile.num_keys = rest < kBackwardBlockKV ? rest : kBackwardBlockKV;
+    tile.head_dim = call_.head_dim;
+    tile.sP = memory_;
+    tile.sdS = tile.sP + kBackwardBlockKV * kGroup<Element>;
+    tile.dK = tile.sdS + kBackwardBlockKV * kGroup<Element>;
+    tile.dV = tile.dK + kBackwardBlockKV * padded;
+    tile.dQ = nullptr;
+    for (std::int64_t k = 0; k < 2 * kBackwardBlockKV * padded; ++k) tile.dK[k] = 0;
+    return tile;
+  }
+
+  void write(const Heads<Element>& to, const Element* gradient, std::int64_t num_keys,
+             std::int64_t b, std::int64_t kv_head, std::int64_t first_key, Element scale) const {
+    const std::int64_t padded = padded_head_dim<Element>(call_.head_dim);
+    for (std::int64_t j = 0; j < num_keys; ++j) {
+      Element* const row = to.head(b, kv_head) + (first_key + j) * to.row_stride;
+      for (std::int64_t c = 0; c < call_.head_dim; ++c) row[c] = scale * gradient[j * padded + c];
+    }
+  }
+
+  const BackwardCall<Element>& call_;
+  const BackwardQueries<Element>& queries_;
+  Element* memory_;
+};
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD
