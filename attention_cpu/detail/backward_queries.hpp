@@ -102,18 +102,18 @@ class BackwardQueries {
     const std::int64_t rest = call_.seqlen_q - g * kN, count = rest < kN ? rest : kN;
     const Element* const Q = call_.Q.head(b, h) + g * kN * call_.Q.row_stride;
     const Element* const dO = call_.dO.head(b, h) + g * kN * call_.dO.row_stride;
-    const Element scale = static_cast<Element>(call_.softmax_scale * kLog2E);
+    transpose(Q, call_.Q.row_stride, count, head_dim, sQ, kN,
+              static_cast<Element>(call_.softmax_scale * kLog2E));
+    transpose<Element>(dO, call_.dO.row_stride, count, head_dim, sdO, kN, 1);
     for (std::int64_t lane = 0; lane < count; ++lane) {
-      const Element* const q = Q + lane * call_.Q.row_stride;
-      const Element* const gradient = dO + lane * call_.dO.row_stride;
-      for (std::int64_t c = 0; c < head_dim; ++c) sQ[c * kN + lane] = q[c] * scale;
-      for (std::int64_t c = 0; c < head_dim; ++c) sdO[c * kN + lane] = gradient[c];
       load_statistics(b, h, g * kN + lane, statistics + lane);
       if (is_padded_) {
         const std::int64_t padded = padded_head_dim<Element>(head_dim);
         Element* const rows = statistics + 3 * kN + lane * padded;
-        for (std::int64_t c = 0; c < head_dim; ++c) rows[c] = q[c];
-        for (std::int64_t c = 0; c < head_dim; ++c) rows[kN * padded + c] = gradient[c];
+        for (std::int64_t c = 0; c < head_dim; ++c) rows[c] = Q[lane * call_.Q.row_stride + c];
+        for (std::int64_t c = 0; c < head_dim; ++c) {
+          rows[kN * padded + c] = dO[lane * call_.dO.row_stride + c];
+        }
       }
     }
     finite_[index] = is_finite<Element>({Q, call_.Q.row_stride}, count, head_dim) &&

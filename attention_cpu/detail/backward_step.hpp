@@ -133,12 +133,14 @@ template <class Element>
 void write_rows(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h, std::int64_t g,
                 const Element* gradient) {
   constexpr std::int64_t kN = kGroup<Element>;
-  const Element scale = static_cast<Element>(call.softmax_scale);
-  for (std::int64_t lane = 0; lane < kN && g * kN + lane < call.seqlen_q; ++lane) {
-    Element* const row = call.dQ.head(b, h) + (g * kN + lane) * call.dQ.row_stride;
-    for (std::int64_t c = 0; c < call.head_dim; ++c) {
-      row[c] = gradient == nullptr ? 0 : scale * gradient[c * kN + lane];
-    }
+  const std::int64_t rest = call.seqlen_q - g * kN, count = rest < kN ? rest : kN;
+  Element* const dQ = call.dQ.head(b, h) + g * kN * call.dQ.row_stride;
+  if (gradient != nullptr) {
+    return transpose(gradient, kN, call.head_dim, count, dQ, call.dQ.row_stride,
+                     static_cast<Element>(call.softmax_scale));
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t c = 0; c < call.head_dim; ++c) dQ[i * call.dQ.row_stride + c] = 0;
   }
 }
 

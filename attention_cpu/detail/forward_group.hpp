@@ -56,24 +56,24 @@ struct KeyTile {
 
 namespace forward {
 
-/// Before the first tile: nothing seen. Lanes without a query see no key.
+/// Before the first tile: nothing seen. Lanes without a query are 0 and see no key.
 template <class Element>
 void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   constexpr int kN = kGroup<Element>;
-  for (std::int64_t k = 0; k < head_dim * kN; ++k) group.sQ[k] = group.sO[k] = 0;
+  for (std::int64_t k = 0; k < head_dim * kN; ++k) group.sQ[k] = 0;
+  for (std::int64_t k = 0; k < head_dim * kN; ++k) group.sO[k] = 0;
   for (int lane = 0; lane < kN; ++lane) {
     group.row_max[lane] = -std::numeric_limits<Element>::infinity();
     group.row_sum[lane] = group.visible[lane] = 0;
   }
 }
 
-/// Lane `lane` takes query row `q` [head_dim], which sees the first `visible_keys`.
+/// Lanes from `lane` on take `count` rows of queries.
 template <class Element>
-void set_query(const ForwardGroup<Element>& group, int lane, const Element* q,
-               std::int64_t head_dim, double softmax_scale, std::int64_t visible_keys) {
-  const Element scale = static_cast<Element>(softmax_scale * kLog2E);
-  for (std::int64_t c = 0; c < head_dim; ++c) group.sQ[c * kGroup<Element> + lane] = q[c] * scale;
-  group.visible[lane] = static_cast<Element>(visible_keys);
+void set_queries(const ForwardGroup<Element>& group, int lane, Operand<const Element> Q,
+                 std::int64_t count, std::int64_t head_dim, double softmax_scale) {
+  transpose(Q.data, Q.stride, count, head_dim, group.sQ + lane, std::int64_t{kGroup<Element>},
+            static_cast<Element>(softmax_scale * kLog2E));
 }
 
 /// Scores of hidden pairs become -inf.
@@ -113,6 +113,14 @@ void row_maxima(const ForwardGroup<Element>& group, std::int64_t num_keys,
   }
 }
 
+/// What scores are taken relative to: a row that has only met -inf gets weights of 0 rather than of
+/// exp(-inf - -inf).
+template <class Element>
+Vector<Element> or_zero_if_nothing_seen(Vector<Element> row_max) {
+  const auto nothing_seen = row_max == broadcast(-std::numeric_limits<Element>::infinity());
+  return nothing_seen ? Vector<Element>{} : row_max;
+}
+
 /// O and l to the new maximum, where there is one.
 template <int kVectors, class Element>
 void rescale(const ForwardGroup<Element>& group, std::int64_t head_dim,
@@ -136,10 +144,8 @@ template <int kVectors, class Element>
 void exponentials(const ForwardGroup<Element>& group, std::int64_t num_keys) {
   constexpr int kL = kLanes<Element>;
   for (int v = 0; v < kVectors; ++v) {
-    const Vector<Element> row_max = load(group.row_max + v * kL);
-    // A row that has only met -inf keeps weights of 0 rather than -inf - -inf.
     const Vector<Element> subtracted =
-        row_max == -std::numeric_limits<Element>::infinity() ? Vector<Element>{} : row_max;
+        or_zero_if_nothing_seen<Element>(load(group.row_max + v * kL));
     Vector<Element> sum = {};
     for (std::int64_t j = 0; j < num_keys; ++j) {
       Element* const s = group.sP + j * kGroup<Element> + v * kL;
@@ -201,20 +207,23 @@ void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& ti
   }
 }
 
-/// The state of a lane that has seen the keys of both. Merging is associative and commutative (S3).
+/// The state after the keys of both. Merging is associative and commutative (S3).
 template <class Element>
-void merge_lane(const ForwardGroup<Element>& into, const ForwardGroup<Element>& other, int lane,
-                std::int64_t head_dim) {
-  const Element old_max = into.row_max[lane], other_max = other.row_max[lane];
-  const Element new_max = other_max > old_max ? other_max : old_max;
-  const bool nothing_seen = new_max == -std::numeric_limits<Element>::infinity();
-  const Element old_factor = nothing_seen ? 0 : std::exp2(old_max - new_max);
-  const Element other_factor = nothing_seen ? 0 : std::exp2(other_max - new_max);
-  into.row_max[lane] = new_max;
-  into.row_sum[lane] = old_factor * into.row_sum[lane] + other_factor * other.row_sum[lane];
-  for (std::int64_t c = 0; c < head_dim; ++c) {
-    Element& o = into.sO[c * kGroup<Element> + lane];
-    o = old_factor * o + other_factor * other.sO[c * kGroup<Element> + lane];
+void merge(const ForwardGroup<Element>& into, const ForwardGroup<Element>& other,
+           std::int64_t head_dim) {
+  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
+  for (int v = 0; v < kMicroVectors * kL; v += kL) {
+    const Vector<Element> old_max = load(into.row_max + v), other_max = load(other.row_max + v);
+    const Vector<Element> new_max = maximum(other_max, old_max);
+    const Vector<Element> subtracted = or_zero_if_nothing_seen<Element>(new_max);
+    const Vector<Element> factor = exp2<Element>(old_max - subtracted),
+                          other_factor = exp2<Element>(other_max - subtracted);
+    store(into.row_max + v, new_max);
+    store(into.row_sum + v,
+          factor * load(into.row_sum + v) + other_factor * load(other.row_sum + v));
+    for (std::int64_t c = v; c < head_dim * kN; c += kN) {
+      store(into.sO + c, factor * load(into.sO + c) + other_factor * load(other.sO + c));
+    }
   }
 }
 
@@ -225,11 +234,25 @@ Element logsumexp(const ForwardGroup<Element>& group, int lane) {
   return (group.row_max[lane] + std::log2(group.row_sum[lane])) * static_cast<Element>(kLn2);
 }
 
-/// O = O / l of a lane, to a row [head_dim].
+/// O = O / l, at the end; 0 where nothing was seen.
 template <class Element>
-void write_output(const ForwardGroup<Element>& group, int lane, std::int64_t head_dim, Element* o) {
-  const Element sum = group.row_sum[lane], factor = sum == 0 ? 0 : 1 / sum;
-  for (std::int64_t c = 0; c < head_dim; ++c) o[c] = group.sO[c * kGroup<Element> + lane] * factor;
+void normalise(const ForwardGroup<Element>& group, std::int64_t head_dim) {
+  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
+  for (int v = 0; v < kMicroVectors; ++v) {
+    const Vector<Element> sum = load(group.row_sum + v * kL);
+    const Vector<Element> factor = sum == 0 ? Vector<Element>{} : 1 / sum;
+    for (std::int64_t c = 0; c < head_dim; ++c) {
+      Element* const o = group.sO + c * kN + v * kL;
+      store(o, factor * load<Element>(o));
+    }
+  }
+}
+
+/// O of `count` lanes from `lane` on, to rows [head_dim].
+template <class Element>
+void write_outputs(const ForwardGroup<Element>& group, int lane, std::int64_t count,
+                   std::int64_t head_dim, Operand<Element> O) {
+  transpose<Element>(group.sO + lane, kGroup<Element>, head_dim, count, O.data, O.stride, 1);
 }
 
 }  // namespace forward

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <utility>
 
 #include "attention_cpu/detail/build.hpp"
 
@@ -61,6 +61,73 @@ inline void store(Element* to, Vector<Element> value) {
 template <class Element>
 inline Vector<Element> broadcast(Element value) {
   return value - Vector<Element>{};  // not +: -0 stays -0
+}
+
+namespace transposition {
+
+/// Lane of the pair (a, b) that goes to lane `lane` when blocks of `block` lanes change places: the
+/// odd blocks of a against the even ones of b.
+constexpr int source(int lane, int block, int lanes, bool second) {
+  const bool odd = (lane & block) != 0;
+  if (second) return odd ? lanes + lane : lane + block;
+  return odd ? lanes + lane - block : lane;
+}
+
+template <int kBlock, class Element, int... kLane>
+inline void exchange(Vector<Element>& a, Vector<Element>& b, std::integer_sequence<int, kLane...>) {
+  constexpr int kCount = sizeof...(kLane);
+  const Vector<Element> first =
+      __builtin_shufflevector(a, b, source(kLane, kBlock, kCount, false)...);
+  b = __builtin_shufflevector(a, b, source(kLane, kBlock, kCount, true)...);
+  a = first;
+}
+
+template <int kBlock, class Element>
+inline void exchange_all(Vector<Element> (&rows)[kLanes<Element>]) {
+  if constexpr (kBlock < kLanes<Element>) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes<Element>; ++i) {
+      if ((i & kBlock) != 0) continue;
+      exchange<kBlock, Element>(rows[i], rows[i + kBlock],
+                                std::make_integer_sequence<int, kLanes<Element>>());
+    }
+    exchange_all<2 * kBlock, Element>(rows);
+  }
+}
+
+}  // namespace transposition
+
+/// to(c, i) = factor from(i, c) for kLanes rows i and columns c of a matrix in memory.
+template <class Element>
+inline void transpose_block(const Element* from, std::int64_t from_stride, Element* to,
+                            std::int64_t to_stride, Vector<Element> factor) {
+  Vector<Element> rows[kLanes<Element>];
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes<Element>; ++i) rows[i] = factor * load(from + i * from_stride);
+  transposition::exchange_all<1, Element>(rows);
+#pragma GCC unroll 16
+  for (int c = 0; c < kLanes<Element>; ++c) store(to + c * to_stride, rows[c]);
+}
+
+/// to(c, i) = factor from(i, c), for any size.
+template <class Element>
+inline void transpose(const Element* from, std::int64_t from_stride, std::int64_t rows,
+                      std::int64_t columns, Element* to, std::int64_t to_stride, Element factor) {
+  constexpr int kL = kLanes<Element>;
+  for (std::int64_t i = 0; i < rows; i += kL) {
+    for (std::int64_t c = 0; c < columns; c += kL) {
+      if (rows - i >= kL && columns - c >= kL) {
+        transpose_block(from + i * from_stride + c, from_stride, to + c * to_stride + i, to_stride,
+                        broadcast(factor));
+        continue;
+      }
+      for (std::int64_t k = i; k < rows && k < i + kL; ++k) {
+        for (std::int64_t m = c; m < columns && m < c + kL; ++m) {
+          to[m * to_stride + k] = factor * from[k * from_stride + m];
+        }
+      }
+    }
+  }
 }
 
 /// b where a is NaN.

@@ -1,6 +1,9 @@
 #include "attention_cpu/detail/workspace.hpp"
 
 #include <omp.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <cstdlib>
 #include <limits>
@@ -12,7 +15,8 @@
 namespace flashlab::cpu::detail {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;  // a cache line, and the widest vector
+constexpr std::int64_t kAlignment = 64;              // a cache line, and the widest vector
+constexpr std::int64_t kHugePage = 2 * 1024 * 1024;  // of x86-64
 
 class OutOfMemory : public std::bad_alloc {
  public:
@@ -45,8 +49,16 @@ void* Workspace::allocate_bytes(std::int64_t count, std::int64_t size) {
     throw OutOfMemory(static_cast<double>(count) * static_cast<double>(size));
   }
   const std::int64_t bytes = (count * size + kAlignment - 1) / kAlignment * kAlignment;
-  void* const memory = std::aligned_alloc(kAlignment, static_cast<std::size_t>(kAlignment + bytes));
+  // Large memory in huge pages: a fault every 4 KiB would cost a short call a third of its time.
+  const bool is_large = bytes >= 2 * kHugePage;
+  const std::int64_t alignment = is_large ? kHugePage : kAlignment;
+  const std::int64_t rounded = (kAlignment + bytes + alignment - 1) / alignment * alignment;
+  void* const memory =
+      std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
   if (memory == nullptr) throw OutOfMemory(static_cast<double>(bytes));
+#if defined(__linux__)
+  if (is_large) madvise(memory, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);
+#endif
   newest_ = new (memory) Block{newest_};
   bytes_ += bytes;
   return static_cast<char*>(memory) + kAlignment;

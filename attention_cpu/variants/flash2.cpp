@@ -66,29 +66,35 @@ class QueryTile {
   }
 
   void load_queries(std::int64_t b, std::int64_t h, std::int64_t first_query) {
-    const Element* const Q = call_.Q.head(b, h);
+    const std::int64_t stride = call_.Q.row_stride;
     num_groups_ = 0;
-    for (std::int64_t i = first_query; i < call_.seqlen_q && num_groups_ < kNumGroups;) {
+    for (std::int64_t i = first_query; i < call_.seqlen_q && num_groups_ < kNumGroups;
+         i += kGroup<Element>) {
       const ForwardGroup<Element> to = group(num_groups_);
       Lanes& lanes = lanes_[num_groups_++];
-      forward::clear(to, call_.head_dim);
+      const std::int64_t rest = call_.seqlen_q - i;
+      lanes.count = static_cast<int>(rest < kGroup<Element> ? rest : kGroup<Element>);
       lanes.fewest_keys = call_.visible_keys(b, i);
-      for (lanes.count = 0; lanes.count < kGroup<Element> && i < call_.seqlen_q; ++i) {
-        lanes.most_keys = call_.visible_keys(b, i);
-        forward::set_query(to, lanes.count++, Q + i * call_.Q.row_stride, call_.head_dim,
-                           call_.softmax_scale, lanes.most_keys);
+      lanes.most_keys = call_.visible_keys(b, i + lanes.count - 1);
+      forward::clear(to, call_.head_dim);
+      forward::set_queries(to, 0, {call_.Q.head(b, h) + i * stride, stride}, lanes.count,
+                           call_.head_dim, call_.softmax_scale);
+      for (int lane = 0; lane < lanes.count; ++lane) {
+        to.visible[lane] = static_cast<Element>(call_.visible_keys(b, i + lane));
       }
     }
   }
 
   void write_outputs(std::int64_t b, std::int64_t h, std::int64_t first_query) {
-    Element* const O = call_.O.head(b, h);
+    const std::int64_t stride = call_.O.row_stride;
     std::int64_t i = first_query;
-    for (int g = 0; g < num_groups_; ++g) {
-      for (int lane = 0; lane < lanes_[g].count; ++lane, ++i) {
-        forward::write_output(group(g), lane, call_.head_dim, O + i * call_.O.row_stride);
-        call_.lse.at(b, h, i) = forward::logsumexp(group(g), lane);
+    for (int g = 0; g < num_groups_; i += lanes_[g++].count) {
+      for (int lane = 0; lane < lanes_[g].count; ++lane) {
+        call_.lse.at(b, h, i + lane) = forward::logsumexp(group(g), lane);
       }
+      forward::normalise(group(g), call_.head_dim);
+      forward::write_outputs(group(g), 0, lanes_[g].count, call_.head_dim,
+                             {call_.O.head(b, h) + i * stride, stride});
     }
   }
 

@@ -51,10 +51,8 @@ class SplitKv {
           call_.progress->finished();
         }
       }
-#pragma omp for collapse(2) schedule(static)
-      for (std::int64_t tile = 0; tile < num_tiles_; ++tile) {
-        for (int lane = 0; lane < kGroup<Element>; ++lane) merge(tile, lane);
-      }
+#pragma omp for schedule(static)
+      for (std::int64_t tile = 0; tile < num_tiles_; ++tile) merge(tile);
     }
   }
 
@@ -99,8 +97,9 @@ class SplitKv {
       const std::int64_t visible = call_.visible_keys(at.b, at.i);
       if (lanes.count == 0 || visible < lanes.fewest_keys) lanes.fewest_keys = visible;
       if (visible > lanes.most_keys) lanes.most_keys = visible;
-      forward::set_query(group, lanes.count, call_.Q.head(at.b, at.h) + at.i * call_.Q.row_stride,
-                         call_.head_dim, call_.softmax_scale, visible);
+      group.visible[lanes.count] = static_cast<Element>(visible);
+      const Element* const q = call_.Q.head(at.b, at.h) + at.i * call_.Q.row_stride;
+      forward::set_queries(group, lanes.count, {q, 0}, 1, call_.head_dim, call_.softmax_scale);
     }
     return lanes;
   }
@@ -124,17 +123,19 @@ class SplitKv {
     }
   }
 
-  /// One lane's splits into the caller's O and lse.
-  void merge(std::int64_t tile, int lane) const {
-    if (!has_row(tile, lane)) return;
-    const Row at = row(tile, lane);
+  /// A group's splits into the caller's O and lse.
+  void merge(std::int64_t tile) const {
     const ForwardGroup<Element> merged = state(tile, 0);
     for (std::int64_t split = 1; split < num_splits_; ++split) {
-      forward::merge_lane(merged, state(tile, split), lane, call_.head_dim);
+      forward::merge(merged, state(tile, split), call_.head_dim);
     }
-    forward::write_output(merged, lane, call_.head_dim,
-                          call_.O.head(at.b, at.h) + at.i * call_.O.row_stride);
-    call_.lse.at(at.b, at.h, at.i) = forward::logsumexp(merged, lane);
+    forward::normalise(merged, call_.head_dim);
+    for (int lane = 0; lane < kGroup<Element> && has_row(tile, lane); ++lane) {
+      const Row at = row(tile, lane);
+      Element* const o = call_.O.head(at.b, at.h) + at.i * call_.O.row_stride;
+      forward::write_outputs(merged, lane, 1, call_.head_dim, {o, 0});
+      call_.lse.at(at.b, at.h, at.i) = forward::logsumexp(merged, lane);
+    }
   }
 
   const ForwardCall<Element>& call_;
