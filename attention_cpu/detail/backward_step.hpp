@@ -9,6 +9,7 @@
 #pragma once
 
 #include "attention_cpu/detail/backward_queries.hpp"
+#include "attention_cpu/detail/turn.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
@@ -20,6 +21,7 @@ struct BackwardTile {
   Element *sP, *sdS;  // [num_keys, kGroup]
   Element *dK, *dV;   // [num_keys, padded head_dim]; null: not wanted
   Element* dQ;        // [head_dim, kGroup]; null: not wanted
+  Turn turn;          // to add to dQ
 };
 
 namespace backward {
@@ -73,14 +75,19 @@ void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>
       if (static_cast<Element>(tile.first_key + j) >= queries.visible[i]) continue;
       const Element p = tile.sP[j * kN + i], ds = tile.sdS[j * kN + i];
       for (std::int64_t c = 0; c < tile.head_dim; ++c) {
-        if (tile.dV != nullptr) {
-          tile.dV[j * padded + c] += p * queries.dO.data[i * queries.dO.stride + c];
-          tile.dK[j * padded + c] += ds * queries.Q.data[i * queries.Q.stride + c];
-        }
         if (tile.dQ != nullptr) tile.dQ[c * kN + i] += ds * tile.K.data[j * tile.K.stride + c];
+        if (tile.dV == nullptr) continue;
+        tile.dV[j * padded + c] += p * queries.dO.data[i * queries.dO.stride + c];
+        tile.dK[j * padded + c] += ds * queries.Q.data[i * queries.Q.stride + c];
       }
     }
   }
+}
+
+template <class Element>
+bool all_finite(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  return queries.is_finite && is_finite(tile.K, tile.num_keys, tile.head_dim) &&
+         is_finite(tile.V, tile.num_keys, tile.head_dim);
 }
 
 template <int kVectors, class Element>
@@ -91,14 +98,16 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
                                                              {queries.sQ, kN}, {tile.sP, kN});
   product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.V,
                                                              {queries.sdO, kN}, {tile.sdS, kN});
-  if (tile.first_key + tile.num_keys > queries.fewest_keys) {
+  const bool is_masked = tile.first_key + tile.num_keys > queries.fewest_keys;
+  if (is_masked) {
     probabilities<true, kVectors>(queries, tile);
-    if (!queries.is_finite || !is_finite(tile.K, tile.num_keys, tile.head_dim) ||
-        !is_finite(tile.V, tile.num_keys, tile.head_dim)) {
-      return add_visible(queries, tile);
-    }
   } else {
     probabilities<false, kVectors>(queries, tile);
+  }
+  if (is_masked && !all_finite(queries, tile)) {
+    if (!tile.turn.wait()) return;
+    add_visible(queries, tile);
+    return tile.turn.pass_on();
   }
   if (tile.dV != nullptr) {
     add_product<Element>(tile.num_keys, queries.count, {tile.sP, kN}, queries.dO, {tile.dV, padded},
@@ -106,9 +115,10 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
     add_product<Element>(tile.num_keys, queries.count, {tile.sdS, kN}, queries.Q, {tile.dK, padded},
                          padded);
   }
-  if (tile.dQ != nullptr) {
+  if (tile.dQ != nullptr && tile.turn.wait()) {
     product<Layout::kColumns, Update::kAdd, kVectors, Element>(tile.head_dim, tile.num_keys, tile.K,
                                                                {tile.sdS, kN}, {tile.dQ, kN});
+    tile.turn.pass_on();
   }
 }
 

@@ -20,16 +20,19 @@ class KeyGradients {
     return 2 * kBackwardBlockKV * (kGroup<Element> + padded_head_dim<Element>(head_dim));
   }
 
-  /// dq_of(h, g): where the group's dQ [head_dim, kGroup] is added to, or null.
-  template <class DqOf>
-  void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const DqOf& dq_of) {
+  /// add_to(tile, h, g): says in the tile where and when the group's dQ [head_dim, kGroup] is added
+  /// to.
+  template <class AddTo>
+  void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const AddTo& add_to) {
     BackwardTile<Element> tile = tile_at(b, kv_head, first_key);
     const std::int64_t per_kv_head = call_.num_heads / call_.num_kv_heads;
     const std::int64_t first_group = call_.first_query(b, first_key) / kGroup<Element>;
     for (std::int64_t h = kv_head * per_kv_head; h < (kv_head + 1) * per_kv_head; ++h) {
       for (std::int64_t g = first_group; g < queries_.num_groups(); ++g) {
-        tile.dQ = dq_of(h, g);
-        backward::meet(queries_.group(b, h, g), tile);
+        const QueryGroup<Element> queries = queries_.group(b, h, g);
+        if (queries.most_keys <= first_key) continue;
+        add_to(tile, h, g);
+        backward::meet(queries, tile);
       }
     }
     write(call_.dK, tile.dK, tile.num_keys, b, kv_head, first_key,
@@ -41,7 +44,7 @@ class KeyGradients {
   BackwardTile<Element> tile_at(std::int64_t b, std::int64_t kv_head, std::int64_t first_key) {
     const std::int64_t padded = padded_head_dim<Element>(call_.head_dim);
     const std::int64_t rest = call_.seqlen_k - first_key;
-    BackwardTile<Element> tile;
+    BackwardTile<Element> tile = {};
     tile.K = {call_.K.head(b, kv_head) + first_key * call_.K.row_stride, call_.K.row_stride};
     tile.V = {call_.V.head(b, kv_head) + first_key * call_.V.row_stride, call_.V.row_stride};
     tile.first_key = first_key;
@@ -51,7 +54,6 @@ class KeyGradients {
     tile.sdS = tile.sP + kBackwardBlockKV * kGroup<Element>;
     tile.dK = tile.sdS + kBackwardBlockKV * kGroup<Element>;
     tile.dV = tile.dK + kBackwardBlockKV * padded;
-    tile.dQ = nullptr;
     for (std::int64_t k = 0; k < 2 * kBackwardBlockKV * padded; ++k) tile.dK[k] = 0;
     return tile;
   }
