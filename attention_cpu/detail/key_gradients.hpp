@@ -6,7 +6,7 @@
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 /// Keys and values that are worked on at once: with P, dS, dK and dV they fill a part of L2.
-inline constexpr std::int64_t kBackwardBlockKV = 128;
+inline constexpr std::int64_t kBackwardBlockKV = 192;
 
 template <class Element>
 class KeyGradients {
