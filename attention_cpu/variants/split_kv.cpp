@@ -6,7 +6,8 @@
 // Shapes   attention/problem.hpp
 // Tiles    a group of kGroup lanes holds queries of every head that reads the same K and V, so that
 // one
-//          query of 8 grouped heads fills 8 lanes and reads K and V once
+//          query of 8 grouped heads fills 8 lanes and reads K and V once; a group of at most
+//          kFewQueries passes the keys one by one (detail/single_query.hpp)
 // Parallel over batch, kv heads, groups and splits: one query of one head uses all cores
 // Traffic  K and V once for each group; the splits' states are written and read once
 // Memory   (head_dim + 2) numbers for each lane and split
@@ -16,7 +17,7 @@
 //
 #include <omp.h>
 
-#include "attention_cpu/detail/forward_group.hpp"
+#include "attention_cpu/detail/single_query.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
@@ -62,7 +63,12 @@ class SplitKv {
     std::int64_t b, kv_head, h, i;
   };
 
-  static std::int64_t shared_size() { return ForwardGroup<Element>::shared_elements(); }
+  /// Of the memory that the groups of one thread share.
+  std::int64_t shared_size() const {
+    const std::int64_t lanes = ForwardGroup<Element>::shared_elements(),
+                       one_by_one = single_query::shared_elements(call_.head_dim);
+    return lanes > one_by_one ? lanes : one_by_one;
+  }
 
   /// Two tasks a thread, as far as there are keys enough.
   std::int64_t choose_splits() const {
@@ -119,7 +125,17 @@ class SplitKv {
                                      {V + j * call_.V.row_stride, call_.V.row_stride},
                                      j,
                                      end - j < kBlockKV ? end - j : kBlockKV};
-      forward::attend_lanes(group, keys, call_.head_dim, lanes);
+      attend(group, keys, lanes);
+    }
+  }
+
+  void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& keys,
+              const Lanes& lanes) {
+    if (lanes.count > kFewQueries || call_.head_dim % kLanes<Element> != 0) {
+      return forward::attend_lanes(group, keys, call_.head_dim, lanes);
+    }
+    for (int lane = 0; lane < lanes.count; ++lane) {
+      single_query::attend(group, lane, keys, call_.head_dim);
     }
   }
 
