@@ -18,6 +18,7 @@
 // Work       five products of 2 batch num_heads seqlen_q seqlen_k head_dim FLOPs: "10 BHT^2D", P
 //            recomputed once; hidden pairs are computed too
 // Workspace  batch num_heads seqlen_q (3 seqlen_k + 1) elements
+// Against    nothing: the gradients as they are derived, an operation a pass
 // Source     S3, S2; toymachine/programs/bwd_naive.toy
 #include "attention_cpu/detail/stored.hpp"
 
