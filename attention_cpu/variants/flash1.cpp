@@ -16,6 +16,8 @@
 // Workspace  2 batch num_heads seqlen_q + num_threads kBlockQ (kBlockKV + 2) elements
 // Against    online: a tile of queries and keys at a time; O is divided by its sum in each round
 // Source     Dao et al. 2022, FlashAttention, algorithm 1; toymachine/programs/flash1.toy
+#include "attention_cpu/detail/build.hpp"
+//
 #include "attention_cpu/detail/tiles.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {

@@ -13,6 +13,8 @@
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
 // Against    naive: 2 stores and 2 loads of seqlen_q seqlen_k numbers a head instead of 5 and 7
 // Source     S0, what a compiler makes of naive; toymachine/programs/fused_softmax.toy
+#include "attention_cpu/detail/build.hpp"
+//
 #include "attention_cpu/detail/stored.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {

@@ -2,7 +2,10 @@
 //
 // Eigen packs both operands into memory on the stack up to a limit and allocates beyond it. Tiles
 // of kBlockQ x head_dim and kBlockKV x head_dim stay below the limit, so nothing is allocated.
+#include "attention_cpu/detail/build.hpp"
+//
 #include "attention/problem.hpp"
+#include "attention_cpu/detail/finite.hpp"
 #include "attention_cpu/detail/matrix.hpp"
 #include "attention_cpu/detail/tiles.hpp"
 
@@ -16,10 +19,10 @@ constexpr bool fits_on_stack(std::int64_t rows) {
 static_assert(fits_on_stack<float>(kBlockQ<float>) && fits_on_stack<float>(kBlockKV<float>));
 static_assert(fits_on_stack<double>(kBlockQ<double>) && fits_on_stack<double>(kBlockKV<double>));
 
-/// 0 x is 0 for every number and NaN for the rest.
 template <class Element>
 bool is_finite(const ConstTile<Element>& tile) {
-  return tile.size() == 0 || (tile * Element{0}).sum() == 0;
+  return is_finite(Operand<const Element>{tile.data(), tile.outerStride()}, tile.rows(),
+                   tile.cols());
 }
 
 }  // namespace

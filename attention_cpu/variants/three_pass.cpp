@@ -14,6 +14,8 @@
 // Workspace  num_threads kBlockQ (kBlockKV + 2) elements
 // Against    fused-softmax: S and P are not stored
 // Source     S3, safe softmax; toymachine/programs/three_pass.toy
+#include "attention_cpu/detail/build.hpp"
+//
 #include "attention_cpu/detail/tiles.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
