@@ -15,9 +15,9 @@
 //
 #include <Eigen/Core>
 #include <cmath>
-#include <limits>
 
 #include "attention_cpu/detail/call.hpp"
+#include "attention_cpu/detail/matrix.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
@@ -30,27 +30,26 @@ using ConstVector = Eigen::Map<const Eigen::Array<Element, Eigen::Dynamic, 1>>;
 template <class Element>
 void attend_to_one_query(const ForwardCall<Element>& call, std::int64_t b, std::int64_t h,
                          std::int64_t i) {
-  constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
   const std::int64_t kv_head = call.kv_head(h), num_visible = call.visible_keys(b, i);
   const ConstVector<Element> q(call.Q.head(b, h) + i * call.Q.row_stride, call.head_dim);
   Vector<Element> o(call.O.head(b, h) + i * call.O.row_stride, call.head_dim);
   const Element scale = static_cast<Element>(call.softmax_scale);
 
-  Element row_max = -kInfinity, row_sum = 0;
+  Element row_max = -kInfinity<Element>, row_sum = 0;
   o.setZero();
   for (std::int64_t j = 0; j < num_visible; ++j) {
     const ConstVector<Element> k(call.K.head(b, kv_head) + j * call.K.row_stride, call.head_dim);
     const ConstVector<Element> v(call.V.head(b, kv_head) + j * call.V.row_stride, call.head_dim);
     const Element s = scale * (q * k).sum();
-    if (s == -kInfinity) continue;  // weight 0
-    const Element new_max = s > row_max ? s : row_max;
-    const Element rescale = std::exp(row_max - new_max), weight = std::exp(s - new_max);
+    const Element new_max = s > row_max ? s : row_max, shift = shift_of(new_max);
+    const Element rescale = std::exp(row_max - shift), weight = std::exp(s - shift);
     row_sum = row_sum * rescale + weight;
     o = o * rescale + weight * v;
     row_max = new_max;
   }
-  if (row_sum != 0) o /= row_sum;
-  call.lse.at(b, h, i) = row_sum == 0 ? -kInfinity : row_max + std::log(row_sum);
+  o /= divisor_of(row_sum);
+  if (row_sum == 0) o.setZero();
+  call.lse.at(b, h, i) = logsumexp(row_max, row_sum);
 }
 
 }  // namespace
