@@ -143,15 +143,16 @@ void check_options(AttentionProblem& problem, const AttentionOptions& options) {
 
 void check_outputs(std::span<const Named> outputs, std::span<const Named> inputs) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const auto& [name, tensor] = outputs[k];
+    const Named& output = outputs[k];
+    const TensorView& tensor = output.tensor;
     if (may_overlap_itself(tensor)) {
-      throw ProblemError(name,
+      throw ProblemError(output.name,
                          "shape " + list(tensor.shape) + " with strides " + list(tensor.strides),
                          "a place of its own for every element of an output");
     }
     const auto check_against = [&](const Named& other) {
       if (may_overlap(tensor, other.tensor)) {
-        throw ProblemError(name, "memory that " + std::string(other.name) + " lies in too",
+        throw ProblemError(output.name, "memory that " + std::string(other.name) + " lies in too",
                            "an output that shares memory with no other tensor");
       }
     };

@@ -11,10 +11,10 @@
 //          dX and rows of the dW are dealt out to as many groups as there are threads, and in each
 //          round every thread adds to another group's: nothing is added to by two at a time, and
 //          the order depends on the number of threads alone
-// Memory   num_threads (2 kBlock^2 + kBlock (2 + head_dim + 4 d_model)) elements, whatever seqlen
-// is Cost     streamed_backward_flops: more than two steps unless d_model < head_dim / 2 Against
-// bwd-twopass and plain products: no array of dQ, dK, dV between them Source   S3, associativity of
-// dX and the weight gradients
+// Memory   2 kBlock^2 + kBlock (2 + head_dim + 4 d_model) elements a thread, whatever seqlen is
+// Cost     streamed_backward_flops: more than in two steps unless d_model < head_dim / 2
+// Against  bwd-twopass and plain products: no array of dQ, dK, dV between them
+// Source   S3, associativity of dX and the weight gradients; toymachine/programs/stream_dx.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>

@@ -2,9 +2,11 @@
 #include "attention_cpu/projections.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/attention_cpu/plain_gradients.hpp"
@@ -188,6 +190,30 @@ TEST_CASE("streamed gradients have the same bits for the same number of threads"
     CHECK(next.dW_K == first.dW_K);
     CHECK(next.dW_V == first.dW_V);
   }
+}
+
+TEST_CASE("Q, K, V and two-step gradients have the same bits whatever the number of threads") {
+  Layer<float> layer({1, 3, 1, 300, 16, 140, Mask::kCausalTopLeft});
+  const auto all = [&](int num_threads) {
+    cpu::project(layer.projection(), threads(num_threads));
+    cpu::project_backward("bwd-twopass", layer.backward(), layer.options(), threads(num_threads));
+    return std::tuple(layer.Q, layer.K, layer.V, layer.dX, layer.dW_Q, layer.dW_K, layer.dW_V);
+  };
+  const auto with_one = all(1);
+  CHECK((all(2) == with_one));
+  CHECK((all(5) == with_one));
+}
+
+TEST_CASE("two steps tell their progress as one call's") {
+  Layer<float> layer({1, 2, 1, 300, 16, 24});
+  std::vector<double> shares;
+  cpu::ExecutionOptions execution = threads(1);
+  execution.progress = [&](double share) { shares.push_back(share); };
+  cpu::project_backward("bwd-twopass", layer.backward(), {}, execution);
+  REQUIRE_FALSE(shares.empty());
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.front() < 0.5);
+  CHECK(shares.back() == 1);
 }
 
 TEST_CASE("the projections' tensors may have any strides") {
