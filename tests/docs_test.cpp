@@ -284,6 +284,17 @@ TEST_CASE("the language chapter has every word of the language") {
   }
 }
 
+TEST_CASE("the functions that the chapter on a CPU names are in the code") {
+  static const std::regex named(R"(`forward::(\w+)`)");
+  const std::string chapter = read(kRoot / "docs/09_on_a_cpu.md");
+  const std::string code = read(kRoot / "attention_cpu/detail/forward_group.hpp");
+  std::sregex_iterator it(chapter.begin(), chapter.end(), named);
+  REQUIRE(it != std::sregex_iterator());
+  for (; it != std::sregex_iterator(); ++it) {
+    CHECK_THAT(code, flashlab::test::contains(" " + (*it)[1].str() + "("));
+  }
+}
+
 TEST_CASE("links between the pages of the docs lead somewhere") {
   static const std::regex link(R"(\]\(([^)#:]*)(#([^)]*))?\))");
   for (const fs::path& page : pages()) {

@@ -1,8 +1,7 @@
 // 16-bit floats to float and back, a vector at a time where they lie side by side.
 //
-// fp16  by the processor's own conversions where the build has them (F16C, AVX-512), else in
-// integer
-//       arithmetic with the same bits, NaN included: quiet, with as much of the payload as fits
+// fp16  by the processor's own conversions where the build has them (F16C, AVX-512), elsewhere by
+//       integer operations with the same bits; NaN is made quiet and keeps what fits of its payload
 // bf16  always in integer arithmetic, which compilers turn into vectors. AVX-512's vcvtneps2bf16
 //       would flush subnormal numbers to 0, and the results of a call would depend on the processor
 #include "attention_cpu/detail/half.hpp"
