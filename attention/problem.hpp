@@ -17,13 +17,11 @@
 //            0
 //                           (keys: the key length where one is given)                          1 1
 //                           1
-// lse      natural logarithm. A row that sees no key, or only scores of -inf: O = 0, lse = -inf,
-// and
-//          zero gradients.
-// NaN, inf a NaN or infinity in row i of Q makes row i of O and lse NaN; one in row j of K or V
-// makes
-//          NaN (V: the infinity or NaN in that column) of the rows that see key j. Rows that do not
-//          see it are not touched. The one infinity with a meaning is a score of -inf: weight 0.
+// lse      natural logarithm. A row that sees no key, or only scores of -inf, has O = 0,
+//          lse = -inf and zero gradients.
+// NaN, inf one in row i of Q makes row i of O and lse NaN; one in row j of K makes NaN of the rows
+//          that see key j, one in V spoils its column of them. Rows that do not see it are not
+//          touched. The one infinity with a meaning is a score of -inf: weight 0.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// The names of the algorithms: the same in toy programs, on the CPU, on the GPU, in tests and
-// reports.
+// The names of the algorithms: the same in toy programs, on CPU and GPU, in tests and reports.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 // From the caller's tensors to a variant's call and back: checks, conversion, choice of the build.
 #include "attention_cpu/attention.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -26,34 +24,6 @@ const KernelRow& find_row(const KernelTable& kernels, std::string_view variant, 
       kernels.rows, end, [&](const KernelRow& candidate) { return candidate.variant == variant; });
   if (row == end) throw ProblemError("variant", variant, "a variant that runs on the CPU");
   return *row;
-}
-
-Sizes sizes_of(const AttentionProblem& problem, int num_threads) {
-  Sizes sizes;
-  sizes.batch = problem.batch;
-  sizes.num_heads = problem.num_heads;
-  sizes.num_kv_heads = problem.num_kv_heads;
-  sizes.seqlen_q = problem.seqlen_q;
-  sizes.seqlen_k = problem.seqlen_k;
-  sizes.head_dim = problem.head_dim;
-  sizes.is_causal = problem.mask != Mask::kNone;
-  sizes.is_bottom_right = problem.mask == Mask::kCausalBottomRight;
-  sizes.key_lengths = problem.key_lengths.empty() ? nullptr : problem.key_lengths.data();
-  sizes.softmax_scale = problem.softmax_scale;
-  sizes.num_threads = num_threads;
-  return sizes;
-}
-
-int threads_of(const ExecutionOptions& options) {
-  if (options.num_threads < 0) {
-    throw ProblemError("num_threads", std::to_string(options.num_threads), "0 or more");
-  }
-  return options.num_threads > 0 ? options.num_threads : omp_get_max_threads();
-}
-
-Execution finish(const Workspace& workspace, const ExecutionOptions& options, int num_threads) {
-  if (options.cancelled != nullptr && *options.cancelled) throw Cancelled();
-  return {num_threads, options.instruction_set, workspace.bytes()};
 }
 
 template <class Element>

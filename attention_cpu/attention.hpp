@@ -43,17 +43,15 @@ struct Cancelled : std::runtime_error {
 ///
 /// Tensors  as attention/problem.hpp has them; float, double, or bf16 and fp16 computed in float
 /// Errors   ProblemError (also: an unknown variant, a backward one); std::bad_alloc says how much
-/// Bits     the same for a given num_threads and instruction set
-/// Cost     forward_flops(problem), for three-pass half as much again; workspace as the variant's
-/// file
-///          says
+/// Bits     the same every time for an instruction set and a num_threads, which matters to split-kv
+/// Cost     forward_flops(problem), more for three-pass; workspace as the variant's file says
 Execution attention_forward(std::string_view variant, const ForwardTensors& tensors,
                             const AttentionOptions& options = {},
                             const ExecutionOptions& execution = {});
 
 /// dQ, dK, dV from what the forward pass left: P = exp(S - lse), D = rowsum(dO o O).
 ///
-/// Bits  the same for a given num_threads; for bwd-twopass whatever num_threads is
+/// Bits  the same every time for an instruction set, whatever num_threads is
 Execution attention_backward(std::string_view variant, const BackwardTensors& tensors,
                              const AttentionOptions& options = {},
                              const ExecutionOptions& execution = {});

@@ -3,15 +3,19 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
 
-set_target_properties(flashlab_toymachine PROPERTIES EXPORT_NAME toymachine)
-target_compile_features(flashlab_toymachine PUBLIC cxx_std_20)  # so do its headers' readers
-install(TARGETS flashlab_toymachine EXPORT flashlab_targets
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# A library's folder is its name; only the folder's top-level headers are public, included as
+# "toymachine/assembler.hpp". The attention variants of each instruction set are objects inside
+# flashlab_attention_cpu and nothing a user sees.
+foreach(folder toymachine attention attention_cpu)
+  set_target_properties(flashlab_${folder} PROPERTIES EXPORT_NAME ${folder})
+  target_compile_features(flashlab_${folder} PUBLIC cxx_std_20)  # so do its headers' readers
+  install(TARGETS flashlab_${folder} EXPORT flashlab_targets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.hpp")
+  install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/${folder}")
+endforeach()
 install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-
-# Only a folder's top-level headers are public; included as "toymachine/assembler.hpp".
-file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/toymachine/*.hpp")
-install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/toymachine")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/flashlabConfig.cmake.in"
                               "${PROJECT_BINARY_DIR}/flashlabConfig.cmake"

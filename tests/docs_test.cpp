@@ -5,6 +5,7 @@
 //   arrow:
 //                                                 with that exit code, its messages included
 //   <!-- file: toymachine/programs/x.toy -->      the file
+//   <!-- file: attention_cpu/x.cpp, function: f -->  the function's definition in it
 //   <!-- home $ flashlab exercises list -->       the command's output in a folder of the page's
 //   own,
 //                                                 empty at first, which is the home folder, too
@@ -68,6 +69,7 @@ std::vector<fs::path> pages() {
 struct Block {
   std::string command;  // empty: a file
   std::string file;
+  std::string function;  // of the file; empty: all of it
   bool in_home = false;  // a file is written then, not read
   int exit_code = 0;
   std::size_t marker = 0;
@@ -86,6 +88,8 @@ bool find_content(const Lines& lines, Block& block) {
   return block.last < lines.size();
 }
 
+constexpr const char* kFunction = ", function: ";
+
 std::vector<Block> blocks(const Lines& lines) {
   static const std::regex marker(R"(<!-- (home )?(\$|file:|write:) (.*?)( \(exit (\d+)\))? -->)");
   std::vector<Block> found;
@@ -97,6 +101,10 @@ std::vector<Block> blocks(const Lines& lines) {
     block.in_home = match[1].matched;
     (match[2] == "$" ? block.command : block.file) = match[3];
     if (match[5].matched) block.exit_code = std::stoi(match[5]);
+    if (const std::size_t comma = block.file.find(kFunction); comma != std::string::npos) {
+      block.function = block.file.substr(comma + std::string(kFunction).size());
+      block.file.resize(comma);
+    }
     INFO("line " << i + 1 << ": " << lines[i]);
     REQUIRE((match[2] == "write:") == (block.in_home && block.command.empty()));
     REQUIRE(find_content(lines, block));
@@ -104,6 +112,22 @@ std::vector<Block> blocks(const Lines& lines) {
     i = block.last;
   }
   return found;
+}
+
+/// The definition of a function, as clang-format lays it out; empty if there is none.
+std::string definition(const Lines& lines, const std::string& function) {
+  const std::regex first_line("( {0,2})[^ /].*\\b" + function + "\\(.*[^;]");
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::smatch match;
+    if (!std::regex_match(lines[i], match, first_line)) continue;
+    const std::string indent = match[1];
+    const auto last =
+        std::find(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), indent + "}");
+    if (last == lines.end()) continue;
+    const bool is_template = i > 0 && lines[i - 1].starts_with(indent + "template");
+    return join(lines, is_template ? i - 1 : i, static_cast<std::size_t>(last - lines.begin()) + 1);
+  }
+  return "";
 }
 
 struct Output {
@@ -155,6 +179,11 @@ std::string content(const Lines& lines, const Block& block, const HomeFolder& ho
   if (block.command.empty() && block.in_home) {
     const std::string text = join(lines, block.first, block.last);
     std::ofstream(home.path() / block.file, std::ios::binary) << text;
+    return text;
+  }
+  if (block.command.empty() && !block.function.empty()) {
+    const std::string text = definition(split(read(kRoot / block.file)), block.function);
+    CHECK_FALSE(text.empty());
     return text;
   }
   if (block.command.empty()) return read(kRoot / block.file);
@@ -252,6 +281,17 @@ TEST_CASE("the language chapter has every word of the language") {
   const auto& words = flashlab::toy::language_words();
   for (const Lines& list : {words.directives, words.keywords, words.functions}) {
     for (const std::string& word : list) CHECK_THAT(chapter, flashlab::test::contains(word));
+  }
+}
+
+TEST_CASE("the functions that the chapter on a CPU names are in the code") {
+  static const std::regex named(R"(`forward::(\w+)`)");
+  const std::string chapter = read(kRoot / "docs/09_on_a_cpu.md");
+  const std::string code = read(kRoot / "attention_cpu/detail/forward_group.hpp");
+  std::sregex_iterator it(chapter.begin(), chapter.end(), named);
+  REQUIRE(it != std::sregex_iterator());
+  for (; it != std::sregex_iterator(); ++it) {
+    CHECK_THAT(code, flashlab::test::contains(" " + (*it)[1].str() + "("));
   }
 }
 

@@ -2,8 +2,7 @@
 // query a lane, as the products of detail/product.hpp want their right operands.
 //
 // Memory  Q and dO once more, transposed, and three numbers a query; where head_dim is no multiple
-// of
-//         the vector's length, Q and dO a third time with rows padded to one
+//         of the vector's length, Q and dO a third time, with rows padded to one
 #pragma once
 
 #include <limits>

@@ -1,6 +1,5 @@
 // What a variant is given: checked, with a unit stride along head_dim, in the type it computes in.
-// Plain data and inline functions only: files that are compiled once for each instruction set read
-// it.
+// Plain data and inline functions only: files compiled once for each instruction set read it.
 #pragma once
 
 #include <cstdint>

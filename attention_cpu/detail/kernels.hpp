@@ -5,6 +5,7 @@
 
 #include "attention/tensor.hpp"
 #include "attention_cpu/detail/call.hpp"
+#include "attention_cpu/detail/projection_call.hpp"
 
 namespace flashlab::cpu::detail {
 
@@ -17,6 +18,7 @@ struct KernelTable {
   /// The way back, rounded to nearest even.
   void (*store_floats)(const float* from, std::int64_t count, void* to, DataType dtype,
                        std::int64_t stride);
+  ProjectionKernels projections;
 };
 
 }  // namespace flashlab::cpu::detail

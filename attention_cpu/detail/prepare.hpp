@@ -5,9 +5,16 @@
 #include <type_traits>
 
 #include "attention/problem.hpp"
+#include "attention_cpu/attention.hpp"
 #include "attention_cpu/detail/kernels.hpp"
 
 namespace flashlab::cpu::detail {
+
+Sizes sizes_of(const AttentionProblem& problem, int num_threads);
+/// Throws ProblemError for a negative number.
+int threads_of(const ExecutionOptions& options);
+/// What the call took; throws Cancelled when it was not finished.
+Execution finish(const Workspace& workspace, const ExecutionOptions& options, int num_threads);
 
 struct Preparation {
   Workspace& workspace;

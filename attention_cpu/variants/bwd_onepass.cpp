@@ -9,10 +9,9 @@
 //
 // Shapes   attention/problem.hpp
 // Tiles    kBackwardBlockKV keys; kGroup queries, one a lane (detail/backward_step.hpp)
-// Parallel over batch, kv heads and K/V tiles. Threads take tiles as they become free, the tiles of
-// one
-//          head in order; to a group's dQ, the tiles are added in that order (detail/turn.hpp): the
-//          GPU's atomic adds, but with the same bits every time, whatever the number of threads
+// Parallel over batch, kv heads and K/V tiles. Threads take tiles as they become free, those of one
+//          head in order, and add to a group's dQ in that order (detail/turn.hpp): the GPU's atomic
+//          adds, but with the same bits every time, whatever the number of threads
 // Traffic  Q, dO and dQ once for each K/V tile; K, V, dK, dV once
 // Memory   detail/backward_queries.hpp, and dQ once more
 // Against  bwd-twopass: five products instead of seven, but dQ is shared

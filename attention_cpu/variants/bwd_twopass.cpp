@@ -1,5 +1,4 @@
-// bwd-twopass: one pass over the tiles for dQ, one for dK and dV; no two threads write to one
-// place.
+// bwd-twopass: one pass over the tiles for dQ, one for dK and dV; no thread waits for another.
 //
 //   delta = rowsum(dO o O)
 //   for each group of queries i:  dQi = 0
@@ -11,8 +10,7 @@
 // Shapes   attention/problem.hpp
 // Tiles    as bwd-onepass
 // Parallel over batch, heads and groups of queries, then over batch, kv heads and K/V tiles; every
-// sum
-//          has one order, so that the bits do not depend on the number of threads
+//          sum has one order, so that the bits do not depend on the number of threads
 // Traffic  K and V once for each group, Q and dO once for each K/V tile
 // Memory   detail/backward_queries.hpp, and a tile's P, dS, dK, dV a thread
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared

@@ -27,6 +27,13 @@ void bwd_onepass(const BackwardCall<Element>&);
 template <class Element>
 void bwd_twopass(const BackwardCall<Element>&);
 
+template <class Element>
+void project(const ProjectionCall<Element>&);
+template <class Element>
+void project_gradients(const ProjectionGradientCall<Element>&);
+template <class Element>
+void projections_streamed(const StreamedBackwardCall<Element>&);
+
 namespace {
 
 constexpr KernelRow kRows[] = {
@@ -42,9 +49,17 @@ constexpr KernelRow kRows[] = {
     {"bwd-twopass", nullptr, nullptr, bwd_twopass<float>, bwd_twopass<double>},
 };
 
+constexpr ProjectionKernels kProjections = {project<float>,
+                                            project<double>,
+                                            project_gradients<float>,
+                                            project_gradients<double>,
+                                            projections_streamed<float>,
+                                            projections_streamed<double>};
+
 }  // namespace
 
 extern const KernelTable kKernels;
-const KernelTable kKernels = {kRows, sizeof(kRows) / sizeof(kRows[0]), load_floats, store_floats};
+const KernelTable kKernels = {kRows, sizeof(kRows) / sizeof(kRows[0]), load_floats, store_floats,
+                              kProjections};
 
 }  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

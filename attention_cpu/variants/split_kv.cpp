@@ -4,8 +4,7 @@
 //   m = max m_s;   l = sum l_s exp(m_s - m);   O = sum O_s exp(m_s - m) / l;   lse = m + log l
 //
 // Shapes   attention/problem.hpp
-// Tiles    a group of kGroup lanes holds queries of every head that reads the same K and V, so that
-// one
+// Tiles    a group of kGroup lanes holds queries of every head that reads the same K and V: one
 //          query of 8 grouped heads fills 8 lanes and reads K and V once; a group of at most
 //          kFewQueries passes the keys one by one (detail/single_query.hpp)
 // Parallel over batch, kv heads, groups and splits: one query of one head uses all cores

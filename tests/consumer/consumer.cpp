@@ -1,4 +1,5 @@
-// c00 of a 2x2 matrix product, assembled, run and counted through the installed library.
+// c00 of a 2x2 matrix product, assembled, run and counted, and attention on the CPU, through the
+// installed libraries.
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention_cpu/attention.hpp"
 #include "toymachine/assembler.hpp"
 #include "toymachine/counters.hpp"
 #include "toymachine/dram.hpp"
@@ -41,6 +43,18 @@ Value need(Result<Value> result, const SourceText& source) {
   return std::move(*result);
 }
 
+/// Two queries, three keys; the first query is 0 and so weighs all keys alike.
+void attend() {
+  const std::vector<float> Q = {0, 0, 1, 2}, K = {1, 0, 0, 1, 1, 1}, V = {1, 2, 3, 4, 5, 9};
+  std::vector<float> O(4), lse(2);
+  using flashlab::view;  // batch, heads, seqlen, head_dim
+  flashlab::cpu::attention_forward(
+      "flash2",
+      {view(Q.data(), {1, 1, 2, 2}), view(K.data(), {1, 1, 3, 2}), view(V.data(), {1, 1, 3, 2}),
+       view(O.data(), {1, 1, 2, 2}), view(lse.data(), {1, 1, 2})});
+  std::cout << "o0 = (" << O[0] << ", " << O[1] << ")\n";
+}
+
 int main() {
   const auto source = std::make_shared<const SourceText>("c00.toy", kProgram);
   const auto program = std::make_shared<const Program>(need(assemble(source), *source));
@@ -55,4 +69,5 @@ int main() {
   const auto c = static_cast<std::size_t>(bound.arrays[2].offset);
   std::cout << "c00 = " << dram[c] << "; loads " << counters.loads << ", stores " << counters.stores
             << ", cycles " << counters.cycles << "\n";
+  attend();
 }

@@ -1,0 +1,257 @@
+// Gradients of X and the weights in one sweep over rows of S: no dQ, dK or dV is ever whole.
+//
+//   for each tile i of queries:   QW = scale q_i W_K^T,  GW = dO_i W_V^T;  dQ = SX = PX = 0
+//     for each tile j of keys:    P = exp(scale q_i K_j^T - lse_i);  dS = P o (dO_i V_j^T - D_i)
+//                                 dQ += scale dS K_j;  SX += scale dS X_j;  PX += P X_j
+//                                 dX_j += dS^T QW + P^T GW
+//     dX_i += dQ W_Q^T;  dW_Q += x_i^T dQ;  dW_K += SX^T q_i;  dW_V += PX^T dO_i
+//
+// Shapes   attention/projections.hpp; D = rowsum(dO o O)
+// Parallel a tile of queries (of any batch entry and head) to each thread, all in step. Tiles of
+//          dX and rows of the dW are dealt out to as many groups as there are threads, and in each
+//          round every thread adds to another group's: nothing is added to by two at a time, and
+//          the order depends on the number of threads alone
+// Memory   2 kBlock^2 + kBlock (2 + head_dim + 4 d_model) elements a thread, whatever seqlen is
+// Cost     streamed_backward_flops: more than in two steps unless d_model < head_dim / 2
+// Against  bwd-twopass and plain products: no array of dQ, dK, dV between them
+// Source   S3, associativity of dX and the weight gradients; toymachine/programs/stream_dx.toy
+#include "attention_cpu/detail/build.hpp"
+//
+#include <omp.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attention_cpu/detail/projection_call.hpp"
+#include "attention_cpu/detail/tile_products.hpp"
+
+namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
+namespace {
+
+constexpr std::int64_t kBlock = 64;  // rows of a tile: of queries, of keys, of X
+
+/// What one thread holds of its tile of queries.
+template <class Element>
+struct QueryTile {
+  Element *P, *dS;             // [kBlock, kBlock]
+  Element *lse, *delta;        // [kBlock]
+  Element* dQ;                 // [kBlock, head_dim]
+  Element *QW, *GW, *SX, *PX;  // [kBlock, d_model]
+  std::int64_t b = 0, h = 0, index = 0, first = 0, num_rows = 0;
+
+  static std::int64_t elements(std::int64_t head_dim, std::int64_t d_model) {
+    return 2 * kBlock * kBlock + kBlock * (2 + head_dim + 4 * d_model);
+  }
+  QueryTile(Element* memory, std::int64_t head_dim, std::int64_t d_model) {
+    const auto take = [&memory](std::int64_t width) {
+      Element* const taken = memory;
+      memory += kBlock * width;
+      return taken;
+    };
+    P = take(kBlock);
+    dS = take(kBlock);
+    QW = take(d_model);
+    GW = take(d_model);
+    SX = take(d_model);
+    PX = take(d_model);
+    dQ = take(head_dim);
+    lse = take(1);
+    delta = take(1);
+  }
+};
+
+/// Rows of a tile that see the same number of a key tile's keys: to these no mask applies, and what
+/// is hidden is not even multiplied by 0.
+struct Run {
+  std::int64_t first, num_rows, num_keys;
+};
+
+template <class Element, class Work>
+void each_run(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+              std::int64_t first_key, const Work& work) {
+  const auto keys = [&](std::int64_t row) -> std::int64_t {
+    // No key, or only scores of -inf: nothing flows through this row.
+    if (tile.lse[row] == -std::numeric_limits<Element>::infinity()) return 0;
+    const std::int64_t visible = call.visible_keys(tile.b, tile.first + row) - first_key;
+    return visible < 0 ? 0 : visible < kBlock ? visible : kBlock;
+  };
+  for (std::int64_t row = 0, last = 0; row < tile.num_rows; row = last) {
+    const std::int64_t num_keys = keys(row);
+    for (last = row + 1; last < tile.num_rows && keys(last) == num_keys;) ++last;
+    if (num_keys > 0) work(Run{row, last - row, num_keys});
+  }
+}
+
+template <class Element>
+Tile<Element> rows_of(Element* buffer, const Run& run, std::int64_t width) {
+  return {buffer + run.first * width, run.num_rows, width, Eigen::OuterStride<>(width)};
+}
+
+/// A run's part of P or dS.
+template <class Element>
+Tile<Element> pairs_of(Element* buffer, const Run& run) {
+  return {buffer + run.first * kBlock, run.num_rows, run.num_keys, Eigen::OuterStride<>(kBlock)};
+}
+
+template <class Element>
+void begin(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile, std::int64_t item) {
+  const std::int64_t num_tiles = (call.seqlen_q + kBlock - 1) / kBlock;
+  const std::int64_t d = call.head_dim, d_model = call.d_model;
+  tile.index = item % num_tiles;
+  tile.h = item / num_tiles % call.num_heads;
+  tile.b = item / num_tiles / call.num_heads;
+  tile.first = tile.index * kBlock;
+  tile.num_rows = call.seqlen_q - tile.first < kBlock ? call.seqlen_q - tile.first : kBlock;
+  const std::int64_t kv = call.kv_head(tile.h);
+  const Run all{0, tile.num_rows, 0};
+
+  const auto q = tile_of(call.Q, tile.b, tile.h, tile.first, tile.num_rows, 0, d);
+  const auto o = tile_of(call.O, tile.b, tile.h, tile.first, tile.num_rows, 0, d);
+  const auto dO = tile_of(call.dO, tile.b, tile.h, tile.first, tile.num_rows, 0, d);
+  for (std::int64_t row = 0; row < tile.num_rows; ++row) {
+    tile.lse[row] = call.lse.at(tile.b, tile.h, tile.first + row);
+    tile.delta[row] = dO.row(row).dot(o.row(row));
+  }
+  auto QW = rows_of(tile.QW, all, d_model), GW = rows_of(tile.GW, all, d_model);
+  QW.setZero();
+  GW.setZero();
+  add_product(q, tile_of(call.W_K, 0, 0, 0, d_model, kv * d, d).transpose(), QW);
+  QW *= static_cast<Element>(call.softmax_scale);
+  add_product(dO, tile_of(call.W_V, 0, 0, 0, d_model, kv * d, d).transpose(), GW);
+  rows_of(tile.dQ, all, d).setZero();
+  rows_of(tile.SX, all, d_model).setZero();
+  rows_of(tile.PX, all, d_model).setZero();
+}
+
+/// P and dS of one run and the keys from first_key.
+template <class Element>
+void probabilities(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+                   std::int64_t first_key, const Run& run) {
+  const std::int64_t d = call.head_dim, kv = call.kv_head(tile.h);
+  const std::int64_t first = tile.first + run.first;
+  auto P = pairs_of(tile.P, run), dS = pairs_of(tile.dS, run);
+  P.setZero();
+  dS.setZero();
+  add_product(tile_of(call.Q, tile.b, tile.h, first, run.num_rows, 0, d),
+              tile_of(call.K, tile.b, kv, first_key, run.num_keys, 0, d).transpose(), P);
+  add_product(tile_of(call.dO, tile.b, tile.h, first, run.num_rows, 0, d),
+              tile_of(call.V, tile.b, kv, first_key, run.num_keys, 0, d).transpose(), dS);
+  const Element scale = static_cast<Element>(call.softmax_scale);
+  for (std::int64_t row = 0; row < run.num_rows; ++row) {
+    const Element lse = tile.lse[run.first + row], delta = tile.delta[run.first + row];
+    P.row(row) = (P.row(row).array() * scale - lse).exp();
+    dS.row(row) = P.row(row).array() * (dS.row(row).array() - delta);
+  }
+}
+
+/// One tile of keys: into this thread's sums and into dX.
+template <class Element>
+void add_keys(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+              std::int64_t first_key) {
+  const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
+  each_run(call, tile, first_key, [&](const Run& run) {
+    probabilities(call, tile, first_key, run);
+    auto P = pairs_of(tile.P, run), dS = pairs_of(tile.dS, run);
+    auto dX = tile_of(call.dX, tile.b, 0, first_key, run.num_keys, 0, d_model);
+    add_product(dS.transpose(), rows_of(tile.QW, run, d_model), dX);
+    add_product(P.transpose(), rows_of(tile.GW, run, d_model), dX);
+
+    dS *= static_cast<Element>(call.softmax_scale);
+    const auto x = tile_of(call.X, tile.b, 0, first_key, run.num_keys, 0, d_model);
+    add_product(dS, tile_of(call.K, tile.b, kv, first_key, run.num_keys, 0, d),
+                rows_of(tile.dQ, run, d));
+    add_product(dS, x, rows_of(tile.SX, run, d_model));
+    add_product(P, x, rows_of(tile.PX, run, d_model));
+  });
+}
+
+/// What the finished sums of a tile of queries add to dX, if its tile belongs to the group, and to
+/// the group's rows of the dW.
+template <class Element>
+void add_sums(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+              std::int64_t group, std::int64_t num_groups) {
+  const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
+  const std::int64_t first = group * d_model / num_groups;
+  const std::int64_t count = (group + 1) * d_model / num_groups - first;
+  each_run(call, tile, 0, [&](const Run& run) {
+    const std::int64_t query = tile.first + run.first;
+    const auto dQ = rows_of(tile.dQ, run, d);
+    if (tile.index % num_groups == group) {
+      add_product(dQ, tile_of(call.W_Q, 0, 0, 0, d_model, tile.h * d, d).transpose(),
+                  tile_of(call.dX, tile.b, 0, query, run.num_rows, 0, d_model));
+    }
+    const auto q = tile_of(call.Q, tile.b, tile.h, query, run.num_rows, 0, d);
+    const auto dO = tile_of(call.dO, tile.b, tile.h, query, run.num_rows, 0, d);
+    const auto x = tile_of(call.X, tile.b, 0, query, run.num_rows, first, count);
+    const auto SX = rows_of(tile.SX, run, d_model).middleCols(first, count);
+    const auto PX = rows_of(tile.PX, run, d_model).middleCols(first, count);
+    add_product(x.transpose(), dQ, tile_of(call.dW_Q, 0, 0, first, count, tile.h * d, d));
+    add_product(SX.transpose(), q, tile_of(call.dW_K, 0, 0, first, count, kv * d, d));
+    add_product(PX.transpose(), dO, tile_of(call.dW_V, 0, 0, first, count, kv * d, d));
+  });
+}
+
+/// One thread's share of the step that begins with tile first_item; every thread of the team is in
+/// the same round.
+template <class Element>
+void step(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile,
+          std::int64_t first_item, std::int64_t num_items) {
+  const std::int64_t thread = omp_get_thread_num(), num_groups = omp_get_num_threads();
+  const bool has_work = first_item + thread < num_items && !call.progress->cancelled();
+  if (has_work) begin(call, tile, first_item + thread);
+  for (std::int64_t round = 0; round < num_groups; ++round) {
+    const std::int64_t group = (thread + round) % num_groups;
+    for (std::int64_t j = group * kBlock; has_work && j < call.seqlen_k; j += num_groups * kBlock) {
+      add_keys(call, tile, j);
+    }
+#pragma omp barrier
+  }
+  for (std::int64_t round = 0; round < num_groups; ++round) {
+    if (has_work) add_sums(call, tile, (thread + round) % num_groups, num_groups);
+#pragma omp barrier
+  }
+  if (has_work) call.progress->finished();
+}
+
+template <class Element>
+void clear(const StreamedBackwardCall<Element>& call) {
+  const std::int64_t q_width = call.num_heads * call.head_dim;
+  const std::int64_t kv_width = call.num_kv_heads * call.head_dim;
+#pragma omp for schedule(static)
+  for (std::int64_t row = 0; row < call.d_model; ++row) {
+    tile_of(call.dW_Q, 0, 0, row, 1, 0, q_width).setZero();
+    tile_of(call.dW_K, 0, 0, row, 1, 0, kv_width).setZero();
+    tile_of(call.dW_V, 0, 0, row, 1, 0, kv_width).setZero();
+  }
+#pragma omp for schedule(static) collapse(2)
+  for (std::int64_t b = 0; b < call.batch; ++b) {
+    for (std::int64_t row = 0; row < call.seqlen_q; ++row) {
+      tile_of(call.dX, b, 0, row, 1, 0, call.d_model).setZero();
+    }
+  }
+}
+
+}  // namespace
+
+template <class Element>
+void projections_streamed(const StreamedBackwardCall<Element>& call) {
+  const std::int64_t num_items =
+      call.batch * call.num_heads * ((call.seqlen_q + kBlock - 1) / kBlock);
+  const std::int64_t elements = QueryTile<Element>::elements(call.head_dim, call.d_model);
+  Element* const memory = call.workspace->template allocate<Element>(call.num_threads * elements);
+  call.progress->begin(num_items);
+#pragma omp parallel num_threads(call.num_threads)
+  {
+    clear(call);
+    QueryTile<Element> tile(memory + omp_get_thread_num() * elements, call.head_dim, call.d_model);
+    const std::int64_t num_threads = omp_get_num_threads();
+    for (std::int64_t item = 0; item < num_items; item += num_threads) {
+      step(call, tile, item, num_items);
+    }
+  }
+}
+
+template void projections_streamed(const StreamedBackwardCall<float>&);
+template void projections_streamed(const StreamedBackwardCall<double>&);
+
+}  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD
