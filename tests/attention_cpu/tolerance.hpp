@@ -2,10 +2,11 @@
 // same precision is, by the norm of all elements and by the largest, plus a floor for small sizes,
 // where the plain one may happen to be exact.
 //
-// The floor is a bound on rounding: half an epsilon times a magnitude. A score is known to within
-// |scale| |q| |k| of those, its exponential and what is multiplied by it to
+// The floor is a bound on rounding: epsilon times a magnitude. A score is known to within
+// |scale| |q| |k| epsilon (a variant that folds scale and log2(e) into Q rounds the constant, each
+// product with it, the sum: half an epsilon each), its exponential and what is multiplied by it to
 //   sensitivity_i = 2 + |scale| |q_i| max |k_j| + |lse_i|
-// and the magnitudes are those of the terms that are added up, cancellation apart:
+// epsilons. The magnitudes are those of the terms that are added up, cancellation apart:
 //   O_i   sum_j P_ij |v_j|
 //   dV_j  sum_i P_ij |dO_i|
 //   dQ_i  |scale| sum_j P_ij |dO_i| (|v_j| + |O_i|) |k_j|
@@ -17,6 +18,8 @@
 #include <limits>
 #include <vector>
 
+#include "attention/tensor.hpp"
+#include "tests/attention_cpu/half_formats.hpp"
 #include "tests/attention_cpu/textbook.hpp"
 
 namespace flashlab::test {
@@ -62,7 +65,7 @@ std::vector<Real> row_norms(const std::vector<Real>& array, std::int64_t head_di
   return norms;
 }
 
-/// The floors of O, lse and of the gradients, for half an epsilon of 1.
+/// The floors of O, lse and of the gradients, for an epsilon of 1.
 class RoundingFloors {
  public:
   /// Row norms of the problem's tensors; P from the oracle.
@@ -119,6 +122,20 @@ class RoundingFloors {
 
 inline Deviation operator*(double factor, const Deviation& floor) {
   return {factor * floor.norm, factor * floor.largest};
+}
+
+inline Deviation operator+(const Deviation& a, const Deviation& b) {
+  return {a.norm + b.norm, a.largest + b.largest};
+}
+
+/// Half a unit in the last place of results that are stored in 16 bits: what lies between two of
+/// them may go either way.
+template <class Real>
+Deviation storing_floor(DataType stored, const std::vector<Real>& oracle) {
+  if (size_in_bytes(stored) != 2) return {};
+  const int fraction_bits =
+      (stored == DataType::kBFloat16 ? kBFloat16Format : kFloat16Format).fraction_bits;
+  return std::ldexp(1.0, -fraction_bits - 1) * deviation(std::vector<Real>(oracle.size()), oracle);
 }
 
 }  // namespace flashlab::test
