@@ -1,78 +1,17 @@
-// What the problem's checks refuse, and in which words.
+// Which problems are refused, and in which words.
 #include "attention/problem.hpp"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "attention/variants.hpp"
+#include "tests/attention/good_problem.hpp"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;
-
-namespace {
-
-constexpr std::int64_t kHuge = std::int64_t{1} << 61;
-
-/// A good problem: batch 2, 4 heads on 2, 3 queries, 5 keys, head_dim 8. Tests break one thing.
-struct Good {
-  std::vector<float> q = std::vector<float>(2 * 4 * 3 * 8), k = std::vector<float>(2 * 2 * 5 * 8),
-                     v = k, o = q, dO = q, dq = q, dk = k, dv = k,
-                     statistics = std::vector<float>(2 * 4 * 3);
-  ForwardTensors forward{view(q.data(), {2, 4, 3, 8}), view(k.data(), {2, 2, 5, 8}),
-                         view(v.data(), {2, 2, 5, 8}), view(o.data(), {2, 4, 3, 8}),
-                         view(statistics.data(), {2, 4, 3})};
-  BackwardTensors backward{forward.Q,
-                           forward.K,
-                           forward.V,
-                           forward.O,
-                           forward.lse,
-                           view(dO.data(), {2, 4, 3, 8}),
-                           view(dq.data(), {2, 4, 3, 8}),
-                           view(dk.data(), {2, 2, 5, 8}),
-                           view(dv.data(), {2, 2, 5, 8})};
-  AttentionOptions options;
-};
-
-/// The words of the refusal; "accepted" if there is none.
-std::string refusal(const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const ProblemError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-template <class Break>
-std::string forward_refusal(const Break& break_it) {
-  Good good;
-  break_it(good.forward);
-  return refusal([&] { check_forward(good.forward, good.options); });
-}
-
-template <class Break>
-std::string backward_refusal(const Break& break_it) {
-  Good good;
-  break_it(good.backward);
-  return refusal([&] { check_backward(good.backward, good.options); });
-}
-
-template <class Break>
-std::string options_refusal(const Break& break_it) {
-  Good good;
-  break_it(good.options);
-  return refusal([&] { check_forward(good.forward, good.options); });
-}
-
-void reshape(TensorView& tensor, std::vector<std::int64_t> shape) {
-  tensor.strides = row_major(shape);
-  tensor.shape = std::move(shape);
-}
-
-}  // namespace
+using namespace flashlab::test;
 
 TEST_CASE("a good problem is accepted and stated", "[problem]") {
   Good good;
@@ -171,91 +110,6 @@ TEST_CASE("one data type, and lse in the type that is computed in", "[problem]")
         "lse: float: expected double, as the type that is computed in");
 }
 
-TEST_CASE("null and misaligned memory is refused", "[problem]") {
-  CHECK(forward_refusal([](auto& t) { t.K.data = nullptr; }) ==
-        "K: null: expected memory for its elements");
-  CHECK(forward_refusal([](auto& t) { t.lse.data = nullptr; }) ==
-        "lse: null: expected memory for its elements");
-  CHECK(backward_refusal([](auto& t) { t.dO.data = nullptr; }) ==
-        "dO: null: expected memory for its elements");
-  const std::string misaligned =
-      forward_refusal([](auto& t) { t.V.data = static_cast<char*>(t.V.data) + 2; });
-  CHECK_THAT(misaligned, test::contains("V: address "));
-  CHECK_THAT(misaligned, test::contains(": expected a multiple of the element's 4 bytes"));
-}
-
-TEST_CASE("a tensor without elements needs no memory", "[problem]") {
-  const std::string text = forward_refusal([](auto& t) {
-    t.Q = t.O = view(static_cast<float*>(nullptr), {2, 4, 0, 8});
-    t.lse = view(static_cast<float*>(nullptr), {2, 4, 0});
-  });
-  CHECK(text == "accepted");
-}
-
-TEST_CASE("lse may be left out forward and not backward", "[problem]") {
-  CHECK(forward_refusal([](auto& t) { t.lse = {}; }) == "accepted");
-  CHECK(backward_refusal([](auto& t) { t.lse = {}; }) ==
-        "lse: shape []: expected 3 axes, [batch, num_heads, seqlen_q]");
-}
-
-TEST_CASE("an output that shares memory is refused", "[problem]") {
-  CHECK(forward_refusal([](auto& t) { t.O.data = t.Q.data; }) ==
-        "O: memory that Q lies in too: expected an output that shares memory with no other tensor");
-  CHECK(forward_refusal([](auto& t) { t.lse.data = t.O.data; }) ==
-        "lse: memory that O lies in too: expected an output that shares memory with no other "
-        "tensor");
-  CHECK_THAT(backward_refusal([](auto& t) { t.dK.data = t.dV.data; }),
-             test::contains("dV: memory that dK lies in too"));
-  CHECK_THAT(backward_refusal([](auto& t) { t.dQ.data = t.dO.data; }),
-             test::contains("dQ: memory that dO lies in too"));
-  CHECK_THAT(backward_refusal([](auto& t) { t.dV.data = t.lse.data; }),
-             test::contains("dV: memory that lse lies in too"));
-}
-
-TEST_CASE("an output whose elements share places is refused", "[problem]") {
-  CHECK(forward_refusal([](auto& t) { t.O.strides[1] = 0; }) ==
-        "O: shape [2, 4, 3, 8] with strides [96, 0, 8, 1]: expected a place of its own for every "
-        "element of an output");
-  CHECK_THAT(backward_refusal([](auto& t) { t.dK.strides[2] = 7; }), test::contains("dK: shape"));
-}
-
-TEST_CASE("inputs may share memory and have strides of 0", "[problem]") {
-  CHECK(forward_refusal([](auto& t) { t.V = t.K; }) == "accepted");
-  CHECK(forward_refusal([](auto& t) { t.K.strides = {0, 0, 0, 0}; }) == "accepted");
-}
-
-TEST_CASE("gradients may lie interleaved in one array", "[problem]") {
-  Good good;
-  std::vector<float> dqkv(2 * 3 * 8 * 8);  // [batch, rows, 4 + 2 + 2 heads, head_dim]
-  const std::vector<std::int64_t> strides = {3 * 64, 8, 64, 1};
-  BackwardTensors& t = good.backward;
-  for (TensorView* tensor : {&t.K, &t.V}) reshape(*tensor, {2, 2, 3, 8});
-  t.dQ = view(dqkv.data(), {2, 4, 3, 8}, strides);
-  t.dK = view(dqkv.data() + 32, {2, 2, 3, 8}, strides);
-  t.dV = view(dqkv.data() + 48, {2, 2, 3, 8}, strides);
-  CHECK(refusal([&] { check_backward(t); }) == "accepted");
-  t.dV.data = dqkv.data() + 47;
-  CHECK_THAT(refusal([&] { check_backward(t); }), test::contains("dV: memory that dK lies in too"));
-}
-
-TEST_CASE("sizes and strides beyond 64 bits are refused", "[problem]") {
-  const auto refused = [](const auto& break_it) {
-    const std::string text = forward_refusal(break_it);
-    CHECK_THAT(text, test::contains(": expected at most 2^60 bytes"));
-  };
-  refused([](auto& t) { t.Q.strides[0] = kHuge; });
-  refused([](auto& t) { t.Q.strides[2] = -kHuge; });
-  refused([](auto& t) { t.K.strides[1] = std::numeric_limits<std::int64_t>::min(); });
-  refused([](auto& t) { t.K.strides[1] = std::numeric_limits<std::int64_t>::max(); });
-  refused([](auto& t) { t.V.strides[2] = kHuge / 8; });
-  refused([](auto& t) {
-    for (TensorView* tensor : {&t.Q, &t.O}) reshape(*tensor, {2, 4, kHuge, 8});
-  });
-  refused([](auto& t) {
-    for (TensorView* tensor : {&t.K, &t.V}) reshape(*tensor, {2, 4, kHuge, 8});
-  });
-}
-
 TEST_CASE("a scale that is not finite or beyond 1e30 is refused", "[problem]") {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(options_refusal([&](auto& o) { o.softmax_scale = std::nan(""); }) ==
@@ -263,7 +117,7 @@ TEST_CASE("a scale that is not finite or beyond 1e30 is refused", "[problem]") {
   CHECK(options_refusal([&](auto& o) { o.softmax_scale = -infinity; }) ==
         "softmax_scale: -inf: expected a number of at most 1e30 in size");
   CHECK_THAT(options_refusal([&](auto& o) { o.softmax_scale = 2e30; }),
-             test::contains("expected a number of at most 1e30 in size"));
+             contains("expected a number of at most 1e30 in size"));
   CHECK(options_refusal([](auto& o) { o.softmax_scale = 0; }) == "accepted");
   CHECK(options_refusal([](auto& o) { o.softmax_scale = -1e30; }) == "accepted");
 }
@@ -298,9 +152,9 @@ TEST_CASE("the masks are drawn as the header draws them", "[problem]") {
 
 TEST_CASE("an unknown variant is told which there are", "[problem]") {
   const std::string text = refusal([] { find_variant("flash9"); });
-  CHECK_THAT(text, test::contains("variant: flash9: expected one of naive, fused-softmax, "));
+  CHECK_THAT(text, contains("variant: flash9: expected one of naive, fused-softmax, "));
   for (const VariantInfo& variant : variants()) {
-    CHECK_THAT(text, test::contains(std::string(variant.name)));
+    CHECK_THAT(text, contains(std::string(variant.name)));
     CHECK(find_variant(variant.name).name == variant.name);
   }
 }
