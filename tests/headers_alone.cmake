@@ -1,6 +1,7 @@
 # Every public header compiles alone: it includes what it uses. One generated source a header.
 file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
-     "${PROJECT_SOURCE_DIR}/toymachine/*.hpp")
+     "${PROJECT_SOURCE_DIR}/toymachine/*.hpp" "${PROJECT_SOURCE_DIR}/attention/*.hpp"
+     "${PROJECT_SOURCE_DIR}/attention_cpu/*.hpp")
 set(sources "")
 foreach(header IN LISTS headers)
   string(MAKE_C_IDENTIFIER "${header}" stem)
@@ -9,4 +10,5 @@ foreach(header IN LISTS headers)
   list(APPEND sources "${source}")
 endforeach()
 add_library(flashlab_headers_alone OBJECT ${sources})
-target_link_libraries(flashlab_headers_alone PRIVATE flashlab::toymachine flashlab_options)
+target_link_libraries(flashlab_headers_alone PRIVATE flashlab::toymachine flashlab::attention_cpu
+                                                     flashlab_options)

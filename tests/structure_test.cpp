@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/variants.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/string_literals.hpp"
 #include "toymachine/assembler.hpp"
@@ -97,12 +98,39 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
 }
 
 TEST_CASE("a public header needs no private one", "[structure]") {
-  for (const fs::path& source : sources_of("toymachine")) {
-    if (source.extension() != ".hpp" || is_private(source)) continue;
-    for (const fs::path& included : includes_of(source)) {
-      INFO(source << " includes " << included);
-      CHECK_FALSE(is_private(included));
+  for (const std::string folder : {"toymachine", "attention", "attention_cpu"}) {
+    for (const fs::path& source : sources_of(folder)) {
+      if (source.extension() != ".hpp" || is_private(source)) continue;
+      for (const fs::path& included : includes_of(source)) {
+        INFO(source << " includes " << included);
+        CHECK_FALSE(is_private(included));
+      }
     }
+  }
+}
+
+TEST_CASE("a kernel file of the CPU begins with the name of its build", "[structure]") {
+  for (const fs::path& source : sources_of("attention_cpu/variants")) {
+    INFO(source);
+    const std::vector<fs::path> included = includes_of(source);
+    REQUIRE_FALSE(included.empty());
+    const fs::path own_header = "attention_cpu/detail/" + source.stem().string() + ".hpp";
+    CHECK((included.front() == "attention_cpu/detail/build.hpp" || included.front() == own_header));
+  }
+}
+
+TEST_CASE("a CPU variant's file has a row in the table, and the table's rows are variants",
+          "[structure]") {
+  const std::string table = read(kRoot / "attention_cpu" / "variants" / "rows.cpp");
+  Names names;
+  for (const auto& variant : flashlab::variants()) names.emplace(variant.name);
+  for (const fs::path& source : sources_of("attention_cpu/variants")) {
+    std::string name = source.stem().string();
+    if (name == "rows" || name == "half") continue;
+    std::replace(name.begin(), name.end(), '_', '-');
+    INFO(source);
+    CHECK(names.contains(name));
+    CHECK(table.find("{\"" + name + "\"") != std::string::npos);
   }
 }
 

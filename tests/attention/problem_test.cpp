@@ -1,0 +1,169 @@
+// Which problems are refused, and in which words.
+#include "attention/problem.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attention/variants.hpp"
+#include "tests/attention/good_problem.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+TEST_CASE("a good problem is accepted and stated", "[problem]") {
+  Good good;
+  const AttentionProblem problem = check_forward(good.forward, good.options);
+  CHECK((problem.batch == 2 && problem.num_heads == 4 && problem.num_kv_heads == 2));
+  CHECK((problem.seqlen_q == 3 && problem.seqlen_k == 5 && problem.head_dim == 8));
+  CHECK(problem.softmax_scale == 1 / std::sqrt(8.0));
+  CHECK(problem.visible_pairs() == 2 * 4 * 3 * 5);
+  CHECK(forward_flops(problem) == 4 * 8 * problem.visible_pairs());
+  CHECK(backward_flops(check_backward(good.backward)) == 10 * 8 * problem.visible_pairs());
+}
+
+TEST_CASE("an error names field, value and what was expected", "[problem]") {
+  const ProblemError error("K", "3 heads", "4 heads");
+  CHECK((error.field == "K" && error.value == "3 heads" && error.expected == "4 heads"));
+  CHECK(std::string(error.what()) == "K: 3 heads: expected 4 heads");
+}
+
+TEST_CASE("wrong ranks are refused", "[problem]") {
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.Q, {4, 3, 8});
+        }) == "Q: shape [4, 3, 8]: expected 4 axes, [batch, num_heads, seqlen_q, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.K, {5, 8});
+        }) == "K: shape [5, 8]: expected 4 axes, [batch, num_kv_heads, seqlen_k, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.lse, {8, 3});
+        }) == "lse: shape [8, 3]: expected 3 axes, [batch, num_heads, seqlen_q]");
+  CHECK(forward_refusal([](auto& t) { t.V.strides.pop_back(); }) ==
+        "V: strides [80, 40, 8]: expected one for each of the axes [batch, num_kv_heads, "
+        "seqlen_k, head_dim]");
+  CHECK(forward_refusal([](auto& t) { t.Q = {}; }) ==
+        "Q: shape []: expected 4 axes, [batch, num_heads, seqlen_q, head_dim]");
+}
+
+TEST_CASE("sizes that do not fit each other are refused", "[problem]") {
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.K, {1, 2, 5, 8});
+        }) ==
+        "K: shape [1, 2, 5, 8]: expected Q's batch 2 and head_dim 8: [batch, num_kv_heads, "
+        "seqlen_k, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.K, {2, 2, 5, 4});
+        }) ==
+        "K: shape [2, 2, 5, 4]: expected Q's batch 2 and head_dim 8: [batch, num_kv_heads, "
+        "seqlen_k, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.K, {2, 3, 5, 8});
+        }) == "K: 3 heads: expected a number that divides Q's 4 heads");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.K, {2, 0, 5, 8});
+        }) == "K: 0 heads: expected a number that divides Q's 4 heads");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.Q, {2, 0, 3, 8});
+        }) == "Q: 0 heads: expected at least one");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.V, {2, 2, 4, 8});
+        }) ==
+        "V: shape [2, 2, 4, 8]: expected [2, 2, 5, 8], [batch, num_kv_heads, seqlen_k, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.O, {2, 4, 5, 8});
+        }) ==
+        "O: shape [2, 4, 5, 8]: expected [2, 4, 3, 8], [batch, num_heads, seqlen_q, head_dim]");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.lse, {2, 3, 4});
+        }) == "lse: shape [2, 3, 4]: expected [2, 4, 3], [batch, num_heads, seqlen_q]");
+}
+
+TEST_CASE("a head_dim that no device takes is refused", "[problem]") {
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.Q, {2, 4, 3, 0});
+        }) == "Q: head_dim 0: expected 1 to 512");
+  CHECK(forward_refusal([](auto& t) {
+          reshape(t.Q, {2, 4, 3, 513});
+        }) == "Q: head_dim 513: expected 1 to 512");
+}
+
+TEST_CASE("negative sizes are refused", "[problem]") {
+  CHECK(forward_refusal([](auto& t) { t.Q.shape[2] = -1; }) ==
+        "Q: shape [2, 4, -1, 8]: expected no negative size");
+  CHECK(backward_refusal([](auto& t) { t.dV.shape[0] = -2; }) ==
+        "dV: shape [-2, 2, 5, 8]: expected no negative size");
+}
+
+TEST_CASE("one data type, and lse in the type that is computed in", "[problem]") {
+  CHECK(forward_refusal([](auto& t) { t.V.dtype = DataType::kFloat16; }) ==
+        "V: fp16: expected float, as Q");
+  CHECK(forward_refusal([](auto& t) { t.O.dtype = DataType::kFloat64; }) ==
+        "O: double: expected float, as Q");
+  CHECK(forward_refusal([](auto& t) { t.lse.dtype = DataType::kBFloat16; }) ==
+        "lse: bf16: expected float, as the type that is computed in");
+  const auto only_lse_float = [](ForwardTensors& t) {
+    for (TensorView* tensor : {&t.Q, &t.K, &t.V, &t.O}) tensor->dtype = DataType::kFloat64;
+  };
+  CHECK(forward_refusal(only_lse_float) ==
+        "lse: float: expected double, as the type that is computed in");
+}
+
+TEST_CASE("a scale that is not finite or beyond 1e30 is refused", "[problem]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(options_refusal([&](auto& o) { o.softmax_scale = std::nan(""); }) ==
+        "softmax_scale: nan: expected a number of at most 1e30 in size");
+  CHECK(options_refusal([&](auto& o) { o.softmax_scale = -infinity; }) ==
+        "softmax_scale: -inf: expected a number of at most 1e30 in size");
+  CHECK_THAT(options_refusal([&](auto& o) { o.softmax_scale = 2e30; }),
+             contains("expected a number of at most 1e30 in size"));
+  CHECK(options_refusal([](auto& o) { o.softmax_scale = 0; }) == "accepted");
+  CHECK(options_refusal([](auto& o) { o.softmax_scale = -1e30; }) == "accepted");
+}
+
+TEST_CASE("key lengths are one a batch entry, from 0 to seqlen_k", "[problem]") {
+  const auto with = [](std::vector<std::int64_t> lengths) {
+    return options_refusal([&](auto& o) { o.key_lengths = lengths; });
+  };
+  CHECK(with({0, 5}) == "accepted");
+  CHECK(with({1}) == "key_lengths: 1 entries: expected one for each of the 2 batch entries");
+  CHECK(with({1, 2, 3}) == "key_lengths: 3 entries: expected one for each of the 2 batch entries");
+  CHECK(with({0, 6}) == "key_lengths: [0, 6]: expected lengths from 0 to seqlen_k = 5");
+  CHECK(with({-1, 0}) == "key_lengths: [-1, 0]: expected lengths from 0 to seqlen_k = 5");
+}
+
+TEST_CASE("the masks are drawn as the header draws them", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = 2;
+  problem.seqlen_k = 3;
+  const auto visible = [&](Mask mask) {
+    problem.mask = mask;
+    return std::vector{problem.visible_keys(0, 0), problem.visible_keys(0, 1)};
+  };
+  CHECK(visible(Mask::kNone) == std::vector<std::int64_t>{3, 3});
+  CHECK(visible(Mask::kCausalTopLeft) == std::vector<std::int64_t>{1, 2});
+  CHECK(visible(Mask::kCausalBottomRight) == std::vector<std::int64_t>{2, 3});
+  problem.key_lengths = {1};
+  CHECK(visible(Mask::kCausalTopLeft) == std::vector<std::int64_t>{1, 1});
+  CHECK(visible(Mask::kCausalBottomRight) == std::vector<std::int64_t>{0, 1});
+}
+
+TEST_CASE("an unknown variant is told which there are", "[problem]") {
+  const std::string text = refusal([] { find_variant("flash9"); });
+  CHECK_THAT(text, contains("variant: flash9: expected one of naive, fused-softmax, "));
+  for (const VariantInfo& variant : variants()) {
+    CHECK_THAT(text, contains(std::string(variant.name)));
+    CHECK(find_variant(variant.name).name == variant.name);
+  }
+}
+
+TEST_CASE("masks, passes and types print as the flags spell them", "[problem]") {
+  CHECK(to_string(Mask::kNone) == "none");
+  CHECK(to_string(Mask::kCausalTopLeft) == "causal");
+  CHECK(to_string(Mask::kCausalBottomRight) == "causal-bottom-right");
+  CHECK((to_string(Pass::kForward) == "forward" && to_string(Pass::kBackward) == "backward"));
+  CHECK((to_string(DataType::kFloat32) == "float" && to_string(DataType::kFloat64) == "double"));
+  CHECK((to_string(DataType::kBFloat16) == "bf16" && to_string(DataType::kFloat16) == "fp16"));
+}

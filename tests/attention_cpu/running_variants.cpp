@@ -1,0 +1,46 @@
+#include "tests/attention_cpu/running_variants.hpp"
+
+namespace flashlab::test {
+namespace {
+
+/// A problem without queries: whatever runs does nothing.
+void attempt(const VariantInfo& variant) {
+  const TensorView none = view(static_cast<float*>(nullptr), {1, 1, 0, 1}),
+                   lse = view(static_cast<float*>(nullptr), {1, 1, 0});
+  if (variant.pass == Pass::kForward) {
+    cpu::attention_forward(variant.name, {none, none, none, none, lse});
+  } else {
+    cpu::attention_backward(variant.name, {none, none, none, none, lse, none, none, none, none});
+  }
+}
+
+bool runs_here(const VariantInfo& variant) {
+  try {
+    attempt(variant);
+    return true;
+  } catch (const ProblemError& error) {
+    if (error.field != "variant") throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string_view> variants_here(Pass pass) {
+  std::vector<std::string_view> names;
+  for (const VariantInfo& variant : variants()) {
+    if (variant.pass == pass && runs_here(variant)) names.push_back(variant.name);
+  }
+  return names;
+}
+
+std::vector<cpu::InstructionSet> instruction_sets_here() {
+  std::vector<cpu::InstructionSet> sets;
+  for (const auto set :
+       {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2, cpu::InstructionSet::kAvx512}) {
+    if (set <= cpu::best_instruction_set()) sets.push_back(set);
+  }
+  return sets;
+}
+
+}  // namespace flashlab::test

@@ -1,0 +1,17 @@
+// The variants and the builds of the kernels that tests run over.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "attention_cpu/attention.hpp"
+
+namespace flashlab::test {
+
+/// The variants of a pass that the CPU has, found by asking for each of the registry's.
+std::vector<std::string_view> variants_here(Pass pass);
+
+/// From baseline up to the best.
+std::vector<cpu::InstructionSet> instruction_sets_here();
+
+}  // namespace flashlab::test
