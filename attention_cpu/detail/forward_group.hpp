@@ -4,7 +4,7 @@
 //                         l = l exp2(m - m') + rowsum P;  O = O exp2(m - m') + P Vj;  m = m'
 //
 // with Q' = softmax_scale log2(e) Q, so that S is in powers of two. All is held transposed: sQ, sO
-// [head_dim, lanes], sP [kBlockKV, lanes].
+// [head_dim, lanes], sP [kForwardBlockKV, lanes].
 #pragma once
 
 #include <cmath>
@@ -18,13 +18,13 @@
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 /// Keys and values that are worked on at once: S of one group fills a part of L1 or L2.
-inline constexpr int kBlockKV = 128;
+inline constexpr int kForwardBlockKV = 128;
 
 template <class Element>
 struct ForwardGroup {
   Element* sQ;       // [head_dim, kGroup]
   Element* sO;       // [head_dim, kGroup]
-  Element* sP;       // [kBlockKV, kGroup]; groups of one thread share it
+  Element* sP;       // [kForwardBlockKV, kGroup]; groups of one thread share it
   Element* row_max;  // [kGroup], in powers of two
   Element* row_sum;  // [kGroup]
   Element* visible;  // [kGroup]: how many keys each query sees
@@ -32,7 +32,7 @@ struct ForwardGroup {
   static std::int64_t elements(std::int64_t head_dim) {
     return (2 * head_dim + 3) * kGroup<Element>;
   }
-  static std::int64_t shared_elements() { return kBlockKV * kGroup<Element>; }
+  static std::int64_t shared_elements() { return kForwardBlockKV * kGroup<Element>; }
   ForwardGroup(Element* memory, Element* shared, std::int64_t head_dim)
       : sQ(memory),
         sO(sQ + head_dim * kGroup<Element>),

@@ -97,7 +97,9 @@ Element exponentials(Element* s, std::int64_t count, Element subtracted) {
 }
 
 /// What attend() needs of the group's sP: the scores, q and o.
-inline std::int64_t shared_elements(std::int64_t head_dim) { return kBlockKV + 2 * head_dim; }
+inline std::int64_t shared_elements(std::int64_t head_dim) {
+  return kForwardBlockKV + 2 * head_dim;
+}
 
 /// One K/V tile passes lane `lane`'s query. head_dim is a multiple of kLanes.
 template <class Element>
@@ -109,7 +111,7 @@ void attend(const ForwardGroup<Element>& group, int lane, const KeyTile<Element>
   const std::int64_t num_keys = visible < tile.num_keys ? visible : tile.num_keys;
   if (num_keys <= 0) return;
   Element* const s = group.sP;
-  Element* const q = s + kBlockKV;
+  Element* const q = s + kForwardBlockKV;
   Element* const o = q + head_dim;
   for (std::int64_t c = 0; c < head_dim; ++c) q[c] = group.sQ[c * kN + lane];
   scores(q, tile.K, num_keys, head_dim, s);

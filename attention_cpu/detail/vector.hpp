@@ -1,5 +1,5 @@
-// The widest vectors of the instruction set that is compiled for, by the compilers' extension: + - *
-// / and comparisons work lane by lane, a * b + c is fused where the processor can.
+// The widest vectors of the instruction set that is compiled for, by the compilers' extension:
+// arithmetic and comparisons work lane by lane, a * b + c is fused where the processor can.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 //
 // Shapes   attention/problem.hpp
 // Tiles    a tile of queries is kNumGroups groups of kGroup lanes (detail/forward_group.hpp has the
-//          steps above); K/V tiles of kBlockKV rows stay in L2 for all of them; hidden tiles are
-//          skipped, only tiles that the mask cuts are masked
+//          steps above); K/V tiles of kForwardBlockKV rows stay in L2 for all of them; hidden tiles
+//          are skipped, only tiles that the mask cuts are masked
 // Parallel over batch, heads and tiles of queries
 // Traffic  K and V once for each tile of queries; Q once; writes O and lse once
 // Memory   a tile's Q, O, S a thread: no N in it
@@ -45,14 +45,14 @@ class QueryTile {
     const Element *const K = call_.K.head(b, kv_head), *const V = call_.V.head(b, kv_head);
     const std::int64_t k_stride = call_.K.row_stride, v_stride = call_.V.row_stride;
     const std::int64_t num_keys = lanes_[num_groups_ - 1].most_keys;
-    for (std::int64_t j = 0; j < num_keys; j += kBlockKV) {
+    for (std::int64_t j = 0; j < num_keys; j += kForwardBlockKV) {
       for (int g = 0; g < num_groups_; ++g) {
         const std::int64_t rest = lanes_[g].most_keys - j;
         if (rest <= 0) continue;
         const KeyTile<Element> tile = {{K + j * k_stride, k_stride},
                                        {V + j * v_stride, v_stride},
                                        j,
-                                       rest < kBlockKV ? rest : kBlockKV};
+                                       rest < kForwardBlockKV ? rest : kForwardBlockKV};
         forward::attend_lanes(group(g), tile, call_.head_dim, lanes_[g]);
       }
     }

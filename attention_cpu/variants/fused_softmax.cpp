@@ -1,17 +1,18 @@
-// fused-softmax forward: two products, and everything between them in one pass.
+// fused-softmax forward: product, scale, the whole softmax in one pass, product.
 //
 //   S = Q K^T
-//   for each query i:   S_i = softmax_scale S_i over the keys that it sees
-//                       m = max S_i;  P_i = exp(S_i - m), 0 for the other keys
+//   S = softmax_scale S
+//   for each query i:   m = max S_i over the keys that it sees;  P_i = exp(S_i - m), 0 for the
+//   others
 //                       l = sum P_i;  P_i = P_i / l;  lse_i = m + log l
 //   O = P V
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 // Tiles      a pass takes kBlockQ rows at a time; the products take kBlockKV keys of them at a time
 // Parallel   over batch, heads and blocks of queries, in each pass
-// Traffic    S: 1 store, 1 load; P: 1 store, 1 load; K and V once a query block
+// Traffic    S: 2 stores, 2 loads; P: 1 store, 1 load; K and V once a query block
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
-// Against    naive: 2 stores and 2 loads of seqlen_q seqlen_k numbers a head instead of 5 and 7
+// Against    naive: 3 stores and 3 loads of seqlen_q seqlen_k numbers a head instead of 5 and 7
 // Source     S0, what a compiler makes of naive; toymachine/programs/fused_softmax.toy
 #include "attention_cpu/detail/build.hpp"
 //
@@ -20,7 +21,13 @@
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
-constexpr int kNumPasses = 3;
+constexpr int kNumPasses = 4;
+
+template <class Element>
+void scale(const ForwardCall<Element>& call, const StoredScores<Element>& stored,
+           const QueryTile& tile) {
+  stored_rows(stored.S_then_P, call, tile) *= static_cast<Element>(call.softmax_scale);
+}
 
 template <class Element>
 void softmax(const ForwardCall<Element>& call, const StoredScores<Element>& stored,
@@ -31,7 +38,6 @@ void softmax(const ForwardCall<Element>& call, const StoredScores<Element>& stor
   for (std::int64_t r = 0; r < S.rows(); ++r) {
     const std::int64_t num_visible = call.visible_keys(tile.b, tile.queries.first + r);
     auto P = S.row(r);
-    P.head(num_visible) *= static_cast<Element>(call.softmax_scale);
     row_max[r] = largest(P.head(num_visible));
     weigh(P, num_visible, shift_of(row_max[r]));
     row_sum[r] = P.sum();
@@ -48,8 +54,10 @@ void fused_softmax(const ForwardCall<Element>& call) {
     store_product(call, tile, Element{1}, call.Q, call.K, stored.S_then_P);
   });
   for_each_query_tile<Element>(call, 1, kNumPasses,
+                               [&](const QueryTile& tile) { scale(call, stored, tile); });
+  for_each_query_tile<Element>(call, 2, kNumPasses,
                                [&](const QueryTile& tile) { softmax(call, stored, tile); });
-  for_each_query_tile<Element>(call, 2, kNumPasses, [&](const QueryTile& tile) {
+  for_each_query_tile<Element>(call, 3, kNumPasses, [&](const QueryTile& tile) {
     auto O = rows_of(call.O, tile.b, tile.h, tile.queries, call.head_dim);
     set_weighted_sum(call, tile, stored.S_then_P, call.V, O);
     write_statistics(call, tile, stored_column(stored.row_max, call, tile),

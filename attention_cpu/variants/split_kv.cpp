@@ -22,7 +22,7 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
 /// Fewer keys than this are not worth a split of their own.
-constexpr std::int64_t kFewestKeys = 2 * kBlockKV;
+constexpr std::int64_t kFewestKeys = 2 * kForwardBlockKV;
 
 template <class Element>
 class SplitKv {
@@ -115,15 +115,15 @@ class SplitKv {
     const Row first = row(tile, 0);
     const Element* const K = call_.K.head(first.b, first.kv_head);
     const Element* const V = call_.V.head(first.b, first.kv_head);
-    const std::int64_t num_kv_tiles = (lanes.most_keys + kBlockKV - 1) / kBlockKV;
-    const std::int64_t begin = num_kv_tiles * split / num_splits_ * kBlockKV;
-    const std::int64_t tiles_end = num_kv_tiles * (split + 1) / num_splits_ * kBlockKV;
+    const std::int64_t num_kv_tiles = (lanes.most_keys + kForwardBlockKV - 1) / kForwardBlockKV;
+    const std::int64_t begin = num_kv_tiles * split / num_splits_ * kForwardBlockKV;
+    const std::int64_t tiles_end = num_kv_tiles * (split + 1) / num_splits_ * kForwardBlockKV;
     const std::int64_t end = tiles_end < lanes.most_keys ? tiles_end : lanes.most_keys;
-    for (std::int64_t j = begin; j < end; j += kBlockKV) {
+    for (std::int64_t j = begin; j < end; j += kForwardBlockKV) {
       const KeyTile<Element> keys = {{K + j * call_.K.row_stride, call_.K.row_stride},
                                      {V + j * call_.V.row_stride, call_.V.row_stride},
                                      j,
-                                     end - j < kBlockKV ? end - j : kBlockKV};
+                                     end - j < kForwardBlockKV ? end - j : kForwardBlockKV};
       attend(group, keys, lanes);
     }
   }
