@@ -9,7 +9,8 @@
 namespace flashlab::test {
 
 /// The variants of a pass that the CPU has, found by asking for each of the registry's.
-std::vector<std::string_view> variants_here(Pass pass);
+std::vector<std::string_view> variants_here(Pass pass,
+                                            cpu::InstructionSet set = cpu::best_instruction_set());
 
 /// From baseline up to the best.
 std::vector<cpu::InstructionSet> instruction_sets_here();
