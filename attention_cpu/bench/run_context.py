@@ -1,0 +1,66 @@
+"""What a measurement says about where it ran."""
+import datetime
+import os
+import platform
+import re
+import subprocess
+import sys
+
+import torch
+
+
+def output_of(*command):
+    """What a command prints; None where there is no such command or it fails."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def lscpu():
+    """The fields of lscpu by name."""
+    lines = (output_of("lscpu") or "").splitlines()
+    return {name.strip(): value.strip() for name, _, value in
+            (line.partition(":") for line in lines)}
+
+
+def commit():
+    return output_of("git", "-C", os.path.dirname(os.path.abspath(__file__)), "rev-parse",
+                     "--short", "HEAD")
+
+
+def openmp_runtimes():
+    """The OpenMP libraries of this process: two of them mean two teams of threads."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        found = re.findall(r"[^/\s]*(?:gomp|iomp|libomp)[^/\s]*\.so[^/\s]*", maps.read())
+    return sorted(set(found))
+
+
+def run_context(library_path, commit_given):
+    cpu = lscpu()
+    environment = {name: value for name, value in os.environ.items()
+                   if re.match(r"(OMP|GOMP|KMP|MKL|DNNL|ONEDNN|ATEN|FLASHLAB|MALLOC)_", name)}
+    return {
+        "commit": commit_given or commit(),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": " ".join([os.path.basename(sys.argv[0])] + sys.argv[1:]),
+        "machine": {
+            "model": cpu.get("Model name"),
+            "cpus": len(os.sched_getaffinity(0)),
+            "sockets": cpu.get("Socket(s)"),
+            "threads_per_core": cpu.get("Thread(s) per core"),
+            "caches": {name: cpu.get(name) for name in ("L1d cache", "L2 cache", "L3 cache")},
+            "flags": cpu.get("Flags"),
+            "load_average": list(os.getloadavg()),
+        },
+        "versions": {
+            "torch": torch.__version__,
+            "torch_config": torch.__config__.show().splitlines(),
+            "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),
+            "python": platform.python_version(),
+            "system": platform.platform(),
+            "library": os.path.basename(library_path),
+            "openmp_runtimes": openmp_runtimes(),
+        },
+        "environment": environment,
+    }
