@@ -1,7 +1,7 @@
 // What the backward pass reads of the queries, laid out once for all K/V tiles: in groups, one
 // query a lane, as the products of detail/product.hpp want their right operands.
 //
-// Memory  Q and dO once more, transposed, and three numbers a query; where head_dim is no multiple
+// Memory  Q and dO once more, transposed, and four numbers a query; where head_dim is no multiple
 //         of the vector's length, Q and dO a third time, with rows padded to one
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "attention_cpu/detail/call.hpp"
 #include "attention_cpu/detail/exponential.hpp"
 #include "attention_cpu/detail/finite.hpp"
+#include "attention_cpu/detail/visible.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
@@ -18,17 +19,22 @@ inline std::int64_t padded_head_dim(std::int64_t head_dim) {
   return (head_dim + kLanes<Element> - 1) / kLanes<Element> * kLanes<Element>;
 }
 
+/// Queries that meet a K/V tile together: the depth of dV += P^T dO, which loads and stores dV
+/// once.
+template <class Element>
+inline constexpr int kBackwardGroup = 2 * kGroup<Element>;
+
 /// Neighbouring queries of one head.
 template <class Element>
 struct QueryGroup {
-  const Element* sQ;          // [head_dim, kGroup], times softmax_scale log2(e)
-  const Element* sdO;         // [head_dim, kGroup]
-  const Element* lse;         // [kGroup], in powers of two; +inf where nothing is visible: P = 0
-  const Element* delta;       // [kGroup]: rowsum(dO o O)
-  const Element* visible;     // [kGroup]: how many keys each query sees
-  Operand<const Element> Q;   // [count, padded head_dim], as the caller has it
-  Operand<const Element> dO;  // the same
-  int count;                  // queries
+  const Element* sQ;     // [head_dim, kBackwardGroup], times softmax_scale log2(e)
+  const Element* sdO;    // [head_dim, kBackwardGroup]
+  const Element* lse;    // [kBackwardGroup], in powers of two; +inf where nothing is visible: P = 0
+  const Element* delta;  // [kBackwardGroup]: rowsum(dO o O)
+  const std::int64_t* visible;  // [kBackwardGroup]: how many keys each query sees
+  Operand<const Element> Q;     // [count, padded head_dim], as the caller has it
+  Operand<const Element> dO;    // the same
+  int count;                    // queries
   std::int64_t fewest_keys, most_keys;
   bool is_finite;  // Q and dO
 };
@@ -40,11 +46,13 @@ class BackwardQueries {
       : call_(call),
         num_groups_((call.seqlen_q + kN - 1) / kN),
         is_padded_(padded_head_dim<Element>(call.head_dim) != call.head_dim),
-        size_((2 * call.head_dim + 3) * kN +
+        size_((2 * call.head_dim + 2) * kN +
               (is_padded_ ? 2 * kN * padded_head_dim<Element>(call.head_dim) : 0)) {
     Workspace& workspace = *call.workspace;
     const std::int64_t count = call.batch * call.num_heads * num_groups_;
     memory_ = workspace.allocate<Element>(count * size_);
+    visible_ = workspace.allocate<std::int64_t>(count * kN);
+    fewest_keys_ = workspace.allocate<std::int64_t>(count);
     finite_ = workspace.allocate<bool>(count);
   }
 
@@ -71,22 +79,22 @@ class BackwardQueries {
     group.sdO = sdO;
     group.lse = lse;
     group.delta = lse + kN;
-    group.visible = lse + 2 * kN;
+    group.visible = visible_ + index * kN;
     group.count = static_cast<int>(rest < kN ? rest : kN);
     group.Q = {call_.Q.head(b, h) + first * call_.Q.row_stride, call_.Q.row_stride};
     group.dO = {call_.dO.head(b, h) + first * call_.dO.row_stride, call_.dO.row_stride};
     if (is_padded_) {
-      group.Q = {lse + 3 * kN, padded};
-      group.dO = {lse + 3 * kN + kN * padded, padded};
+      group.Q = {lse + 2 * kN, padded};
+      group.dO = {lse + 2 * kN + kN * padded, padded};
     }
-    group.fewest_keys = call_.visible_keys(b, first);
+    group.fewest_keys = fewest_keys_[index];
     group.most_keys = call_.visible_keys(b, first + group.count - 1);
     group.is_finite = finite_[index];
     return group;
   }
 
  private:
-  static constexpr std::int64_t kN = kGroup<Element>;
+  static constexpr std::int64_t kN = kBackwardGroup<Element>;
 
   std::int64_t index_of(std::int64_t b, std::int64_t h, std::int64_t g) const {
     return (b * call_.num_heads + h) * num_groups_ + g;
@@ -97,7 +105,9 @@ class BackwardQueries {
     Element* const sQ = memory_ + index * size_;
     Element* const sdO = sQ + head_dim * kN;
     Element* const statistics = sdO + head_dim * kN;
+    std::int64_t* const visible = visible_ + index * kN;
     for (std::int64_t k = 0; k < size_; ++k) sQ[k] = 0;
+    for (std::int64_t k = 0; k < kN; ++k) visible[k] = 0;
     const std::int64_t rest = call_.seqlen_q - g * kN, count = rest < kN ? rest : kN;
     const Element* const Q = call_.Q.head(b, h) + g * kN * call_.Q.row_stride;
     const Element* const dO = call_.dO.head(b, h) + g * kN * call_.dO.row_stride;
@@ -106,9 +116,13 @@ class BackwardQueries {
     transpose<Element>(dO, call_.dO.row_stride, count, head_dim, sdO, kN, 1);
     for (std::int64_t lane = 0; lane < count; ++lane) {
       load_statistics(b, h, g * kN + lane, statistics + lane);
+      // A query with nothing to weigh takes no part, though there may be keys that it sees.
+      const bool has_weights = statistics[lane] != std::numeric_limits<Element>::infinity();
+      visible[lane] = has_weights ? call_.visible_keys(b, g * kN + lane) : 0;
+      if (lane == 0 || visible[lane] < fewest_keys_[index]) fewest_keys_[index] = visible[lane];
       if (is_padded_) {
         const std::int64_t padded = padded_head_dim<Element>(head_dim);
-        Element* const rows = statistics + 3 * kN + lane * padded;
+        Element* const rows = statistics + 2 * kN + lane * padded;
         for (std::int64_t c = 0; c < head_dim; ++c) rows[c] = Q[lane * call_.Q.row_stride + c];
         for (std::int64_t c = 0; c < head_dim; ++c) {
           rows[kN * padded + c] = dO[lane * call_.dO.row_stride + c];
@@ -119,7 +133,7 @@ class BackwardQueries {
                      is_finite<Element>({dO, call_.dO.row_stride}, count, head_dim);
   }
 
-  /// lse, delta and visible of query i, kN apart.
+  /// lse and delta of query i, kN apart.
   void load_statistics(std::int64_t b, std::int64_t h, std::int64_t i, Element* to) const {
     constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
     const Element* const o = call_.O.head(b, h) + i * call_.O.row_stride;
@@ -129,7 +143,6 @@ class BackwardQueries {
     const Element lse = call_.lse.at(b, h, i);
     to[0] = lse == -kInfinity ? kInfinity : lse * static_cast<Element>(kLog2E);
     to[kN] = delta;
-    to[2 * kN] = static_cast<Element>(call_.visible_keys(b, i));
   }
 
   const BackwardCall<Element>& call_;
@@ -137,6 +150,7 @@ class BackwardQueries {
   const bool is_padded_;
   const std::int64_t size_;  // elements a group
   Element* memory_;
+  std::int64_t *visible_, *fewest_keys_;
   bool* finite_;
 };
 

@@ -18,9 +18,9 @@ struct BackwardTile {
   Operand<const Element> K, V;  // [num_keys, head_dim], as the caller has them
   std::int64_t first_key, num_keys;
   std::int64_t head_dim;
-  Element *sP, *sdS;  // [num_keys, kGroup]
+  Element *sP, *sdS;  // [num_keys, kBackwardGroup]
   Element *dK, *dV;   // [num_keys, padded head_dim]; null: not wanted
-  Element* dQ;        // [head_dim, kGroup]; null: not wanted
+  Element* dQ;        // [head_dim, kBackwardGroup]; null: not wanted
   Turn turn;          // to add to dQ
 };
 
@@ -44,18 +44,22 @@ void add_product(std::int64_t rows, std::int64_t depth, Operand<const Element> A
 
 /// From S and dP to P and dS, in place; 0 for hidden pairs.
 template <bool kMasked, int kVectors, class Element>
-void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
-  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
-  for (int v = 0; v < kVectors; ++v) {
-    const Vector<Element> lse = load(queries.lse + v * kL), delta = load(queries.delta + v * kL),
-                          visible = load(queries.visible + v * kL);
+void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile,
+                   int first) {
+  constexpr int kL = kLanes<Element>, kN = kBackwardGroup<Element>;
+  for (int lane = first; lane < first + kVectors * kL; lane += kL) {
+    const Vector<Element> lse = load(queries.lse + lane), delta = load(queries.delta + lane);
+    Vector<Element> visible = {};
+    if (kMasked) {
+      visible = visible_in_tile<Element>(queries.visible + lane, tile.first_key, tile.num_keys);
+    }
     for (std::int64_t j = 0; j < tile.num_keys; ++j) {
-      Element* const at_p = tile.sP + j * kN + v * kL;
-      Element* const at_ds = tile.sdS + j * kN + v * kL;
+      Element* const at_p = tile.sP + j * kN + lane;
+      Element* const at_ds = tile.sdS + j * kN + lane;
       Vector<Element> p = exp2<Element>(load<Element>(at_p) - lse);
       Vector<Element> ds = p * (load<Element>(at_ds) - delta);
       if constexpr (kMasked) {
-        const auto is_visible = broadcast(static_cast<Element>(tile.first_key + j)) < visible;
+        const auto is_visible = broadcast(static_cast<Element>(j)) < visible;
         p = is_visible ? p : Vector<Element>{};
         ds = is_visible ? ds : Vector<Element>{};
       }
@@ -68,11 +72,11 @@ void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Elemen
 /// The gradients from the visible pairs only: 0 * NaN must not reach a row that takes no part.
 template <class Element>
 void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
-  constexpr int kN = kGroup<Element>;
+  constexpr int kN = kBackwardGroup<Element>;
   const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
   for (std::int64_t j = 0; j < tile.num_keys; ++j) {
     for (int i = 0; i < queries.count; ++i) {
-      if (static_cast<Element>(tile.first_key + j) >= queries.visible[i]) continue;
+      if (tile.first_key + j >= queries.visible[i]) continue;
       const Element p = tile.sP[j * kN + i], ds = tile.sdS[j * kN + i];
       for (std::int64_t c = 0; c < tile.head_dim; ++c) {
         if (tile.dQ != nullptr) tile.dQ[c * kN + i] += ds * tile.K.data[j * tile.K.stride + c];
@@ -90,20 +94,51 @@ bool all_finite(const QueryGroup<Element>& queries, const BackwardTile<Element>&
          is_finite(tile.V, tile.num_keys, tile.head_dim);
 }
 
+/// P and dS of kVectors vectors of queries, from `first` on.
 template <int kVectors, class Element>
-void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
-  constexpr std::int64_t kN = kGroup<Element>;
-  const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
-  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.K,
-                                                             {queries.sQ, kN}, {tile.sP, kN});
-  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.V,
-                                                             {queries.sdO, kN}, {tile.sdS, kN});
-  const bool is_masked = tile.first_key + tile.num_keys > queries.fewest_keys;
+void score(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile, int first,
+           bool is_masked) {
+  constexpr std::int64_t kN = kBackwardGroup<Element>;
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(
+      tile.num_keys, tile.head_dim, tile.K, {queries.sQ + first, kN}, {tile.sP + first, kN});
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(
+      tile.num_keys, tile.head_dim, tile.V, {queries.sdO + first, kN}, {tile.sdS + first, kN});
   if (is_masked) {
-    probabilities<true, kVectors>(queries, tile);
+    probabilities<true, kVectors>(queries, tile, first);
   } else {
-    probabilities<false, kVectors>(queries, tile);
+    probabilities<false, kVectors>(queries, tile, first);
   }
+}
+
+/// Calls action<kVectors>(first) for the vectors that hold `count` lanes, as many at once as a
+/// product has registers for.
+template <class Element, class Action>
+void each_vectors(int count, const Action& action) {
+  constexpr int kL = kLanes<Element>;
+  static_assert(kMicroVectors == 3);
+  for (int first = 0; first < count; first += kMicroVectors * kL) {
+    const int rest = count - first;
+    if (rest > 2 * kL) {
+      action.template operator()<3>(first);
+    } else if (rest > kL) {
+      action.template operator()<2>(first);
+    } else {
+      action.template operator()<1>(first);
+    }
+  }
+}
+
+/// The tile's keys from the first on that one of the queries sees.
+template <class Element>
+void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
+  constexpr std::int64_t kN = kBackwardGroup<Element>;
+  const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
+  const std::int64_t seen = queries.most_keys - tile.first_key;
+  if (seen < tile.num_keys) tile.num_keys = seen;
+  const bool is_masked = tile.first_key + tile.num_keys > queries.fewest_keys;
+  each_vectors<Element>(queries.count, [&]<int kVectors>(int first) {
+    score<kVectors>(queries, tile, first, is_masked);
+  });
   if (is_masked && !all_finite(queries, tile)) {
     if (!tile.turn.wait()) return;
     add_visible(queries, tile);
@@ -115,34 +150,19 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
     add_product<Element>(tile.num_keys, queries.count, {tile.sdS, kN}, queries.Q, {tile.dK, padded},
                          padded);
   }
-  if (tile.dQ != nullptr && tile.turn.wait()) {
-    product<Layout::kColumns, Update::kAdd, kVectors, Element>(tile.head_dim, tile.num_keys, tile.K,
-                                                               {tile.sdS, kN}, {tile.dQ, kN});
-    tile.turn.pass_on();
-  }
+  if (tile.dQ == nullptr || !tile.turn.wait()) return;
+  each_vectors<Element>(queries.count, [&]<int kVectors>(int first) {
+    product<Layout::kColumns, Update::kAdd, kVectors, Element>(
+        tile.head_dim, tile.num_keys, tile.K, {tile.sdS + first, kN}, {tile.dQ + first, kN});
+  });
+  tile.turn.pass_on();
 }
 
-/// The same for as many vectors as hold the queries; of the tile, the keys that one of them sees.
-template <class Element>
-void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
-  static_assert(kMicroVectors == 3);
-  const std::int64_t seen = queries.most_keys - tile.first_key;
-  if (seen < tile.num_keys) tile.num_keys = seen;
-  if (tile.num_keys <= 0) return;
-  if (queries.count > 2 * kLanes<Element>) {
-    step<3>(queries, tile);
-  } else if (queries.count > kLanes<Element>) {
-    step<2>(queries, tile);
-  } else {
-    step<1>(queries, tile);
-  }
-}
-
-/// A group's dQ [head_dim, kGroup], scaled, to the caller's rows; null: zeros.
+/// A group's dQ [head_dim, kBackwardGroup], scaled, to the caller's rows; null: zeros.
 template <class Element>
 void write_rows(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h, std::int64_t g,
                 const Element* gradient) {
-  constexpr std::int64_t kN = kGroup<Element>;
+  constexpr std::int64_t kN = kBackwardGroup<Element>;
   const std::int64_t rest = call.seqlen_q - g * kN, count = rest < kN ? rest : kN;
   Element* const dQ = call.dQ.head(b, h) + g * kN * call.dQ.row_stride;
   if (gradient != nullptr) {

@@ -14,6 +14,7 @@
 #include "attention_cpu/detail/exponential.hpp"
 #include "attention_cpu/detail/finite.hpp"
 #include "attention_cpu/detail/product.hpp"
+#include "attention_cpu/detail/visible.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
@@ -22,15 +23,16 @@ inline constexpr int kForwardBlockKV = 128;
 
 template <class Element>
 struct ForwardGroup {
-  Element* sQ;       // [head_dim, kGroup]
-  Element* sO;       // [head_dim, kGroup]
-  Element* sP;       // [kForwardBlockKV, kGroup]; groups of one thread share it
-  Element* row_max;  // [kGroup], in powers of two
-  Element* row_sum;  // [kGroup]
-  Element* visible;  // [kGroup]: how many keys each query sees
+  Element* sQ;            // [head_dim, kGroup]
+  Element* sO;            // [head_dim, kGroup]
+  Element* sP;            // [kForwardBlockKV, kGroup]; groups of one thread share it
+  Element* row_max;       // [kGroup], in powers of two
+  Element* row_sum;       // [kGroup]
+  std::int64_t* visible;  // [kGroup]: how many keys each query sees
 
   static std::int64_t elements(std::int64_t head_dim) {
-    return (2 * head_dim + 3) * kGroup<Element>;
+    constexpr auto kPerCount = static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(Element));
+    return (2 * head_dim + 2 + kPerCount) * kGroup<Element>;
   }
   static std::int64_t shared_elements() { return kForwardBlockKV * kGroup<Element>; }
   ForwardGroup(Element* memory, Element* shared, std::int64_t head_dim)
@@ -39,7 +41,7 @@ struct ForwardGroup {
         sP(shared),
         row_max(sO + head_dim * kGroup<Element>),
         row_sum(row_max + kGroup<Element>),
-        visible(row_sum + kGroup<Element>) {}
+        visible(reinterpret_cast<std::int64_t*>(row_sum + kGroup<Element>)) {}
 };
 
 /// A group's lanes that are in use, and the fewest and most keys that one of them sees.
@@ -64,7 +66,8 @@ void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   for (std::int64_t k = 0; k < head_dim * kN; ++k) group.sO[k] = 0;
   for (int lane = 0; lane < kN; ++lane) {
     group.row_max[lane] = -std::numeric_limits<Element>::infinity();
-    group.row_sum[lane] = group.visible[lane] = 0;
+    group.row_sum[lane] = 0;
+    group.visible[lane] = 0;
   }
 }
 
@@ -81,11 +84,12 @@ template <int kVectors, class Element>
 void mask(const ForwardGroup<Element>& group, const KeyTile<Element>& tile) {
   constexpr int kL = kLanes<Element>;
   const Vector<Element> minus_infinity = broadcast(-std::numeric_limits<Element>::infinity());
-  for (std::int64_t j = 0; j < tile.num_keys; ++j) {
-    const Vector<Element> key = broadcast(static_cast<Element>(tile.first_key + j));
-    for (int v = 0; v < kVectors; ++v) {
-      Element* const s = group.sP + j * kGroup<Element> + v * kL;
-      store(s, key < load(group.visible + v * kL) ? load<Element>(s) : minus_infinity);
+  for (int lane = 0; lane < kVectors * kL; lane += kL) {
+    const Vector<Element> visible =
+        visible_in_tile<Element>(group.visible + lane, tile.first_key, tile.num_keys);
+    for (std::int64_t j = 0; j < tile.num_keys; ++j) {
+      Element* const s = group.sP + j * kGroup<Element> + lane;
+      store(s, broadcast(static_cast<Element>(j)) < visible ? load<Element>(s) : minus_infinity);
     }
   }
 }
@@ -129,7 +133,8 @@ void rescale(const ForwardGroup<Element>& group, std::int64_t head_dim,
   for (int v = 0; v < kVectors; ++v) {
     const Vector<Element> old_max = load(group.row_max + v * kL);
     if (!any(new_max[v] != old_max)) continue;
-    const Vector<Element> factor = exp2<Element>(old_max - new_max[v]);
+    const Vector<Element> factor =
+        exp2<Element>(old_max - or_zero_if_nothing_seen<Element>(new_max[v]));
     store(group.row_max + v * kL, new_max[v]);
     store(group.row_sum + v * kL, factor * load(group.row_sum + v * kL));
     for (std::int64_t c = 0; c < head_dim; ++c) {
@@ -164,7 +169,7 @@ void add_visible(const ForwardGroup<Element>& group, const KeyTile<Element>& til
   constexpr int kN = kGroup<Element>;
   for (std::int64_t j = 0; j < tile.num_keys; ++j) {
     for (int lane = 0; lane < lanes; ++lane) {
-      if (static_cast<Element>(tile.first_key + j) >= group.visible[lane]) continue;
+      if (tile.first_key + j >= group.visible[lane]) continue;
       const Element p = group.sP[j * kN + lane];
       for (std::int64_t c = 0; c < head_dim; ++c) {
         group.sO[c * kN + lane] += p * tile.V.data[j * tile.V.stride + c];

@@ -107,7 +107,7 @@ void attend(const ForwardGroup<Element>& group, int lane, const KeyTile<Element>
             std::int64_t head_dim) {
   constexpr int kN = kGroup<Element>;
   constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
-  const std::int64_t visible = static_cast<std::int64_t>(group.visible[lane]) - tile.first_key;
+  const std::int64_t visible = group.visible[lane] - tile.first_key;
   const std::int64_t num_keys = visible < tile.num_keys ? visible : tile.num_keys;
   if (num_keys <= 0) return;
   Element* const s = group.sP;

@@ -80,7 +80,7 @@ class QueryTile {
       forward::set_queries(to, 0, {call_.Q.head(b, h) + i * stride, stride}, lanes.count,
                            call_.head_dim, call_.softmax_scale);
       for (int lane = 0; lane < lanes.count; ++lane) {
-        to.visible[lane] = static_cast<Element>(call_.visible_keys(b, i + lane));
+        to.visible[lane] = call_.visible_keys(b, i + lane);
       }
     }
   }

@@ -102,7 +102,7 @@ class SplitKv {
       const std::int64_t visible = call_.visible_keys(at.b, at.i);
       if (lanes.count == 0 || visible < lanes.fewest_keys) lanes.fewest_keys = visible;
       if (visible > lanes.most_keys) lanes.most_keys = visible;
-      group.visible[lanes.count] = static_cast<Element>(visible);
+      group.visible[lanes.count] = visible;
       const Element* const q = call_.Q.head(at.b, at.h) + at.i * call_.Q.row_stride;
       forward::set_queries(group, lanes.count, {q, 0}, 1, call_.head_dim, call_.softmax_scale);
     }
