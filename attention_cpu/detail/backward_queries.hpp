@@ -19,19 +19,14 @@ inline std::int64_t padded_head_dim(std::int64_t head_dim) {
   return (head_dim + kLanes<Element> - 1) / kLanes<Element> * kLanes<Element>;
 }
 
-/// Queries that meet a K/V tile together: the depth of dV += P^T dO, which loads and stores dV
-/// once.
-template <class Element>
-inline constexpr int kBackwardGroup = 2 * kGroup<Element>;
-
 /// Neighbouring queries of one head.
 template <class Element>
 struct QueryGroup {
-  const Element* sQ;     // [head_dim, kBackwardGroup], times softmax_scale log2(e)
-  const Element* sdO;    // [head_dim, kBackwardGroup]
-  const Element* lse;    // [kBackwardGroup], in powers of two; +inf where nothing is visible: P = 0
-  const Element* delta;  // [kBackwardGroup]: rowsum(dO o O)
-  const std::int64_t* visible;  // [kBackwardGroup]: how many keys each query sees
+  const Element* sQ;            // [head_dim, kGroup], times softmax_scale log2(e)
+  const Element* sdO;           // [head_dim, kGroup]
+  const Element* lse;           // [kGroup], in powers of two; +inf where nothing is visible: P = 0
+  const Element* delta;         // [kGroup]: rowsum(dO o O)
+  const std::int64_t* visible;  // [kGroup]: how many keys each query sees
   Operand<const Element> Q;     // [count, padded head_dim], as the caller has it
   Operand<const Element> dO;    // the same
   int count;                    // queries
@@ -94,7 +89,7 @@ class BackwardQueries {
   }
 
  private:
-  static constexpr std::int64_t kN = kBackwardGroup<Element>;
+  static constexpr std::int64_t kN = kGroup<Element>;
 
   std::int64_t index_of(std::int64_t b, std::int64_t h, std::int64_t g) const {
     return (b * call_.num_heads + h) * num_groups_ + g;

@@ -18,9 +18,9 @@ struct BackwardTile {
   Operand<const Element> K, V;  // [num_keys, head_dim], as the caller has them
   std::int64_t first_key, num_keys;
   std::int64_t head_dim;
-  Element *sP, *sdS;  // [num_keys, kBackwardGroup]
+  Element *sP, *sdS;  // [num_keys, kGroup]
   Element *dK, *dV;   // [num_keys, padded head_dim]; null: not wanted
-  Element* dQ;        // [head_dim, kBackwardGroup]; null: not wanted
+  Element* dQ;        // [head_dim, kGroup]; null: not wanted
   Turn turn;          // to add to dQ
 };
 
@@ -44,10 +44,9 @@ void add_product(std::int64_t rows, std::int64_t depth, Operand<const Element> A
 
 /// From S and dP to P and dS, in place; 0 for hidden pairs.
 template <bool kMasked, int kVectors, class Element>
-void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile,
-                   int first) {
-  constexpr int kL = kLanes<Element>, kN = kBackwardGroup<Element>;
-  for (int lane = first; lane < first + kVectors * kL; lane += kL) {
+void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
+  for (int lane = 0; lane < kVectors * kL; lane += kL) {
     const Vector<Element> lse = load(queries.lse + lane), delta = load(queries.delta + lane);
     Vector<Element> visible = {};
     if (kMasked) {
@@ -72,7 +71,7 @@ void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Elemen
 /// The gradients from the visible pairs only: 0 * NaN must not reach a row that takes no part.
 template <class Element>
 void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
-  constexpr int kN = kBackwardGroup<Element>;
+  constexpr int kN = kGroup<Element>;
   const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
   for (std::int64_t j = 0; j < tile.num_keys; ++j) {
     for (int i = 0; i < queries.count; ++i) {
@@ -94,51 +93,20 @@ bool all_finite(const QueryGroup<Element>& queries, const BackwardTile<Element>&
          is_finite(tile.V, tile.num_keys, tile.head_dim);
 }
 
-/// P and dS of kVectors vectors of queries, from `first` on.
 template <int kVectors, class Element>
-void score(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile, int first,
-           bool is_masked) {
-  constexpr std::int64_t kN = kBackwardGroup<Element>;
-  product<Layout::kRows, Update::kAssign, kVectors, Element>(
-      tile.num_keys, tile.head_dim, tile.K, {queries.sQ + first, kN}, {tile.sP + first, kN});
-  product<Layout::kRows, Update::kAssign, kVectors, Element>(
-      tile.num_keys, tile.head_dim, tile.V, {queries.sdO + first, kN}, {tile.sdS + first, kN});
-  if (is_masked) {
-    probabilities<true, kVectors>(queries, tile, first);
-  } else {
-    probabilities<false, kVectors>(queries, tile, first);
-  }
-}
-
-/// Calls action<kVectors>(first) for the vectors that hold `count` lanes, as many at once as a
-/// product has registers for.
-template <class Element, class Action>
-void each_vectors(int count, const Action& action) {
-  constexpr int kL = kLanes<Element>;
-  static_assert(kMicroVectors == 3);
-  for (int first = 0; first < count; first += kMicroVectors * kL) {
-    const int rest = count - first;
-    if (rest > 2 * kL) {
-      action.template operator()<3>(first);
-    } else if (rest > kL) {
-      action.template operator()<2>(first);
-    } else {
-      action.template operator()<1>(first);
-    }
-  }
-}
-
-/// The tile's keys from the first on that one of the queries sees.
-template <class Element>
-void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
-  constexpr std::int64_t kN = kBackwardGroup<Element>;
+void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
+  constexpr std::int64_t kN = kGroup<Element>;
   const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
-  const std::int64_t seen = queries.most_keys - tile.first_key;
-  if (seen < tile.num_keys) tile.num_keys = seen;
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.K,
+                                                             {queries.sQ, kN}, {tile.sP, kN});
+  product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.V,
+                                                             {queries.sdO, kN}, {tile.sdS, kN});
   const bool is_masked = tile.first_key + tile.num_keys > queries.fewest_keys;
-  each_vectors<Element>(queries.count, [&]<int kVectors>(int first) {
-    score<kVectors>(queries, tile, first, is_masked);
-  });
+  if (is_masked) {
+    probabilities<true, kVectors>(queries, tile);
+  } else {
+    probabilities<false, kVectors>(queries, tile);
+  }
   if (is_masked && !all_finite(queries, tile)) {
     if (!tile.turn.wait()) return;
     add_visible(queries, tile);
@@ -150,19 +118,33 @@ void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
     add_product<Element>(tile.num_keys, queries.count, {tile.sdS, kN}, queries.Q, {tile.dK, padded},
                          padded);
   }
-  if (tile.dQ == nullptr || !tile.turn.wait()) return;
-  each_vectors<Element>(queries.count, [&]<int kVectors>(int first) {
-    product<Layout::kColumns, Update::kAdd, kVectors, Element>(
-        tile.head_dim, tile.num_keys, tile.K, {tile.sdS + first, kN}, {tile.dQ + first, kN});
-  });
-  tile.turn.pass_on();
+  if (tile.dQ != nullptr && tile.turn.wait()) {
+    product<Layout::kColumns, Update::kAdd, kVectors, Element>(tile.head_dim, tile.num_keys, tile.K,
+                                                               {tile.sdS, kN}, {tile.dQ, kN});
+    tile.turn.pass_on();
+  }
 }
 
-/// A group's dQ [head_dim, kBackwardGroup], scaled, to the caller's rows; null: zeros.
+/// The same for as many vectors as hold the queries; of the tile, the keys that one of them sees.
+template <class Element>
+void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
+  static_assert(kMicroVectors == 3);
+  const std::int64_t seen = queries.most_keys - tile.first_key;
+  if (seen < tile.num_keys) tile.num_keys = seen;
+  if (queries.count > 2 * kLanes<Element>) {
+    step<3>(queries, tile);
+  } else if (queries.count > kLanes<Element>) {
+    step<2>(queries, tile);
+  } else {
+    step<1>(queries, tile);
+  }
+}
+
+/// A group's dQ [head_dim, kGroup], scaled, to the caller's rows; null: zeros.
 template <class Element>
 void write_rows(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h, std::int64_t g,
                 const Element* gradient) {
-  constexpr std::int64_t kN = kBackwardGroup<Element>;
+  constexpr std::int64_t kN = kGroup<Element>;
   const std::int64_t rest = call.seqlen_q - g * kN, count = rest < kN ? rest : kN;
   Element* const dQ = call.dQ.head(b, h) + g * kN * call.dQ.row_stride;
   if (gradient != nullptr) {

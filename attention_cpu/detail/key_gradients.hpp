@@ -17,16 +17,16 @@ class KeyGradients {
       : call_(call), queries_(queries), memory_(memory) {}
 
   static std::int64_t elements(std::int64_t head_dim) {
-    return 2 * kBackwardBlockKV * (kBackwardGroup<Element> + padded_head_dim<Element>(head_dim));
+    return 2 * kBackwardBlockKV * (kGroup<Element> + padded_head_dim<Element>(head_dim));
   }
 
-  /// add_to(tile, h, g): says in the tile where and when the group's dQ [head_dim, kBackwardGroup]
+  /// add_to(tile, h, g): says in the tile where and when the group's dQ [head_dim, kGroup]
   /// is added to.
   template <class AddTo>
   void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const AddTo& add_to) {
     BackwardTile<Element> tile = tile_at(b, kv_head, first_key);
     const std::int64_t per_kv_head = call_.num_heads / call_.num_kv_heads;
-    const std::int64_t first_group = call_.first_query(b, first_key) / kBackwardGroup<Element>;
+    const std::int64_t first_group = call_.first_query(b, first_key) / kGroup<Element>;
     for (std::int64_t h = kv_head * per_kv_head; h < (kv_head + 1) * per_kv_head; ++h) {
       for (std::int64_t g = first_group; g < queries_.num_groups(); ++g) {
         const QueryGroup<Element> queries = queries_.group(b, h, g);
@@ -51,8 +51,8 @@ class KeyGradients {
     tile.num_keys = rest < kBackwardBlockKV ? rest : kBackwardBlockKV;
     tile.head_dim = call_.head_dim;
     tile.sP = memory_;
-    tile.sdS = tile.sP + kBackwardBlockKV * kBackwardGroup<Element>;
-    tile.dK = tile.sdS + kBackwardBlockKV * kBackwardGroup<Element>;
+    tile.sdS = tile.sP + kBackwardBlockKV * kGroup<Element>;
+    tile.dK = tile.sdS + kBackwardBlockKV * kGroup<Element>;
     tile.dV = tile.dK + kBackwardBlockKV * padded;
     for (std::int64_t k = 0; k < 2 * kBackwardBlockKV * padded; ++k) tile.dK[k] = 0;
     return tile;

@@ -8,7 +8,7 @@
 //                                   dVj += P^T dO;  dKj += scale dS^T Q;  dQi += scale dS Kj
 //
 // Shapes   attention/problem.hpp
-// Tiles    kBackwardBlockKV keys; kBackwardGroup queries, one a lane (detail/backward_step.hpp)
+// Tiles    kBackwardBlockKV keys; kGroup queries, one a lane (detail/backward_step.hpp)
 // Parallel over batch, kv heads and K/V tiles. Threads take tiles as they become free, those of one
 //          head in order, and add to a group's dQ in that order (detail/turn.hpp): the GPU's atomic
 //          adds, but with the same bits every time, whatever the number of threads
@@ -32,7 +32,7 @@ class OnePass {
       : call_(call),
         queries_(call),
         num_kv_tiles_((call.seqlen_k + kBackwardBlockKV - 1) / kBackwardBlockKV),
-        group_size_(call.head_dim * kBackwardGroup<Element>) {
+        group_size_(call.head_dim * kGroup<Element>) {
     Workspace& workspace = *call.workspace;
     const std::int64_t num_groups = call.batch * call.num_heads * queries_.num_groups();
     dQ_ = workspace.allocate<Element>(num_groups * group_size_);

@@ -65,8 +65,7 @@ class TwoPass {
 
  private:
   std::int64_t per_thread() const {
-    return KeyGradients<Element>::elements(call_.head_dim) +
-           call_.head_dim * kBackwardGroup<Element>;
+    return KeyGradients<Element>::elements(call_.head_dim) + call_.head_dim * kGroup<Element>;
   }
   Element* memory() const { return memory_ + omp_get_thread_num() * per_thread(); }
 
@@ -76,9 +75,9 @@ class TwoPass {
     BackwardTile<Element> tile = {};
     tile.head_dim = call_.head_dim;
     tile.sP = memory();
-    tile.sdS = tile.sP + kBackwardBlockKV * kBackwardGroup<Element>;
-    tile.dQ = tile.sdS + kBackwardBlockKV * kBackwardGroup<Element>;
-    for (std::int64_t k = 0; k < call_.head_dim * kBackwardGroup<Element>; ++k) tile.dQ[k] = 0;
+    tile.sdS = tile.sP + kBackwardBlockKV * kGroup<Element>;
+    tile.dQ = tile.sdS + kBackwardBlockKV * kGroup<Element>;
+    for (std::int64_t k = 0; k < call_.head_dim * kGroup<Element>; ++k) tile.dQ[k] = 0;
     for (std::int64_t j = 0; j < queries.most_keys; j += kBackwardBlockKV) {
       tile.K = {K.head(b, call_.kv_head(h)) + j * K.row_stride, K.row_stride};
       tile.V = {V.head(b, call_.kv_head(h)) + j * V.row_stride, V.row_stride};
