@@ -15,7 +15,7 @@ enum class DataType : std::uint8_t { kFloat32, kFloat64, kBFloat16, kFloat16 };
 std::string_view to_string(DataType dtype);
 std::int64_t size_in_bytes(DataType dtype);
 
-/// The 16 bits of a stored element; `attention/half.hpp` converts them.
+/// The 16 bits of a stored element; `attention_cpu/half.hpp` converts them.
 struct BFloat16 {
   std::uint16_t bits;
 };

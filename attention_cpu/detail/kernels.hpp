@@ -19,6 +19,8 @@ struct KernelTable {
   void (*store_floats)(const float* from, std::int64_t count, void* to, DataType dtype,
                        std::int64_t stride);
   ProjectionKernels projections;
+  /// C = A B, all n x n and row-major.
+  void (*square_product)(std::int64_t n, int num_threads, const float* A, const float* B, float* C);
 };
 
 }  // namespace flashlab::cpu::detail

@@ -3,6 +3,7 @@
 //
 #include "attention_cpu/detail/half.hpp"
 #include "attention_cpu/detail/kernels.hpp"
+#include "attention_cpu/detail/square_product.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
@@ -59,7 +60,8 @@ constexpr ProjectionKernels kProjections = {project<float>,
 }  // namespace
 
 extern const KernelTable kKernels;
-const KernelTable kKernels = {kRows, sizeof(kRows) / sizeof(kRows[0]), load_floats, store_floats,
-                              kProjections};
+const KernelTable kKernels = {kRows,        sizeof(kRows) / sizeof(kRows[0]),
+                              load_floats,  store_floats,
+                              kProjections, square_product};
 
 }  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

@@ -1,0 +1,19 @@
+// How fast this machine multiplies matrices: what attention's FLOP/s are a share of.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cpu/attention.hpp"
+
+namespace flashlab::cpu {
+
+/// Measured FLOP/s of C = A B in float, all n x n: 2 n^3 over the median time of three runs after a
+/// first one. Eigen's product in the build of the instruction set that `execution` names, a
+/// band of rows of C a thread.
+///
+/// Errors  ProblemError: n below 1 or above 32 768, threads, instruction set; std::bad_alloc;
+///         Cancelled, between runs
+/// Cost    8 n^3 FLOPs, 12 n^2 bytes
+double product_flops_per_s(std::int64_t n, const ExecutionOptions& execution = {});
+
+}  // namespace flashlab::cpu

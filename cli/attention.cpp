@@ -1,0 +1,121 @@
+// `flashlab attention`: runs a variant on random inputs, verifies it, measures it.
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/attention_report.hpp"
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr int kJsonVersion = 1;
+
+/// What was done: one run, or what was asked for instead.
+struct Results {
+  std::vector<AttentionSummary> summaries;
+  std::optional<Verification> verification;
+  std::optional<Measurement> measurement;
+};
+
+AttentionSummary::Output summarize(const OwnedTensor& tensor) {
+  AttentionSummary::Output output;
+  output.name = tensor.name();
+  double squares = 0;
+  tensor.for_each([&](double value) {
+    if (std::isnan(value)) {
+      ++output.num_nan;
+    } else if (std::isinf(value)) {
+      ++output.num_infinite;
+    } else {
+      squares += value * value;
+      output.sum += value;
+    }
+  });
+  output.norm = std::sqrt(squares);
+  return output;
+}
+
+std::vector<AttentionSummary> run_once(const AttentionRequest& request) {
+  AttentionTensors tensors(request.problem, request.problem.dtype);
+  std::vector<AttentionSummary> summaries;
+  for (const VariantInfo* const variant : request.variants) {
+    prepare_run(request, *variant, request.seed, tensors);
+    AttentionSummary summary{
+        std::string(variant->name), run_variant(request, variant->name, tensors), {}};
+    for (const OwnedTensor* const output : tensors.outputs(variant->pass)) {
+      summary.outputs.push_back(summarize(*output));
+    }
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+void print_json(const AttentionRequest& request, const Results& results) {
+  nlohmann::ordered_json document = {{"format", "flashlab-attention"},
+                                     {"version", kJsonVersion},
+                                     {"device", "cpu"},
+                                     {"instruction_set", to_string(request.instruction_set)},
+                                     {"problem", request_json(request)}};
+  if (!results.summaries.empty()) document["runs"] = summaries_json(results.summaries);
+  if (results.verification) document["verification"] = verification_json(*results.verification);
+  if (results.measurement) document["measurement"] = measurement_json(*results.measurement);
+  std::cout << document.dump(2) << "\n";
+}
+
+void print_text(const AttentionRequest& request, const Results& results, const Terminal& terminal) {
+  std::cout << in_lines(
+      request.description() + "; cpu, " + std::string(to_string(request.instruction_set)),
+      terminal);
+  if (!results.summaries.empty()) {
+    std::cout << "\n" << summaries_text(results.summaries, terminal);
+  }
+  if (results.verification) {
+    std::cout << "\n" << verification_text(*results.verification, terminal);
+  }
+  if (results.measurement) {
+    std::cout << "\n" << measurement_text(*results.measurement, terminal);
+  }
+}
+
+AttentionRequest make_request(const AttentionFlags& flags) {
+  try {
+    return AttentionRequest(flags);
+  } catch (const ProblemError& error) {
+    throw request_failure(error.field + ": " + error.value, error.expected);
+  }
+}
+
+int attention(const AttentionFlags& flags) {
+  const AttentionRequest request = make_request(flags);
+  Results results;
+  if (!flags.verify && !flags.bench) results.summaries = run_once(request);
+  if (flags.verify) results.verification = verify_attention(request);
+  if (flags.bench) results.measurement = measure_attention(request, flags.repeat);
+  if (flags.json) {
+    print_json(request, results);
+  } else {
+    print_text(request, results, flags.terminal.terminal());
+  }
+  return results.verification && !results.verification->agrees() ? kExitProgramWrong : kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_attention(CLI::App& app) {
+  CLI::App& command =
+      add_command(app, "attention", "Run, verify and time attention on this computer's cores",
+                  "  flashlab attention -H 8 -N 2048 -d 64           run flash2 once\n"
+                  "  flashlab attention --variant all --verify       all against a reference\n"
+                  "  flashlab attention -H 8 -N 2048 --mask causal --bench\n"
+                  "  flashlab attention -v bwd-onepass --seqlen-q 100 --seqlen-k 300 --verify\n"
+                  "  flashlab attention -H 8 --kv-heads 2 --dtype bf16 --bench --json\n");
+  const auto flags = std::make_shared<AttentionFlags>();
+  flags->add_to(command);
+  return [flags] { return attention(*flags); };
+}
+
+}  // namespace flashlab::cli

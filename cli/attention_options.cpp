@@ -1,0 +1,163 @@
+#include "cli/attention_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cmath>
+
+#include "cli/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kFloat64, DataType::kBFloat16,
+                                   DataType::kFloat16};
+constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
+constexpr std::array kInstructionSets = {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2,
+                                         cpu::InstructionSet::kAvx512};
+constexpr const char* kShapeGroup = "Problem";
+constexpr const char* kRunGroup = "Run";
+
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(to_string(value));
+  return names;
+}
+
+/// The value with that name, which the parser has checked.
+template <class Values>
+auto named(const Values& values, const std::string& name) {
+  auto result = values.front();
+  for (const auto value : values) {
+    if (to_string(value) == name) result = value;
+  }
+  return result;
+}
+
+std::int64_t checked_size(const char* flag, std::int64_t value, std::int64_t least) {
+  if (value >= least) return value;
+  throw request_failure(std::string(flag) + " " + std::to_string(value) + " is no size",
+                        std::to_string(least) + " or more");
+}
+
+std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
+  if (name != "all") return {&find_variant(name)};
+  std::vector<const VariantInfo*> all;
+  for (const VariantInfo& variant : variants()) all.push_back(&variant);
+  return all;
+}
+
+std::string counted(std::int64_t number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void AttentionFlags::add_to(CLI::App& command) {
+  const auto size = [&](const char* names, auto& value, const char* what) {
+    return command.add_option(names, value, what)->type_name("SIZE")->group(kShapeGroup);
+  };
+  size("-B,--batch", batch, "batch entries")->capture_default_str();
+  size("-H,--heads", num_heads, "query heads")->capture_default_str();
+  size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
+  auto* const both = size("-N,--n", seqlen, "queries and keys (512)");
+  size("--seqlen-q", seqlen_q, "queries")->excludes(both);
+  size("--seqlen-k", seqlen_k, "keys")->excludes(both);
+  size("-d,--head-dim", head_dim, "columns of a head")->capture_default_str();
+  command.add_option("--mask", mask, "none, causal (top left) or causal-bottom-right")
+      ->check(CLI::IsMember(names_of(kMasks)))
+      ->type_name("MASK")
+      ->group(kShapeGroup);
+  command.add_option("--key-lengths", key_lengths, "keys that each batch entry really has")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,...")
+      ->group(kShapeGroup);
+  command.add_option("--scale", softmax_scale, "of the scores (1/sqrt(head_dim))")
+      ->type_name("X")
+      ->group(kShapeGroup);
+  command.add_option("--dtype", dtype, "float, double, bf16 or fp16")
+      ->check(CLI::IsMember(names_of(kDataTypes)))
+      ->type_name("TYPE")
+      ->group(kShapeGroup);
+  command.add_option("--seed", seed, "of the random inputs")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(kShapeGroup);
+
+  command.add_option("-v,--variant", variant, "the algorithm, or all")
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group(kRunGroup);
+  command.add_option("--device", device, "cpu")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("DEVICE")
+      ->group(kRunGroup);
+  command.add_option("-t,--threads", num_threads, "threads (as many as OpenMP takes)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N")
+      ->group(kRunGroup);
+  command
+      .add_option("--instruction-set", instruction_set,
+                  "baseline, avx2 or avx512 (the best of this processor)")
+      ->check(CLI::IsMember(names_of(kInstructionSets)))
+      ->type_name("SET")
+      ->group(kRunGroup);
+  command.add_flag("--verify", verify, "compare with a reference in double")->group(kRunGroup);
+  auto* const timing =
+      command.add_flag("--bench", bench, "measure time, rate and memory")->group(kRunGroup);
+  command.add_option("--repeat", repeat, "measured runs")
+      ->needs(timing)
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str()
+      ->type_name("R")
+      ->group(kRunGroup);
+  command.add_flag("--json", json, "as JSON")->group(kRunGroup);
+  terminal.add_to(command);
+}
+
+AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
+  if (flags.device != "cpu") {
+    throw request_failure("this build has no attention on the device '" + flags.device + "'",
+                          "--device cpu");
+  }
+  variants = chosen_variants(flags.variant);
+  num_threads = flags.num_threads;
+  seed = flags.seed;
+  instruction_set = flags.instruction_set.empty() ? cpu::best_instruction_set()
+                                                  : named(kInstructionSets, flags.instruction_set);
+  constexpr std::int64_t kUsualSeqlen = 512;
+  const std::int64_t seqlen = checked_size("--n", flags.seqlen.value_or(kUsualSeqlen), 0);
+  problem.batch = checked_size("--batch", flags.batch, 0);
+  problem.num_heads = checked_size("--heads", flags.num_heads, 1);
+  problem.num_kv_heads =
+      checked_size("--kv-heads", flags.num_kv_heads.value_or(flags.num_heads), 1);
+  problem.seqlen_q = checked_size("--seqlen-q", flags.seqlen_q.value_or(seqlen), 0);
+  problem.seqlen_k = checked_size("--seqlen-k", flags.seqlen_k.value_or(seqlen), 0);
+  problem.head_dim = checked_size("--head-dim", flags.head_dim, 1);
+  problem.dtype = named(kDataTypes, flags.dtype);
+  problem.mask = named(kMasks, flags.mask);
+  problem.key_lengths = flags.key_lengths;
+  problem.softmax_scale =
+      flags.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
+}
+
+AttentionOptions AttentionRequest::options() const {
+  return {problem.mask, problem.softmax_scale, problem.key_lengths};
+}
+
+std::string AttentionRequest::description() const {
+  std::string text = "batch " + std::to_string(problem.batch) + ", ";
+  text += counted(problem.num_heads, "head");
+  if (problem.num_kv_heads != problem.num_heads) {
+    text += " on " + counted(problem.num_kv_heads, "kv head");
+  }
+  text += ", " + std::to_string(problem.seqlen_q) + " queries, " +
+          std::to_string(problem.seqlen_k) + " keys, head_dim " + std::to_string(problem.head_dim) +
+          ", ";
+  if (problem.mask != Mask::kNone) text += std::string(to_string(problem.mask)) + ", ";
+  if (!problem.key_lengths.empty()) text += "key lengths, ";
+  return text + std::string(to_string(problem.dtype));
+}
+
+}  // namespace flashlab::cli

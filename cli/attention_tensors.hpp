@@ -1,0 +1,54 @@
+// The tensors of one attention call in memory of their own: random inputs, poisoned outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "attention/variants.hpp"
+
+namespace flashlab::cli {
+
+/// A row-major tensor in memory of its own.
+class OwnedTensor {
+ public:
+  /// Throws Failure when there is not so much memory.
+  OwnedTensor(const char* name, DataType dtype, std::vector<std::int64_t> shape);
+
+  const char* name() const { return name_; }
+  TensorView view() const;
+  std::int64_t size() const { return size_; }
+  std::vector<double> values() const;
+  void for_each(const std::function<void(double)>& visit) const;
+  /// Every element from the next number, rounded to the data type.
+  void generate(const std::function<double()>& next);
+  void fill_with_nan();
+
+ private:
+  const char* name_;
+  DataType dtype_;
+  std::vector<std::int64_t> shape_;
+  std::int64_t size_;
+  std::unique_ptr<std::byte[]> data_;
+};
+
+struct AttentionTensors {
+  OwnedTensor Q, K, V, dO, O, lse, dQ, dK, dV;
+
+  AttentionTensors(const AttentionProblem& problem, DataType dtype);
+
+  ForwardTensors forward() const;
+  BackwardTensors backward() const;
+  /// O and lse, or dQ, dK and dV.
+  std::vector<OwnedTensor*> outputs(Pass pass);
+
+  /// Q, K, V, dO: normally distributed.
+  void draw_inputs(std::uint64_t seed);
+  /// The same inputs as `other` has, value by value.
+  void copy_inputs(const AttentionTensors& other);
+};
+
+}  // namespace flashlab::cli

@@ -1,0 +1,149 @@
+// `flashlab attention`: what it runs, verifies, measures and refuses.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+const std::string kSmall = "attention -B 2 -H 4 --kv-heads 2 --seqlen-q 20 --seqlen-k 33 -d 8 ";
+
+nlohmann::json small_json(const std::string& flags) {
+  return json_of(flashlab(kSmall + flags + " --json"));
+}
+
+TEST_CASE("attention runs flash2 once unless told otherwise") {
+  const auto document = json_of(flashlab("attention -N 16 -d 4 --json"));
+  CHECK(document["format"] == "flashlab-attention");
+  CHECK(document["version"] == 1);
+  REQUIRE(document["runs"].size() == 1);
+  CHECK(document["runs"][0]["variant"] == "flash2");
+  CHECK(document["runs"][0]["seconds"] > 0);
+  CHECK(document["runs"][0]["outputs"]["O"]["norm"] > 0);
+  CHECK(document["problem"]["softmax_scale"] == 0.5);
+}
+
+TEST_CASE("the flags state the problem") {
+  const auto problem =
+      small_json("--mask causal-bottom-right --key-lengths 33,7 --scale 0.25 --dtype bf16 --seed 9")
+          ["problem"];
+  const nlohmann::json expected = {{"batch", 2},
+                                   {"num_heads", 4},
+                                   {"num_kv_heads", 2},
+                                   {"seqlen_q", 20},
+                                   {"seqlen_k", 33},
+                                   {"head_dim", 8},
+                                   {"dtype", "bf16"},
+                                   {"mask", "causal-bottom-right"},
+                                   {"key_lengths", {33, 7}},
+                                   {"softmax_scale", 0.25},
+                                   {"seed", 9}};
+  CHECK(problem == expected);
+}
+
+TEST_CASE("every variant is verified in every data type") {
+  for (const char* dtype : {"float", "double", "bf16", "fp16"}) {
+    CAPTURE(dtype);
+    const auto document =
+        small_json("--variant all --mask causal --verify --dtype " + std::string(dtype));
+    CHECK(document["verification"]["agrees"] == true);
+    CHECK(document["verification"]["outputs"].size() == 7 * 2 + 3 * 3);
+  }
+}
+
+TEST_CASE("queries that see no key and gradients that are 0 are verified, too") {
+  for (const char* shape : {"--seqlen-q 9 --seqlen-k 5 --mask causal-bottom-right",
+                            "--key-lengths 0", "--seqlen-q 3 --seqlen-k 1", "-N 0", "-B 0"}) {
+    CAPTURE(shape);
+    const auto document =
+        json_of(flashlab("attention -d 4 --variant all --verify --json " + std::string(shape)));
+    CHECK(document["verification"]["agrees"] == true);
+  }
+}
+
+TEST_CASE("a run's norms do not depend on the variant") {
+  const auto document = small_json("--variant all");
+  const double norm = document["runs"][0]["outputs"]["O"]["norm"];
+  for (const auto& run : document["runs"]) {
+    if (!run["outputs"].contains("O")) continue;
+    CAPTURE(run["variant"]);
+    CHECK(std::abs(run["outputs"]["O"]["norm"].get<double>() - norm) < 1e-5 * norm);
+  }
+}
+
+TEST_CASE("a measurement has a time a repetition, rates and memory") {
+  const auto measured = small_json("-v bwd-twopass -t 2 --bench --repeat 3")["measurement"];
+  REQUIRE(measured["variants"].size() == 1);
+  const auto& variant = measured["variants"][0];
+  CHECK(variant["seconds"].size() == 3);
+  CHECK(variant["threads"] == 2);
+  CHECK(variant["flops"] == 10.0 * 2 * 4 * 20 * 33 * 8);
+  const double flops =
+      variant["flops_per_s"].get<double>() * variant["median_seconds"].get<double>();
+  CHECK(std::abs(flops - variant["flops"].get<double>()) < 1);
+  CHECK(measured["product_flops_per_s"] > 0);
+  CHECK(measured["process_peak_bytes"] > 1'000'000);
+}
+
+TEST_CASE("the tables of attention fit 80 columns") {
+  for (const char* flags : {"", "--verify", "--bench --repeat 1"}) {
+    CAPTURE(flags);
+    const Outcome outcome = flashlab(kSmall + "--variant all --width 80 " + flags);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err == "");
+    CHECK(widest_line(outcome.out) <= 80);
+    CHECK_THAT(outcome.out, contains("split-kv"));
+  }
+}
+
+TEST_CASE("a wrong attention problem is refused with what was expected") {
+  struct Wrong {
+    const char* flags;
+    std::vector<const char*> says;
+  };
+  const std::vector<Wrong> cases = {
+      {"--variant flash3", {"variant: flash3", "flash2"}},
+      {"--device cuda", {"cuda", "--device cpu"}},
+      {"--dtype half", {"--dtype", "half"}},
+      {"-H 6 --kv-heads 4", {"K: 4 heads", "divides Q's 6 heads"}},
+      {"-d 513", {"head_dim 513", "1 to 512"}},
+      {"-d 0", {"--head-dim 0", "1 or more"}},
+      {"-N -1", {"--n -1", "0 or more"}},
+      {"-N 8 --seqlen-q 4", {"--seqlen-q", "--n"}},
+      {"-B 2 --key-lengths 3", {"key_lengths: 1 entries", "2 batch entries"}},
+      {"-N 8 --key-lengths 9", {"key_lengths: [9]", "0 to seqlen_k = 8"}},
+      {"--scale inf", {"softmax_scale"}},
+      {"--threads 0", {"--threads"}},
+      {"--repeat 3", {"--repeat", "--bench"}},
+      {"-B 100000000 -H 100000000", {"2^48 elements"}},
+      {"--verfy", {"mean --verify?"}},
+  };
+  for (const Wrong& wrong : cases) {
+    CAPTURE(wrong.flags);
+    const Outcome outcome = flashlab("attention " + std::string(wrong.flags));
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out == "");
+    for (const char* part : wrong.says) CHECK_THAT(outcome.err, contains(part));
+  }
+}
+
+TEST_CASE("Ctrl-C ends a long run with 130") {
+  const Outcome outcome = Workplace().shell("timeout --preserve-status -s INT 0.5 '" FLASHLAB_BINARY
+                                            "' attention -v online -N 200000 -d 64");
+  CHECK(outcome.code == 130);
+  CHECK(outcome.out == "");
+}
+
+TEST_CASE("tensors that do not fit into memory are a limit, not a crash") {
+#ifdef __SANITIZE_ADDRESS__
+  FLASHLAB_SKIP("AddressSanitizer ends the program itself");
+#endif
+  const Outcome outcome = flashlab("attention -t 1 -N 1000000000000");
+  CHECK(outcome.code == 3);
+  CHECK_THAT(outcome.err, contains("no memory for Q: 256000000000000 bytes"));
+}
+
+}  // namespace
+}  // namespace flashlab::test
