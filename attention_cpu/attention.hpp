@@ -23,7 +23,7 @@ InstructionSet best_instruction_set();
 
 struct ExecutionOptions {
   int num_threads = 0;                           // 0: as many as OpenMP would take
-  std::function<void(double)> progress;          // called now and then with the share done, 0 … 1
+  std::function<void(double)> progress;          // told the share done, 0 … 1; must not throw
   const std::atomic<bool>* cancelled = nullptr;  // looked at between tiles: Cancelled is thrown
   InstructionSet instruction_set = best_instruction_set();  // a lower one, for comparisons
 };

@@ -11,8 +11,8 @@
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// Tile `mine` adds when `*added` tiles have. Every tile before it must have been begun by some
-/// thread, which needs nobody else to finish: nothing can wait for ever.
+/// Tile `mine` adds when `*added` tiles have. Some thread must have begun every tile before it:
+/// each of those waits only for tiles before itself, so that nothing waits for ever.
 struct Turn {
   std::int64_t* added = nullptr;  // null: the sum is not shared
   std::int64_t mine = 0;
@@ -22,7 +22,7 @@ struct Turn {
   bool wait() const {
     constexpr int kSpins = 1000;  // about a microsecond, then somebody else may have the core
     if (added == nullptr) return true;
-    for (int spins = 0; __atomic_load_n(added, __ATOMIC_ACQUIRE) != mine; ++spins) {
+    for (std::int64_t spins = 0; __atomic_load_n(added, __ATOMIC_ACQUIRE) != mine; ++spins) {
       if (spins < kSpins) continue;
       if (progress->cancelled()) return false;
       sched_yield();
