@@ -105,7 +105,7 @@ def repeat_once(case, options, seed, allocate):
     if "torch" in options.sides:
         sides["torch"] = Peer(case, inputs, dO)
     if "ours" in options.sides:
-        sides["ours"] = Ours(options.library, case, inputs, dO, allocate)
+        sides["ours"] = Ours(options.kernels, case, inputs, dO, allocate)
     order = list(sides.items())[::1 if seed % 2 else -1]
     seconds, differences = {}, {}
     for direction in ("forward", "backward"):
@@ -182,7 +182,7 @@ def parse_shape(text):
     return sizes
 
 
-def default_library():
+def default_module():
     here = os.path.dirname(os.path.abspath(__file__))
     return os.path.join(here, "../../build/attention_cpu/bench/libflashlab_attention_module.so")
 
@@ -190,7 +190,7 @@ def default_library():
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--library", default=default_library(), help="the built flashlab_attention_module")
+    add("--module", default=default_module(), help="the built flashlab_attention_module")
     add("--threads", default=f"1,2,{len(os.sched_getaffinity(0))}", help="1,2,16, say")
     add("--shapes", type=parse_shape, nargs="+", metavar="B,H,N,d",
         default=[[1, 8, 2048, 64], [1, 8, 2048, 128], [4, 1, 8192, 64]])
@@ -213,19 +213,18 @@ def parse_arguments():
         parser.error(f"--threads {options.threads}: expected 1 to {cpus}, the CPUs of this process")
     if options.least < 1 or options.repeat < options.least:
         parser.error("--repeat must be at least --least, and that at least 1")
-    if not os.path.exists(options.library):
-        parser.error(f"there is no {options.library}: build flashlab_attention_module, or --library")
+    if not os.path.exists(options.module):
+        parser.error(f"there is no {options.module}: build flashlab_attention_module, or --module")
     return options
 
 
 def main():
     options = parse_arguments()
-    options.library_path = options.library
-    options.library = Library(options.library, options.instruction_set)
-    context = run_context(options.library_path, options.commit)
+    options.kernels = Library(options.module, options.instruction_set)
+    context = run_context(options.module, options.commit)
     print(f"{context['machine']['model']}, {context['machine']['cpus']} CPUs; torch "
           f"{torch.__version__} ({context['versions']['torch_cpu_capability']}); ours "
-          f"{options.library.instruction_set}\n")
+          f"{options.kernels.instruction_set}\n")
     print(f"{'threads':>7} {'shape':>12} {'mask':>6} {'pass':>8} {'torch ms':>9} {'share':>5} "
           f"{'ours ms':>9} {'share':>5} {'ratio':>6} {'GFLOP/s':>7}")
     rows = []
@@ -242,7 +241,7 @@ def main():
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"format_version": 1, **context,
-                       "instruction_set": options.library.instruction_set, "rows": rows}, file,
+                       "instruction_set": options.kernels.instruction_set, "rows": rows}, file,
                       indent=1)
             file.write("\n")
 

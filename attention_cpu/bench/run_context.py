@@ -36,7 +36,7 @@ def openmp_runtimes():
     return sorted(set(found))
 
 
-def run_context(library_path, commit_given):
+def run_context(module_path, commit_given):
     cpu = lscpu()
     environment = {name: value for name, value in os.environ.items()
                    if re.match(r"(OMP|GOMP|KMP|MKL|DNNL|ONEDNN|ATEN|FLASHLAB|MALLOC)_", name)}
@@ -59,7 +59,7 @@ def run_context(library_path, commit_given):
             "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),
             "python": platform.python_version(),
             "system": platform.platform(),
-            "library": os.path.basename(library_path),
+            "module": os.path.basename(module_path),
             "openmp_runtimes": openmp_runtimes(),
         },
         "environment": environment,
