@@ -9,14 +9,11 @@
 //          h / (num_heads / num_kv_heads), and dK, dV sum over the query heads of their kv head.
 // Mask     each query sees the first visible_keys(i) keys, the others count as not there:
 //            none           seqlen_k, or the batch entry's key length
-//            top left       of those, key <= query:                    seqlen_q 2, seqlen_k 3: 1 0
-//            0
-//                                                                                              1 1
-//                                                                                              0
-//            bottom right   of those, key <= query + keys - seqlen_q:  seqlen_q 2, seqlen_k 3: 1 1
-//            0
-//                           (keys: the key length where one is given)                          1 1
-//                           1
+//            top left       of those, key <= query
+//            bottom right   of those, key <= query + keys - seqlen_q  (keys: the key length where
+//                           one is given, else seqlen_k)
+//          two queries, three keys:   none 1 1 1   top left 1 0 0   bottom right 1 1 0
+//                                          1 1 1            1 1 0                1 1 1
 // lse      natural logarithm. A row that sees no key, or only scores of -inf, has O = 0,
 //          lse = -inf and zero gradients.
 // NaN, inf one in row i of Q makes row i of O and lse NaN; one in row j of K makes NaN of the rows

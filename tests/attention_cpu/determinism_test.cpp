@@ -66,6 +66,19 @@ std::int64_t reports(std::string_view variant, Tensors tensors, int num_threads,
   return count;
 }
 
+/// Two threads may share a problem: while thread 0 rests, the other takes what is left. A busy
+/// machine may keep it from running, so one try of many must show it; without sharing none can.
+void check_that_two_threads_share(std::string_view variant, const Tensors& tensors) {
+  const std::int64_t alone = reports(variant, tensors, 1, {});
+  CHECK(alone >= 8);
+  std::int64_t of_two = alone;
+  for (int tries = 0, rest_us = 100; tries < 12 && of_two > alone / 2 + 1; ++tries, rest_us *= 2) {
+    of_two = reports(variant, tensors, 2, std::chrono::microseconds(rest_us));
+  }
+  INFO("thread 0 did " << of_two << " of " << alone << " units of work");
+  CHECK(of_two <= alone / 2 + 1);
+}
+
 }  // namespace
 
 TEST_CASE("a call gives the same bits twice", "[determinism]") {
@@ -92,31 +105,14 @@ TEST_CASE("gradients have the same bits whatever the number of threads", "[deter
 }
 
 TEST_CASE("one long head is shared among threads", "[parallel]") {
-  using namespace std::chrono_literals;
   for (const std::string_view variant : all_variants_here()) {
-    const std::int64_t alone = reports(variant, long_head(), 1, 0us),
-                       of_two = reports(variant, long_head(), 2, 300us);
-    INFO(variant << ": thread 0 did " << of_two << " of " << alone << " units of work");
-    CHECK(alone >= 8);
-    CHECK(of_two <= alone / 2 + 1);
+    INFO(variant);
+    check_that_two_threads_share(variant, long_head());
   }
 }
 
 TEST_CASE("split-kv shares one query's keys among threads", "[parallel]") {
-  using namespace std::chrono_literals;
-  const Tensors tensors({1, 1, 1, 1, 20'000, 8});
-  Tensors shared = tensors;
-  std::int64_t of_two = 0;
-  double first = 0;
-  cpu::ExecutionOptions execution = with_threads(2);
-  execution.progress = [&](double share) {
-    if (of_two++ == 0) first = share;
-    std::this_thread::sleep_for(20ms);
-  };
-  shared.run("split-kv", {}, execution);
-  INFO("thread 0 reported " << of_two << " times, first at " << first);
-  CHECK(first < 1);
-  CHECK(of_two <= 3);
+  check_that_two_threads_share("split-kv", Tensors({1, 1, 1, 1, 20'000, 8}));
 }
 
 TEST_CASE("progress rises, and one thread's ends at 1", "[progress]") {
