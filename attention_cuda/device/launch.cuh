@@ -1,0 +1,77 @@
+// One launch: checked, named for profilers, told to whoever times kernels one by one.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "attention_cuda/detail/call.hpp"
+
+namespace flashlab::cuda {
+
+/// More dynamic shared memory than this has to be asked for kernel by kernel.
+inline constexpr std::size_t kSharedBytesWithoutAsking = 48 << 10;
+
+inline void check_cuda(cudaError_t error, std::string_view call,
+                       std::source_location where = std::source_location::current()) {
+  if (error != cudaSuccess) throw CudaError(call, cudaGetErrorString(error), where);
+}
+
+/// A step of a call: an NVTX range, and the observer's before and after.
+class Step {
+ public:
+  Step(const Call& call, std::string_view name) : call_(call), name_(name) {
+    nvtxRangePushA(name_.c_str());
+    if (call.options.observer != nullptr) call.options.observer->before(name_, call.options.stream);
+  }
+  ~Step() {
+    if (call_.options.observer != nullptr) {
+      call_.options.observer->after(name_, call_.options.stream);
+    }
+    nvtxRangePop();
+  }
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+ private:
+  const Call& call_;
+  const std::string name_;
+};
+
+struct LaunchShape {
+  std::int64_t num_blocks;  // 0: nothing is launched
+  int num_threads;          // a block
+  std::size_t shared_bytes = 0;
+};
+
+/// Puts `kernel` on the call's stream. `name` is the kernel's, for profilers and errors.
+/// Errors  ProblemError: more than 2^31 - 1 blocks. CudaError
+template <class... Parameters, class... Arguments>
+void launch(const Call& call, std::string_view name, void (*kernel)(Parameters...),
+            const LaunchShape& shape, const Arguments&... arguments) {
+  if (shape.num_blocks == 0) return;
+  if (shape.num_blocks > INT32_MAX) {
+    throw ProblemError("batch x heads x tiles", std::to_string(shape.num_blocks),
+                       "at most 2147483647 blocks of " + std::string(name));
+  }
+  if (shape.shared_bytes > kSharedBytesWithoutAsking) {
+    check_cuda(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shape.shared_bytes)),
+               "cudaFuncSetAttribute(" + std::string(name) + ", shared memory)");
+  }
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(shape.num_blocks));
+  config.blockDim = dim3(static_cast<unsigned>(shape.num_threads));
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = call.options.stream;
+  const Step step(call, name);
+  check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+             "launch of " + std::string(name));
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,53 @@
+// Conversions between fp32 and what is stored or multiplied, round to nearest even.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "attention/tensor.hpp"
+
+namespace flashlab::cuda::ptx {
+
+/// Two elements in one register, the first in the lower half.
+__device__ __forceinline__ std::uint32_t pack(BFloat16, float first, float second) {
+  std::uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(second), "f"(first));
+  return packed;
+}
+
+__device__ __forceinline__ std::uint32_t pack(Float16, float first, float second) {
+  std::uint32_t packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(second), "f"(first));
+  return packed;
+}
+
+__device__ __forceinline__ float to_float(float value) { return value; }
+
+__device__ __forceinline__ float to_float(BFloat16 value) {
+  return __uint_as_float(static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+__device__ __forceinline__ float to_float(Float16 value) {
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+}
+
+template <class Element>
+__device__ __forceinline__ Element from_float(float value) {
+  return {static_cast<std::uint16_t>(pack(Element{}, value, 0.f))};
+}
+template <>
+__device__ __forceinline__ float from_float<float>(float value) {
+  return value;
+}
+
+/// The tf32 nearest to a value, as the tensor cores take it (ties away from zero).
+__device__ __forceinline__ std::uint32_t to_tf32(float value) {
+  std::uint32_t result;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(value));
+  return result;
+}
+
+}  // namespace flashlab::cuda::ptx

@@ -1,0 +1,32 @@
+// Copies from global to shared memory that go on while the thread does. A thread's copies form
+// groups, closed by cp_async_commit; cp_async_wait<n> waits until at most its n newest groups are
+// still under way. Others see the data after a barrier that follows the wait.
+// Source  PTX ISA, "Data movement and conversion instructions: cp.async"
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace flashlab::cuda::ptx {
+
+/// 16 bytes, both addresses 16-byte aligned; 16 zero bytes, and nothing is read, if not is_there.
+__device__ __forceinline__ void cp_async_16(void* shared, const void* global, bool is_there) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  const int source_bytes = is_there ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+               :
+               : "r"(address), "l"(global), "r"(source_bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void cp_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int kGroupsUnderWay>
+__device__ __forceinline__ void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroupsUnderWay) : "memory");
+}
+
+}  // namespace flashlab::cuda::ptx

@@ -1,0 +1,31 @@
+// Loads four 8 x 8 matrices of 16-bit elements (or 8 x 4 of 32 bits) from shared memory, a warp at
+// once. Lane l names a row of 16 bytes, 16-byte aligned: row l % 8 of matrix l / 8. Afterwards
+// to[i] holds of matrix i the 4 bytes at row l / 4, byte 4 (l % 4);
+// transposed (16-bit only): elements (2 (l % 4), l / 4) and (2 (l % 4) + 1, l / 4).
+// Source  PTX ISA, "Warp-level matrix load instruction: ldmatrix"
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace flashlab::cuda::ptx {
+
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&to)[4], const void* shared_row) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
+__device__ __forceinline__ void ldmatrix_x4_transposed(std::uint32_t (&to)[4],
+                                                       const void* shared_row) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
+}  // namespace flashlab::cuda::ptx
