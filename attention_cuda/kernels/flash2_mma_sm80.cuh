@@ -230,10 +230,11 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const auto sV = [&](int stage) {
     return typename Config::KVTile{shared + kQElements + (2 * stage + 1) * kKVElements};
   };
+  // Keys that none of these queries sees are not read: they may be anything.
   TileStream<kThreads, typename Config::KVTile> K(
-      global_rows(arguments.K, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.K));
+      global_rows(arguments.K, b, kv_head, 0, num_keys, sizes.head_dim, aligned.K));
   TileStream<kThreads, typename Config::KVTile> V(
-      global_rows(arguments.V, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.V));
+      global_rows(arguments.V, b, kv_head, 0, num_keys, sizes.head_dim, aligned.V));
 
   load_tile<kThreads>(
       sQ, global_rows(arguments.Q, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.Q));
