@@ -167,20 +167,20 @@ __device__ __forceinline__ void write_outputs(const Queries<Config>& queries,
     const float row_sum = sum_over_x(queries.row_sum[r]);
     const int query = queries.first + row_of(r);
     if (query >= arguments.sizes.seqlen_q) continue;
-    const float divisor = divisor_of(row_sum);
     float* const o = arguments.O.row(place.b, place.h, query);
 #pragma unroll
     for (int c = 0; c < Config::kHeadDim / 8; c += 4) {
       const int column = 4 * x + c * 8;
-      const float* const from = &queries.rO[r][c];
+      float values[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) values[e] = normalised(queries.rO[r][c + e], row_sum);
       if (is_aligned && column < head_dim) {
         *reinterpret_cast<float4*>(o + column) =
-            make_float4(from[0] / divisor, from[1] / divisor, from[2] / divisor, from[3] / divisor);
+            make_float4(values[0], values[1], values[2], values[3]);
       } else {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          if (column + e < head_dim)
-            o[(column + e) * arguments.O.column_stride] = from[e] / divisor;
+          if (column + e < head_dim) o[(column + e) * arguments.O.column_stride] = values[e];
         }
       }
     }
