@@ -1,15 +1,15 @@
 // Matrix products by fp32 multiply-adds, a warp at once, from shared memory into registers.
 //
-// The 32 lanes form a grid of 4 x 8. Lane (y, x) owns kRows rows and 8 / kColumns-fold columns:
+// The 32 lanes form a grid of 4 x 8. Lane (y, x) owns kRows rows and kColumns columns:
 //   rows      2y, 2y + 1, 2y + 8, 2y + 9, …   of the warp's 4 kRows rows
 //   columns   x, x + 8, x + 16, …             of 8 kColumns (product of rows with rows)
 //             4x … 4x + 3, 4x + 32, …         of 8 kColumns (product of rows with columns)
 //
-// Why so   a lane reads 16 bytes at once, and the hardware serves the halves of a warp one after
-// the
-//          other if lanes l and l ^ 1, or l and l ^ 2, want the same; quarters if not. So bit 0 of
-//          the lane belongs to y and bit 1 to x. Rows lie kPadding floats more than a multiple of
-//          32 apart: then 8 neighbours, and rows 2y too, start in different banks.
+// Lanes    A lane reads 16 bytes at once. The hardware serves half a warp at a time if lanes l and
+//          l ^ 1, or l and l ^ 2, want the same bytes, and a quarter if not: so bit 0 of the lane
+//          belongs to y and bit 1 to x.
+// Banks    Rows lie kPadding floats more than a multiple of 32 apart: 8 neighbours, and rows 2y
+//          too, start in different banks.
 // Cost     rows with rows: kRows + kColumns 16-byte loads for 4 kRows kColumns multiply-adds
 #pragma once
 
