@@ -1,0 +1,175 @@
+// What the tensor cores multiply, by kind: 16-bit elements, tf32, fp32 split into two tf32.
+//
+// Each kind has a warp's fragments A (16 x kDepth) and B (kDepth x 8), and how they are loaded from
+// shared tiles (device/shared_tile.cuh). There are two orders of the summed index, and both
+// operands of a product have the same one:
+//   by rows      load_a, load_b            A(m, k) = tile(m, k),  B(k, n) = tile(n, k)
+//   by columns   a_of_sums, load_a_by_columns, load_b_by_columns
+//                                          A(m, k) = sums(m, k) or tile(k, m),  B(k, n) = tile(k,
+//                                          n)
+// load_b and load_b_by_columns load two neighbouring fragments, 16 columns n.
+// Sums (D, 16 x 8 fp32, ptx/mma.cuh) become an A without leaving their registers.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "attention_cuda/attention.hpp"
+#include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/ldmatrix.cuh"
+#include "attention_cuda/ptx/mma.cuh"
+
+namespace flashlab::cuda {
+
+__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
+
+/// Four registers of ldmatrix: A by rows has the rows' halves first, then the columns'.
+template <class Tile>
+__device__ __forceinline__ void load_a_registers(std::uint32_t (&to)[4], const Tile& tile,
+                                                 int first_row, int first_chunk) {
+  const int lane = lane_id();
+  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane % 16, first_chunk + lane / 16));
+}
+/// B by rows: the columns' halves first; registers 0, 1 are one fragment, 2, 3 the next.
+template <class Tile>
+__device__ __forceinline__ void load_b_registers(std::uint32_t (&to)[4], const Tile& tile,
+                                                 int first_row, int first_chunk) {
+  const int lane = lane_id();
+  ptx::ldmatrix_x4(to,
+                   tile.chunk(first_row + lane / 16 * 8 + lane % 8, first_chunk + lane / 8 % 2));
+}
+
+/// bf16 or fp16, products exact, sums fp32.
+template <class ElementType>
+struct TensorCore16 {
+  using Element = ElementType;
+  static constexpr int kDepth = 16;
+  static constexpr int kSumTiles = 2;  // sums that make one A: 16 x 16
+  struct A {
+    std::uint32_t r[4];
+  };
+  struct B {
+    std::uint32_t r[2];
+  };
+
+  template <class Tile>
+  __device__ __forceinline__ static void load_a(A& a, const Tile& tile, int m, int k) {
+    load_a_registers(a.r, tile, m, k / 8);
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void load_b(B (&b)[2], const Tile& tile, int n, int k) {
+    std::uint32_t r[4];
+    load_b_registers(r, tile, n, k / 8);
+    split(b, r);
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
+    const int lane = lane_id();
+    ptx::ldmatrix_x4_transposed(a.r,
+                                tile.chunk(k + lane / 16 * 8 + lane % 8, m / 8 + lane / 8 % 2));
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
+                                                           int k) {
+    const int lane = lane_id();
+    std::uint32_t r[4];
+    ptx::ldmatrix_x4_transposed(r, tile.chunk(k + lane % 16, n / 8 + lane / 16));
+    split(b, r);
+  }
+  __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
+    a.r[0] = ptx::pack(Element{}, sums[0][0], sums[0][1]);
+    a.r[1] = ptx::pack(Element{}, sums[0][2], sums[0][3]);
+    a.r[2] = ptx::pack(Element{}, sums[1][0], sums[1][1]);
+    a.r[3] = ptx::pack(Element{}, sums[1][2], sums[1][3]);
+  }
+  __device__ __forceinline__ static void multiply_add(float (&sum)[4], const A& a, const B& b) {
+    ptx::mma_m16n8k16(Element{}, sum, a.r, b.r);
+  }
+
+ private:
+  __device__ __forceinline__ static void split(B (&b)[2], const std::uint32_t (&r)[4]) {
+    b[0].r[0] = r[0];
+    b[0].r[1] = r[1];
+    b[1].r[0] = r[2];
+    b[1].r[1] = r[3];
+  }
+};
+
+/// fp32 values as tf32 operands: rounded once, or in two parts x = high + low, of which
+/// low x low, 2^-22 of the product, is left out.
+template <bool kInTwoParts>
+struct TensorCoreFloat {
+  using Element = float;
+  static constexpr int kDepth = 8;
+  static constexpr int kSumTiles = 1;
+  static constexpr int kParts = kInTwoParts ? 2 : 1;
+  struct A {
+    std::uint32_t r[kParts][4];
+  };
+  struct B {
+    std::uint32_t r[kParts][2];
+  };
+
+  template <class Tile>
+  __device__ __forceinline__ static void load_a(A& a, const Tile& tile, int m, int k) {
+    std::uint32_t bits[4];
+    load_a_registers(bits, tile, m, k / 4);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) set(a, i, __uint_as_float(bits[i]));
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void load_b(B (&b)[2], const Tile& tile, int n, int k) {
+    std::uint32_t bits[4];
+    load_b_registers(bits, tile, n, k / 4);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) set(b[i / 2], i % 2, __uint_as_float(bits[i]));
+  }
+  // By columns, index 2 t stands where the instruction has t, and 2 t + 1 where it has t + 4:
+  // that is how sums lie, and rows two apart do not meet in a bank.
+  template <class Tile>
+  __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
+    const int lane = lane_id(), row = k + lane % 4 * 2, column = m + lane / 4;
+    set(a, 0, *tile.at(row, column));
+    set(a, 1, *tile.at(row, column + 8));
+    set(a, 2, *tile.at(row + 1, column));
+    set(a, 3, *tile.at(row + 1, column + 8));
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
+                                                           int k) {
+    const int lane = lane_id(), row = k + lane % 4 * 2, column = n + lane / 4;
+    set(b[0], 0, *tile.at(row, column));
+    set(b[0], 1, *tile.at(row + 1, column));
+    set(b[1], 0, *tile.at(row, column + 8));
+    set(b[1], 1, *tile.at(row + 1, column + 8));
+  }
+  __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
+    set(a, 0, sums[0][0]);
+    set(a, 1, sums[0][2]);
+    set(a, 2, sums[0][1]);
+    set(a, 3, sums[0][3]);
+  }
+  __device__ __forceinline__ static void multiply_add(float (&sum)[4], const A& a, const B& b) {
+    if constexpr (kInTwoParts) {  // the small terms first
+      ptx::mma_m16n8k8_tf32(sum, a.r[1], b.r[0]);
+      ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[1]);
+    }
+    ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[0]);
+  }
+
+ private:
+  template <class Fragment>
+  __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
+    const std::uint32_t high = ptx::to_tf32(value);
+    fragment.r[0][i] = high;
+    if constexpr (kInTwoParts) {
+      fragment.r[1][i] = ptx::to_tf32(value - __uint_as_float(high));
+    }
+  }
+};
+
+using TensorCoreTf32 = TensorCoreFloat<false>;
+using TensorCoreTf32x3 = TensorCoreFloat<true>;
+
+}  // namespace flashlab::cuda
