@@ -2,14 +2,16 @@
 // kRowThreads x kColumnThreads, over the product; each holds kRows x kColumns sums of it.
 //
 //   nt   sums += A B^T   A [rows, depth], B [columns, depth]   S = Q K^T,  dP = dO V^T
-//   nn   sums += A B     A [rows, depth], B [depth, columns]   O = P V,  dQ = dS K
+//   nn   sums += A B     A [rows, depth], B [depth, columns]   dQ = dS K
 //   tn   sums += A^T B   A [depth, rows], B [depth, columns]   dV = P^T dO,  dK = dS^T Q
 //
 // Every load is a 16-byte chunk of a row. Where that runs along the depth, a thread takes single
 // rows (columns), kRowThreads (kColumnThreads) apart; where it runs along the product, chunks of
-// four. SharedTile keeps eight lanes' chunks in different banks in both cases.
-// Ratio    8 x 8 sums: 4 loads for 64 multiply-adds of a thread; 8 x 4: 3 for 32
-// Source   Volkov and Demmel 2008, "Benchmarking GPUs to tune dense linear algebra"
+// four. SharedTile keeps the chunks that lanes ask for at once in different banks in both cases.
+// Lanes    a warp's 16-byte loads are served in halves if lanes l and l ^ 1, or l and l ^ 2, want
+//          the same, in quarters if not: so bit 0 of the thread names the row, bit 1 the column
+// Ratio    8 x 8 sums: 4 loads for 64 multiply-adds of a thread; 4 x 8: 3 for 32
+// Against  simt_product.cuh: tiles without padding (99 KiB hold six of 64 x 64), and A^T
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +27,8 @@ struct ProductGrid {
   static constexpr int kRowThreads = kGroupThreads / kColumnThreads;
   static constexpr int kRows = kTileRows / kRowThreads;
   static constexpr int kColumns = kTileColumns / kColumnThreads;
-  static_assert(kRowThreads * kColumnThreads == kGroupThreads, "the grid has every thread");
+  static_assert(kRowThreads * kColumnThreads == kGroupThreads && kRowThreads % 2 == 0,
+                "the grid has every thread, rows in pairs");
   static_assert(kRows * kRowThreads == kTileRows && kColumns * kColumnThreads == kTileColumns,
                 "the threads share the tile evenly");
 
@@ -34,7 +37,8 @@ struct ProductGrid {
   int row_thread, column_thread;
 
   __device__ explicit ProductGrid(int thread)
-      : row_thread(thread / kColumnThreads), column_thread(thread % kColumnThreads) {}
+      : row_thread(thread / (2 * kColumnThreads) * 2 + thread % 2),
+        column_thread(thread / 2 % kColumnThreads) {}
 
   __device__ int single_row(int r) const { return row_thread + r * kRowThreads; }
   __device__ int single_column(int c) const { return column_thread + c * kColumnThreads; }
