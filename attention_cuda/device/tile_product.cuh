@@ -47,11 +47,26 @@ struct ProductGrid {
   __device__ int column_chunk(int c) const { return column_thread + c * kColumnThreads; }
 };
 
-__device__ __forceinline__ float4 load_4(const float* chunk) {
-  return *reinterpret_cast<const float4*>(chunk);
+/// SharedTile permutes chunks within 8 and repeats that every 8 rows: steps of 8 rows or chunks are
+/// constants in a load's address.
+inline constexpr int kPeriod = 8;
+
+/// Chunk `index` of row `row + rows`, for a constant `rows`.
+template <class Tile>
+__device__ __forceinline__ const float* chunk_rows_on(const Tile& tile, int row, int rows,
+                                                      int index) {
+  return tile.chunk(row + rows % kPeriod, index) + rows / kPeriod * kPeriod * Tile::kColumns;
 }
 
-__device__ __forceinline__ void unpack(float4 from, float* to) {
+/// Chunk `index + chunks` of a row, for a constant `chunks`.
+template <class Tile>
+__device__ __forceinline__ const float* chunk_on(const Tile& tile, int row, int index, int chunks) {
+  return tile.chunk(row, index + chunks % kPeriod) +
+         chunks / kPeriod * kPeriod * Tile::kChunkElements;
+}
+
+__device__ __forceinline__ void load_4(const float* chunk, float* to) {
+  const float4 from = *reinterpret_cast<const float4*>(chunk);
   to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
 }
 
@@ -68,6 +83,30 @@ __device__ __forceinline__ void add_outer_product(const float (&weights)[kRows],
   }
 }
 
+/// Of kTimes single rows of a tile, kThreads apart, chunk k.
+template <int kThreads, int kTimes, class Tile>
+__device__ __forceinline__ void load_single_rows(const Tile& tile, int first, int k,
+                                                 float (&rows)[kTimes][4]) {
+#pragma unroll
+  for (int r = 0; r < kTimes; ++r) load_4(chunk_rows_on(tile, first, r * kThreads, k), rows[r]);
+}
+
+/// Of one row of a tile, every kThreads-th chunk.
+template <int kThreads, int kElements, class Tile>
+__device__ __forceinline__ void load_chunks(const Tile& tile, int row, int first,
+                                            float (&elements)[kElements]) {
+#pragma unroll
+  for (int c = 0; c < kElements / 4; ++c) {
+    load_4(chunk_on(tile, row, first, c * kThreads), elements + 4 * c);
+  }
+}
+
+/// The tile's rows from `row` on, a multiple of kPeriod.
+template <class Tile>
+__device__ __forceinline__ Tile rows_from(const Tile& tile, int row) {
+  return {tile.data + row * Tile::kColumns};
+}
+
 template <class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
@@ -75,12 +114,11 @@ __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A,
 #pragma unroll 2
   for (int k = 0; k < TileA::kChunks; ++k) {
     float a[Grid::kRows][4];
-#pragma unroll
-    for (int r = 0; r < Grid::kRows; ++r) unpack(load_4(A.chunk(grid.single_row(r), k)), a[r]);
+    load_single_rows<Grid::kRowThreads>(A, grid.row_thread, k, a);
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       float b[4];
-      unpack(load_4(B.chunk(grid.single_column(c), k)), b);
+      load_4(chunk_rows_on(B, grid.column_thread, c * Grid::kColumnThreads, k), b);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
 #pragma unroll
@@ -90,32 +128,25 @@ __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A,
   }
 }
 
-/// The grid's chunks of one row of a tile: what its columns are multiplied with.
-template <class Grid, class Tile>
-__device__ __forceinline__ void load_columns(const Grid& grid, const Tile& tile, int row,
-                                             float (&columns)[Grid::kColumns]) {
-#pragma unroll
-  for (int c = 0; c < Grid::kColumns / 4; ++c) {
-    unpack(load_4(tile.chunk(row, grid.column_chunk(c))), columns + 4 * c);
-  }
-}
-
 template <bool kSkipsZeros, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kColumns == TileB::kRows, "one depth");
-#pragma unroll 2
-  for (int k = 0; k < TileA::kChunks; ++k) {
-    float a[Grid::kRows][4];
+#pragma unroll 1
+  for (int k = 0; k < TileB::kRows; k += kPeriod) {
+    const TileB B_rows = rows_from(B, k);
 #pragma unroll
-    for (int r = 0; r < Grid::kRows; ++r) unpack(load_4(A.chunk(grid.single_row(r), k)), a[r]);
+    for (int half = 0; half < kPeriod; half += 4) {
+      float a[Grid::kRows][4];
+      load_single_rows<Grid::kRowThreads>(A, grid.row_thread, (k + half) / 4, a);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      float weights[Grid::kRows], b[Grid::kColumns];
+      for (int e = 0; e < 4; ++e) {
+        float weights[Grid::kRows], b[Grid::kColumns];
 #pragma unroll
-      for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
-      load_columns(grid, B, 4 * k + e, b);
-      add_outer_product<kSkipsZeros>(weights, b, sums);
+        for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
+        load_chunks<Grid::kColumnThreads>(B_rows, half + e, grid.column_thread, b);
+        add_outer_product<kSkipsZeros>(weights, b, sums);
+      }
     }
   }
 }
@@ -124,15 +155,17 @@ template <bool kSkipsZeros, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_tn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kRows == TileB::kRows, "one depth");
-#pragma unroll 8
-  for (int k = 0; k < TileA::kRows; ++k) {
-    float weights[Grid::kRows], b[Grid::kColumns];
+#pragma unroll 1
+  for (int k = 0; k < TileA::kRows; k += kPeriod) {
+    const TileA A_rows = rows_from(A, k);
+    const TileB B_rows = rows_from(B, k);
 #pragma unroll
-    for (int c = 0; c < Grid::kRows / 4; ++c) {
-      unpack(load_4(A.chunk(k, grid.row_chunk(c))), weights + 4 * c);
+    for (int e = 0; e < kPeriod; ++e) {
+      float weights[Grid::kRows], b[Grid::kColumns];
+      load_chunks<Grid::kRowThreads>(A_rows, e, grid.row_thread, weights);
+      load_chunks<Grid::kColumnThreads>(B_rows, e, grid.column_thread, b);
+      add_outer_product<kSkipsZeros>(weights, b, sums);
     }
-    load_columns(grid, B, k, b);
-    add_outer_product<kSkipsZeros>(weights, b, sums);
   }
 }
 
