@@ -15,6 +15,11 @@ __device__ __forceinline__ float shift_of(float row_max) {
 /// What the numerators are divided by: 1 for a row without weights, whose O is 0.
 __device__ __forceinline__ float divisor_of(float row_sum) { return row_sum == 0 ? 1.f : row_sum; }
 
+/// O of its numerator: 0 for a row without weights, whatever V holds.
+__device__ __forceinline__ float normalised(float numerator, float row_sum) {
+  return row_sum == 0 ? 0.f : numerator / row_sum;
+}
+
 /// m + log l, -inf for a row without weights.
 __device__ __forceinline__ float logsumexp(float row_max, float row_sum) {
   return row_sum == 0 ? -INFINITY : row_max + logf(row_sum);
