@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/tile_product.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
@@ -36,8 +37,6 @@ struct BackwardConfig {
   /// dQ, 4 rows a thread.
   using QueryGrid = ProductGrid<kBlockQ, kHeadDim, kNumThreads, kNumThreads * 4 / kBlockQ>;
 };
-
-inline constexpr float kLog2E = 1.44269504088896340736f;
 
 /// One query's, as its thread read them.
 struct QueryStatistics {
@@ -77,7 +76,7 @@ struct SharedStatistics {
   }
 };
 
-/// P = exp(scale S - lse), 0 where hidden; S as Q K^T came out.
+/// P = exp(scale S - lse); S as Q K^T came out.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::Sums& S,
                                         const Statistics& statistics, int kv_begin,
@@ -90,12 +89,12 @@ __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::S
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float P = ptx::exp2_approximate(fmaf(S[r][c], softmax_scale_log2, -query.lse_log2));
-      *sP.at(row, column) = kv_begin + column < query.limit ? P : 0.f;
+      *sP.at(row, column) = kv_begin + column < query.limit ? P : kHiddenWeight;
     }
   }
 }
 
-/// dS = P o (dP - delta), 0 where hidden. sdS may be sP.
+/// dS = P o (dP - delta); sdS may be sP.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::Sums& dP,
                                          const Statistics& statistics, int kv_begin, const Tile& sP,
@@ -108,7 +107,7 @@ __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float dS = *sP.at(row, column) * (dP[r][c] - query.delta);
-      *sdS.at(row, column) = kv_begin + column < query.limit ? dS : 0.f;
+      *sdS.at(row, column) = kv_begin + column < query.limit ? dS : kHiddenWeight;
     }
   }
 }

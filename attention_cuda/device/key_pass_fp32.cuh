@@ -12,7 +12,7 @@
 //
 // Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, the next ones
 //          during step 5; sP, sdS [kBlockQ, kBlockKV]; S, dP, dK, dV in registers
-// NaN      a hidden pair's weights are 0; in a tile that hides some, zeros multiply nothing
+// NaN      in a tile that hides some pairs, their weights multiply nothing
 #pragma once
 
 #include <cuda_runtime.h>

@@ -70,14 +70,22 @@ __device__ __forceinline__ void load_4(const float* chunk, float* to) {
   to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
 }
 
-/// sums += weights x row. kSkipsZeros: what a weight of 0 is multiplied with may be NaN.
-template <bool kSkipsZeros, int kRows, int kColumns>
+/// The weight of a pair that the mask hides. P of a visible pair is never -0, its dS only where Q,
+/// K and V are finite.
+inline constexpr float kHiddenWeight = -0.f;
+
+__device__ __forceinline__ bool is_hidden(float weight) {
+  return __float_as_uint(weight) == 0x80000000u;
+}
+
+/// sums += weights x row. kSkipsHidden: what a hidden weight would be multiplied with may be NaN.
+template <bool kSkipsHidden, int kRows, int kColumns>
 __device__ __forceinline__ void add_outer_product(const float (&weights)[kRows],
                                                   const float (&row)[kColumns],
                                                   float (&sums)[kRows][kColumns]) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    if (kSkipsZeros && weights[r] == 0.f) continue;
+    if (kSkipsHidden && is_hidden(weights[r])) continue;
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) sums[r][c] = fmaf(weights[r], row[c], sums[r][c]);
   }
@@ -128,7 +136,7 @@ __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A,
   }
 }
 
-template <bool kSkipsZeros, class Grid, class TileA, class TileB>
+template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kColumns == TileB::kRows, "one depth");
@@ -145,13 +153,13 @@ __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A,
 #pragma unroll
         for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
         load_chunks<Grid::kColumnThreads>(B_rows, half + e, grid.column_thread, b);
-        add_outer_product<kSkipsZeros>(weights, b, sums);
+        add_outer_product<kSkipsHidden>(weights, b, sums);
       }
     }
   }
 }
 
-template <bool kSkipsZeros, class Grid, class TileA, class TileB>
+template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_tn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kRows == TileB::kRows, "one depth");
@@ -164,7 +172,7 @@ __device__ __forceinline__ void add_product_tn(const Grid& grid, const TileA& A,
       float weights[Grid::kRows], b[Grid::kColumns];
       load_chunks<Grid::kRowThreads>(A_rows, e, grid.row_thread, weights);
       load_chunks<Grid::kColumnThreads>(B_rows, e, grid.column_thread, b);
-      add_outer_product<kSkipsZeros>(weights, b, sums);
+      add_outer_product<kSkipsHidden>(weights, b, sums);
     }
   }
 }

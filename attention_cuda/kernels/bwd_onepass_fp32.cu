@@ -15,7 +15,7 @@
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
-#include "attention_cuda/device/head_dims.cuh"
+#include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/key_pass_fp32.cuh"
 #include "attention_cuda/registry.hpp"
 
@@ -66,7 +66,7 @@ void launch_bwd_onepass_fp32(const BackwardCall& call) {
       problem.batch * problem.num_heads * problem.seqlen_q * problem.head_dim;
   launch(call, "zero_dQ_kernel", zero_dQ_kernel,
          {ceil_div(dQ_elements, kZeroThreads), kZeroThreads}, arguments.dQ, arguments.sizes);
-  with_padded_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     using Config = BackwardConfig<kHeadDim>;
     launch(call, "bwd_onepass_fp32_kernel", bwd_onepass_fp32_kernel<Config>,
            {problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Config::kBlockKV),

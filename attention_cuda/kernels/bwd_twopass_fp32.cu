@@ -22,7 +22,7 @@
 // Source   S2, option 2
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
-#include "attention_cuda/device/head_dims.cuh"
+#include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/key_pass_fp32.cuh"
 #include "attention_cuda/registry.hpp"
 
@@ -186,7 +186,7 @@ void launch_bwd_twopass_fp32(const BackwardCall& call) {
   const Arrays arrays = take_arrays(workspace, problem);
 
   launch_delta(call, arguments, arrays.delta);
-  with_padded_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     using Config = BackwardConfig<kHeadDim>;
     launch(call, "bwd_twopass_fp32_dQ_kernel", bwd_twopass_fp32_dQ_kernel<Config>,
            {problem.batch * problem.num_heads * ceil_div(problem.seqlen_q, Config::kBlockQ),
