@@ -26,12 +26,12 @@ __device__ __forceinline__ float logsumexp(float row_max, float row_sum) {
 }
 
 /// m and l of a part of a row.
-struct RowStatistics {
+struct RowState {
   float row_max = -INFINITY, row_sum = 0;
 };
 
 /// Of two parts together.
-__device__ __forceinline__ RowStatistics merge(RowStatistics a, RowStatistics b) {
+__device__ __forceinline__ RowState merge(RowState a, RowState b) {
   const float row_max = fmaxf(a.row_max, b.row_max), shift = shift_of(row_max);
   return {row_max, a.row_sum * expf(a.row_max - shift) + b.row_sum * expf(b.row_max - shift)};
 }

@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "attention_cuda/detail/workspace.hpp"
-#include "attention_cuda/device/head_dims.cuh"
+#include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/padded_tile.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -184,19 +184,19 @@ void launch_flash1(const ForwardCall& call) {
   const Statistics statistics = statistics_in(workspace, problem);
   const LaunchShape a_query_each = {ceil_div(num_queries(problem), kStartThreads), kStartThreads};
 
-  launch(call, "flash1_start_kernel", flash1_start_kernel, a_query_each, arguments, statistics,
+  launch(call, "flash1_start", flash1_start_kernel, a_query_each, arguments, statistics,
          num_queries(problem));
   const int num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, kBlockQ));
-  with_padded_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     const LaunchShape shape = {problem.batch * problem.num_heads * num_q_tiles, kNumThreads,
                                static_cast<std::size_t>(kSharedBytes<kHeadDim>)};
     for (int first_key = 0; first_key < problem.seqlen_k; first_key += kBlockKV) {
-      launch(call, "flash1_kernel", flash1_kernel<kHeadDim>, shape, arguments, statistics,
-             num_q_tiles, first_key);
+      launch(call, "flash1", flash1_kernel<kHeadDim>, shape, arguments, statistics, num_q_tiles,
+             first_key);
     }
   });
   if (arguments.lse.data != nullptr) {
-    launch(call, "flash1_lse_kernel", flash1_lse_kernel, a_query_each, arguments, statistics,
+    launch(call, "flash1_lse", flash1_lse_kernel, a_query_each, arguments, statistics,
            num_queries(problem));
   }
 }

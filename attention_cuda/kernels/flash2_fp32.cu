@@ -25,6 +25,7 @@
 
 #include "attention_cuda/detail/flash2_fp32_choices.hpp"
 #include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/padded_tile.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
@@ -36,8 +37,6 @@
 
 namespace flashlab::cuda {
 namespace {
-
-constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 
 template <int kHeadDimValue, int kNumWarpsValue, int kRowsPerThread, int kBlockKVValue,
           int kBlocksPerSmValue>
@@ -279,7 +278,7 @@ template <class Config>
 void launch_tiles(const ForwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
-  launch(call, "flash2_fp32_kernel", flash2_fp32_kernel<Config>,
+  launch(call, "flash2_fp32", flash2_fp32_kernel<Config>,
          {problem.batch * problem.num_heads * num_q_tiles, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
          forward_arguments<float>(call), static_cast<int>(num_q_tiles));

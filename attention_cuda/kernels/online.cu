@@ -17,7 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/device/head_dims.cuh"
+#include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
@@ -67,8 +67,8 @@ void launch_online(const ForwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const std::int64_t num_queries = problem.batch * problem.num_heads * problem.seqlen_q;
   const LaunchShape shape = {ceil_div(num_queries, kNumWarps), kNumWarps * kWarpSize};
-  with_padded_head_dim(problem.head_dim, [&]<int kHeadDim>() {
-    launch(call, "online_kernel", online_kernel<kHeadDim>, shape, forward_arguments<float>(call),
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+    launch(call, "online", online_kernel<kHeadDim>, shape, forward_arguments<float>(call),
            num_queries);
   });
 }
