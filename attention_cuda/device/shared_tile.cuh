@@ -13,6 +13,7 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
 
@@ -30,19 +31,35 @@ struct SharedTile {
   Element* data;  // 128-byte aligned
 
   __device__ __forceinline__ Element* chunk(int row, int index) const {
-    return chunk(row, index, 0);
-  }
-  /// Chunk `index` + `lane_bit`, of which index is even and, unrolled, a constant, and lane_bit 0
-  /// or 1: said apart, all the chunks of a row are one register and one xor away.
-  __device__ __forceinline__ Element* chunk(int row, int index, int lane_bit) const {
-    const int permutation = row / (8 / kPermuted) % kPermuted ^ lane_bit;
-    const int low = index % kPermuted;
-    return data + row * kColumns + (index - low) * kChunkElements +
-           (low ^ permutation) * kChunkElements;
+    const int permutation = row / (8 / kPermuted) % kPermuted;
+    return data + row * kColumns + (index ^ permutation) * kChunkElements;
   }
   __device__ __forceinline__ Element* at(int row, int column) const {
     return chunk(row, column / kChunkElements) + column % kChunkElements;
   }
+};
+
+/// One row of a tile as a lane sees it, and those a multiple of 8 further down, in one register:
+/// the even chunks are an xor of low bits and a constant offset away, and so are their neighbours,
+/// for the lanes whose lane_bit is 1.
+template <class Tile>
+class LaneRow {
+ public:
+  __device__ __forceinline__ LaneRow(const Tile& tile, int row, int lane_bit, int byte = 0) {
+    const int permuted = row / (8 / Tile::kPermuted) % Tile::kPermuted ^ lane_bit;
+    first_ = ptx::opaque(ptx::shared_address(tile.data) +
+                         static_cast<unsigned>(row * kRowBytes + permuted * 16 + byte));
+  }
+  /// Of chunk `index`, an even one (+ lane_bit), `rows` further down; both known when unrolled.
+  __device__ __forceinline__ ptx::SharedAddress at(int rows, int index) const {
+    const int low = index % Tile::kPermuted;
+    return (first_ ^ static_cast<unsigned>(low * 16)) +
+           static_cast<unsigned>(rows * kRowBytes + (index - low) * 16);
+  }
+
+ private:
+  static constexpr int kRowBytes = Tile::kChunks * 16;
+  ptx::SharedAddress first_;
 };
 
 /// Rows of one head in global memory, from some row on.
@@ -101,9 +118,13 @@ class TileStream {
     const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
     const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
     const Element* source = source_;
+    const ptx::SharedAddress first = ptx::opaque(ptx::shared_address(tile.chunk(row, chunk)));
 #pragma unroll
     for (int i = 0; i < Tile::kRows; i += kRowStep) {
-      ptx::cp_async_16(tile.chunk(row + i, chunk), source, i < num_rows_ && num_columns_ > 0);
+      const ptx::SharedAddress to =  // rows 8 apart are permuted alike
+          kRowStep % 8 == 0 ? first + static_cast<unsigned>(i * Tile::kChunks * 16)
+                            : ptx::shared_address(tile.chunk(row + i, chunk));
+      ptx::cp_async_16(to, source, i < num_rows_ && num_columns_ > 0);
       source += kRowStep * row_stride_;
     }
   }
@@ -136,22 +157,22 @@ __device__ __forceinline__ void load_tile(const Tile& tile,
   TileStream<kNumThreads, Tile>(from).load(tile);
 }
 
-/// One warp writes rows first_row … first_row + kNumRows - 1 of the tile to the same rows of `to`.
-template <int kNumRows, class Tile>
-__device__ __forceinline__ void store_rows(const Tile& tile, int first_row,
+/// One warp writes the tile's rows, those that are there.
+template <class Tile>
+__device__ __forceinline__ void store_rows(const Tile& tile,
                                            const GlobalRows<typename Tile::Element>& to) {
   constexpr int kPerChunk = Tile::kChunkElements;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int k = lane; k < kNumRows * Tile::kChunks; k += 32) {
-    const int row = first_row + k / Tile::kChunks, chunk = k % Tile::kChunks;
+  for (int k = static_cast<int>(threadIdx.x) % 32; k < Tile::kRows * Tile::kChunks; k += 32) {
+    const int row = k / Tile::kChunks, chunk = k % Tile::kChunks;
     if (row >= to.num_rows || chunk * kPerChunk >= to.head_dim) continue;
     const typename Tile::Element* const from = tile.chunk(row, chunk);
-    typename Tile::Element* const target = to.data + row * to.row_stride;
+    typename Tile::Element* const target =
+        to.data + row * to.row_stride + chunk * kPerChunk * to.column_stride;
     if (to.is_aligned) {
-      *reinterpret_cast<uint4*>(target + chunk * kPerChunk) = *reinterpret_cast<const uint4*>(from);
+      *reinterpret_cast<uint4*>(target) = *reinterpret_cast<const uint4*>(from);
     } else {
       for (int e = 0; e < kPerChunk && chunk * kPerChunk + e < to.head_dim; ++e) {
-        target[(chunk * kPerChunk + e) * to.column_stride] = from[e];
+        target[e * to.column_stride] = from[e];
       }
     }
   }
