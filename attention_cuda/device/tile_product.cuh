@@ -17,6 +17,7 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
 
@@ -58,16 +59,12 @@ __device__ __forceinline__ const float* chunk_rows_on(const Tile& tile, int row,
   return tile.chunk(row + rows % kPeriod, index) + rows / kPeriod * kPeriod * Tile::kColumns;
 }
 
-/// Chunk `index + chunks` of a row, for a constant `chunks`.
-template <class Tile>
-__device__ __forceinline__ const float* chunk_on(const Tile& tile, int row, int index, int chunks) {
-  return tile.chunk(row, index + chunks % kPeriod) +
-         chunks / kPeriod * kPeriod * Tile::kChunkElements;
+__device__ __forceinline__ void unpack(float4 from, float* to) {
+  to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
 }
 
 __device__ __forceinline__ void load_4(const float* chunk, float* to) {
-  const float4 from = *reinterpret_cast<const float4*>(chunk);
-  to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
+  unpack(*reinterpret_cast<const float4*>(chunk), to);
 }
 
 /// The weight of a pair that the mask hides. P of a visible pair is never -0, its dS only where Q,
@@ -99,21 +96,35 @@ __device__ __forceinline__ void load_single_rows(const Tile& tile, int first, in
   for (int r = 0; r < kTimes; ++r) load_4(chunk_rows_on(tile, first, r * kThreads, k), rows[r]);
 }
 
-/// Of one row of a tile, every kThreads-th chunk.
-template <int kThreads, int kElements, class Tile>
-__device__ __forceinline__ void load_chunks(const Tile& tile, int row, int first,
-                                            float (&elements)[kElements]) {
-#pragma unroll
-  for (int c = 0; c < kElements / 4; ++c) {
-    load_4(chunk_on(tile, row, first, c * kThreads), elements + 4 * c);
-  }
-}
+/// A thread's chunks of row after row: `first`, one of the first kThreads, and every kThreads-th
+/// from there. All addresses of 8 rows are an xor and an offset away from one register.
+template <class Tile, int kThreads>
+class ThreadChunks {
+ public:
+  static_assert((kThreads & (kThreads - 1)) == 0, "first and the steps from there share no bit");
 
-/// The tile's rows from `row` on, a multiple of kPeriod.
-template <class Tile>
-__device__ __forceinline__ Tile rows_from(const Tile& tile, int row) {
-  return {tile.data + row * Tile::kColumns};
-}
+  __device__ __forceinline__ ThreadChunks(const Tile& tile, int first)
+      : first_(ptx::opaque(ptx::shared_address(tile.data) + static_cast<unsigned>(first * 16))) {}
+
+  /// Of a row, 0 … 7, known when unrolled.
+  template <int kElements>
+  __device__ __forceinline__ void load(int row, float (&elements)[kElements]) const {
+    const int permutation = row / (8 / Tile::kPermuted) % Tile::kPermuted;
+#pragma unroll
+    for (int c = 0; c < kElements / 4; ++c) {
+      const int chunks = c * kThreads, low = chunks % kPeriod;
+      const auto flipped = static_cast<unsigned>((permutation ^ low) * 16);
+      const auto offset = static_cast<unsigned>(row * kRowBytes + (chunks - low) * 16);
+      unpack(ptx::load_shared_float4((first_ ^ flipped) + offset), elements + 4 * c);
+    }
+  }
+
+  __device__ __forceinline__ void go_on() { first_ += kPeriod * kRowBytes; }
+
+ private:
+  static constexpr int kRowBytes = Tile::kChunks * 16;
+  ptx::SharedAddress first_;
+};
 
 template <class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A, const TileB& B,
@@ -140,9 +151,9 @@ template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kColumns == TileB::kRows, "one depth");
+  ThreadChunks<TileB, Grid::kColumnThreads> B_chunks(B, grid.column_thread);
 #pragma unroll 1
   for (int k = 0; k < TileB::kRows; k += kPeriod) {
-    const TileB B_rows = rows_from(B, k);
 #pragma unroll
     for (int half = 0; half < kPeriod; half += 4) {
       float a[Grid::kRows][4];
@@ -152,10 +163,11 @@ __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A,
         float weights[Grid::kRows], b[Grid::kColumns];
 #pragma unroll
         for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
-        load_chunks<Grid::kColumnThreads>(B_rows, half + e, grid.column_thread, b);
+        B_chunks.load(half + e, b);
         add_outer_product<kSkipsHidden>(weights, b, sums);
       }
     }
+    B_chunks.go_on();
   }
 }
 
@@ -163,17 +175,19 @@ template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_tn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kRows == TileB::kRows, "one depth");
+  ThreadChunks<TileA, Grid::kRowThreads> A_chunks(A, grid.row_thread);
+  ThreadChunks<TileB, Grid::kColumnThreads> B_chunks(B, grid.column_thread);
 #pragma unroll 1
   for (int k = 0; k < TileA::kRows; k += kPeriod) {
-    const TileA A_rows = rows_from(A, k);
-    const TileB B_rows = rows_from(B, k);
 #pragma unroll
     for (int e = 0; e < kPeriod; ++e) {
       float weights[Grid::kRows], b[Grid::kColumns];
-      load_chunks<Grid::kRowThreads>(A_rows, e, grid.row_thread, weights);
-      load_chunks<Grid::kColumnThreads>(B_rows, e, grid.column_thread, b);
+      A_chunks.load(e, weights);
+      B_chunks.load(e, b);
       add_outer_product<kSkipsHidden>(weights, b, sums);
     }
+    A_chunks.go_on();
+    B_chunks.go_on();
   }
 }
 
