@@ -23,12 +23,13 @@
 #include <cstdint>
 
 #include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/four_columns.cuh"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/partial_results.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
-#include "attention_cuda/device/warp_row.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
 
@@ -39,7 +40,6 @@ constexpr int kNumThreads = 128;
 constexpr int kMostRows = 8;     // of a block
 constexpr int kBlocksPerSm = 4;  // that the launcher tries to have
 constexpr int kFewestKeys = 64;  // fewer are not worth a split of their own
-constexpr int kMergeWarps = 8, kMergeThreads = kMergeWarps * kWarpSize;
 
 template <int kHeadDimValue, int kRowsValue>
 struct Config {
@@ -50,14 +50,6 @@ struct Config {
   static constexpr int kKeys = 4 / kVectors;              // that a group takes at once
   static constexpr int kSharedBytes = kGroups * kRows * (kHeadDim + 2) * 4;
   static_assert(kSharedBytes <= static_cast<int>(kSharedBytesWithoutAsking));
-};
-
-/// m and l [rows, num_splits], O [rows, num_splits, head_dim].
-struct PartialResults {
-  float* row_max;
-  float* row_sum;
-  float* O;
-  int num_splits;
 };
 
 /// The rows of a block: r = first … first + count - 1 of the [heads_per_kv_head, seqlen_q] queries
@@ -90,36 +82,6 @@ __device__ __forceinline__ Rows rows_of_block(const Sizes& sizes, int num_splits
           static_cast<int>(kv_head % sizes.num_kv_heads),
           static_cast<int>(blockIdx.x % static_cast<unsigned>(num_splits)), first,
           static_cast<int>(left < Config::kRows ? left : Config::kRows)};
-}
-
-/// Four columns of a row, 0 beyond head_dim.
-__device__ __forceinline__ float4 load_four(const float* row, std::int64_t column_stride,
-                                            int column, int head_dim, bool is_aligned) {
-  if (is_aligned) {
-    return column < head_dim ? __ldg(reinterpret_cast<const float4*>(row + column))
-                             : make_float4(0, 0, 0, 0);
-  }
-  float values[4] = {};
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    if (column + e < head_dim) values[e] = row[(column + e) * column_stride];
-  }
-  return make_float4(values[0], values[1], values[2], values[3]);
-}
-
-__device__ __forceinline__ float dot(float4 a, float4 b) {
-  return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, a.w * b.w)));
-}
-
-__device__ __forceinline__ void add_multiple(float4& sum, float weight, float4 row) {
-  sum.x = fmaf(weight, row.x, sum.x);
-  sum.y = fmaf(weight, row.y, sum.y);
-  sum.z = fmaf(weight, row.z, sum.z);
-  sum.w = fmaf(weight, row.w, sum.w);
-}
-
-__device__ __forceinline__ void scale_by(float4& row, float factor) {
-  row.x *= factor, row.y *= factor, row.z *= factor, row.w *= factor;
 }
 
 /// What a lane holds of one query: its columns of q and O, and m, l of its group's keys.
@@ -287,48 +249,6 @@ __global__ void __launch_bounds__(kNumThreads)
   }
 }
 
-/// The splits of one row a block: each warp adds up every kMergeWarps-th one.
-template <int kHeadDim>
-__global__ void __launch_bounds__(kMergeThreads)
-    split_kv_merge_kernel(ForwardArguments<float> arguments, PartialResults partial) {
-  const Sizes& sizes = arguments.sizes;
-  const std::int64_t row = blockIdx.x, first = row * partial.num_splits;
-  const Place place = place_of(row, sizes.seqlen_q, sizes);
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarpSize;
-  float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());  // [kMergeWarps]
-  float* const sO = one_a_warp + kMergeWarps;  // [kMergeWarps, kHeadDim]
-
-  float row_max = -INFINITY;
-  for (int split = thread; split < partial.num_splits; split += kMergeThreads) {
-    row_max = fmaxf(row_max, partial.row_max[first + split]);
-  }
-  row_max = block_max<kMergeThreads>(row_max, one_a_warp);
-  const float shift = shift_of(row_max);
-
-  float row_sum = 0;  // the warp's; every lane has it
-  WarpRow<kHeadDim> o;
-  const HeadRows<const float> mO = {partial.O + first * sizes.head_dim, sizes.head_dim, 1,
-                                    sizes.head_dim};
-#pragma unroll 4
-  for (int split = warp; split < partial.num_splits; split += kMergeWarps) {
-    const float weight = expf(partial.row_max[first + split] - shift);
-    row_sum = fmaf(weight, partial.row_sum[first + split], row_sum);
-    scale_and_add(o, 1.f, weight, load_row<kHeadDim>(mO, split));
-  }
-  store_row(o, {sO, kHeadDim, 1, kHeadDim}, warp);
-  row_sum = block_sum<kMergeThreads>(thread % kWarpSize == 0 ? row_sum : 0.f, one_a_warp);
-
-  float* const target = arguments.O.row(place.b, place.h, place.part);
-  for (int column = thread; column < sizes.head_dim; column += kMergeThreads) {
-    float sum = 0;
-    for (int w = 0; w < kMergeWarps; ++w) sum += sO[w * kHeadDim + column];
-    target[column * arguments.O.column_stride] = normalised(sum, row_sum);
-  }
-  if (thread == 0 && arguments.lse.data != nullptr) {
-    *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max, row_sum);
-  }
-}
-
 // ------------------------------------------------------------------------------------- launcher
 
 /// Blocks of one split.
@@ -385,9 +305,9 @@ void launch_split_kv(const ForwardCall& call) {
     } else {
       launch_splits<Config<kHeadDim, kMostRows>>(call, partial);
     }
-    launch(call, "split_kv_merge", split_kv_merge_kernel<kHeadDim>,
-           {num_rows, kMergeThreads, kMergeWarps * (1 + kHeadDim) * sizeof(float)},
-           forward_arguments<float>(call), partial);
+    launch(call, "split_kv_merge", merge_partial_results_kernel<kHeadDim>,
+           {num_rows, kMergeThreads, kMergeBytes<kHeadDim>}, forward_arguments<float>(call),
+           partial);
   });
 }
 
