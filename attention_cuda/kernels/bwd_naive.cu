@@ -16,14 +16,18 @@
 //            queries at once, and dK, dV come out summed over the heads
 // Grid       a block a row
 // Traffic    S: 1 store, 1 load; P: 1 store, 2 loads; dP: 1 store, 1 load; dS: 1 store, 2 loads
-// Workspace  3 batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
-// NaN        or infinities in Q, K, dO spoil their column of dK, dQ, dV: the library multiplies by
-//            hidden weights, 0, too; keys from the key length on are copied as 0
+// Copies     Q, K, V, dO go through the workspace, with zeros in rows of queries that see nothing
+// and
+//            of keys that nobody sees; so do the gradients
+// Workspace  3 batch num_heads seqlen_q seqlen_k elements, the copies, 32 MiB
+// NaN        or infinities in other rows of Q, K, dO spoil their column of dK, dQ, dV: the library
+//            multiplies by hidden weights, 0, too
 // Against    nothing: the gradients as they are derived, an operation a kernel
 // Source     S3, S2; toymachine/programs/bwd_naive.toy
 #include <cuda_runtime.h>
 
 #include <cmath>
+#include <string>
 
 #include "attention_cuda/detail/library_product.hpp"
 #include "attention_cuda/detail/workspace.hpp"
@@ -41,6 +45,34 @@ __device__ __forceinline__ int weighed_keys(const BackwardArguments<float>& argu
                                             const Place& place, float lse) {
   if (lse == -INFINITY) return 0;
   return arguments.mask.of_batch_entry(place.b, arguments.sizes).of_query(place.part);
+}
+
+/// One row of head_dim elements a block.
+__global__ void __launch_bounds__(kRowThreads)
+    bwd_naive_copy_queries_kernel(const BackwardArguments<float> arguments,
+                                  DeviceTensor<const float> from, float* to) {
+  const Place place = place_of(blockIdx.x, arguments.sizes.seqlen_q, arguments.sizes);
+  const float lse = *arguments.lse.row(place.b, place.h, place.part);
+  const bool is_there = weighed_keys(arguments, place, lse) > 0;
+  const float* const source = from.row(place.b, place.h, place.part);
+  float* const target = to + static_cast<std::int64_t>(blockIdx.x) * arguments.sizes.head_dim;
+  for (int c = static_cast<int>(threadIdx.x); c < arguments.sizes.head_dim; c += kRowThreads) {
+    target[c] = is_there ? source[c * from.column_stride] : 0.f;
+  }
+}
+
+__global__ void __launch_bounds__(kRowThreads)
+    bwd_naive_copy_keys_kernel(const BackwardArguments<float> arguments,
+                               DeviceTensor<const float> from, float* to) {
+  const Sizes& sizes = arguments.sizes;
+  const Place place = place_of_kv(blockIdx.x, sizes.seqlen_k, sizes);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  const bool is_there = visible.first_query(place.part) < sizes.seqlen_q;
+  const float* const source = from.row(place.b, place.h, place.part);
+  float* const target = to + static_cast<std::int64_t>(blockIdx.x) * sizes.head_dim;
+  for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
+    target[c] = is_there ? source[c * from.column_stride] : 0.f;
+  }
 }
 
 __global__ void __launch_bounds__(kRowThreads)
@@ -84,7 +116,7 @@ __global__ void __launch_bounds__(kRowThreads)
 
 struct Arrays {
   float *P, *dP, *dS, *delta;
-  float *Q, *K, *V, *dO;  // used where the tensor's own elements cannot be
+  float *Q, *K, *V, *dO;  // the copies
   float *dQ, *dK, *dV;
   std::byte* library_scratch;
 };
@@ -123,32 +155,34 @@ class Steps {
   }
 
   void run() const {
-    const BackwardTensors& tensors = call_.tensors;
     const Arrays& a = arrays_;
-    const bool has_lengths = call_.key_lengths != nullptr;
-    const float* const Q = elements(tensors.Q, arguments_.Q, a.Q, false);
-    const float* const K = elements(tensors.K, arguments_.K, a.K, has_lengths);
-    const float* const V = elements(tensors.V, arguments_.V, a.V, false);
-    const float* const dO = elements(tensors.dO, arguments_.dO, a.dO, false);
+    copy("Q", bwd_naive_copy_queries_kernel, query_rows(), arguments_.Q, a.Q);
+    copy("K", bwd_naive_copy_keys_kernel, key_rows(), arguments_.K, a.K);
+    copy("V", bwd_naive_copy_keys_kernel, key_rows(), arguments_.V, a.V);
+    copy("dO", bwd_naive_copy_queries_kernel, query_rows(), arguments_.dO, a.dO);
     const std::int64_t d = problem_.head_dim;
     const float scale = arguments_.softmax_scale;
     const int num_keys = static_cast<int>(keys_);
     const ScoreMatrix<float> P = {a.P, num_keys}, dS = {a.dS, num_keys};
     const ScoreMatrix<const float> const_P = {a.P, num_keys}, dP = {a.dP, num_keys};
 
-    product("S = Q K^T", {queries_, keys_, d, 0}, rows(Q, queries_), columns(K, keys_), pairs(a.P));
+    product("S = Q K^T", {queries_, keys_, d, 0}, rows(a.Q, queries_), columns(a.K, keys_),
+            pairs(a.P));
     launch_rows("bwd_naive_weights_kernel", bwd_naive_weights_kernel, arguments_, P);
-    gradient("dV = P^T dO", {keys_, d, queries_, 0}, transposed_pairs(a.P), rows(dO, queries_),
-             tensors.dV, arguments_.dV, a.dV);
-    product("dP = dO V^T", {queries_, keys_, d, 0}, rows(dO, queries_), columns(V, keys_),
+    product("dV = P^T dO", {keys_, d, queries_, 0}, transposed_pairs(a.P), rows(a.dO, queries_),
+            gradient(a.dV, keys_));
+    product("dP = dO V^T", {queries_, keys_, d, 0}, rows(a.dO, queries_), columns(a.V, keys_),
             pairs(a.dP));
     launch_delta(call_, arguments_, a.delta);
     launch_rows("bwd_naive_dS_kernel", bwd_naive_dS_kernel, arguments_, const_P, dP, a.delta, dS);
-    gradient("dQ = scale dS K", {queries_, d, keys_, 0, scale},
-             {a.dS, keys_, queries_ * keys_, false}, rows(K, keys_), tensors.dQ, arguments_.dQ,
-             a.dQ);
-    gradient("dK = scale dS^T Q", {keys_, d, queries_, 0, scale}, transposed_pairs(a.dS),
-             rows(Q, queries_), tensors.dK, arguments_.dK, a.dK);
+    product("dQ = scale dS K", {queries_, d, keys_, 0, scale},
+            {a.dS, keys_, queries_ * keys_, false}, rows(a.K, keys_), gradient(a.dQ, queries_));
+    product("dK = scale dS^T Q", {keys_, d, queries_, 0, scale}, transposed_pairs(a.dS),
+            rows(a.Q, queries_), gradient(a.dK, keys_));
+
+    store("dQ", query_rows(), keys_, a.dQ, arguments_.dQ, problem_.num_heads, problem_.seqlen_q);
+    store("dK", key_rows(), queries_, a.dK, arguments_.dK, problem_.num_kv_heads, keys_);
+    store("dV", key_rows(), queries_, a.dV, arguments_.dV, problem_.num_kv_heads, keys_);
   }
 
  private:
@@ -164,46 +198,42 @@ class Steps {
   }
   ProductResult pairs(float* data) const { return {data, keys_, queries_ * keys_}; }
 
+  ProductResult gradient(float* data, std::int64_t count) const {
+    return {data, problem_.head_dim, count * problem_.head_dim};
+  }
+  std::int64_t query_rows() const {
+    return problem_.batch * problem_.num_heads * problem_.seqlen_q;
+  }
+  std::int64_t key_rows() const { return problem_.batch * problem_.num_kv_heads * keys_; }
+
+  /// A sum of nothing is left to store: the library wants one row at least.
   void product(std::string_view name, ProductShape shape, const ProductOperand& A,
                const ProductOperand& B, const ProductResult& C) const {
+    if (shape.depth == 0) return;
     shape.batch = problem_.batch * problem_.num_kv_heads;
     library_product(call_, name, {problem_.dtype, call_.options.products}, shape, A, B, C,
                     arrays_.library_scratch);
   }
 
-  void gradient(std::string_view name, const ProductShape& shape, const ProductOperand& A,
-                const ProductOperand& B, const TensorView& tensor, const DeviceTensor<float>& to,
-                float* array) const {
-    const std::int64_t d = problem_.head_dim;
-    float* result = is_row_major(tensor) ? to.data : array;
-    if (shape.depth > 0) {
-      product(name, shape, A, B, {result, d, shape.rows * d});
-      if (result == to.data) return;
-    } else {
-      result = nullptr;  // a sum of nothing: the library wants one row at least
-    }
-    launch(call_, "bwd_naive_store_kernel", bwd_naive_store_kernel,
-           {tensor.shape[0] * tensor.shape[1] * tensor.shape[2], kRowThreads}, result, to,
-           static_cast<int>(tensor.shape[1]), static_cast<int>(tensor.shape[2]),
-           static_cast<int>(d));
+  template <class Kernel>
+  void copy(std::string_view name, Kernel* kernel, std::int64_t num_rows,
+            const DeviceTensor<const float>& from, float* to) const {
+    launch(call_, "bwd_naive copies " + std::string(name), kernel, {num_rows, kRowThreads},
+           arguments_, from, to);
+  }
+
+  void store(std::string_view name, std::int64_t num_rows, std::int64_t depth, const float* from,
+             const DeviceTensor<float>& to, std::int64_t num_heads,
+             std::int64_t rows_a_head) const {
+    launch(call_, "bwd_naive stores " + std::string(name), bwd_naive_store_kernel,
+           {num_rows, kRowThreads}, depth == 0 ? nullptr : from, to, static_cast<int>(num_heads),
+           static_cast<int>(rows_a_head), static_cast<int>(problem_.head_dim));
   }
 
   template <class... Parameters, class... Arguments>
   void launch_rows(std::string_view name, void (*kernel)(Parameters...),
                    const Arguments&... arguments) const {
-    launch(call_, name, kernel,
-           {problem_.batch * problem_.num_heads * problem_.seqlen_q, kRowThreads}, arguments...);
-  }
-
-  /// The tensor's memory, or its copy.
-  const float* elements(const TensorView& tensor, const DeviceTensor<const float>& from,
-                        float* copy, bool only_keys) const {
-    if (!only_keys && is_row_major(tensor)) return from.data;
-    launch(call_, "copy_rows", copy_rows_kernel<float>,
-           {tensor.shape[0] * tensor.shape[1] * tensor.shape[2], kRowThreads}, from, copy,
-           arguments_.mask, arguments_.sizes, static_cast<int>(tensor.shape[1]),
-           static_cast<int>(tensor.shape[2]), only_keys);
-    return copy;
+    launch(call_, name, kernel, {query_rows(), kRowThreads}, arguments...);
   }
 
   const BackwardCall& call_;
