@@ -127,4 +127,31 @@ __device__ __forceinline__ void store_4(const GlobalRows<float>& to, int row, in
   }
 }
 
+/// A thread's sums, of which it has single rows, as add_product_nn leaves them.
+template <class Grid>
+__device__ __forceinline__ void store_single_rows(const Grid& grid, const typename Grid::Sums& sums,
+                                                  float scale, const GlobalRows<float>& to) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; c += 4) {
+      store_4(to, grid.single_row(r), 4 * grid.column_chunk(c / 4), &sums[r][c], scale);
+    }
+  }
+}
+
+/// Of which it has rows in fours, as add_product_tn leaves them.
+template <class Grid>
+__device__ __forceinline__ void store_row_chunks(const Grid& grid, const typename Grid::Sums& sums,
+                                                 float scale, const GlobalRows<float>& to) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+    const int row = 4 * grid.row_chunk(r / 4) + r % 4;
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; c += 4) {
+      store_4(to, row, 4 * grid.column_chunk(c / 4), &sums[r][c], scale);
+    }
+  }
+}
+
 }  // namespace flashlab::cuda

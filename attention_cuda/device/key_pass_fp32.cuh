@@ -67,6 +67,19 @@ struct QueryTiles {
   __device__ int tile(int m) const { return first_tile + m % tiles_per_head; }
 };
 
+/// Starts the copies of K and V.
+template <class Config>
+__device__ __forceinline__ void load_keys(const BackwardArguments<float>& arguments, int b,
+                                          int kv_head, int kv_begin, int keys,
+                                          const KeyPassMemory<Config>& shared) {
+  const int head_dim = arguments.sizes.head_dim;
+  const DeviceTensor<const float>&mK = arguments.K, &mV = arguments.V;
+  load_tile<Config::kNumThreads>(shared.sK, global_rows(mK, b, kv_head, kv_begin, keys, head_dim,
+                                                        mK.has_aligned_rows(head_dim)));
+  load_tile<Config::kNumThreads>(shared.sV, global_rows(mV, b, kv_head, kv_begin, keys, head_dim,
+                                                        mV.has_aligned_rows(head_dim)));
+}
+
 /// Starts the copies of Q and dO; the statistics are there on return.
 template <class Config>
 __device__ __forceinline__ QueryStatistics fetch_queries(const BackwardArguments<float>& arguments,
@@ -123,6 +136,42 @@ __device__ __forceinline__ void add_dQ(const BackwardArguments<float>& arguments
   }
 }
 
+/// Steps 1 to 3.
+template <class Config>
+__device__ __forceinline__ void make_P_and_dS(int kv_begin, float softmax_scale_log2,
+                                              const KeyPassMemory<Config>& shared) {
+  using Grid = typename Config::WeightGrid;
+  const bool is_other_half = threadIdx.x >= Config::kHalfThreads;
+  const Grid grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
+  typename Grid::Sums sums = {};  // S, the other half's dP
+  add_product_nt(grid, is_other_half ? shared.sdO : shared.sQ,
+                 is_other_half ? shared.sV : shared.sK, sums);
+  if (!is_other_half) {
+    store_P(grid, sums, shared.statistics, kv_begin, softmax_scale_log2, shared.sP);
+  }
+  __syncthreads();
+  if (is_other_half) {
+    store_dS(grid, sums, shared.statistics, kv_begin, shared.sP, shared.sdS);
+  }
+  __syncthreads();
+}
+
+/// Step 4: gradient is dV, the other half's dK.
+template <class Config>
+__device__ __forceinline__ void add_to_gradient(bool hides_some,
+                                                const typename Config::KeyGrid& grid,
+                                                const KeyPassMemory<Config>& shared,
+                                                typename Config::KeyGrid::Sums& gradient) {
+  const bool is_other_half = threadIdx.x >= Config::kHalfThreads;
+  const typename Config::WeightTile weights = is_other_half ? shared.sdS : shared.sP;
+  const typename Config::QueryTile rows = is_other_half ? shared.sQ : shared.sdO;
+  if (hides_some) {
+    add_product_tn<true>(grid, weights, rows, gradient);
+  } else {
+    add_product_tn<false>(grid, weights, rows, gradient);
+  }
+}
+
 template <class Config, bool kAddsdQ>
 __device__ __forceinline__ void key_pass(const BackwardArguments<float>& arguments,
                                          const float* delta) {
@@ -131,25 +180,16 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
   const int head_dim = sizes.head_dim;
   const Place place =
       place_of_kv(blockIdx.x, static_cast<int>(ceil_div(sizes.seqlen_k, kBlockKV)), sizes);
-  const int b = place.b, kv_begin = place.part * kBlockKV, kv_end = kv_begin + kBlockKV;
+  const int b = place.b, kv_begin = place.part * kBlockKV;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
   const QueryTiles queries(place, visible, kv_begin, kBlockQ, sizes);
   const KeyPassMemory<Config> shared(ptx::shared_memory());
-
-  const int thread = static_cast<int>(threadIdx.x);
-  const bool is_other_half = thread >= Config::kHalfThreads;
-  const typename Config::WeightGrid weight_grid(thread % Config::kHalfThreads);
-  const typename Config::KeyGrid key_grid(thread % Config::kHalfThreads);
+  const typename Config::KeyGrid key_grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
   typename Config::KeyGrid::Sums gradient = {};  // dV, the other half's dK
 
   QueryStatistics next = {};
   if (queries.count > 0) {
-    load_tile<Config::kNumThreads>(
-        shared.sK, global_rows(arguments.K, b, place.kv_head, kv_begin, visible.keys, head_dim,
-                               arguments.K.has_aligned_rows(head_dim)));
-    load_tile<Config::kNumThreads>(
-        shared.sV, global_rows(arguments.V, b, place.kv_head, kv_begin, visible.keys, head_dim,
-                               arguments.V.has_aligned_rows(head_dim)));
+    load_keys(arguments, b, place.kv_head, kv_begin, visible.keys, shared);
     next = fetch_queries(arguments, delta, visible, b, queries.head(0), queries.tile(0) * kBlockQ,
                          shared);
   }
@@ -157,33 +197,10 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
     shared.statistics.put(next);
     ptx::cp_async_wait<0>();
     __syncthreads();
-    const bool hides_some = shared.statistics.hide_some(kv_end);
-
-    // 1, 2, 3: P and dS.
-    typename Config::WeightGrid::Sums weights = {};  // S, the other half's dP
-    add_product_nt(weight_grid, is_other_half ? shared.sdO : shared.sQ,
-                   is_other_half ? shared.sV : shared.sK, weights);
-    if (!is_other_half) {
-      store_P(weight_grid, weights, shared.statistics, kv_begin, arguments.softmax_scale * kLog2E,
-              shared.sP);
-    }
+    const bool hides_some = shared.statistics.hide_some(kv_begin + kBlockKV);
+    make_P_and_dS(kv_begin, arguments.softmax_scale * kLog2E, shared);
+    add_to_gradient(hides_some, key_grid, shared, gradient);
     __syncthreads();
-    if (is_other_half) {
-      store_dS(weight_grid, weights, shared.statistics, kv_begin, shared.sP, shared.sdS);
-    }
-    __syncthreads();
-
-    // 4: dV and dK.
-    const typename Config::WeightTile tile = is_other_half ? shared.sdS : shared.sP;
-    const typename Config::QueryTile rows = is_other_half ? shared.sQ : shared.sdO;
-    if (hides_some) {
-      add_product_tn<true>(key_grid, tile, rows, gradient);
-    } else {
-      add_product_tn<false>(key_grid, tile, rows, gradient);
-    }
-    __syncthreads();
-
-    // 5: dQ, while the next queries arrive.
     if (m + 1 < queries.count) {
       next = fetch_queries(arguments, delta, visible, b, queries.head(m + 1),
                            queries.tile(m + 1) * kBlockQ, shared);
@@ -193,18 +210,11 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
     }
   }
 
+  const bool is_other_half = threadIdx.x >= Config::kHalfThreads;
   const DeviceTensor<float>& to = is_other_half ? arguments.dK : arguments.dV;
-  const GlobalRows<float> rows = global_rows(to, b, place.kv_head, kv_begin, sizes.seqlen_k,
-                                             head_dim, to.has_aligned_rows(head_dim));
-  const float scale = is_other_half ? arguments.softmax_scale : 1.f;
-#pragma unroll
-  for (int r = 0; r < Config::KeyGrid::kRows; ++r) {
-    const int row = 4 * key_grid.row_chunk(r / 4) + r % 4;
-#pragma unroll
-    for (int c = 0; c < Config::KeyGrid::kColumns; c += 4) {
-      store_4(rows, row, 4 * key_grid.column_chunk(c / 4), &gradient[r][c], scale);
-    }
-  }
+  store_row_chunks(key_grid, gradient, is_other_half ? arguments.softmax_scale : 1.f,
+                   global_rows(to, b, place.kv_head, kv_begin, sizes.seqlen_k, head_dim,
+                               to.has_aligned_rows(head_dim)));
 }
 
 }  // namespace flashlab::cuda

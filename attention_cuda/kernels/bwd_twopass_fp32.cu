@@ -144,17 +144,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
     }
   }
 
-  const GlobalRows<float> rows =
-      global_rows(arguments.dQ, place.b, place.h, q_begin, sizes.seqlen_q, sizes.head_dim,
-                  arguments.dQ.has_aligned_rows(sizes.head_dim));
-#pragma unroll
-  for (int r = 0; r < Config::QueryGrid::kRows; ++r) {
-#pragma unroll
-    for (int c = 0; c < Config::QueryGrid::kColumns; c += 4) {
-      store_4(rows, query_grid.single_row(r), 4 * query_grid.column_chunk(c / 4), &rdQ[r][c],
-              arguments.softmax_scale);
-    }
-  }
+  store_single_rows(query_grid, rdQ, arguments.softmax_scale,
+                    global_rows(arguments.dQ, place.b, place.h, q_begin, sizes.seqlen_q,
+                                sizes.head_dim, arguments.dQ.has_aligned_rows(sizes.head_dim)));
 }
 
 template <class Config>
