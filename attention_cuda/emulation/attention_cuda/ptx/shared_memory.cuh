@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/emulation/fibers.hpp"
+#include "attention_cuda/emulation/vector_types.hpp"
 
 namespace flashlab::cuda::ptx {
 
@@ -18,6 +19,9 @@ inline SharedAddress opaque(SharedAddress address) { return address; }
 
 inline float load_shared_float(SharedAddress address) {
   return *reinterpret_cast<const float*>(address);
+}
+inline float4 load_shared_float4(SharedAddress address) {
+  return *reinterpret_cast<const float4*>(address);
 }
 
 }  // namespace flashlab::cuda::ptx
