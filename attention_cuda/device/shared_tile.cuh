@@ -45,6 +45,7 @@ struct GlobalRows {
   std::int64_t row_stride, column_stride;
   int num_rows, head_dim;  // what lies beyond counts as 0
   bool is_aligned;         // DeviceTensor::has_aligned_rows
+  int begin_row = 0;       // what lies before counts as 0
 };
 
 template <class Element>
@@ -65,7 +66,7 @@ __device__ __forceinline__ void load_tile(const Tile& tile,
 #pragma unroll
   for (int k = static_cast<int>(threadIdx.x); k < Tile::kRows * Tile::kChunks; k += kNumThreads) {
     const int row = k / Tile::kChunks, chunk = k % Tile::kChunks;
-    const bool is_row = row < from.num_rows;
+    const bool is_row = row >= from.begin_row && row < from.num_rows;
     if (from.is_aligned) {
       const bool is_there = is_row && chunk * kPerChunk < from.head_dim;
       const auto* const source = from.data + row * from.row_stride + chunk * kPerChunk;

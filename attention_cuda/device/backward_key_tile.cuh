@@ -1,0 +1,297 @@
+// The part of the tensor-core backward pass in which a block owns a K/V tile: dK and dV of it, and
+// its share of dQ where one is wanted.
+//
+//   for each query head of the kv head, each query tile i that sees the tile:
+//     S^T = K Qi^T,  P^T = e^(scale S^T - lse),  dP^T = V dOi^T,  dS^T = P^T o (dP^T - delta)
+//     dV += P^T dOi,  dK += dS^T Qi,  and a tile later, beside the next one's products, dQi += dS K
+//
+// The keys are the rows of S^T, so that P^T and dS^T lie in registers as the next products want
+// them; only dS goes through shared memory, because dQ adds over the keys of all warps.
+//
+// Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
+//          sdS [kBlockKV, kBlockQ] twice, so that one barrier a query tile is enough;
+//          S^T, dP^T kChunk queries at a time, dK, dV, dQ in registers
+// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each; where there are more warps than that, they share
+//          keys and split the columns of dK and dV. dQ: kWarpsQ x the rest, queries x columns
+// dQ       is added up in fp32 in the order of the fragments, so that each addition of a warp is
+//          one line of 128 bytes: [batch, num_heads, q tile][warp][element][lane]
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/device/backward_mma.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+
+namespace flashlab::cuda {
+
+/// How a block works through the queries of its K/V tile.
+struct KeyTileShape {
+  int block_q, block_kv, warps, warp_keys;
+  int chunk;       // queries whose S^T and dP^T are in registers at a time
+  int stages;      // of sQ and sdO: 2 load the next tile beside this one's products
+  int warps_q;     // of dQ
+  int min_blocks;  // on a multiprocessor
+};
+
+template <class TensorCoreType, int kPaddedHeadDim, KeyTileShape kShape, bool kIsWithDQ>
+struct KeyTileConfig {
+  using TensorCore = TensorCoreType;
+  using Element = typename TensorCore::Element;
+  static constexpr int kHeadDim = kPaddedHeadDim;
+  static constexpr int kBlockQ = kShape.block_q, kBlockKV = kShape.block_kv;
+  static constexpr int kWarps = kShape.warps, kNumThreads = kWarps * 32;
+  static constexpr int kStages = kShape.stages, kChunk = kShape.chunk;
+  static constexpr int kMinBlocks = kShape.min_blocks;
+  static constexpr bool kWithDQ = kIsWithDQ;
+
+  static constexpr int kWarpKeys = kShape.warp_keys, kRowTiles = kWarpKeys / 16;
+  static constexpr int kKeyWarps = kBlockKV / kWarpKeys, kColumnWarps = kWarps / kKeyWarps;
+  static constexpr int kWarpColumns = kHeadDim / kColumnWarps;
+
+  static constexpr int kWarpsQ = kShape.warps_q, kWarpsD = kWarps / kWarpsQ;
+  static constexpr int kWarpQueriesDQ = kBlockQ / kWarpsQ, kWarpColumnsDQ = kHeadDim / kWarpsD;
+  static constexpr int kTileElements = kBlockQ * kHeadDim;
+
+  using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
+  using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
+  using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
+  static constexpr int kGradientTiles = kWithDQ ? 2 : 0;
+  static constexpr int kSharedBytes =
+      2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes + kGradientTiles * GradientTile::kBytes +
+      2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
+
+  static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
+  static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
+  static_assert(kStages == 1 || kStages == 2);
+  static_assert(kBlockQ % kChunk == 0 && kChunk % 16 == 0 && kBlockQ <= kNumThreads);
+  static_assert(!kWithDQ || (kWarpQueriesDQ % 16 == 0 && kWarpColumnsDQ % 16 == 0));
+};
+
+/// One block's work; the members are in registers.
+template <class Config>
+class KeyTileBlock {
+  using TensorCore = typename Config::TensorCore;
+  using Element = typename Config::Element;
+  using Scores = WarpSums<Config::kRowTiles, Config::kChunk / 8>;
+  using KeyGradients = WarpSums<Config::kRowTiles, Config::kWarpColumns / 8>;
+
+ public:
+  __device__ __forceinline__ KeyTileBlock(const BackwardArguments<Element>& arguments,
+                                          const float* delta, float* dQ_sums, bool is_aligned)
+      : arguments_(arguments), delta_(delta), dQ_sums_(dQ_sums), is_aligned_(is_aligned) {
+    unsigned char* memory = ptx::shared_memory();
+    const auto take = [&](int bytes) {
+      unsigned char* const array = memory;
+      memory += bytes;
+      return array;
+    };
+    sK_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
+    sV_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
+    sQ_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
+    sdO_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
+    sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
+    lse_log2_ = reinterpret_cast<float*>(memory);
+    stage_delta_ = lse_log2_ + Config::kStages * Config::kBlockQ;
+
+    // 1. Which keys, and which queries see them.
+    const Sizes& sizes = arguments.sizes;
+    const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
+    place_ = place_of_kv(blockIdx.x, num_tiles, sizes);
+    first_key_ = place_.part * Config::kBlockKV;
+    visible_ = arguments.mask.of_batch_entry(place_.b, sizes);
+    end_key_ = sizes.seqlen_q == 0 ? 0 : visible_.of_query(sizes.seqlen_q - 1);
+    first_query_ = visible_.first_query(first_key_);
+    begin_query_ = visible_.first_query(0);
+  }
+
+  /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
+  __device__ __forceinline__ void run() {
+    KeyGradients dK, dV;
+    set_to_zero(dK);
+    set_to_zero(dV);
+    const int num_q_tiles =
+        static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
+    const int first_tile = first_query_ / Config::kBlockQ;  // beyond the last one: nobody sees it
+    if (first_key_ < end_key_ && first_tile < num_q_tiles) {
+      load_keys();
+      walk_queries(dK, dV, first_tile, num_q_tiles);
+    }
+    write_gradients(dK, dV);
+  }
+
+ private:
+  static __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  static __device__ __forceinline__ int warp_first_key() {
+    return warp() % Config::kKeyWarps * Config::kWarpKeys;
+  }
+  static __device__ __forceinline__ int warp_first_column() {
+    return warp() / Config::kKeyWarps * Config::kWarpColumns;
+  }
+  __device__ __forceinline__ typename Config::QueryTile query_tile(Element* tiles,
+                                                                   int stage) const {
+    return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
+  }
+  __device__ __forceinline__ typename Config::GradientTile gradient_tile(int item) const {
+    return {sdS_ + item % 2 * Config::kBlockKV * Config::kBlockQ};
+  }
+
+  __device__ __forceinline__ void load_keys() const {
+    const auto rows = [&](const DeviceTensor<const Element>& tensor) {
+      return global_rows(tensor, place_.b, place_.h, first_key_, end_key_,
+                         arguments_.sizes.head_dim, is_aligned_);
+    };
+    load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
+    load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
+  }
+
+  /// Rows of queries that see no key may hold anything: they count as 0.
+  __device__ __forceinline__ void load_queries(int h, int tile, int stage) {
+    const int first = tile * Config::kBlockQ;
+    const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
+      auto rows = global_rows(tensor, place_.b, h, first, arguments_.sizes.seqlen_q,
+                              arguments_.sizes.head_dim, is_aligned_);
+      rows.begin_row = begin_query_ - first;
+      load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
+    };
+    load(sQ_, arguments_.Q);
+    load(sdO_, arguments_.dO);
+    ptx::cp_async_commit();
+    if (threadIdx.x < Config::kBlockQ) {
+      next_statistics_ = load_statistics(arguments_, delta_, place_.b, h,
+                                         first + static_cast<int>(threadIdx.x));
+    }
+  }
+
+  __device__ __forceinline__ void put_statistics(int stage) const {
+    if (threadIdx.x >= Config::kBlockQ) return;
+    lse_log2_[stage * Config::kBlockQ + threadIdx.x] = next_statistics_.lse_log2;
+    stage_delta_[stage * Config::kBlockQ + threadIdx.x] = next_statistics_.delta;
+  }
+
+  __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV, int first_tile,
+                                               int num_q_tiles) {
+    const int heads = arguments_.sizes.heads_per_kv_head, first_head = place_.h * heads;
+    const int num_items = heads * (num_q_tiles - first_tile);
+    int head = first_head, tile = first_tile;            // of this item,
+    int previous_head = head, previous_tile = tile;      // the one before
+    if constexpr (Config::kStages == 2) load_queries(head, tile, 0);
+    for (int item = 0; item < num_items; ++item) {
+      const int stage = Config::kStages == 2 ? item % 2 : 0;
+      const bool is_last = tile + 1 == num_q_tiles;
+      const int next_head = head + is_last, next_tile = is_last ? first_tile : tile + 1;
+
+      // 2. This item's Q and dO, and the dS before it, are there for all; the next ones set off.
+      if constexpr (Config::kStages == 2) {
+        ptx::cp_async_wait<0>();
+        put_statistics(stage);
+        __syncthreads();
+        if (item + 1 < num_items) load_queries(next_head, next_tile, 1 - stage);
+      } else {
+        __syncthreads();
+        load_queries(head, tile, 0);
+      }
+
+      // 3. dQ of the item before.
+      if (Config::kWithDQ && item > 0) add_dQ(item - 1, previous_head, previous_tile);
+      if constexpr (Config::kStages == 1) {
+        ptx::cp_async_wait<0>();
+        put_statistics(0);
+        __syncthreads();
+      }
+
+      // 4. dV and dK.
+#pragma unroll
+      for (int q = 0; q < Config::kBlockQ; q += Config::kChunk) {
+        add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
+      }
+      previous_head = head;
+      previous_tile = tile;
+      head = next_head;
+      tile = next_tile;
+    }
+    __syncthreads();
+    if constexpr (Config::kWithDQ) add_dQ(num_items - 1, previous_head, previous_tile);
+  }
+
+  /// dV += P^T dO and dK += dS^T Q for kChunk queries, and dS to shared memory.
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
+                                            int stage,
+                                            const typename Config::GradientTile& sdS) const {
+    const auto sQ = query_tile(sQ_, stage), sdO = query_tile(sdO_, stage);
+    const float scale_log2 = arguments_.softmax_scale * kLog2EFloat;
+    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
+    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
+    const int key = first_key_ + warp_first_key(), query = tile * Config::kBlockQ + q;
+
+    Scores S, dP;
+    multiply_rows<TensorCore>(S, sK_, warp_first_key(), sQ, q);
+    multiply_rows<TensorCore>(dP, sV_, warp_first_key(), sdO, q);
+    if (key + Config::kWarpKeys > visible_.of_query(query)) {
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
+    } else {
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
+    }
+    if (Config::kWithDQ && warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
+    multiply_sums<TensorCore>(dV, S, sdO, q, warp_first_column());
+    multiply_sums<TensorCore>(dK, dP, sQ, q, warp_first_column());
+  }
+
+  __device__ __forceinline__ void add_dQ(int item, int h, int tile) const {
+    const int first_query = warp() / Config::kWarpsD * Config::kWarpQueriesDQ;
+    const int first_column = warp() % Config::kWarpsD * Config::kWarpColumnsDQ;
+    WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
+    multiply_columns<TensorCore>(dQ, gradient_tile(item), first_query, sK_, first_column);
+
+    const Sizes& sizes = arguments_.sizes;
+    const std::int64_t head = static_cast<std::int64_t>(place_.b) * sizes.num_heads + h;
+    const std::int64_t tiles = ceil_div(sizes.seqlen_q, Config::kBlockQ);
+    constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
+    float* to = dQ_sums_ + (head * tiles + tile) * Config::kTileElements +
+                warp() * kWarpElements + lane_id();
+#pragma unroll
+    for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
+#pragma unroll
+      for (int n = 0; n < Config::kWarpColumnsDQ / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          atomicAdd(to, dQ[m][n][i]);
+          to += 32;
+        }
+      }
+    }
+  }
+
+  /// 5. dK and dV in rows, by way of the tiles of K and V.
+  __device__ __forceinline__ void write_gradients(const KeyGradients& dK, const KeyGradients& dV) {
+    __syncthreads();
+    put_sums(sK_, warp_first_key(), warp_first_column(), dK, arguments_.softmax_scale);
+    put_sums(sV_, warp_first_key(), warp_first_column(), dV);
+    __syncthreads();
+    constexpr int kRows = Config::kBlockKV / Config::kWarps;
+    const auto rows = [&](const DeviceTensor<Element>& tensor) {
+      return global_rows(tensor, place_.b, place_.h, first_key_, arguments_.sizes.seqlen_k,
+                         arguments_.sizes.head_dim, is_aligned_);
+    };
+    store_rows<kRows>(sK_, warp() * kRows, rows(arguments_.dK));
+    store_rows<kRows>(sV_, warp() * kRows, rows(arguments_.dV));
+  }
+
+  const BackwardArguments<Element>& arguments_;
+  const float* const delta_;
+  float* const dQ_sums_;
+  const bool is_aligned_;
+  typename Config::KeyTile sK_, sV_;
+  Element *sQ_, *sdO_, *sdS_;
+  float *lse_log2_, *stage_delta_;
+  Place place_;
+  int first_key_, end_key_;
+  int first_query_;  // that sees the first key of the tile
+  int begin_query_;  // that sees any key
+  VisibleKeys visible_;
+  QueryStatistics next_statistics_;
+};
+
+}  // namespace flashlab::cuda

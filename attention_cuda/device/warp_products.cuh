@@ -1,0 +1,133 @@
+// Products of one warp on tensor cores, of tiles in shared memory and of sums in registers. A warp's
+// sums are [row tiles of 16][column tiles of 8] fragments D (ptx/mma.cuh); loops are unrolled, so
+// that fragments are registers.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/device/tensor_core.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+
+namespace flashlab::cuda {
+
+/// Fragments of (16 kRowTiles) x (8 kColumnTiles) fp32 sums, spread over the lanes.
+template <int kRowTiles, int kColumnTiles>
+using WarpSums = float[kRowTiles][kColumnTiles][4];
+
+template <int kRowTiles, int kColumnTiles>
+__device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& sums) {
+#pragma unroll
+  for (int row = 0; row < kRowTiles; ++row) {
+#pragma unroll
+    for (int column = 0; column < kColumnTiles; ++column) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums[row][column][i] = 0.f;
+    }
+  }
+}
+
+/// Adds A B for one step of the summed index: `load` gives B's fragments of two column tiles.
+template <class TensorCore, int kRowTiles, int kColumnTiles, class LoadB>
+__device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>& sums,
+                                              const typename TensorCore::A (&a)[kRowTiles],
+                                              const LoadB& load) {
+  static_assert(kColumnTiles % 2 == 0, "B is loaded 16 columns at a time");
+#pragma unroll
+  for (int column = 0; column < kColumnTiles; column += 2) {
+    typename TensorCore::B b[2];
+    load(b, column * 8);
+#pragma unroll
+    for (int row = 0; row < kRowTiles; ++row) {
+      TensorCore::multiply_add(sums[row][column], a[row], b[0]);
+      TensorCore::multiply_add(sums[row][column + 1], a[row], b[1]);
+    }
+  }
+}
+
+/// sums(i, j) = row first_a + i of one tile times row first_b + j of the other.
+template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class TileB>
+__device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>& sums,
+                                              const TileA& tile_a, int first_a,
+                                              const TileB& tile_b, int first_b) {
+  static_assert(TileA::kColumns == TileB::kColumns);
+  set_to_zero(sums);
+#pragma unroll 8
+  for (int k = 0; k < TileA::kColumns; k += TensorCore::kDepth) {
+    typename TensorCore::A a[kRowTiles];
+#pragma unroll
+    for (int row = 0; row < kRowTiles; ++row) {
+      TensorCore::load_a(a[row], tile_a, first_a + row * 16, k);
+    }
+    multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
+      TensorCore::load_b(b, tile_b, first_b + n, k);
+    });
+  }
+}
+
+/// sums(i, j) += the factors' row i times column first_column + j of the tile's rows from first_row
+/// on, as many as the factors have columns.
+template <class TensorCore, int kRowTiles, int kDepthTiles, int kColumnTiles, class Tile>
+__device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>& sums,
+                                              const WarpSums<kRowTiles, kDepthTiles>& factors,
+                                              const Tile& tile, int first_row, int first_column) {
+#pragma unroll
+  for (int step = 0; step < kDepthTiles; step += TensorCore::kSumTiles) {
+    typename TensorCore::A a[kRowTiles];
+#pragma unroll
+    for (int row = 0; row < kRowTiles; ++row) TensorCore::a_of_sums(a[row], &factors[row][step]);
+    multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
+      TensorCore::load_b_by_columns(b, tile, first_column + n, first_row + step * 8);
+    });
+  }
+}
+
+/// sums(i, j) = column first_a + i of one tile times column first_b + j of the other.
+template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class TileB>
+__device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTiles>& sums,
+                                                 const TileA& tile_a, int first_a,
+                                                 const TileB& tile_b, int first_b) {
+  static_assert(TileA::kRows == TileB::kRows);
+  set_to_zero(sums);
+#pragma unroll 8
+  for (int k = 0; k < TileA::kRows; k += TensorCore::kDepth) {
+    typename TensorCore::A a[kRowTiles];
+#pragma unroll
+    for (int row = 0; row < kRowTiles; ++row) {
+      TensorCore::load_a_by_columns(a[row], tile_a, first_a + row * 16, k);
+    }
+    multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
+      TensorCore::load_b_by_columns(b, tile_b, first_b + n, k);
+    });
+  }
+}
+
+template <class Tile>
+__device__ __forceinline__ void put_pair(const Tile& tile, int row, int column, float first,
+                                         float second) {
+  using Element = typename Tile::Element;
+  Element* const to = tile.at(row, column);
+  if constexpr (sizeof(Element) == 4) {
+    *reinterpret_cast<float2*>(to) = make_float2(first, second);
+  } else {
+    *reinterpret_cast<std::uint32_t*>(to) = ptx::pack(Element{}, first, second);
+  }
+}
+
+/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements.
+template <int kRowTiles, int kColumnTiles, class Tile>
+__device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
+                                         const WarpSums<kRowTiles, kColumnTiles>& sums,
+                                         float scale = 1.f) {
+  const int row = first_row + lane_id() / 4, column = first_column + lane_id() % 4 * 2;
+#pragma unroll
+  for (int m = 0; m < kRowTiles; ++m) {
+#pragma unroll
+    for (int n = 0; n < kColumnTiles; ++n) {
+      const float(&d)[4] = sums[m][n];
+      put_pair(tile, row + m * 16, column + n * 8, d[0] * scale, d[1] * scale);
+      put_pair(tile, row + m * 16 + 8, column + n * 8, d[2] * scale, d[3] * scale);
+    }
+  }
+}
+
+}  // namespace flashlab::cuda
