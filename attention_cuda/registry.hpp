@@ -42,13 +42,13 @@ struct KernelRow {
 /// Every kernel, in the order of the course; of several that could run, the last one does.
 std::span<const KernelRow* const> kernels();
 
-/// Why a kernel cannot run a problem on a GPU of this compute capability, as "float64: expected
-/// …"-like text; nothing if it can.
-std::optional<std::string> why_unsupported(const KernelRow& row, const AttentionProblem& problem,
-                                           const ExecutionOptions& execution,
-                                           int compute_capability);
+/// Why a kernel cannot run a problem on a GPU of this compute capability: argument, value, what it
+/// would take. Nothing if it can.
+std::optional<ProblemError> why_unsupported(const KernelRow& row, const AttentionProblem& problem,
+                                            const ExecutionOptions& execution,
+                                            int compute_capability);
 
-/// The kernel that a call takes. Throws ProblemError with the reasons of those that cannot.
+/// The kernel that a call takes. Throws ProblemError: no such variant, none that can.
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
                              const ExecutionOptions& execution, int compute_capability);
 

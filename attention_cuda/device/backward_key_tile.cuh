@@ -151,10 +151,13 @@ class KeyTileBlock {
   __device__ __forceinline__ void load_queries(int h, int tile, int stage) {
     const int first = tile * Config::kBlockQ;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      auto rows = global_rows(tensor, place_.b, h, first, arguments_.sizes.seqlen_q,
-                              arguments_.sizes.head_dim, is_aligned_);
-      rows.begin_row = begin_query_ - first;
-      load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
+      const auto rows = global_rows(tensor, place_.b, h, first, arguments_.sizes.seqlen_q,
+                                    arguments_.sizes.head_dim, is_aligned_);
+      if (first >= begin_query_) {
+        load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
+      } else {
+        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows, begin_query_ - first);
+      }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);

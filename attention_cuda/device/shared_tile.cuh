@@ -30,8 +30,15 @@ struct SharedTile {
   Element* data;  // 128-byte aligned
 
   __device__ __forceinline__ Element* chunk(int row, int index) const {
-    const int permuted = index ^ (row / (8 / kPermuted) % kPermuted);
-    return data + row * kColumns + permuted * kChunkElements;
+    return chunk(row, index, 0);
+  }
+  /// Chunk `index` + `lane_bit`, of which index is even and, unrolled, a constant, and lane_bit 0
+  /// or 1: said apart, all the chunks of a row are one register and one xor away.
+  __device__ __forceinline__ Element* chunk(int row, int index, int lane_bit) const {
+    const int permutation = row / (8 / kPermuted) % kPermuted ^ lane_bit;
+    const int low = index % kPermuted;
+    return data + row * kColumns + (index - low) * kChunkElements +
+           (low ^ permutation) * kChunkElements;
   }
   __device__ __forceinline__ Element* at(int row, int column) const {
     return chunk(row, column / kChunkElements) + column % kChunkElements;
@@ -45,7 +52,6 @@ struct GlobalRows {
   std::int64_t row_stride, column_stride;
   int num_rows, head_dim;  // what lies beyond counts as 0
   bool is_aligned;         // DeviceTensor::has_aligned_rows
-  int begin_row = 0;       // what lies before counts as 0
 };
 
 template <class Element>
@@ -56,31 +62,93 @@ __device__ __forceinline__ GlobalRows<Element> global_rows(const DeviceTensor<El
           end_row - first_row,         head_dim,          is_aligned};
 }
 
-/// The block's threads fill the tile, what is not there with 0. To be closed with cp_async_commit
-/// and waited for; rows that are not aligned are there when the function returns, for this thread.
+/// Tiles of consecutive rows, loaded one after the other by the block's threads; what is not there
+/// becomes 0. Each thread takes one chunk of every kRowStep-th row, so that all it has to remember
+/// is where its next one is.
+template <int kNumThreads, class Tile>
+class TileStream {
+ public:
+  using Element = typename Tile::Element;
+
+  __device__ __forceinline__ explicit TileStream(const GlobalRows<const Element>& rows)
+      : row_stride_(rows.row_stride),
+        column_stride_(rows.column_stride),
+        is_aligned_(rows.is_aligned) {
+    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
+    const int column = static_cast<int>(threadIdx.x) % Tile::kChunks * Tile::kChunkElements;
+    num_columns_ = rows.head_dim - column;
+    num_rows_ = rows.num_rows - row;
+    source_ = rows.data + row * row_stride_ + column * column_stride_;
+  }
+
+  /// The next tile. To be closed with cp_async_commit and waited for.
+  __device__ __forceinline__ void load(const Tile& tile) {
+    if (is_aligned_) {
+      load_chunks(tile);
+    } else {
+      load_elements(tile);
+    }
+    source_ += Tile::kRows * row_stride_;
+    num_rows_ -= Tile::kRows;
+  }
+
+ private:
+  static_assert(kNumThreads % Tile::kChunks == 0, "a thread keeps its chunk");
+  static constexpr int kRowStep = kNumThreads / Tile::kChunks;
+  static_assert(Tile::kRows % kRowStep == 0, "each thread takes as many rows");
+
+  __device__ __forceinline__ void load_chunks(const Tile& tile) const {
+    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
+    const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
+    const Element* source = source_;
+#pragma unroll
+    for (int i = 0; i < Tile::kRows; i += kRowStep) {
+      ptx::cp_async_16(tile.chunk(row + i, chunk), source, i < num_rows_ && num_columns_ > 0);
+      source += kRowStep * row_stride_;
+    }
+  }
+
+  __device__ __forceinline__ void load_elements(const Tile& tile) const {
+    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
+    const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
+#pragma unroll 1
+    for (int i = 0; i < Tile::kRows; i += kRowStep) {
+#pragma unroll 1
+      for (int e = 0; e < Tile::kChunkElements; ++e) {
+        Element value = {};
+        if (i < num_rows_ && e < num_columns_) {
+          value = source_[i * row_stride_ + e * column_stride_];
+        }
+        tile.chunk(row + i, chunk)[e] = value;
+      }
+    }
+  }
+
+  const Element* source_;
+  std::int64_t row_stride_, column_stride_;
+  int num_rows_, num_columns_;  // from this thread's first row and column on
+  bool is_aligned_;
+};
+
 template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile(const Tile& tile,
                                           const GlobalRows<const typename Tile::Element>& from) {
-  static_assert(Tile::kRows * Tile::kChunks % kNumThreads == 0 || kNumThreads % Tile::kChunks == 0);
-  constexpr int kPerChunk = Tile::kChunkElements;
-#pragma unroll
-  for (int k = static_cast<int>(threadIdx.x); k < Tile::kRows * Tile::kChunks; k += kNumThreads) {
-    const int row = k / Tile::kChunks, chunk = k % Tile::kChunks;
-    const bool is_row = row >= from.begin_row && row < from.num_rows;
-    if (from.is_aligned) {
-      const bool is_there = is_row && chunk * kPerChunk < from.head_dim;
-      const auto* const source = from.data + row * from.row_stride + chunk * kPerChunk;
-      ptx::cp_async_16(tile.chunk(row, chunk), is_there ? source : from.data, is_there);
-    } else {
-      for (int e = 0; e < kPerChunk; ++e) {
-        const int column = chunk * kPerChunk + e;
-        typename Tile::Element value = {};
-        if (is_row && column < from.head_dim) {
-          value = from.data[row * from.row_stride + column * from.column_stride];
-        }
-        tile.chunk(row, chunk)[e] = value;
-      }
+  TileStream<kNumThreads, Tile>(from).load(tile);
+}
+
+/// As load_tile, but rows before begin_row count as 0 and are not read either. For tiles of which
+/// there are few: element by element, and there for this thread when the function returns.
+template <int kNumThreads, class Tile>
+__device__ __forceinline__ void load_tile_from_row(
+    const Tile& tile, const GlobalRows<const typename Tile::Element>& from, int begin_row) {
+#pragma unroll 1
+  for (int k = static_cast<int>(threadIdx.x); k < Tile::kRows * Tile::kColumns; k += kNumThreads) {
+    const int row = k / Tile::kColumns, column = k % Tile::kColumns;
+    typename Tile::Element value = {};
+    if (row >= begin_row && row < from.num_rows && column < from.head_dim) {
+      value = from.data[row * from.row_stride + column * from.column_stride];
     }
+    *tile.at(row, column) = value;
   }
 }
 

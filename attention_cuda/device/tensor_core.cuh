@@ -29,15 +29,14 @@ template <class Tile>
 __device__ __forceinline__ void load_a_registers(std::uint32_t (&to)[4], const Tile& tile,
                                                  int first_row, int first_chunk) {
   const int lane = lane_id();
-  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane % 16, first_chunk + lane / 16));
+  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane % 16, first_chunk, lane / 16));
 }
 /// B by rows: the columns' halves first; registers 0, 1 are one fragment, 2, 3 the next.
 template <class Tile>
 __device__ __forceinline__ void load_b_registers(std::uint32_t (&to)[4], const Tile& tile,
                                                  int first_row, int first_chunk) {
   const int lane = lane_id();
-  ptx::ldmatrix_x4(to,
-                   tile.chunk(first_row + lane / 16 * 8 + lane % 8, first_chunk + lane / 8 % 2));
+  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane / 16 * 8 + lane % 8, first_chunk, lane / 8 % 2));
 }
 
 /// bf16 or fp16, products exact, sums fp32.
@@ -66,15 +65,14 @@ struct TensorCore16 {
   template <class Tile>
   __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
     const int lane = lane_id();
-    ptx::ldmatrix_x4_transposed(a.r,
-                                tile.chunk(k + lane / 16 * 8 + lane % 8, m / 8 + lane / 8 % 2));
+    ptx::ldmatrix_x4_transposed(a.r, tile.chunk(k + lane / 16 * 8 + lane % 8, m / 8, lane / 8 % 2));
   }
   template <class Tile>
   __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
                                                            int k) {
     const int lane = lane_id();
     std::uint32_t r[4];
-    ptx::ldmatrix_x4_transposed(r, tile.chunk(k + lane % 16, n / 8 + lane / 16));
+    ptx::ldmatrix_x4_transposed(r, tile.chunk(k + lane % 16, n / 8, lane / 16));
     split(b, r);
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
@@ -129,20 +127,20 @@ struct TensorCoreFloat {
   // that is how sums lie, and rows two apart do not meet in a bank.
   template <class Tile>
   __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
-    const int lane = lane_id(), row = k + lane % 4 * 2, column = m + lane / 4;
-    set(a, 0, *tile.at(row, column));
-    set(a, 1, *tile.at(row, column + 8));
-    set(a, 2, *tile.at(row + 1, column));
-    set(a, 3, *tile.at(row + 1, column + 8));
+    const int row = k + lane_id() % 4 * 2;
+    set(a, 0, column_element(tile, row, m));
+    set(a, 1, column_element(tile, row, m + 8));
+    set(a, 2, column_element(tile, row + 1, m));
+    set(a, 3, column_element(tile, row + 1, m + 8));
   }
   template <class Tile>
   __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
                                                            int k) {
-    const int lane = lane_id(), row = k + lane % 4 * 2, column = n + lane / 4;
-    set(b[0], 0, *tile.at(row, column));
-    set(b[0], 1, *tile.at(row + 1, column));
-    set(b[1], 0, *tile.at(row, column + 8));
-    set(b[1], 1, *tile.at(row + 1, column + 8));
+    const int row = k + lane_id() % 4 * 2;
+    set(b[0], 0, column_element(tile, row, n));
+    set(b[0], 1, column_element(tile, row + 1, n));
+    set(b[1], 0, column_element(tile, row, n + 8));
+    set(b[1], 1, column_element(tile, row + 1, n + 8));
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
     set(a, 0, sums[0][0]);
@@ -159,6 +157,13 @@ struct TensorCoreFloat {
   }
 
  private:
+  /// Element (row, first_column + lane / 4).
+  template <class Tile>
+  __device__ __forceinline__ static float column_element(const Tile& tile, int row,
+                                                         int first_column) {
+    const int lane = lane_id();
+    return tile.chunk(row, first_column / 4, lane / 16)[lane / 4 % 4];
+  }
   template <class Fragment>
   __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
     if constexpr (kInTwoParts) {

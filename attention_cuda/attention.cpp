@@ -1,0 +1,138 @@
+// From the caller's tensors to a kernel's launcher: checks, choice of the kernel, workspace.
+#include "attention_cuda/attention.hpp"
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/detail/call.hpp"
+#include "attention_cuda/detail/key_lengths.hpp"
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+/// Key lengths that the caller has in host memory are copied before the kernel's own workspace.
+struct WorkspaceParts {
+  std::int64_t* key_lengths = nullptr;
+  std::byte* kernel = nullptr;
+  std::size_t bytes = 0;
+};
+
+WorkspaceParts parts(const KernelRow& row, const AttentionProblem& problem,
+                     const ExecutionOptions& execution, std::byte* memory) {
+  Workspace workspace(memory);
+  WorkspaceParts result;
+  if (!problem.key_lengths.empty()) {
+    result.key_lengths = workspace.take<std::int64_t>(problem.batch);
+  }
+  if (row.workspace_bytes != nullptr) {
+    const std::size_t wanted = row.workspace_bytes(problem, execution);
+    result.kernel = workspace.take<std::byte>(static_cast<std::int64_t>(wanted));
+  }
+  result.bytes = workspace.bytes();
+  return result;
+}
+
+WorkspaceParts checked_parts(const KernelRow& row, const AttentionProblem& problem,
+                             const ExecutionOptions& execution) {
+  const std::size_t needed = parts(row, problem, execution, nullptr).bytes;
+  if (needed == 0) return {};
+  if (execution.workspace == nullptr || execution.workspace_bytes < needed) {
+    throw ProblemError("workspace_bytes", std::to_string(execution.workspace_bytes),
+                       std::to_string(needed) + " (see workspace_bytes)");
+  }
+  if (reinterpret_cast<std::uintptr_t>(execution.workspace) % 256 != 0) {
+    throw ProblemError("workspace", "unaligned memory", "256-byte aligned device memory");
+  }
+  return parts(row, problem, execution, static_cast<std::byte*>(execution.workspace));
+}
+
+void check_in_device_memory(std::string_view name, const void* memory) {
+  if (memory == nullptr) return;  // a tensor without elements
+  cudaPointerAttributes attributes = {};
+  check_cuda(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
+  if (attributes.type == cudaMemoryTypeUnregistered || attributes.devicePointer == nullptr) {
+    throw ProblemError(name, "host memory", "device memory");
+  }
+}
+
+void check_arguments(const AttentionProblem& problem, const ExecutionOptions& execution) {
+  if (execution.device_key_lengths != nullptr && !problem.key_lengths.empty()) {
+    throw ProblemError("device_key_lengths", "given", "null where key_lengths are given");
+  }
+  check_in_device_memory("device_key_lengths", execution.device_key_lengths);
+  check_in_device_memory("workspace", execution.workspace);
+}
+
+const KernelRow& kernel_for(std::string_view variant, Pass pass, const AttentionProblem& problem,
+                            const ExecutionOptions& execution) {
+  if (find_variant(variant).pass != pass) {
+    throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
+  }
+  return find_kernel(variant, problem, execution, compute_capability());
+}
+
+Call prepare(const KernelRow& row, const AttentionProblem& problem,
+             const ExecutionOptions& execution) {
+  check_arguments(problem, execution);
+  const WorkspaceParts memory = checked_parts(row, problem, execution);
+  Call call{problem, execution, execution.device_key_lengths, memory.kernel};
+  if (memory.key_lengths != nullptr) {
+    store_key_lengths(call, memory.key_lengths);
+    call.key_lengths = memory.key_lengths;
+  }
+  return call;
+}
+
+}  // namespace
+
+int compute_capability() {
+  int device = 0, major = 0, minor = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+             "cudaDeviceGetAttribute");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+             "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
+std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& problem,
+                            const ExecutionOptions& execution) {
+  const KernelRow& row = find_kernel(variant, problem, execution, compute_capability());
+  return parts(row, problem, execution, nullptr).bytes;
+}
+
+void attention_forward(std::string_view variant, const ForwardTensors& tensors,
+                       const AttentionOptions& options, const ExecutionOptions& execution) {
+  const AttentionProblem problem = check_forward(tensors, options);
+  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution);
+  for (const auto& [name, tensor] : {std::pair{"Q", &tensors.Q},
+                                     {"K", &tensors.K},
+                                     {"V", &tensors.V},
+                                     {"O", &tensors.O},
+                                     {"lse", &tensors.lse}}) {
+    check_in_device_memory(name, tensor->data);
+  }
+  row.forward({prepare(row, problem, execution), tensors});
+}
+
+void attention_backward(std::string_view variant, const BackwardTensors& tensors,
+                        const AttentionOptions& options, const ExecutionOptions& execution) {
+  const AttentionProblem problem = check_backward(tensors, options);
+  const KernelRow& row = kernel_for(variant, Pass::kBackward, problem, execution);
+  for (const auto& [name, tensor] : {std::pair{"Q", &tensors.Q},
+                                     {"K", &tensors.K},
+                                     {"V", &tensors.V},
+                                     {"O", &tensors.O},
+                                     {"lse", &tensors.lse},
+                                     {"dO", &tensors.dO},
+                                     {"dQ", &tensors.dQ},
+                                     {"dK", &tensors.dK},
+                                     {"dV", &tensors.dV}}) {
+    check_in_device_memory(name, tensor->data);
+  }
+  row.backward({prepare(row, problem, execution), tensors});
+}
+
+}  // namespace flashlab::cuda

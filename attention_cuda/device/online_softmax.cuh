@@ -1,0 +1,110 @@
+// The softmax of a warp's rows, taken tile by tile, on sums as the tensor cores leave them.
+//
+//   m' = max(m, rowmax S);  P = exp(S - m');  l = l exp(m - m') + rowsum P;  O = O exp(m - m') + P
+//   V
+//
+// Everything is in powers of two: exp(scale s - m) = 2^(s c - M), c = scale log2(e), M = m log2(e).
+// M may lag behind the maximum by up to kLag: P then is at most 2^kLag, which costs fp32 sums and
+// 16-bit P no precision, and O is hardly ever rescaled. The quotient O / l is the same.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/ptx/exp2.cuh"
+
+namespace flashlab::cuda {
+
+inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.693147180559945309417f;
+inline constexpr float kLag = 8;
+
+/// The rows that one lane shares with its three neighbours: two for each 16 x 8 tile of sums.
+template <int kRowTiles>
+struct RowStatistics {
+  float maximum[kRowTiles][2];  // M; -inf until something is visible
+  float sum[kRowTiles][2];      // l, this lane's part
+
+  __device__ __forceinline__ RowStatistics() {
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+      maximum[r][0] = maximum[r][1] = -INFINITY;
+      sum[r][0] = sum[r][1] = 0;
+    }
+  }
+};
+
+/// Over the four lanes that share a row.
+__device__ __forceinline__ float row_maximum(float value) {
+  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+__device__ __forceinline__ float row_sum(float value) {
+  value += __shfl_xor_sync(0xffffffffu, value, 1);
+  return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+/// Raises M where a row of S has outgrown it, and rescales l and O there.
+template <int kRowTiles, int kKeyTiles, int kColumnTiles>
+__device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
+                                              const float (&S)[kRowTiles][kKeyTiles][4],
+                                              float scale_log2,
+                                              float (&O)[kRowTiles][kColumnTiles][4]) {
+  float raised[kRowTiles][2];
+  bool is_raised = false;
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float largest = fmaxf(S[r][0][2 * half], S[r][0][2 * half + 1]);
+#pragma unroll
+      for (int n = 1; n < kKeyTiles; ++n) {
+        largest = fmaxf(largest, fmaxf(S[r][n][2 * half], S[r][n][2 * half + 1]));
+      }
+      largest = row_maximum(largest) * scale_log2;
+      const float old = rows.maximum[r][half];
+      raised[r][half] = largest > old + kLag ? largest : old;
+      is_raised |= raised[r][half] != old;
+    }
+  }
+  if (!__any_sync(0xffffffffu, is_raised)) return;
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float old = rows.maximum[r][half];
+      const float rescale = raised[r][half] == old ? 1.f  // also where both are -inf
+                                                   : ptx::exp2_approximate(old - raised[r][half]);
+      rows.maximum[r][half] = raised[r][half];
+      rows.sum[r][half] *= rescale;
+#pragma unroll
+      for (int n = 0; n < kColumnTiles; ++n) {
+        O[r][n][2 * half] *= rescale;
+        O[r][n][2 * half + 1] *= rescale;
+      }
+    }
+  }
+}
+
+/// From S to P in place; adds to l.
+template <int kRowTiles, int kKeyTiles>
+__device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
+                                             float (&S)[kRowTiles][kKeyTiles][4],
+                                             float scale_log2) {
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float maximum = rows.maximum[r][half];
+      const float subtracted = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is no number
+#pragma unroll
+      for (int n = 0; n < kKeyTiles; ++n) {
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e) {
+          S[r][n][e] = ptx::exp2_approximate(fmaf(S[r][n][e], scale_log2, -subtracted));
+          rows.sum[r][half] += S[r][n][e];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,144 @@
+// CUDA's functions for device code: barriers, warp operations, atomics, arithmetic.
+#pragma once
+
+#include <math.h>
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include "attention_cuda/emulation/fibers.hpp"
+
+namespace flashlab::cuda::emulation {
+
+inline void require_full_mask(unsigned mask) {
+  if (mask != 0xFFFFFFFFu) throw std::logic_error("emulated warp operations want the full mask");
+}
+
+/// What a lane brings to a shuffle: its value, the lane that it wants to hear.
+template <class Value>
+struct ShuffleLane {
+  Value value;
+  int source;
+};
+
+/// The value of lane `source`; of a lane that does not take part, all bits are set.
+template <class Value>
+Value shuffle(const char* operation, unsigned mask, Value value, int source) {
+  static_assert(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8));
+  using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+  require_full_mask(mask);
+  ShuffleLane<Bits> own{std::bit_cast<Bits>(value), source};
+  warp_collective(operation, own, [](Lanes<ShuffleLane<Bits>> lanes) {
+    std::array<Bits, kWarpLanes> before;
+    before.fill(~Bits{0});
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i] != nullptr) before[i] = lanes[i]->value;
+    }
+    for (ShuffleLane<Bits>* lane : lanes) {
+      if (lane != nullptr) lane->value = before[static_cast<std::size_t>(lane->source)];
+    }
+  });
+  return std::bit_cast<Value>(own.value);
+}
+
+/// The last lane of the calling lane's group of `width` lanes.
+inline int last_of_group(int width) { return lane_index() | (width - 1); }
+
+inline unsigned ballot(unsigned mask, bool vote) {
+  struct Vote {
+    bool own;
+    unsigned all;
+  };
+  require_full_mask(mask);
+  Vote own{vote, 0};
+  warp_collective("a vote", own, [](Lanes<Vote> lanes) {
+    unsigned all = 0;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i] != nullptr && lanes[i]->own) all |= 1u << i;
+    }
+    for (Vote* lane : lanes) {
+      if (lane != nullptr) lane->all = all;
+    }
+  });
+  return own.all;
+}
+
+}  // namespace flashlab::cuda::emulation
+
+inline void __syncthreads() { flashlab::cuda::emulation::sync_block(); }
+
+inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
+  flashlab::cuda::emulation::require_full_mask(mask);
+  char nothing = 0;
+  flashlab::cuda::emulation::warp_collective("__syncwarp", nothing,
+                                             [](flashlab::cuda::emulation::Lanes<char>) {});
+}
+
+template <class Value>
+Value __shfl_sync(unsigned mask, Value value, int source, int width = warpSize) {
+  const int first = flashlab::cuda::emulation::lane_index() & ~(width - 1);
+  return flashlab::cuda::emulation::shuffle("__shfl_sync", mask, value,
+                                            first | (source & (width - 1)));
+}
+
+template <class Value>
+Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask, int width = warpSize) {
+  const int own = flashlab::cuda::emulation::lane_index(), source = own ^ lane_mask;
+  const bool is_inside = source <= flashlab::cuda::emulation::last_of_group(width);
+  return flashlab::cuda::emulation::shuffle("__shfl_xor_sync", mask, value,
+                                            is_inside ? source : own);
+}
+
+template <class Value>
+Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = warpSize) {
+  const int own = flashlab::cuda::emulation::lane_index(), source = own + static_cast<int>(delta);
+  const bool is_inside = source <= flashlab::cuda::emulation::last_of_group(width);
+  return flashlab::cuda::emulation::shuffle("__shfl_down_sync", mask, value,
+                                            is_inside ? source : own);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int vote) {
+  return flashlab::cuda::emulation::ballot(mask, vote != 0);
+}
+inline int __any_sync(unsigned mask, int vote) {
+  return flashlab::cuda::emulation::ballot(mask, vote != 0) != 0;
+}
+inline int __all_sync(unsigned mask, int vote) {
+  return flashlab::cuda::emulation::ballot(mask, vote == 0) == 0;
+}
+
+/// Returns what was there before.
+template <class Value>
+Value atomicAdd(Value* address, std::type_identity_t<Value> value) {
+  return std::atomic_ref<Value>(*address).fetch_add(value, std::memory_order_relaxed);
+}
+
+template <class Value>
+Value __ldg(const Value* address) {
+  flashlab::cuda::emulation::require_aligned(address, alignof(Value), "__ldg");
+  return *address;
+}
+
+// The processor's arithmetic rounds to nearest, as do these. math.h may have declared __expf.
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __fsub_rn(float x, float y) { return x - y; }
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float __expf(float x) noexcept { return expf(x); }
+inline float __logf(float x) noexcept { return logf(x); }
+
+inline std::uint32_t __float_as_uint(float value) { return std::bit_cast<std::uint32_t>(value); }
+inline float __uint_as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+
+template <class Number>
+requires std::is_arithmetic_v<Number>
+constexpr Number min(Number x, Number y) { return y < x ? y : x; }
+template <class Number>
+requires std::is_arithmetic_v<Number>
+constexpr Number max(Number x, Number y) { return x < y ? y : x; }

@@ -1,0 +1,30 @@
+// What a test can set and ask of the emulated GPU.
+#pragma once
+
+#include <cstdint>
+
+namespace flashlab::cuda::emulation {
+
+/// Threads of a block run in an order drawn from this seed, so that a missing barrier shows as a
+/// result that is wrong with some seeds.
+void set_schedule_seed(std::uint64_t seed);
+
+/// How many processor threads share the blocks of a launch; at first 1, which takes them in order.
+void set_num_threads(int num_threads);
+
+/// What kernels did since the last reset.
+struct Statistics {
+  std::int64_t blocks = 0;
+  std::int64_t block_barriers = 0;
+  std::int64_t warp_operations = 0;  ///< shuffles, votes, mma, ldmatrix, …
+  std::int64_t mmas = 0;
+  std::int64_t ldmatrices = 0;  ///< of four 8 x 8 matrices each
+  /// Passes over the banks beyond one a matrix: rows of a matrix that share their banks.
+  std::int64_t ldmatrix_conflicts = 0;
+  std::int64_t cp_async_bytes = 0;
+};
+
+Statistics statistics();
+void reset_statistics();
+
+}  // namespace flashlab::cuda::emulation

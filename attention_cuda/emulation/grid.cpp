@@ -1,0 +1,73 @@
+// The blocks of a launch, on one processor thread or several.
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "attention_cuda/emulation/block_runner.hpp"
+#include "attention_cuda/emulation/emulation.hpp"
+#include "attention_cuda/emulation/fibers.hpp"
+
+namespace flashlab::cuda::emulation {
+namespace {
+
+struct Settings {
+  std::uint64_t seed = 1;
+  int num_threads = 1;
+};
+Settings settings;
+
+std::mutex statistics_mutex;
+Statistics total;
+
+void add_to_total(const Statistics& more) {
+  const std::lock_guard lock(statistics_mutex);
+  total.blocks += more.blocks;
+  total.block_barriers += more.block_barriers;
+  total.warp_operations += more.warp_operations;
+  total.mmas += more.mmas;
+  total.ldmatrices += more.ldmatrices;
+  total.ldmatrix_conflicts += more.ldmatrix_conflicts;
+  total.cp_async_bytes += more.cp_async_bytes;
+}
+
+BlockRunner& own_runner() {
+  static thread_local BlockRunner runner;
+  return runner;
+}
+
+}  // namespace
+
+void set_schedule_seed(std::uint64_t seed) { settings.seed = seed; }
+void set_num_threads(int num_threads) { settings.num_threads = num_threads; }
+
+Statistics statistics() {
+  const std::lock_guard lock(statistics_mutex);
+  return total;
+}
+void reset_statistics() {
+  const std::lock_guard lock(statistics_mutex);
+  total = {};
+}
+
+void run(const Launch& launch) {
+  const std::int64_t num_blocks =
+      static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(settings.num_threads)
+  {
+    BlockRunner& runner = own_runner();
+#pragma omp for schedule(dynamic)
+    for (std::int64_t block = 0; block < num_blocks; ++block) {
+      try {
+        runner.run(launch, block, settings.seed);
+      } catch (...) {
+#pragma omp critical(flashlab_emulation_failure)
+        if (!failure) failure = std::current_exception();
+      }
+    }
+    add_to_total(runner.take_statistics());
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace flashlab::cuda::emulation

@@ -1,0 +1,311 @@
+// flash2 forward on tensor cores: one block a query tile, one pass over K and V.
+//
+//   M = -inf, l = 0, O = 0
+//   for each K/V tile j that the query tile sees:
+//     S = Q Kj^T;  hide what lies beyond each query's keys, on edge tiles only
+//     M' = max(M, rowmax S);  l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P;  O += P Vj
+//   O = O / l,  lse = (M + log2 l) ln 2
+//
+// Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
+//          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
+// Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] two of each: one is computed
+//          with while cp.async fills the other; S, P, O in registers, 16 x kRowTiles rows a warp
+// Grid     q tiles x batch x heads, heads fastest, the longest (last) query tiles first
+// Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
+// Against  flash2_fp32: tensor cores multiply; P stays in registers
+// Source   Dao 2023, FlashAttention-2, Algorithm 1
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/device/tensor_core.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+
+namespace flashlab::cuda {
+
+/// kNumWarps warps of 16 kRowTiles queries each meet kBlockKV keys at a time.
+template <class UnitType, int kHeadDimension, int kWarps, int kRowTilesAWarp, int kKeys,
+          bool kKeepsQueries, int kBlocksAnSm>
+struct Flash2Config {
+  using Unit = UnitType;
+  using Element = typename Unit::Element;
+  static constexpr int kHeadDim = kHeadDimension;
+  static constexpr int kNumWarps = kWarps, kNumThreads = 32 * kWarps, kMinBlocks = kBlocksAnSm;
+  static constexpr int kRowTiles = kRowTilesAWarp, kWarpRows = 16 * kRowTiles;
+  static constexpr int kBlockQ = kNumWarps * kWarpRows, kBlockKV = kKeys;
+  static constexpr bool kQInRegisters = kKeepsQueries;  // else read again for each K/V tile
+  static constexpr int kKeyTiles = kBlockKV / 8, kColumnTiles = kHeadDim / 8;
+  static constexpr int kDepthSteps = kHeadDim / Unit::kDepth, kKeySteps = kBlockKV / Unit::kDepth;
+  using QTile = SharedTile<Element, kBlockQ, kHeadDim>;
+  using KVTile = SharedTile<Element, kBlockKV, kHeadDim>;
+  static constexpr int kSharedBytes = QTile::kBytes + 4 * KVTile::kBytes;
+  static_assert(kBlockKV % 16 == 0 && kHeadDim % 16 == 0);
+  static_assert(kSharedBytes <= 99 << 10, "compute capability 8.6 and 8.9 have 99 KiB");
+};
+
+/// Whether rows can be copied 16 bytes at a time.
+struct AlignedRows {
+  bool Q, K, V, O;
+};
+
+namespace flash2_mma {
+
+template <class Config>
+struct Fragments {
+  using A = typename Config::Unit::A;
+  A Q[Config::kQInRegisters ? Config::kDepthSteps : 1][Config::kRowTiles];
+  float S[Config::kRowTiles][Config::kKeyTiles][4];
+  float O[Config::kRowTiles][Config::kColumnTiles][4];
+};
+
+template <int kA, int kB>
+__device__ __forceinline__ void clear(float (&sums)[kA][kB][4]) {
+#pragma unroll
+  for (int r = 0; r < kA; ++r) {
+#pragma unroll
+    for (int n = 0; n < kB; ++n) sums[r][n][0] = sums[r][n][1] = sums[r][n][2] = sums[r][n][3] = 0;
+  }
+}
+
+/// c must be positive, so that the largest score has the largest product: a negative one's sign,
+/// and a 0, go into the warp's rows of Q.
+template <class Config>
+__device__ void take_sign_into_queries(const typename Config::QTile& sQ, int first_row,
+                                       float softmax_scale) {
+  if (softmax_scale > 0) return;
+  using Element = typename Config::Element;
+  const float sign = softmax_scale < 0 ? -1.f : 0.f;
+  for (int k = lane_id(); k < Config::kWarpRows * Config::kHeadDim; k += 32) {
+    Element* const q = sQ.at(first_row + k / Config::kHeadDim, k % Config::kHeadDim);
+    *q = ptx::from_float<Element>(sign * ptx::to_float(*q));
+  }
+  __syncwarp();
+}
+
+template <class Config>
+__device__ __forceinline__ void load_queries(typename Config::Unit::A (&a)[Config::kRowTiles],
+                                             const typename Config::QTile& sQ, int first_row,
+                                             int depth_step) {
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+    Config::Unit::load_a(a[r], sQ, first_row + 16 * r, depth_step * Config::Unit::kDepth);
+  }
+}
+
+/// S = Q K^T.
+template <class Config>
+__device__ __forceinline__ void scores(Fragments<Config>& fragments,
+                                       const typename Config::QTile& sQ,
+                                       const typename Config::KVTile& sK, int first_row) {
+  using Unit = typename Config::Unit;
+  clear(fragments.S);
+#pragma unroll
+  for (int k = 0; k < Config::kDepthSteps; ++k) {
+    if constexpr (!Config::kQInRegisters) load_queries<Config>(fragments.Q[0], sQ, first_row, k);
+    const auto& Q = fragments.Q[Config::kQInRegisters ? k : 0];
+#pragma unroll
+    for (int n = 0; n < Config::kKeyTiles; n += 2) {
+      typename Unit::B b[2];
+      Unit::load_b(b, sK, 8 * n, k * Unit::kDepth);
+#pragma unroll
+      for (int r = 0; r < Config::kRowTiles; ++r) {
+        Unit::multiply_add(fragments.S[r][n], Q[r], b[0]);
+        Unit::multiply_add(fragments.S[r][n + 1], Q[r], b[1]);
+      }
+    }
+  }
+}
+
+/// Hides the keys that a query does not see: first_query is the warp's, first_key the tile's.
+template <class Config>
+__device__ __forceinline__ void hide(Fragments<Config>& fragments, const VisibleKeys& visible,
+                                     int first_query, int first_key) {
+  const int lane = lane_id();
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int query = first_query + 16 * r + 8 * half + lane / 4;
+      const int limit = visible.of_query(query) - first_key - lane % 4 * 2;
+#pragma unroll
+      for (int n = 0; n < Config::kKeyTiles; ++n) {
+        if (8 * n >= limit) fragments.S[r][n][2 * half] = -INFINITY;
+        if (8 * n + 1 >= limit) fragments.S[r][n][2 * half + 1] = -INFINITY;
+      }
+    }
+  }
+}
+
+/// O += P V.
+template <class Config>
+__device__ __forceinline__ void add_values(Fragments<Config>& fragments,
+                                           const typename Config::KVTile& sV) {
+  using Unit = typename Config::Unit;
+#pragma unroll
+  for (int k = 0; k < Config::kKeySteps; ++k) {
+    typename Unit::A P[Config::kRowTiles];
+#pragma unroll
+    for (int r = 0; r < Config::kRowTiles; ++r) {
+      Unit::a_of_sums(P[r], &fragments.S[r][k * Unit::kSumTiles]);
+    }
+#pragma unroll
+    for (int n = 0; n < Config::kColumnTiles; n += 2) {
+      typename Unit::B b[2];
+      Unit::load_b_by_columns(b, sV, 8 * n, k * Unit::kDepth);
+#pragma unroll
+      for (int r = 0; r < Config::kRowTiles; ++r) {
+        Unit::multiply_add(fragments.O[r][n], P[r], b[0]);
+        Unit::multiply_add(fragments.O[r][n + 1], P[r], b[1]);
+      }
+    }
+  }
+}
+
+template <class Element>
+__device__ __forceinline__ void store_pair(Element* to, float first, float second) {
+  *reinterpret_cast<std::uint32_t*>(to) = ptx::pack(Element{}, first, second);
+}
+__device__ __forceinline__ void store_pair(float* to, float first, float second) {
+  *reinterpret_cast<float2*>(to) = make_float2(first, second);
+}
+
+/// O = O / l into the warp's rows of sQ, which it alone reads and writes; lse to global memory.
+template <class Config>
+__device__ __forceinline__ void finish(Fragments<Config>& fragments,
+                                       const RowStatistics<Config::kRowTiles>& rows,
+                                       const typename Config::QTile& sQ, int first_row, float* mLse,
+                                       std::int64_t lse_stride, int num_rows) {
+  const int lane = lane_id();
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + 16 * r + 8 * half + lane / 4;
+      const float sum = row_sum(rows.sum[r][half]);
+      const float inverse = sum == 0 ? 0.f : 1.f / sum;
+#pragma unroll
+      for (int n = 0; n < Config::kColumnTiles; ++n) {
+        store_pair(sQ.at(row, 8 * n + lane % 4 * 2), fragments.O[r][n][2 * half] * inverse,
+                   fragments.O[r][n][2 * half + 1] * inverse);
+      }
+      if (mLse != nullptr && lane % 4 == 0 && row < num_rows) {
+        mLse[row * lse_stride] = sum == 0 ? -INFINITY : (rows.maximum[r][half] + log2f(sum)) * kLn2;
+      }
+    }
+  }
+}
+
+}  // namespace flash2_mma
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
+    flash2_mma_sm80_kernel(ForwardArguments<typename Config::Element> arguments,
+                           AlignedRows aligned, float scale_log2) {
+  using namespace flash2_mma;
+  using Element = typename Config::Element;
+  constexpr int kThreads = Config::kNumThreads;
+  const Sizes& sizes = arguments.sizes;
+
+  // This block's queries, and the K/V tiles that they see.
+  const int heads = sizes.num_heads * sizes.batch, block = static_cast<int>(blockIdx.x);
+  const int h = block % heads % sizes.num_heads, b = block % heads / sizes.num_heads;
+  const int q_tile = static_cast<int>(gridDim.x) / heads - 1 - block / heads;
+  const int first_query = q_tile * Config::kBlockQ;
+  const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
+  const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
+  const int num_keys = visible.of_query(last_query), kv_head = h / sizes.heads_per_kv_head;
+  const int num_kv_tiles = (num_keys + Config::kBlockKV - 1) / Config::kBlockKV;
+
+  auto* const shared = reinterpret_cast<Element*>(ptx::shared_memory());
+  constexpr int kQElements = Config::kBlockQ * Config::kHeadDim;
+  constexpr int kKVElements = Config::kBlockKV * Config::kHeadDim;
+  const typename Config::QTile sQ{shared};
+  const auto sK = [&](int stage) {
+    return typename Config::KVTile{shared + kQElements + 2 * stage * kKVElements};
+  };
+  const auto sV = [&](int stage) {
+    return typename Config::KVTile{shared + kQElements + (2 * stage + 1) * kKVElements};
+  };
+  TileStream<kThreads, typename Config::KVTile> K(
+      global_rows(arguments.K, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.K));
+  TileStream<kThreads, typename Config::KVTile> V(
+      global_rows(arguments.V, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.V));
+
+  load_tile<kThreads>(
+      sQ, global_rows(arguments.Q, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.Q));
+  if (num_kv_tiles > 0) {
+    K.load(sK(0));
+    V.load(sV(0));
+  }
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<0>();
+  __syncthreads();
+
+  const int first_row = static_cast<int>(threadIdx.x) / 32 * Config::kWarpRows;
+  const int warp_query = first_query + first_row;
+  const int fewest_keys = visible.of_query(warp_query);
+  const int most_keys = visible.of_query(warp_query + Config::kWarpRows - 1);
+  take_sign_into_queries<Config>(sQ, first_row, arguments.softmax_scale);
+  Fragments<Config> fragments;
+  RowStatistics<Config::kRowTiles> rows;
+  clear(fragments.O);
+  if constexpr (Config::kQInRegisters) {
+#pragma unroll
+    for (int k = 0; k < Config::kDepthSteps; ++k) {
+      load_queries<Config>(fragments.Q[k], sQ, first_row, k);
+    }
+  }
+
+  for (int kv_tile = 0; kv_tile < num_kv_tiles; ++kv_tile) {
+    if (kv_tile + 1 < num_kv_tiles) {
+      K.load(sK((kv_tile + 1) % 2));
+      V.load(sV((kv_tile + 1) % 2));
+    }
+    ptx::cp_async_commit();
+    const int first_key = kv_tile * Config::kBlockKV;
+    if (first_key < most_keys) {
+      scores(fragments, sQ, sK(kv_tile % 2), first_row);
+      if (first_key + Config::kBlockKV > fewest_keys) {
+        hide(fragments, visible, warp_query, first_key);
+      }
+      raise_maximum(rows, fragments.S, scale_log2, fragments.O);
+      exponentiate(rows, fragments.S, scale_log2);
+      add_values(fragments, sV(kv_tile % 2));
+    }
+    ptx::cp_async_wait<0>();
+    __syncthreads();
+  }
+
+  const int num_rows = sizes.seqlen_q - first_query;
+  float* const mLse =
+      arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, first_query);
+  finish(fragments, rows, sQ, first_row, mLse, arguments.lse.row_stride, num_rows);
+  __syncwarp();
+  store_rows<Config::kWarpRows>(
+      sQ, first_row,
+      global_rows(arguments.O, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
+}
+
+template <class Config>
+void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
+  using Element = typename Config::Element;
+  const auto arguments = forward_arguments<Element>(call);
+  const AttentionProblem& problem = call.problem;
+  const int head_dim = arguments.sizes.head_dim;
+  const AlignedRows aligned = {
+      arguments.Q.has_aligned_rows(head_dim), arguments.K.has_aligned_rows(head_dim),
+      arguments.V.has_aligned_rows(head_dim), arguments.O.has_aligned_rows(head_dim)};
+  // Where the scale is 0, Q is (take_sign_into_queries), and any c will do.
+  const float scale = arguments.softmax_scale == 0 ? 1.f : fabsf(arguments.softmax_scale);
+  const std::int64_t num_q_tiles = (problem.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
+  launch(call, name, flash2_mma_sm80_kernel<Config>,
+         {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
+          static_cast<std::size_t>(Config::kSharedBytes)},
+         arguments, aligned, scale * kLog2E);
+}
+
+}  // namespace flashlab::cuda
