@@ -9,7 +9,7 @@
 // them; only dS goes through shared memory, because dQ adds over the keys of all warps.
 //
 // Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
-//          sdS [kBlockKV, kBlockQ] twice, so that one barrier a query tile is enough;
+//          sdS [kBlockKV, kBlockQ] as often: with two, one barrier a query tile is enough;
 //          S^T, dP^T kChunk queries at a time, dK, dV, dQ in registers
 // Warps    S^T, dP^T, dV, dK: kWarpKeys keys each; where there are more warps than that, they share
 //          keys and split the columns of dK and dV. dQ: kWarpsQ x the rest, queries x columns
@@ -58,7 +58,7 @@ struct KeyTileConfig {
   using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
-  static constexpr int kGradientTiles = kWithDQ ? 2 : 0;
+  static constexpr int kGradientTiles = kWithDQ ? kStages : 0;
   static constexpr int kSharedBytes =
       2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes + kGradientTiles * GradientTile::kBytes +
       2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
@@ -135,7 +135,7 @@ class KeyTileBlock {
     return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
   }
   __device__ __forceinline__ typename Config::GradientTile gradient_tile(int item) const {
-    return {sdS_ + item % 2 * Config::kBlockKV * Config::kBlockQ};
+    return {sdS_ + item % Config::kStages * Config::kBlockKV * Config::kBlockQ};
   }
 
   __device__ __forceinline__ void load_keys() const {
@@ -224,7 +224,7 @@ class KeyTileBlock {
                                             int stage,
                                             const typename Config::GradientTile& sdS) const {
     const auto sQ = query_tile(sQ_, stage), sdO = query_tile(sdO_, stage);
-    const float scale_log2 = arguments_.softmax_scale * kLog2EFloat;
+    const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     const int key = first_key_ + warp_first_key(), query = tile * Config::kBlockQ + q;

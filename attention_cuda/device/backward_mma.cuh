@@ -10,18 +10,17 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/warp_products.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
 
 namespace flashlab::cuda {
 
-inline constexpr float kLog2EFloat = 1.4426950408889634f;
-
 struct QueryStatistics {
   float lse_log2, delta;
 };
 
-/// Of query i, which counts as one that sees nothing from end_query on.
+/// Of query i; one beyond the last counts as a query that sees nothing.
 template <class Element>
 __device__ __forceinline__ QueryStatistics load_statistics(
     const BackwardArguments<Element>& arguments, const float* delta, int b, int h, int i) {
@@ -29,7 +28,7 @@ __device__ __forceinline__ QueryStatistics load_statistics(
   const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
   if (lse == -INFINITY) return {INFINITY, 0.f};
   const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
-  return {lse * kLog2EFloat, delta[head * sizes.seqlen_q + i]};
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
 }
 
 /// 2^(scale_log2 score - lse_log2), 0 where the key is hidden.
