@@ -125,10 +125,10 @@ class KeyTileBlock {
  private:
   static __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
   static __device__ __forceinline__ int warp_first_key() {
-    return warp() % Config::kKeyWarps * Config::kWarpKeys;
+    return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
   }
   static __device__ __forceinline__ int warp_first_column() {
-    return warp() / Config::kKeyWarps * Config::kWarpColumns;
+    return Config::kColumnWarps == 1 ? 0 : warp() / Config::kKeyWarps * Config::kWarpColumns;
   }
   __device__ __forceinline__ typename Config::QueryTile query_tile(Element* tiles,
                                                                    int stage) const {
@@ -230,23 +230,28 @@ class KeyTileBlock {
     const int key = first_key_ + warp_first_key(), query = tile * Config::kBlockQ + q;
 
     Scores S, dP;
-    multiply_rows<TensorCore>(S, sK_, warp_first_key(), sQ, q);
-    multiply_rows<TensorCore>(dP, sV_, warp_first_key(), sdO, q);
+    multiply_rows<TensorCore>(S, rows_from<Config::kWarpKeys>(sK_, warp_first_key()), sQ, q);
+    multiply_rows<TensorCore>(dP, rows_from<Config::kWarpKeys>(sV_, warp_first_key()), sdO, q);
     if (key + Config::kWarpKeys > visible_.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
     } else {
       weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
     }
-    if (Config::kWithDQ && warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
-    multiply_sums<TensorCore>(dV, S, sdO, q, warp_first_column());
-    multiply_sums<TensorCore>(dK, dP, sQ, q, warp_first_column());
+    if (Config::kWithDQ && (Config::kColumnWarps == 1 || warp() < Config::kKeyWarps)) put_sums(sdS, warp_first_key(), q, dP);
+    using Columns = ColumnBlock<typename Config::QueryTile, Config::kWarpColumns>;
+    multiply_sums<TensorCore>(dV, S, Columns(sdO, warp_first_column()), q);
+    multiply_sums<TensorCore>(dK, dP, Columns(sQ, warp_first_column()), q);
   }
 
   __device__ __forceinline__ void add_dQ(int item, int h, int tile) const {
     const int first_query = warp() / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp() % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    multiply_columns<TensorCore>(dQ, gradient_tile(item), first_query, sK_, first_column);
+    multiply_columns<TensorCore>(
+        dQ,
+        ColumnBlock<typename Config::GradientTile, Config::kWarpQueriesDQ>(gradient_tile(item),
+                                                                           first_query),
+        ColumnBlock<typename Config::KeyTile, Config::kWarpColumnsDQ>(sK_, first_column));
 
     const Sizes& sizes = arguments_.sizes;
     const std::int64_t head = static_cast<std::int64_t>(place_.b) * sizes.num_heads + h;

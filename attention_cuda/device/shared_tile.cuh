@@ -27,18 +27,27 @@ struct SharedTile {
   static_assert(kChunks * kChunkElements == kColumns && (kChunks & (kChunks - 1)) == 0,
                 "rows are a power of two of chunks");
 
+  static constexpr int kRowBytes = kChunks * 16;
+
   Element* data;  // 128-byte aligned
 
-  __device__ __forceinline__ Element* chunk(int row, int index) const {
-    return chunk(row, index, 0);
+  __device__ __forceinline__ static int permutation(int row) {
+    return row / (8 / kPermuted) % kPermuted;
   }
-  /// Chunk `index` + `lane_bit`, of which index is even and, unrolled, a constant, and lane_bit 0
-  /// or 1: said apart, all the chunks of a row are one register and one xor away.
-  __device__ __forceinline__ Element* chunk(int row, int index, int lane_bit) const {
-    const int permutation = row / (8 / kPermuted) % kPermuted ^ lane_bit;
+  __device__ __forceinline__ Element* chunk(int row, int index) const {
+    return data + row * kColumns + (index ^ permutation(row)) * kChunkElements;
+  }
+  /// Chunk index + lane_index of row row + lane_row, where row and lane_row, index and lane_index
+  /// have no bits in common as far as 8 rows and kPermuted chunks go. With row and index constants,
+  /// all the chunks that a lane meets are one register, one xor and a constant away.
+  __device__ __forceinline__ Element* chunk(int row, int lane_row, int index,
+                                            int lane_index) const {
     const int low = index % kPermuted;
-    return data + row * kColumns + (index - low) * kChunkElements +
-           (low ^ permutation) * kChunkElements;
+    const int lane_bytes = lane_row * kRowBytes + (permutation(lane_row) ^ lane_index) * 16;
+    const int constant_bytes = row * kRowBytes + (index - low) * 16;
+    return reinterpret_cast<Element*>(reinterpret_cast<unsigned char*>(data) +
+                                      (lane_bytes ^ (low ^ permutation(row)) * 16) +
+                                      constant_bytes);
   }
   __device__ __forceinline__ Element* at(int row, int column) const {
     return chunk(row, column / kChunkElements) + column % kChunkElements;

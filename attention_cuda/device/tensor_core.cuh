@@ -29,14 +29,14 @@ template <class Tile>
 __device__ __forceinline__ void load_a_registers(std::uint32_t (&to)[4], const Tile& tile,
                                                  int first_row, int first_chunk) {
   const int lane = lane_id();
-  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane % 16, first_chunk, lane / 16));
+  ptx::ldmatrix_x4(to, tile.chunk(first_row, lane % 16, first_chunk, lane / 16));
 }
 /// B by rows: the columns' halves first; registers 0, 1 are one fragment, 2, 3 the next.
 template <class Tile>
 __device__ __forceinline__ void load_b_registers(std::uint32_t (&to)[4], const Tile& tile,
                                                  int first_row, int first_chunk) {
   const int lane = lane_id();
-  ptx::ldmatrix_x4(to, tile.chunk(first_row + lane / 16 * 8 + lane % 8, first_chunk, lane / 8 % 2));
+  ptx::ldmatrix_x4(to, tile.chunk(first_row, lane / 16 * 8 + lane % 8, first_chunk, lane / 8 % 2));
 }
 
 /// bf16 or fp16, products exact, sums fp32.
@@ -65,14 +65,14 @@ struct TensorCore16 {
   template <class Tile>
   __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
     const int lane = lane_id();
-    ptx::ldmatrix_x4_transposed(a.r, tile.chunk(k + lane / 16 * 8 + lane % 8, m / 8, lane / 8 % 2));
+    ptx::ldmatrix_x4_transposed(a.r, tile.chunk(k, lane / 16 * 8 + lane % 8, m / 8, lane / 8 % 2));
   }
   template <class Tile>
   __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
                                                            int k) {
     const int lane = lane_id();
     std::uint32_t r[4];
-    ptx::ldmatrix_x4_transposed(r, tile.chunk(k + lane % 16, n / 8, lane / 16));
+    ptx::ldmatrix_x4_transposed(r, tile.chunk(k, lane % 16, n / 8, lane / 16));
     split(b, r);
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
@@ -127,20 +127,18 @@ struct TensorCoreFloat {
   // that is how sums lie, and rows two apart do not meet in a bank.
   template <class Tile>
   __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
-    const int row = k + lane_id() % 4 * 2;
-    set(a, 0, column_element(tile, row, m));
-    set(a, 1, column_element(tile, row, m + 8));
-    set(a, 2, column_element(tile, row + 1, m));
-    set(a, 3, column_element(tile, row + 1, m + 8));
+    set(a, 0, column_element(tile, k, m));
+    set(a, 1, column_element(tile, k, m + 8));
+    set(a, 2, column_element(tile, k + 1, m));
+    set(a, 3, column_element(tile, k + 1, m + 8));
   }
   template <class Tile>
   __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
                                                            int k) {
-    const int row = k + lane_id() % 4 * 2;
-    set(b[0], 0, column_element(tile, row, n));
-    set(b[0], 1, column_element(tile, row + 1, n));
-    set(b[1], 0, column_element(tile, row, n + 8));
-    set(b[1], 1, column_element(tile, row + 1, n + 8));
+    set(b[0], 0, column_element(tile, k, n));
+    set(b[0], 1, column_element(tile, k + 1, n));
+    set(b[1], 0, column_element(tile, k, n + 8));
+    set(b[1], 1, column_element(tile, k + 1, n + 8));
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
     set(a, 0, sums[0][0]);
@@ -157,12 +155,12 @@ struct TensorCoreFloat {
   }
 
  private:
-  /// Element (row, first_column + lane / 4).
+  /// Element (row + 2 (lane % 4), first_column + lane / 4).
   template <class Tile>
   __device__ __forceinline__ static float column_element(const Tile& tile, int row,
                                                          int first_column) {
     const int lane = lane_id();
-    return tile.chunk(row, first_column / 4, lane / 16)[lane / 4 % 4];
+    return tile.chunk(row, lane % 4 * 2, first_column / 4, lane / 16)[lane / 4 % 4];
   }
   template <class Fragment>
   __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
