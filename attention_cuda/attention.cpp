@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "attention_cuda/detail/call.hpp"
 #include "attention_cuda/detail/key_lengths.hpp"
 #include "attention_cuda/detail/workspace.hpp"
@@ -49,7 +52,6 @@ WorkspaceParts checked_parts(const KernelRow& row, const AttentionProblem& probl
 }
 
 void check_in_device_memory(std::string_view name, const void* memory) {
-  if (memory == nullptr) return;  // a tensor without elements
   cudaPointerAttributes attributes = {};
   check_cuda(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
   if (attributes.type == cudaMemoryTypeUnregistered || attributes.devicePointer == nullptr) {
@@ -57,12 +59,26 @@ void check_in_device_memory(std::string_view name, const void* memory) {
   }
 }
 
+struct NamedTensor {
+  std::string_view name;
+  const TensorView& view;
+};
+
+void check_in_device_memory(std::initializer_list<NamedTensor> tensors) {
+  for (const auto& [name, view] : tensors) {
+    const bool has_elements = !view.empty() && std::ranges::find(view.shape, 0) == view.shape.end();
+    if (has_elements) check_in_device_memory(name, view.data);
+  }
+}
+
 void check_arguments(const AttentionProblem& problem, const ExecutionOptions& execution) {
   if (execution.device_key_lengths != nullptr && !problem.key_lengths.empty()) {
     throw ProblemError("device_key_lengths", "given", "null where key_lengths are given");
   }
-  check_in_device_memory("device_key_lengths", execution.device_key_lengths);
-  check_in_device_memory("workspace", execution.workspace);
+  if (execution.device_key_lengths != nullptr) {
+    check_in_device_memory("device_key_lengths", execution.device_key_lengths);
+  }
+  if (execution.workspace != nullptr) check_in_device_memory("workspace", execution.workspace);
 }
 
 const KernelRow& kernel_for(std::string_view variant, Pass pass, const AttentionProblem& problem,
@@ -107,13 +123,11 @@ void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                        const AttentionOptions& options, const ExecutionOptions& execution) {
   const AttentionProblem problem = check_forward(tensors, options);
   const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution);
-  for (const auto& [name, tensor] : {std::pair{"Q", &tensors.Q},
-                                     {"K", &tensors.K},
-                                     {"V", &tensors.V},
-                                     {"O", &tensors.O},
-                                     {"lse", &tensors.lse}}) {
-    check_in_device_memory(name, tensor->data);
-  }
+  check_in_device_memory({{"Q", tensors.Q},
+                          {"K", tensors.K},
+                          {"V", tensors.V},
+                          {"O", tensors.O},
+                          {"lse", tensors.lse}});
   row.forward({prepare(row, problem, execution), tensors});
 }
 
@@ -121,17 +135,15 @@ void attention_backward(std::string_view variant, const BackwardTensors& tensors
                         const AttentionOptions& options, const ExecutionOptions& execution) {
   const AttentionProblem problem = check_backward(tensors, options);
   const KernelRow& row = kernel_for(variant, Pass::kBackward, problem, execution);
-  for (const auto& [name, tensor] : {std::pair{"Q", &tensors.Q},
-                                     {"K", &tensors.K},
-                                     {"V", &tensors.V},
-                                     {"O", &tensors.O},
-                                     {"lse", &tensors.lse},
-                                     {"dO", &tensors.dO},
-                                     {"dQ", &tensors.dQ},
-                                     {"dK", &tensors.dK},
-                                     {"dV", &tensors.dV}}) {
-    check_in_device_memory(name, tensor->data);
-  }
+  check_in_device_memory({{"Q", tensors.Q},
+                          {"K", tensors.K},
+                          {"V", tensors.V},
+                          {"O", tensors.O},
+                          {"lse", tensors.lse},
+                          {"dO", tensors.dO},
+                          {"dQ", tensors.dQ},
+                          {"dK", tensors.dK},
+                          {"dV", tensors.dV}});
   row.backward({prepare(row, problem, execution), tensors});
 }
 

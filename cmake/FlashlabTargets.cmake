@@ -2,12 +2,12 @@
 # (the machine's MAC rounds twice on every processor).
 add_library(flashlab_options INTERFACE)
 target_compile_features(flashlab_options INTERFACE cxx_std_20)
-target_compile_options(flashlab_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                                  -Wno-sign-conversion -ffp-contract=off)
+target_compile_options(flashlab_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-ffp-contract=off>")
 # g++ 12 sees overlapping copies inside "text" + std::string (GCC bug 105651).
-target_compile_options(flashlab_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(flashlab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
 if(FLASHLAB_WERROR)
-  target_compile_options(flashlab_options INTERFACE -Werror)
+  target_compile_options(flashlab_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(FLASHLAB_BUILD_FUZZERS)  # everything is instrumented, so that coverage can guide the fuzzer
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

@@ -76,6 +76,7 @@ class KeyTileBlock {
   using TensorCore = typename Config::TensorCore;
   using Element = typename Config::Element;
   using Scores = WarpSums<Config::kRowTiles, Config::kChunk / 8>;
+  static constexpr int kChunkElements = Config::KeyTile::kChunkElements;
   using KeyGradients = WarpSums<Config::kRowTiles, Config::kWarpColumns / 8>;
 
  public:
@@ -230,28 +231,35 @@ class KeyTileBlock {
     const int key = first_key_ + warp_first_key(), query = tile * Config::kBlockQ + q;
 
     Scores S, dP;
-    multiply_rows<TensorCore>(S, rows_from<Config::kWarpKeys>(sK_, warp_first_key()), sQ, q);
-    multiply_rows<TensorCore>(dP, rows_from<Config::kWarpKeys>(sV_, warp_first_key()), sdO, q);
+    multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
+                              BRows(sQ), q);
+    multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
+                              BRows(sdO), q);
     if (key + Config::kWarpKeys > visible_.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
     } else {
       weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
     }
     if (Config::kWithDQ && (Config::kColumnWarps == 1 || warp() < Config::kKeyWarps)) put_sums(sdS, warp_first_key(), q, dP);
-    using Columns = ColumnBlock<typename Config::QueryTile, Config::kWarpColumns>;
-    multiply_sums<TensorCore>(dV, S, Columns(sdO, warp_first_column()), q);
-    multiply_sums<TensorCore>(dK, dP, Columns(sQ, warp_first_column()), q);
+    multiply_sums<TensorCore>(dV, S, warp_columns(sdO), q);
+    multiply_sums<TensorCore>(dK, dP, warp_columns(sQ), q);
+  }
+
+  static __device__ __forceinline__ auto warp_columns(const typename Config::QueryTile& tile) {
+    typename TensorCore::template BColumns<typename Config::QueryTile> columns(tile);
+    if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
+    return columns;
   }
 
   __device__ __forceinline__ void add_dQ(int item, int h, int tile) const {
     const int first_query = warp() / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp() % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    multiply_columns<TensorCore>(
-        dQ,
-        ColumnBlock<typename Config::GradientTile, Config::kWarpQueriesDQ>(gradient_tile(item),
-                                                                           first_query),
-        ColumnBlock<typename Config::KeyTile, Config::kWarpColumnsDQ>(sK_, first_column));
+    typename TensorCore::template AColumns<typename Config::GradientTile> dS(gradient_tile(item));
+    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
+    dS.skip_chunks(first_query / kChunkElements);
+    K.skip_chunks(first_column / kChunkElements);
+    multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
 
     const Sizes& sizes = arguments_.sizes;
     const std::int64_t head = static_cast<std::int64_t>(place_.b) * sizes.num_heads + h;
@@ -279,12 +287,13 @@ class KeyTileBlock {
     put_sums(sV_, warp_first_key(), warp_first_column(), dV);
     __syncthreads();
     constexpr int kRows = Config::kBlockKV / Config::kWarps;
+    static_assert(kRows % 8 == 0);
     const auto rows = [&](const DeviceTensor<Element>& tensor) {
-      return global_rows(tensor, place_.b, place_.h, first_key_, arguments_.sizes.seqlen_k,
-                         arguments_.sizes.head_dim, is_aligned_);
+      return global_rows(tensor, place_.b, place_.h, first_key_ + warp() * kRows,
+                         arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
     };
-    store_rows<kRows>(sK_, warp() * kRows, rows(arguments_.dK));
-    store_rows<kRows>(sV_, warp() * kRows, rows(arguments_.dV));
+    store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
+    store_rows(rows_from<kRows>(sV_, warp() * kRows), rows(arguments_.dV));
   }
 
   const BackwardArguments<Element>& arguments_;

@@ -13,6 +13,7 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
 
@@ -27,31 +28,44 @@ struct SharedTile {
   static_assert(kChunks * kChunkElements == kColumns && (kChunks & (kChunks - 1)) == 0,
                 "rows are a power of two of chunks");
 
-  static constexpr int kRowBytes = kChunks * 16;
-
   Element* data;  // 128-byte aligned
 
-  __device__ __forceinline__ static int permutation(int row) {
-    return row / (8 / kPermuted) % kPermuted;
-  }
   __device__ __forceinline__ Element* chunk(int row, int index) const {
-    return data + row * kColumns + (index ^ permutation(row)) * kChunkElements;
-  }
-  /// Chunk index + lane_index of row row + lane_row, where row and lane_row, index and lane_index
-  /// have no bits in common as far as 8 rows and kPermuted chunks go. With row and index constants,
-  /// all the chunks that a lane meets are one register, one xor and a constant away.
-  __device__ __forceinline__ Element* chunk(int row, int lane_row, int index,
-                                            int lane_index) const {
-    const int low = index % kPermuted;
-    const int lane_bytes = lane_row * kRowBytes + (permutation(lane_row) ^ lane_index) * 16;
-    const int constant_bytes = row * kRowBytes + (index - low) * 16;
-    return reinterpret_cast<Element*>(reinterpret_cast<unsigned char*>(data) +
-                                      (lane_bytes ^ (low ^ permutation(row)) * 16) +
-                                      constant_bytes);
+    const int permutation = row / (8 / kPermuted) % kPermuted;
+    return data + row * kColumns + (index ^ permutation) * kChunkElements;
   }
   __device__ __forceinline__ Element* at(int row, int column) const {
     return chunk(row, column / kChunkElements) + column % kChunkElements;
   }
+};
+
+/// One row of a tile as a lane sees it, and those a multiple of 8 further down, in one register:
+/// the even chunks are an xor of low bits and a constant offset away, and so are their neighbours,
+/// for the lanes whose lane_bit is 1.
+template <class Tile>
+class LaneRow {
+ public:
+  __device__ __forceinline__ LaneRow(const Tile& tile, int row, int lane_bit, int byte = 0) {
+    const int permuted = row / (8 / Tile::kPermuted) % Tile::kPermuted ^ lane_bit;
+    first_ = ptx::opaque(ptx::shared_address(tile.data) +
+                         static_cast<unsigned>(row * kRowBytes + permuted * 16 + byte));
+  }
+  /// Of chunk `index`, an even one (+ lane_bit), `rows` further down; both known when unrolled.
+  __device__ __forceinline__ ptx::SharedAddress at(int rows, int index) const {
+    const int low = index % Tile::kPermuted;
+    return (first_ ^ static_cast<unsigned>(low * 16)) +
+           static_cast<unsigned>(rows * kRowBytes + (index - low) * 16);
+  }
+  /// From here on at() counts from chunk `index`, a multiple of the chunks that will be asked for.
+  __device__ __forceinline__ void skip_chunks(int index) {
+    const int low = index % Tile::kPermuted;
+    first_ = ptx::opaque((first_ ^ static_cast<unsigned>(low * 16)) +
+                         static_cast<unsigned>((index - low) * 16));
+  }
+
+ private:
+  static constexpr int kRowBytes = Tile::kChunks * 16;
+  ptx::SharedAddress first_;
 };
 
 /// Rows of one head in global memory, from some row on.
@@ -110,9 +124,13 @@ class TileStream {
     const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
     const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
     const Element* source = source_;
+    const ptx::SharedAddress first = ptx::opaque(ptx::shared_address(tile.chunk(row, chunk)));
 #pragma unroll
     for (int i = 0; i < Tile::kRows; i += kRowStep) {
-      ptx::cp_async_16(tile.chunk(row + i, chunk), source, i < num_rows_ && num_columns_ > 0);
+      const ptx::SharedAddress to =  // rows 8 apart are permuted alike
+          kRowStep % 8 == 0 ? first + static_cast<unsigned>(i * Tile::kChunks * 16)
+                            : ptx::shared_address(tile.chunk(row + i, chunk));
+      ptx::cp_async_16(to, source, i < num_rows_ && num_columns_ > 0);
       source += kRowStep * row_stride_;
     }
   }
@@ -161,22 +179,29 @@ __device__ __forceinline__ void load_tile_from_row(
   }
 }
 
-/// One warp writes rows first_row … first_row + kNumRows - 1 of the tile to the same rows of `to`.
+/// kNumRows rows of a tile from first_row, a multiple of 8, on.
 template <int kNumRows, class Tile>
-__device__ __forceinline__ void store_rows(const Tile& tile, int first_row,
+__device__ __forceinline__ auto rows_from(const Tile& tile, int first_row) {
+  using Element = typename Tile::Element;
+  return SharedTile<Element, kNumRows, Tile::kColumns>{tile.data + first_row * Tile::kColumns};
+}
+
+/// One warp writes the tile's rows, those that are there.
+template <class Tile>
+__device__ __forceinline__ void store_rows(const Tile& tile,
                                            const GlobalRows<typename Tile::Element>& to) {
   constexpr int kPerChunk = Tile::kChunkElements;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int k = lane; k < kNumRows * Tile::kChunks; k += 32) {
-    const int row = first_row + k / Tile::kChunks, chunk = k % Tile::kChunks;
+  for (int k = static_cast<int>(threadIdx.x) % 32; k < Tile::kRows * Tile::kChunks; k += 32) {
+    const int row = k / Tile::kChunks, chunk = k % Tile::kChunks;
     if (row >= to.num_rows || chunk * kPerChunk >= to.head_dim) continue;
     const typename Tile::Element* const from = tile.chunk(row, chunk);
-    typename Tile::Element* const target = to.data + row * to.row_stride;
+    typename Tile::Element* const target =
+        to.data + row * to.row_stride + chunk * kPerChunk * to.column_stride;
     if (to.is_aligned) {
-      *reinterpret_cast<uint4*>(target + chunk * kPerChunk) = *reinterpret_cast<const uint4*>(from);
+      *reinterpret_cast<uint4*>(target) = *reinterpret_cast<const uint4*>(from);
     } else {
       for (int e = 0; e < kPerChunk && chunk * kPerChunk + e < to.head_dim; ++e) {
-        target[(chunk * kPerChunk + e) * to.column_stride] = from[e];
+        target[e * to.column_stride] = from[e];
       }
     }
   }

@@ -3,12 +3,14 @@
 // Each kind has a warp's fragments A (16 x kDepth) and B (kDepth x 8), and how they are loaded from
 // shared tiles (device/shared_tile.cuh). There are two orders of the summed index, and both
 // operands of a product have the same one:
-//   by rows      load_a, load_b            A(m, k) = tile(m, k),  B(k, n) = tile(n, k)
-//   by columns   a_of_sums, load_a_by_columns, load_b_by_columns
-//                                          A(m, k) = sums(m, k) or tile(k, m),  B(k, n) = tile(k,
-//                                          n)
-// load_b and load_b_by_columns load two neighbouring fragments, 16 columns n.
-// Sums (D, 16 x 8 fp32, ptx/mma.cuh) become an A without leaving their registers.
+//   by rows      ARows, BRows               A(m, k) = tile(m, k),  B(k, n) = tile(n, k)
+//   by columns   AColumns, BColumns, a_of_sums
+//                                           A(m, k) = tile(k, m) or sums(m, k),  B(k, n) = tile(k,
+//                                           n)
+// load(fragment, ARows<Tile>(tile), m, k) and so on; of B two neighbouring fragments, 16 columns n.
+// m, n, k are multiples of 16, 16 and kDepth. Such an ARows holds one address: made once for a
+// tile, it serves all loads from it. Sums (D, 16 x 8 fp32, ptx/mma.cuh) become an A without leaving
+// their registers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,6 +18,7 @@
 #include <cstdint>
 
 #include "attention_cuda/attention.hpp"
+#include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/mma.cuh"
@@ -24,20 +27,17 @@ namespace flashlab::cuda {
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
 
-/// Four registers of ldmatrix: A by rows has the rows' halves first, then the columns'.
+/// Which row of a tile each lane names to ldmatrix, for A or B by rows or by columns.
 template <class Tile>
-__device__ __forceinline__ void load_a_registers(std::uint32_t (&to)[4], const Tile& tile,
-                                                 int first_row, int first_chunk) {
-  const int lane = lane_id();
-  ptx::ldmatrix_x4(to, tile.chunk(first_row, lane % 16, first_chunk, lane / 16));
-}
-/// B by rows: the columns' halves first; registers 0, 1 are one fragment, 2, 3 the next.
+struct ARows : LaneRow<Tile> {
+  __device__ __forceinline__ explicit ARows(const Tile& tile)
+      : LaneRow<Tile>(tile, lane_id() % 16, lane_id() / 16) {}
+};
 template <class Tile>
-__device__ __forceinline__ void load_b_registers(std::uint32_t (&to)[4], const Tile& tile,
-                                                 int first_row, int first_chunk) {
-  const int lane = lane_id();
-  ptx::ldmatrix_x4(to, tile.chunk(first_row, lane / 16 * 8 + lane % 8, first_chunk, lane / 8 % 2));
-}
+struct BRows : LaneRow<Tile> {
+  __device__ __forceinline__ explicit BRows(const Tile& tile)
+      : LaneRow<Tile>(tile, lane_id() / 16 * 8 + lane_id() % 8, lane_id() / 8 % 2) {}
+};
 
 /// bf16 or fp16, products exact, sums fp32.
 template <class ElementType>
@@ -51,28 +51,36 @@ struct TensorCore16 {
   struct B {
     std::uint32_t r[2];
   };
+  template <class Tile>
+  struct AColumns : LaneRow<Tile> {
+    __device__ __forceinline__ explicit AColumns(const Tile& tile)
+        : LaneRow<Tile>(tile, lane_id() / 16 * 8 + lane_id() % 8, lane_id() / 8 % 2) {}
+  };
+  template <class Tile>
+  struct BColumns : LaneRow<Tile> {
+    __device__ __forceinline__ explicit BColumns(const Tile& tile)
+        : LaneRow<Tile>(tile, lane_id() % 16, lane_id() / 16) {}
+  };
 
   template <class Tile>
-  __device__ __forceinline__ static void load_a(A& a, const Tile& tile, int m, int k) {
-    load_a_registers(a.r, tile, m, k / 8);
+  __device__ __forceinline__ static void load(A& a, const ARows<Tile>& rows, int m, int k) {
+    ptx::ldmatrix_x4(a.r, rows.at(m, k / 8));
   }
   template <class Tile>
-  __device__ __forceinline__ static void load_b(B (&b)[2], const Tile& tile, int n, int k) {
+  __device__ __forceinline__ static void load(B (&b)[2], const BRows<Tile>& rows, int n, int k) {
     std::uint32_t r[4];
-    load_b_registers(r, tile, n, k / 8);
+    ptx::ldmatrix_x4(r, rows.at(n, k / 8));
     split(b, r);
   }
   template <class Tile>
-  __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
-    const int lane = lane_id();
-    ptx::ldmatrix_x4_transposed(a.r, tile.chunk(k, lane / 16 * 8 + lane % 8, m / 8, lane / 8 % 2));
+  __device__ __forceinline__ static void load(A& a, const AColumns<Tile>& columns, int m, int k) {
+    ptx::ldmatrix_x4_transposed(a.r, columns.at(k, m / 8));
   }
   template <class Tile>
-  __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
-                                                           int k) {
-    const int lane = lane_id();
+  __device__ __forceinline__ static void load(B (&b)[2], const BColumns<Tile>& columns, int n,
+                                              int k) {
     std::uint32_t r[4];
-    ptx::ldmatrix_x4_transposed(r, tile.chunk(k, lane % 16, n / 8, lane / 16));
+    ptx::ldmatrix_x4_transposed(r, columns.at(k, n / 8));
     split(b, r);
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
@@ -109,36 +117,56 @@ struct TensorCoreFloat {
     std::uint32_t r[kParts][2];
   };
 
+  /// By columns, index 2 t stands where the instruction has t, and 2 t + 1 where it has t + 4: that
+  /// is how sums lie, and rows two apart do not meet in a bank.
   template <class Tile>
-  __device__ __forceinline__ static void load_a(A& a, const Tile& tile, int m, int k) {
+  struct Columns {
+    __device__ __forceinline__ explicit Columns(const Tile& tile)
+        : even(tile, lane_id() % 4 * 2, lane_id() / 16, lane_id() / 4 % 4 * 4),
+          odd(tile, lane_id() % 4 * 2 + 1, lane_id() / 16, lane_id() / 4 % 4 * 4) {}
+    __device__ __forceinline__ void skip_chunks(int index) {
+      even.skip_chunks(index);
+      odd.skip_chunks(index);
+    }
+    LaneRow<Tile> even, odd;
+  };
+  template <class Tile>
+  struct AColumns : Columns<Tile> {
+    using Columns<Tile>::Columns;
+  };
+  template <class Tile>
+  struct BColumns : Columns<Tile> {
+    using Columns<Tile>::Columns;
+  };
+
+  template <class Tile>
+  __device__ __forceinline__ static void load(A& a, const ARows<Tile>& rows, int m, int k) {
     std::uint32_t bits[4];
-    load_a_registers(bits, tile, m, k / 4);
+    ptx::ldmatrix_x4(bits, rows.at(m, k / 4));
 #pragma unroll
     for (int i = 0; i < 4; ++i) set(a, i, __uint_as_float(bits[i]));
   }
   template <class Tile>
-  __device__ __forceinline__ static void load_b(B (&b)[2], const Tile& tile, int n, int k) {
+  __device__ __forceinline__ static void load(B (&b)[2], const BRows<Tile>& rows, int n, int k) {
     std::uint32_t bits[4];
-    load_b_registers(bits, tile, n, k / 4);
+    ptx::ldmatrix_x4(bits, rows.at(n, k / 4));
 #pragma unroll
     for (int i = 0; i < 4; ++i) set(b[i / 2], i % 2, __uint_as_float(bits[i]));
   }
-  // By columns, index 2 t stands where the instruction has t, and 2 t + 1 where it has t + 4:
-  // that is how sums lie, and rows two apart do not meet in a bank.
   template <class Tile>
-  __device__ __forceinline__ static void load_a_by_columns(A& a, const Tile& tile, int m, int k) {
-    set(a, 0, column_element(tile, k, m));
-    set(a, 1, column_element(tile, k, m + 8));
-    set(a, 2, column_element(tile, k + 1, m));
-    set(a, 3, column_element(tile, k + 1, m + 8));
+  __device__ __forceinline__ static void load(A& a, const AColumns<Tile>& columns, int m, int k) {
+    set(a, 0, ptx::load_shared_float(columns.even.at(k, m / 4)));
+    set(a, 1, ptx::load_shared_float(columns.even.at(k, m / 4 + 2)));
+    set(a, 2, ptx::load_shared_float(columns.odd.at(k, m / 4)));
+    set(a, 3, ptx::load_shared_float(columns.odd.at(k, m / 4 + 2)));
   }
   template <class Tile>
-  __device__ __forceinline__ static void load_b_by_columns(B (&b)[2], const Tile& tile, int n,
-                                                           int k) {
-    set(b[0], 0, column_element(tile, k, n));
-    set(b[0], 1, column_element(tile, k + 1, n));
-    set(b[1], 0, column_element(tile, k, n + 8));
-    set(b[1], 1, column_element(tile, k + 1, n + 8));
+  __device__ __forceinline__ static void load(B (&b)[2], const BColumns<Tile>& columns, int n,
+                                              int k) {
+    set(b[0], 0, ptx::load_shared_float(columns.even.at(k, n / 4)));
+    set(b[0], 1, ptx::load_shared_float(columns.odd.at(k, n / 4)));
+    set(b[1], 0, ptx::load_shared_float(columns.even.at(k, n / 4 + 2)));
+    set(b[1], 1, ptx::load_shared_float(columns.odd.at(k, n / 4 + 2)));
   }
   __device__ __forceinline__ static void a_of_sums(A& a, const float (*sums)[4]) {
     set(a, 0, sums[0][0]);
@@ -155,13 +183,6 @@ struct TensorCoreFloat {
   }
 
  private:
-  /// Element (row + 2 (lane % 4), first_column + lane / 4).
-  template <class Tile>
-  __device__ __forceinline__ static float column_element(const Tile& tile, int row,
-                                                         int first_column) {
-    const int lane = lane_id();
-    return tile.chunk(row, lane % 4 * 2, first_column / 4, lane / 16)[lane / 4 % 4];
-  }
   template <class Fragment>
   __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
     if constexpr (kInTwoParts) {

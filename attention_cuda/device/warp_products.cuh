@@ -27,29 +27,6 @@ __device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& s
   }
 }
 
-/// kWidth columns of a tile from a multiple of kWidth on, for the loads by columns: with the part of
-/// an address that is not known to the compiler said apart, the rest of it are constants.
-template <class Tile, int kWidth>
-struct ColumnBlock {
-  using Element = typename Tile::Element;
-  static constexpr int kRows = Tile::kRows, kColumns = kWidth;
-  static constexpr int kWidthChunks = kWidth / Tile::kChunkElements;
-  static_assert((kWidthChunks & (kWidthChunks - 1)) == 0, "first_column differs in other bits");
-
-  __device__ __forceinline__ ColumnBlock(const Tile& of, int first_column)
-      : tile{of.data + first_column / (Tile::kPermuted * Tile::kChunkElements) *
-                           (Tile::kPermuted * Tile::kChunkElements)},
-        flip(first_column / Tile::kChunkElements % Tile::kPermuted) {}
-
-  __device__ __forceinline__ Element* chunk(int row, int lane_row, int index,
-                                            int lane_index) const {
-    return tile.chunk(row, lane_row, index, lane_index ^ flip);
-  }
-
-  Tile tile;
-  int flip;  // of the chunk's number
-};
-
 /// Adds A B for one step of the summed index: `load` gives B's fragments of two column tiles.
 template <class TensorCore, int kRowTiles, int kColumnTiles, class LoadB>
 __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>& sums,
@@ -68,67 +45,56 @@ __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>&
   }
 }
 
-/// A tile's rows from first_row, a multiple of 8, on.
-template <int kNumRows, class Tile>
-__device__ __forceinline__ auto rows_from(const Tile& tile, int first_row) {
-  using Element = typename Tile::Element;
-  return SharedTile<Element, kNumRows, Tile::kColumns>{tile.data + first_row * Tile::kColumns};
-}
-
 /// sums(i, j) = row i of one tile times row first_b + j of the other.
 template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class TileB>
 __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>& sums,
-                                              const TileA& tile_a, const TileB& tile_b,
-                                              int first_b) {
+                                              const ARows<TileA>& rows_a,
+                                              const BRows<TileB>& rows_b, int first_b) {
   static_assert(TileA::kColumns == TileB::kColumns);
   set_to_zero(sums);
 #pragma unroll 8
   for (int k = 0; k < TileA::kColumns; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
-    for (int row = 0; row < kRowTiles; ++row) {
-      TensorCore::load_a(a[row], tile_a, row * 16, k);
-    }
+    for (int row = 0; row < kRowTiles; ++row) TensorCore::load(a[row], rows_a, row * 16, k);
     multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load_b(b, tile_b, first_b + n, k);
+      TensorCore::load(b, rows_b, first_b + n, k);
     });
   }
 }
 
-/// sums(i, j) += the factors' row i times column j of the tile's rows from first_row on, as many as
-/// the factors have columns.
-template <class TensorCore, int kRowTiles, int kDepthTiles, int kColumnTiles, class Tile>
+/// sums(i, j) += the factors' row i times column j of a tile's rows from first_row on, as many as
+/// the factors have columns. columns: TensorCore::BColumns of the tile.
+template <class TensorCore, int kRowTiles, int kDepthTiles, int kColumnTiles, class Columns>
 __device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>& sums,
                                               const WarpSums<kRowTiles, kDepthTiles>& factors,
-                                              const Tile& tile, int first_row) {
-  static_assert(Tile::kColumns == kColumnTiles * 8);
+                                              const Columns& columns, int first_row) {
 #pragma unroll
   for (int step = 0; step < kDepthTiles; step += TensorCore::kSumTiles) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
     for (int row = 0; row < kRowTiles; ++row) TensorCore::a_of_sums(a[row], &factors[row][step]);
     multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load_b_by_columns(b, tile, n, first_row + step * 8);
+      TensorCore::load(b, columns, n, first_row + step * 8);
     });
   }
 }
 
-/// sums(i, j) = column i of one tile times column j of the other.
-template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class TileB>
+/// sums(i, j) = column i of one tile times column j of the other, kDepth rows of both.
+/// columns_a, columns_b: TensorCore::AColumns and BColumns of the tiles.
+template <class TensorCore, int kDepth, int kRowTiles, int kColumnTiles, class ColumnsA,
+          class ColumnsB>
 __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTiles>& sums,
-                                                 const TileA& tile_a, const TileB& tile_b) {
-  static_assert(TileA::kRows == TileB::kRows && TileA::kColumns == kRowTiles * 16 &&
-                TileB::kColumns == kColumnTiles * 8);
+                                                 const ColumnsA& columns_a,
+                                                 const ColumnsB& columns_b) {
   set_to_zero(sums);
 #pragma unroll 8
-  for (int k = 0; k < TileA::kRows; k += TensorCore::kDepth) {
+  for (int k = 0; k < kDepth; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
-    for (int row = 0; row < kRowTiles; ++row) {
-      TensorCore::load_a_by_columns(a[row], tile_a, row * 16, k);
-    }
+    for (int row = 0; row < kRowTiles; ++row) TensorCore::load(a[row], columns_a, row * 16, k);
     multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load_b_by_columns(b, tile_b, n, k);
+      TensorCore::load(b, columns_b, n, k);
     });
   }
 }

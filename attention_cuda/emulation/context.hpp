@@ -27,9 +27,9 @@ class Context {
 
   void* position_ = nullptr;     // the stack pointer while another context runs
   std::byte* memory_ = nullptr;  // what was mapped: a page that faults, then the stack
-  // What the sanitizers want to know; unused without them.
-  void* fake_stack_ = nullptr;
-  void* tsan_fiber_ = nullptr;
+  // What the sanitizers want to know.
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* tsan_fiber_ = nullptr;
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -82,6 +84,30 @@ class SharedLimits {
   std::map<const void*, int> limits_;
 };
 SharedLimits shared_limits;
+
+/// What cudaMalloc gave and cudaFree has not taken back.
+class Allocations {
+ public:
+  void add(const void* memory, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    bytes_[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
+  }
+  bool remove(const void* memory) {
+    const std::lock_guard lock(mutex_);
+    return bytes_.erase(reinterpret_cast<std::uintptr_t>(memory)) == 1;
+  }
+  bool contains(const void* memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    const std::lock_guard lock(mutex_);
+    const auto after = bytes_.upper_bound(address);
+    return after != bytes_.begin() && address - std::prev(after)->first < std::prev(after)->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> bytes_;
+};
+Allocations allocations;
 
 bool is_possible(const dim3& grid, const dim3& block) {
   const auto is_in = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
@@ -192,10 +218,13 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   if (bytes > kMemoryBytes || posix_memalign(memory, kAlignment, bytes) != 0) {
     return recorded(cudaErrorMemoryAllocation);
   }
+  allocations.add(*memory, bytes);
   return cudaMemset(*memory, 0xFF, bytes);
 }
 
 cudaError_t cudaFree(void* memory) {
+  if (memory == nullptr) return cudaSuccess;
+  if (!allocations.remove(memory)) return recorded(cudaErrorInvalidValue);
   std::free(memory);
   return cudaSuccess;
 }
@@ -217,6 +246,15 @@ cudaError_t cudaMemset(void* memory, int byte, std::size_t bytes) {
 
 cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStream_t) {
   return cudaMemset(memory, byte, bytes);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory) {
+  *attributes = {};
+  if (allocations.contains(memory)) {
+    attributes->type = cudaMemoryTypeDevice;
+    attributes->devicePointer = const_cast<void*>(memory);
+  }
+  return cudaSuccess;
 }
 
 // Events

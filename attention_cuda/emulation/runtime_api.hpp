@@ -89,6 +89,20 @@ cudaError_t cudaMemset(void* memory, int byte, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes,
                             cudaStream_t stream = nullptr);
 
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged,
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+/// Device memory is what cudaMalloc gave; all other is unregistered.
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory);
+
 // Events: points of the processor's time.
 using cudaEvent_t = struct CUevent_st*;
 cudaError_t cudaEventCreate(cudaEvent_t* event);

@@ -41,6 +41,7 @@ struct Flash2Config {
   static constexpr int kKeyTiles = kBlockKV / 8, kColumnTiles = kHeadDim / 8;
   static constexpr int kDepthSteps = kHeadDim / Unit::kDepth, kKeySteps = kBlockKV / Unit::kDepth;
   using QTile = SharedTile<Element, kBlockQ, kHeadDim>;
+  using WarpQTile = SharedTile<Element, kWarpRows, kHeadDim>;  // the rows of one warp
   using KVTile = SharedTile<Element, kBlockKV, kHeadDim>;
   static constexpr int kSharedBytes = QTile::kBytes + 4 * KVTile::kBytes;
   static_assert(kBlockKV % 16 == 0 && kHeadDim % 16 == 0);
@@ -53,6 +54,9 @@ struct AlignedRows {
 };
 
 namespace flash2_mma {
+
+template <class Config>
+using BColumns = typename Config::Unit::template BColumns<typename Config::KVTile>;
 
 template <class Config>
 struct Fragments {
@@ -74,13 +78,12 @@ __device__ __forceinline__ void clear(float (&sums)[kA][kB][4]) {
 /// c must be positive, so that the largest score has the largest product: a negative one's sign,
 /// and a 0, go into the warp's rows of Q.
 template <class Config>
-__device__ void take_sign_into_queries(const typename Config::QTile& sQ, int first_row,
-                                       float softmax_scale) {
+__device__ void take_sign_into_queries(const typename Config::WarpQTile& sQ, float softmax_scale) {
   if (softmax_scale > 0) return;
   using Element = typename Config::Element;
   const float sign = softmax_scale < 0 ? -1.f : 0.f;
   for (int k = lane_id(); k < Config::kWarpRows * Config::kHeadDim; k += 32) {
-    Element* const q = sQ.at(first_row + k / Config::kHeadDim, k % Config::kHeadDim);
+    Element* const q = sQ.at(k / Config::kHeadDim, k % Config::kHeadDim);
     *q = ptx::from_float<Element>(sign * ptx::to_float(*q));
   }
   __syncwarp();
@@ -88,29 +91,29 @@ __device__ void take_sign_into_queries(const typename Config::QTile& sQ, int fir
 
 template <class Config>
 __device__ __forceinline__ void load_queries(typename Config::Unit::A (&a)[Config::kRowTiles],
-                                             const typename Config::QTile& sQ, int first_row,
+                                             const ARows<typename Config::WarpQTile>& sQ,
                                              int depth_step) {
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
-    Config::Unit::load_a(a[r], sQ, first_row + 16 * r, depth_step * Config::Unit::kDepth);
+    Config::Unit::load(a[r], sQ, 16 * r, depth_step * Config::Unit::kDepth);
   }
 }
 
 /// S = Q K^T.
 template <class Config>
 __device__ __forceinline__ void scores(Fragments<Config>& fragments,
-                                       const typename Config::QTile& sQ,
-                                       const typename Config::KVTile& sK, int first_row) {
+                                       const ARows<typename Config::WarpQTile>& sQ,
+                                       const BRows<typename Config::KVTile>& sK) {
   using Unit = typename Config::Unit;
   clear(fragments.S);
 #pragma unroll
   for (int k = 0; k < Config::kDepthSteps; ++k) {
-    if constexpr (!Config::kQInRegisters) load_queries<Config>(fragments.Q[0], sQ, first_row, k);
+    if constexpr (!Config::kQInRegisters) load_queries<Config>(fragments.Q[0], sQ, k);
     const auto& Q = fragments.Q[Config::kQInRegisters ? k : 0];
 #pragma unroll
     for (int n = 0; n < Config::kKeyTiles; n += 2) {
       typename Unit::B b[2];
-      Unit::load_b(b, sK, 8 * n, k * Unit::kDepth);
+      Unit::load(b, sK, 8 * n, k * Unit::kDepth);
 #pragma unroll
       for (int r = 0; r < Config::kRowTiles; ++r) {
         Unit::multiply_add(fragments.S[r][n], Q[r], b[0]);
@@ -143,7 +146,7 @@ __device__ __forceinline__ void hide(Fragments<Config>& fragments, const Visible
 /// O += P V.
 template <class Config>
 __device__ __forceinline__ void add_values(Fragments<Config>& fragments,
-                                           const typename Config::KVTile& sV) {
+                                           const BColumns<Config>& sV) {
   using Unit = typename Config::Unit;
 #pragma unroll
   for (int k = 0; k < Config::kKeySteps; ++k) {
@@ -155,7 +158,7 @@ __device__ __forceinline__ void add_values(Fragments<Config>& fragments,
 #pragma unroll
     for (int n = 0; n < Config::kColumnTiles; n += 2) {
       typename Unit::B b[2];
-      Unit::load_b_by_columns(b, sV, 8 * n, k * Unit::kDepth);
+      Unit::load(b, sV, 8 * n, k * Unit::kDepth);
 #pragma unroll
       for (int r = 0; r < Config::kRowTiles; ++r) {
         Unit::multiply_add(fragments.O[r][n], P[r], b[0]);
@@ -177,14 +180,14 @@ __device__ __forceinline__ void store_pair(float* to, float first, float second)
 template <class Config>
 __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                                        const RowStatistics<Config::kRowTiles>& rows,
-                                       const typename Config::QTile& sQ, int first_row, float* mLse,
+                                       const typename Config::WarpQTile& sQ, float* mLse,
                                        std::int64_t lse_stride, int num_rows) {
   const int lane = lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = first_row + 16 * r + 8 * half + lane / 4;
+      const int row = 16 * r + 8 * half + lane / 4;
       const float sum = row_sum(rows.sum[r][half]);
       const float inverse = sum == 0 ? 0.f : 1.f / sum;
 #pragma unroll
@@ -230,10 +233,11 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const auto sV = [&](int stage) {
     return typename Config::KVTile{shared + kQElements + (2 * stage + 1) * kKVElements};
   };
+  // Keys that none of these queries sees are not read: they may be anything.
   TileStream<kThreads, typename Config::KVTile> K(
-      global_rows(arguments.K, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.K));
+      global_rows(arguments.K, b, kv_head, 0, num_keys, sizes.head_dim, aligned.K));
   TileStream<kThreads, typename Config::KVTile> V(
-      global_rows(arguments.V, b, kv_head, 0, visible.keys, sizes.head_dim, aligned.V));
+      global_rows(arguments.V, b, kv_head, 0, num_keys, sizes.head_dim, aligned.V));
 
   load_tile<kThreads>(
       sQ, global_rows(arguments.Q, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.Q));
@@ -245,49 +249,50 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   ptx::cp_async_wait<0>();
   __syncthreads();
 
+  // From here on each warp has rows of its own.
   const int first_row = static_cast<int>(threadIdx.x) / 32 * Config::kWarpRows;
   const int warp_query = first_query + first_row;
   const int fewest_keys = visible.of_query(warp_query);
   const int most_keys = visible.of_query(warp_query + Config::kWarpRows - 1);
-  take_sign_into_queries<Config>(sQ, first_row, arguments.softmax_scale);
+  const typename Config::WarpQTile sWarpQ{sQ.data + first_row * Config::kHeadDim};
+  take_sign_into_queries<Config>(sWarpQ, arguments.softmax_scale);
+  const ARows<typename Config::WarpQTile> query_rows(sWarpQ);
   Fragments<Config> fragments;
   RowStatistics<Config::kRowTiles> rows;
   clear(fragments.O);
   if constexpr (Config::kQInRegisters) {
 #pragma unroll
     for (int k = 0; k < Config::kDepthSteps; ++k) {
-      load_queries<Config>(fragments.Q[k], sQ, first_row, k);
+      load_queries<Config>(fragments.Q[k], query_rows, k);
     }
   }
 
   for (int kv_tile = 0; kv_tile < num_kv_tiles; ++kv_tile) {
+    const int stage = kv_tile % 2, first_key = kv_tile * Config::kBlockKV;
     if (kv_tile + 1 < num_kv_tiles) {
-      K.load(sK((kv_tile + 1) % 2));
-      V.load(sV((kv_tile + 1) % 2));
+      K.load(sK(1 - stage));
+      V.load(sV(1 - stage));
     }
     ptx::cp_async_commit();
-    const int first_key = kv_tile * Config::kBlockKV;
     if (first_key < most_keys) {
-      scores(fragments, sQ, sK(kv_tile % 2), first_row);
+      scores(fragments, query_rows, BRows(sK(stage)));
       if (first_key + Config::kBlockKV > fewest_keys) {
         hide(fragments, visible, warp_query, first_key);
       }
       raise_maximum(rows, fragments.S, scale_log2, fragments.O);
       exponentiate(rows, fragments.S, scale_log2);
-      add_values(fragments, sV(kv_tile % 2));
+      add_values(fragments, BColumns<Config>(sV(stage)));
     }
     ptx::cp_async_wait<0>();
     __syncthreads();
   }
 
-  const int num_rows = sizes.seqlen_q - first_query;
-  float* const mLse =
-      arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, first_query);
-  finish(fragments, rows, sQ, first_row, mLse, arguments.lse.row_stride, num_rows);
+  if (warp_query >= sizes.seqlen_q) return;
+  float* const mLse = arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, warp_query);
+  finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - warp_query);
   __syncwarp();
-  store_rows<Config::kWarpRows>(
-      sQ, first_row,
-      global_rows(arguments.O, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
+  store_rows(sWarpQ,
+             global_rows(arguments.O, b, h, warp_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
 }
 
 template <class Config>

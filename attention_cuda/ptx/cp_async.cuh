@@ -8,16 +8,21 @@
 
 #include <cstdint>
 
+#include "attention_cuda/ptx/shared_memory.cuh"
+
 namespace flashlab::cuda::ptx {
 
 /// 16 bytes, both addresses 16-byte aligned; 16 zero bytes, and nothing is read, if not is_there.
-__device__ __forceinline__ void cp_async_16(void* shared, const void* global, bool is_there) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+__device__ __forceinline__ void cp_async_16(SharedAddress shared, const void* global,
+                                            bool is_there) {
   const int source_bytes = is_there ? 16 : 0;
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
                :
-               : "r"(address), "l"(global), "r"(source_bytes)
+               : "r"(shared), "l"(global), "r"(source_bytes)
                : "memory");
+}
+__device__ __forceinline__ void cp_async_16(void* shared, const void* global, bool is_there) {
+  cp_async_16(shared_address(shared), global, is_there);
 }
 
 __device__ __forceinline__ void cp_async_commit() {

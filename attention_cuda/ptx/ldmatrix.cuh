@@ -9,23 +9,30 @@
 
 #include <cstdint>
 
+#include "attention_cuda/ptx/shared_memory.cuh"
+
 namespace flashlab::cuda::ptx {
 
-__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&to)[4], const void* shared_row) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_row));
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&to)[4], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address)
+               : "r"(row)
                : "memory");
 }
 
-__device__ __forceinline__ void ldmatrix_x4_transposed(std::uint32_t (&to)[4],
-                                                       const void* shared_row) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_row));
+__device__ __forceinline__ void ldmatrix_x4_transposed(std::uint32_t (&to)[4], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address)
+               : "r"(row)
                : "memory");
+}
+
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&to)[4], const void* shared_row) {
+  ldmatrix_x4(to, shared_address(shared_row));
+}
+__device__ __forceinline__ void ldmatrix_x4_transposed(std::uint32_t (&to)[4],
+                                                       const void* shared_row) {
+  ldmatrix_x4_transposed(to, shared_address(shared_row));
 }
 
 }  // namespace flashlab::cuda::ptx

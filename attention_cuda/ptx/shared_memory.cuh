@@ -3,12 +3,34 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 namespace flashlab::cuda::ptx {
 
 /// 128-byte aligned.
 __device__ __forceinline__ unsigned char* shared_memory() {
   extern __shared__ __align__(128) unsigned char flashlab_shared_memory[];
   return flashlab_shared_memory;
+}
+
+/// Where something lies in shared memory, in bytes.
+using SharedAddress = std::uint32_t;
+
+__device__ __forceinline__ SharedAddress shared_address(const void* shared) {
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(shared));
+}
+
+/// The same address, of which the compiler knows nothing: what is added to it becomes part of the
+/// instructions that use it, not registers of its own.
+__device__ __forceinline__ SharedAddress opaque(SharedAddress address) {
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+__device__ __forceinline__ float load_shared_float(SharedAddress address) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+  return value;
 }
 
 }  // namespace flashlab::cuda::ptx

@@ -91,9 +91,18 @@ Real score_row(const Problem& problem, const Array<Real>& Q, const Array<Real>& 
   return row_max;
 }
 
-template <class Real>
+/// What P and dS go through before they are multiplied: nothing, or the rounding of 16-bit
+/// operands.
+struct AsTheyAre {
+  template <class Real>
+  Real operator()(Real value) const {
+    return value;
+  }
+};
+
+template <class Real, class Rounding = AsTheyAre>
 Forward<Real> forward(const Problem& problem, const Array<Real>& Q, const Array<Real>& K,
-                      const Array<Real>& V) {
+                      const Array<Real>& V, const Rounding& operand = {}) {
   const std::int64_t d = problem.head_dim, rows = problem.query(problem.batch, 0, 0);
   constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
   Forward<Real> result{Array<Real>(rows * d), Array<Real>(rows, -kInfinity),
@@ -112,7 +121,7 @@ Forward<Real> forward(const Problem& problem, const Array<Real>& Q, const Array<
     for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
       if (!problem.sees(b, i, j)) continue;
       P[j] /= row_sum;
-      add(result.O.data() + row * d, P[j], V.data() + problem.key(b, h, j) * d, d);
+      add(result.O.data() + row * d, operand(P[j]), V.data() + problem.key(b, h, j) * d, d);
     }
     result.lse[row] = row_max + std::log(row_sum);
   });
@@ -121,10 +130,10 @@ Forward<Real> forward(const Problem& problem, const Array<Real>& Q, const Array<
 
 /// From O and lse as the forward pass left them: P = exp(S - lse), D = rowsum(dO o O),
 /// dS = P o (dO V^T - D), dQ = scale dS K, dK = scale dS^T Q, dV = P^T dO.
-template <class Real>
+template <class Real, class Rounding = AsTheyAre>
 Backward<Real> backward(const Problem& problem, const Array<Real>& Q, const Array<Real>& K,
                         const Array<Real>& V, const Array<Real>& O, const Array<Real>& lse,
-                        const Array<Real>& dO) {
+                        const Array<Real>& dO, const Rounding& operand = {}) {
   const std::int64_t d = problem.head_dim, rows = problem.query(problem.batch, 0, 0);
   const Real scale = static_cast<Real>(problem.softmax_scale);
   Backward<Real> result{Array<Real>(Q.size()), Array<Real>(K.size()), Array<Real>(V.size()),
@@ -140,8 +149,8 @@ Backward<Real> backward(const Problem& problem, const Array<Real>& Q, const Arra
       if (!problem.sees(b, i, j)) continue;
       const std::int64_t key = problem.key(b, h, j) * d;
       P[j] = std::exp(P[j] - lse[row]);
-      const Real dS = P[j] * (dot(dO_row, V.data() + key, d) - D);
-      add(result.dV.data() + key, P[j], dO_row, d);
+      const Real dS = operand(P[j] * (dot(dO_row, V.data() + key, d) - D));
+      add(result.dV.data() + key, operand(P[j]), dO_row, d);
       add(result.dQ.data() + row * d, scale * dS, K.data() + key, d);
       add(result.dK.data() + key, scale * dS, Q.data() + row * d, d);
     }

@@ -68,7 +68,8 @@ std::vector<Real> row_norms(const std::vector<Real>& array, std::int64_t head_di
 /// The floors of O, lse and of the gradients, for an epsilon of 1.
 class RoundingFloors {
  public:
-  /// Row norms of the problem's tensors; P from the oracle.
+  /// Row norms of the problem's tensors; P from the oracle. of_operands_only: what rounding P and
+  /// dS before a product costs, scores being known: a sensitivity of 1.
   template <class Real>
   RoundingFloors(const textbook::Problem& problem, const std::vector<Real>& q,
                  const std::vector<Real>& k, const std::vector<Real>& v, const std::vector<Real>& P,
@@ -80,7 +81,7 @@ class RoundingFloors {
   RoundingFloors(const textbook::Problem& problem, const std::vector<Real>& q,
                  const std::vector<Real>& k, const std::vector<Real>& v, const std::vector<Real>& P,
                  const std::vector<Real>& row_lse, const std::vector<Real>& o,
-                 const std::vector<Real>& dO) {
+                 const std::vector<Real>& dO, bool of_operands_only = false) {
     std::vector<Real> key_dK(k.size()), key_dV(k.size());
     const Real scale = static_cast<Real>(std::fabs(problem.softmax_scale));
     textbook::for_each_query(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -90,7 +91,8 @@ class RoundingFloors {
       for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
         if (problem.sees(b, i, j)) largest_key = std::max(largest_key, k[problem.key(b, h, j)]);
       }
-      const Real sensitivity = 2 + scale * q[row] * largest_key + std::fabs(row_lse[row]);
+      const Real sensitivity =
+          of_operands_only ? 1 : 2 + scale * q[row] * largest_key + std::fabs(row_lse[row]);
       for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
         if (!problem.sees(b, i, j)) continue;
         const std::int64_t key = problem.key(b, h, j);

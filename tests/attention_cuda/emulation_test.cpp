@@ -103,7 +103,7 @@ __global__ void shuffle_kernel(int* to) {
   own[4] = static_cast<int>(__ballot_sync(kFullMask, lane % 2));
   own[5] = __any_sync(kFullMask, lane == 7);
   own[6] = __all_sync(kFullMask, lane == 7);
-  own[7] = static_cast<int>(__shfl_xor_sync(kFullMask, 0.25f * static_cast<float>(lane), 16) * 4);
+  own[7] = __float_as_int(__shfl_xor_sync(kFullMask, static_cast<float>(lane), 16));
 }
 
 __global__ void neighbours_kernel(int* to, bool has_barrier) {
@@ -317,7 +317,7 @@ TEST_CASE("lanes read one another's values", "[emulation]") {
     CHECK(static_cast<unsigned>(own[4]) == 0xAAAAAAAAu);
     CHECK(own[5] == 1);
     CHECK(own[6] == 0);
-    CHECK(own[7] == (lane ^ 16));
+    CHECK(__int_as_float(own[7]) == static_cast<float>(lane ^ 16));
   }
 }
 
@@ -491,8 +491,24 @@ TEST_CASE("new memory holds NaN, and zero bytes are no memory", "[emulation]") {
   REQUIRE(cudaMalloc(&memory, 3 * sizeof(float)) == cudaSuccess);
   CHECK((std::isnan(memory[0]) && std::isnan(memory[2])));
   CHECK(cudaFree(memory) == cudaSuccess);
+  CHECK(cudaFree(memory) == cudaErrorInvalidValue);
   CHECK(cudaMalloc(&memory, 0) == cudaSuccess);
   CHECK(memory == nullptr);
   CHECK(cudaMalloc(&memory, std::size_t{1} << 60) == cudaErrorMemoryAllocation);
   CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+}
+
+TEST_CASE("the GPU's memory is told from the host's", "[emulation]") {
+  const auto type_of = [](const void* memory) {
+    cudaPointerAttributes attributes{};
+    REQUIRE(cudaPointerGetAttributes(&attributes, memory) == cudaSuccess);
+    return attributes.type;
+  };
+  char* memory = nullptr;
+  REQUIRE(cudaMalloc(&memory, 100) == cudaSuccess);
+  CHECK(type_of(memory) == cudaMemoryTypeDevice);
+  CHECK(type_of(memory + 99) == cudaMemoryTypeDevice);
+  CHECK(type_of(memory + 100) == cudaMemoryTypeUnregistered);
+  CHECK(type_of(&memory) == cudaMemoryTypeUnregistered);
+  CHECK(cudaFree(memory) == cudaSuccess);
 }

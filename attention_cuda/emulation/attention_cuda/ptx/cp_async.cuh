@@ -6,6 +6,7 @@
 
 #include "attention_cuda/emulation/async_copies.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda::ptx {
 
@@ -14,6 +15,10 @@ inline void cp_async_16(void* shared, const void* global, bool is_there) {
   emulation::require_aligned(global, emulation::AsyncCopies::kBytes, "cp.async from global memory");
   emulation::async_copies().issue(shared, global, is_there);
   emulation::block_statistics().cp_async_bytes += emulation::AsyncCopies::kBytes;
+}
+
+inline void cp_async_16(SharedAddress shared, const void* global, bool is_there) {
+  cp_async_16(reinterpret_cast<void*>(shared), global, is_there);
 }
 
 inline void cp_async_commit() { emulation::async_copies().commit(); }

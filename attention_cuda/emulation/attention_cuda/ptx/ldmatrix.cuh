@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "attention_cuda/emulation/tensor_core.hpp"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda::ptx {
 
@@ -14,6 +15,13 @@ inline void ldmatrix_x4(std::uint32_t (&to)[4], const void* shared_row) {
 
 inline void ldmatrix_x4_transposed(std::uint32_t (&to)[4], const void* shared_row) {
   emulation::ldmatrix_x4(to, shared_row, true);
+}
+
+inline void ldmatrix_x4(std::uint32_t (&to)[4], SharedAddress row) {
+  ldmatrix_x4(to, reinterpret_cast<const void*>(row));
+}
+inline void ldmatrix_x4_transposed(std::uint32_t (&to)[4], SharedAddress row) {
+  ldmatrix_x4_transposed(to, reinterpret_cast<const void*>(row));
 }
 
 }  // namespace flashlab::cuda::ptx

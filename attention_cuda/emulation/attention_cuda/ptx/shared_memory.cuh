@@ -1,10 +1,23 @@
 // Stands in for attention_cuda/ptx/shared_memory.cuh.
 #pragma once
 
+#include <cstdint>
+
 #include "attention_cuda/emulation/fibers.hpp"
 
 namespace flashlab::cuda::ptx {
 
 inline unsigned char* shared_memory() { return emulation::shared_bytes().data(); }
+
+using SharedAddress = std::uintptr_t;
+
+inline SharedAddress shared_address(const void* shared) {
+  return reinterpret_cast<SharedAddress>(shared);
+}
+inline SharedAddress opaque(SharedAddress address) { return address; }
+
+inline float load_shared_float(SharedAddress address) {
+  return *reinterpret_cast<const float*>(address);
+}
 
 }  // namespace flashlab::cuda::ptx

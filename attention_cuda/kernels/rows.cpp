@@ -1,0 +1,13 @@
+// The table of kernels. A new one: its file in this folder, its name here twice.
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+
+extern const KernelRow flash2_mma_sm80, flash2_mma_tf32_sm80;
+
+std::span<const KernelRow* const> kernels() {
+  static constexpr const KernelRow* kRows[] = {&flash2_mma_sm80, &flash2_mma_tf32_sm80};
+  return kRows;
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,28 @@
+# CUDA is optional: without nvcc everything else is built.
+set(FLASHLAB_CUDA_ARCHITECTURES "" CACHE STRING
+    "Compute capabilities to compile for, as CMAKE_CUDA_ARCHITECTURES; empty: this machine's GPU, or 8.0")
+set(FLASHLAB_HAS_CUDA OFF)
+include(CheckLanguage)
+if(NOT FLASHLAB_CUDA_ARCHITECTURES)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE found ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+  string(REGEX MATCH "^[0-9]+[.][0-9]+" found "${found}")
+  if(failed OR NOT found)
+    set(found 8.0)  # with PTX, from which a driver makes code for later ones
+  endif()
+  string(REPLACE "." "" FLASHLAB_CUDA_ARCHITECTURES "${found}")
+endif()
+set(CMAKE_CUDA_ARCHITECTURES "${FLASHLAB_CUDA_ARCHITECTURES}")
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
+    message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} is older than 12.4: no GPU kernels are built")
+  else()
+    set(FLASHLAB_HAS_CUDA ON)
+    message(STATUS "GPU kernels: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, compute capability ${FLASHLAB_CUDA_ARCHITECTURES}")
+  endif()
+else()
+  message(STATUS "no nvcc (CUDA Toolkit 12.4 or later): no GPU kernels are built, everything else is")
+endif()
