@@ -36,6 +36,19 @@ struct KeyTileShape {
   int min_blocks;  // on a multiprocessor
 };
 
+/// What a block has to know all the time. In shared memory: registers are what limits the block.
+struct KeyTileFacts {
+  int b, kv_head;
+  int first_key;    // of the tile
+  int end_key;      // of those that any query sees
+  int first_query;  // that sees the tile's first key
+  int begin_query;  // that sees any key
+  int keys, diagonal;
+
+  /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
+  __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
+};
+
 template <class TensorCoreType, int kPaddedHeadDim, KeyTileShape kShape, bool kIsWithDQ>
 struct KeyTileConfig {
   using TensorCore = TensorCoreType;
@@ -61,7 +74,8 @@ struct KeyTileConfig {
   static constexpr int kGradientTiles = kWithDQ ? kStages : 0;
   static constexpr int kSharedBytes =
       2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes + kGradientTiles * GradientTile::kBytes +
-      2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
+      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
+      static_cast<int>(sizeof(KeyTileFacts));
 
   static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
   static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
@@ -70,7 +84,7 @@ struct KeyTileConfig {
   static_assert(!kWithDQ || (kWarpQueriesDQ % 16 == 0 && kWarpColumnsDQ % 16 == 0));
 };
 
-/// One block's work; the members are in registers.
+/// One block's work.
 template <class Config>
 class KeyTileBlock {
   using TensorCore = typename Config::TensorCore;
@@ -94,18 +108,11 @@ class KeyTileBlock {
     sQ_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
     sdO_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
     sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
-    lse_log2_ = reinterpret_cast<float*>(memory);
-    stage_delta_ = lse_log2_ + Config::kStages * Config::kBlockQ;
-
-    // 1. Which keys, and which queries see them.
-    const Sizes& sizes = arguments.sizes;
-    const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    place_ = place_of_kv(blockIdx.x, num_tiles, sizes);
-    first_key_ = place_.part * Config::kBlockKV;
-    visible_ = arguments.mask.of_batch_entry(place_.b, sizes);
-    end_key_ = sizes.seqlen_q == 0 ? 0 : visible_.of_query(sizes.seqlen_q - 1);
-    first_query_ = visible_.first_query(first_key_);
-    begin_query_ = visible_.first_query(0);
+    lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
+    stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
+    facts_ = reinterpret_cast<KeyTileFacts*>(memory);
+    if (threadIdx.x == 0) *facts_ = facts();
+    __syncthreads();
   }
 
   /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
@@ -115,8 +122,8 @@ class KeyTileBlock {
     set_to_zero(dV);
     const int num_q_tiles =
         static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
-    const int first_tile = first_query_ / Config::kBlockQ;  // beyond the last one: nobody sees it
-    if (first_key_ < end_key_ && first_tile < num_q_tiles) {
+    const int first_tile = facts_->first_query / Config::kBlockQ;  // may lie beyond the last one
+    if (facts_->first_key < facts_->end_key && first_tile < num_q_tiles) {
       load_keys();
       walk_queries(dK, dV, first_tile, num_q_tiles);
     }
@@ -124,6 +131,22 @@ class KeyTileBlock {
   }
 
  private:
+  /// 1. Which keys, and which queries see them.
+  __device__ __forceinline__ KeyTileFacts facts() const {
+    const Sizes& sizes = arguments_.sizes;
+    const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
+    const Place place = place_of_kv(blockIdx.x, num_tiles, sizes);
+    const VisibleKeys visible = arguments_.mask.of_batch_entry(place.b, sizes);
+    const int first_key = place.part * Config::kBlockKV;
+    return {place.b,
+            place.h,
+            first_key,
+            sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1),
+            visible.first_query(first_key),
+            visible.first_query(0),
+            visible.keys,
+            visible.is_causal ? visible.diagonal : visible.keys - 1};
+  }
   static __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
   static __device__ __forceinline__ int warp_first_key() {
     return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
@@ -141,73 +164,76 @@ class KeyTileBlock {
 
   __device__ __forceinline__ void load_keys() const {
     const auto rows = [&](const DeviceTensor<const Element>& tensor) {
-      return global_rows(tensor, place_.b, place_.h, first_key_, end_key_,
+      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key, facts_->end_key,
                          arguments_.sizes.head_dim, is_aligned_);
     };
     load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
     load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
   }
 
-  /// Rows of queries that see no key may hold anything: they count as 0.
-  __device__ __forceinline__ void load_queries(int h, int tile, int stage) {
+  /// Rows of queries that see no key may hold anything: they count as 0. What is returned, of one
+  /// query, put_statistics writes.
+  __device__ __forceinline__ QueryStatistics load_queries(int h, int tile, int stage) const {
     const int first = tile * Config::kBlockQ;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      const auto rows = global_rows(tensor, place_.b, h, first, arguments_.sizes.seqlen_q,
-                                    arguments_.sizes.head_dim, is_aligned_);
-      if (first >= begin_query_) {
+      // What is rare is one path, so that the loop stays short.
+      const bool is_fast = is_aligned_ && first >= facts_->begin_query;
+      const auto rows = global_rows(tensor, facts_->b, h, first, arguments_.sizes.seqlen_q,
+                                    arguments_.sizes.head_dim, true);
+      if (is_fast) {
         load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
       } else {
-        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows, begin_query_ - first);
+        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows, facts_->begin_query - first);
       }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);
     ptx::cp_async_commit();
-    if (threadIdx.x < Config::kBlockQ) {
-      next_statistics_ = load_statistics(arguments_, delta_, place_.b, h,
-                                         first + static_cast<int>(threadIdx.x));
-    }
+    if (threadIdx.x >= Config::kBlockQ) return {};
+    return load_statistics(arguments_, delta_, facts_->b, h,
+                           first + static_cast<int>(threadIdx.x));
   }
 
-  __device__ __forceinline__ void put_statistics(int stage) const {
+  __device__ __forceinline__ void put_statistics(const QueryStatistics& statistics,
+                                                 int stage) const {
     if (threadIdx.x >= Config::kBlockQ) return;
-    lse_log2_[stage * Config::kBlockQ + threadIdx.x] = next_statistics_.lse_log2;
-    stage_delta_[stage * Config::kBlockQ + threadIdx.x] = next_statistics_.delta;
+    lse_log2_[stage * Config::kBlockQ + threadIdx.x] = statistics.lse_log2;
+    stage_delta_[stage * Config::kBlockQ + threadIdx.x] = statistics.delta;
   }
 
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV, int first_tile,
                                                int num_q_tiles) {
-    const int heads = arguments_.sizes.heads_per_kv_head, first_head = place_.h * heads;
+    const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_->kv_head * heads;
     const int num_items = heads * (num_q_tiles - first_tile);
     int head = first_head, tile = first_tile;            // of this item,
     int previous_head = head, previous_tile = tile;      // the one before
-    if constexpr (Config::kStages == 2) load_queries(head, tile, 0);
+    if constexpr (Config::kStages == 2) put_statistics(load_queries(head, tile, 0), 0);
     for (int item = 0; item < num_items; ++item) {
       const int stage = Config::kStages == 2 ? item % 2 : 0;
       const bool is_last = tile + 1 == num_q_tiles;
       const int next_head = head + is_last, next_tile = is_last ? first_tile : tile + 1;
+      QueryStatistics statistics = {};
 
       // 2. This item's Q and dO, and the dS before it, are there for all; the next ones set off.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
-        put_statistics(stage);
         __syncthreads();
-        if (item + 1 < num_items) load_queries(next_head, next_tile, 1 - stage);
+        if (item + 1 < num_items) statistics = load_queries(next_head, next_tile, 1 - stage);
       } else {
         __syncthreads();
-        load_queries(head, tile, 0);
+        statistics = load_queries(head, tile, 0);
       }
 
       // 3. dQ of the item before.
       if (Config::kWithDQ && item > 0) add_dQ(item - 1, previous_head, previous_tile);
+      put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
-        put_statistics(0);
         __syncthreads();
       }
 
       // 4. dV and dK.
-#pragma unroll
+#pragma unroll 1
       for (int q = 0; q < Config::kBlockQ; q += Config::kChunk) {
         add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
       }
@@ -224,29 +250,32 @@ class KeyTileBlock {
   __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
                                             int stage,
                                             const typename Config::GradientTile& sdS) const {
-    const auto sQ = query_tile(sQ_, stage), sdO = query_tile(sdO_, stage);
+    const auto sQ = rows_from<Config::kChunk>(query_tile(sQ_, stage), q);
+    const auto sdO = rows_from<Config::kChunk>(query_tile(sdO_, stage), q);
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
-    const int key = first_key_ + warp_first_key(), query = tile * Config::kBlockQ + q;
+    const int key = facts_->first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
 
     Scores S, dP;
     multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
-                              BRows(sQ), q);
+                              BRows(sQ));
     multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
-                              BRows(sdO), q);
-    if (key + Config::kWarpKeys > visible_.of_query(query)) {
-      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
+                              BRows(sdO));
+    const VisibleKeys visible = facts_->visible();
+    if (key + Config::kWarpKeys > visible.of_query(query)) {
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     } else {
-      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible_, key, query);
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     }
     if (Config::kWithDQ && (Config::kColumnWarps == 1 || warp() < Config::kKeyWarps)) put_sums(sdS, warp_first_key(), q, dP);
-    multiply_sums<TensorCore>(dV, S, warp_columns(sdO), q);
-    multiply_sums<TensorCore>(dK, dP, warp_columns(sQ), q);
+    multiply_sums<TensorCore>(dV, S, warp_columns(sdO));
+    multiply_sums<TensorCore>(dK, dP, warp_columns(sQ));
   }
 
-  static __device__ __forceinline__ auto warp_columns(const typename Config::QueryTile& tile) {
-    typename TensorCore::template BColumns<typename Config::QueryTile> columns(tile);
+  template <class Tile>
+  static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
+    typename TensorCore::template BColumns<Tile> columns(tile);
     if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
     return columns;
   }
@@ -262,7 +291,7 @@ class KeyTileBlock {
     multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
 
     const Sizes& sizes = arguments_.sizes;
-    const std::int64_t head = static_cast<std::int64_t>(place_.b) * sizes.num_heads + h;
+    const std::int64_t head = static_cast<std::int64_t>(facts_->b) * sizes.num_heads + h;
     const std::int64_t tiles = ceil_div(sizes.seqlen_q, Config::kBlockQ);
     constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
     float* to = dQ_sums_ + (head * tiles + tile) * Config::kTileElements +
@@ -289,7 +318,7 @@ class KeyTileBlock {
     constexpr int kRows = Config::kBlockKV / Config::kWarps;
     static_assert(kRows % 8 == 0);
     const auto rows = [&](const DeviceTensor<Element>& tensor) {
-      return global_rows(tensor, place_.b, place_.h, first_key_ + warp() * kRows,
+      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key + warp() * kRows,
                          arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
     };
     store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
@@ -303,12 +332,7 @@ class KeyTileBlock {
   typename Config::KeyTile sK_, sV_;
   Element *sQ_, *sdO_, *sdS_;
   float *lse_log2_, *stage_delta_;
-  Place place_;
-  int first_key_, end_key_;
-  int first_query_;  // that sees the first key of the tile
-  int begin_query_;  // that sees any key
-  VisibleKeys visible_;
-  QueryStatistics next_statistics_;
+  KeyTileFacts* facts_;
 };
 
 }  // namespace flashlab::cuda

@@ -45,11 +45,11 @@ __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>&
   }
 }
 
-/// sums(i, j) = row i of one tile times row first_b + j of the other.
+/// sums(i, j) = row i of one tile times row j of the other.
 template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class TileB>
 __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>& sums,
                                               const ARows<TileA>& rows_a,
-                                              const BRows<TileB>& rows_b, int first_b) {
+                                              const BRows<TileB>& rows_b) {
   static_assert(TileA::kColumns == TileB::kColumns);
   set_to_zero(sums);
 #pragma unroll 8
@@ -58,24 +58,24 @@ __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>&
 #pragma unroll
     for (int row = 0; row < kRowTiles; ++row) TensorCore::load(a[row], rows_a, row * 16, k);
     multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load(b, rows_b, first_b + n, k);
+      TensorCore::load(b, rows_b, n, k);
     });
   }
 }
 
-/// sums(i, j) += the factors' row i times column j of a tile's rows from first_row on, as many as
-/// the factors have columns. columns: TensorCore::BColumns of the tile.
+/// sums(i, j) += the factors' row i times column j of a tile that has as many rows as the factors
+/// have columns. columns: TensorCore::BColumns of the tile.
 template <class TensorCore, int kRowTiles, int kDepthTiles, int kColumnTiles, class Columns>
 __device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>& sums,
                                               const WarpSums<kRowTiles, kDepthTiles>& factors,
-                                              const Columns& columns, int first_row) {
+                                              const Columns& columns) {
 #pragma unroll
   for (int step = 0; step < kDepthTiles; step += TensorCore::kSumTiles) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
     for (int row = 0; row < kRowTiles; ++row) TensorCore::a_of_sums(a[row], &factors[row][step]);
     multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load(b, columns, n, first_row + step * 8);
+      TensorCore::load(b, columns, n, step * 8);
     });
   }
 }
@@ -99,31 +99,29 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
   }
 }
 
-template <class Tile>
-__device__ __forceinline__ void put_pair(const Tile& tile, int row, int column, float first,
-                                         float second) {
-  using Element = typename Tile::Element;
-  Element* const to = tile.at(row, column);
-  if constexpr (sizeof(Element) == 4) {
-    *reinterpret_cast<float2*>(to) = make_float2(first, second);
-  } else {
-    *reinterpret_cast<std::uint32_t*>(to) = ptx::pack(Element{}, first, second);
-  }
-}
-
-/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements.
+/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements;
+/// first_row a multiple of 8, first_column of the columns.
 template <int kRowTiles, int kColumnTiles, class Tile>
 __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
                                          const WarpSums<kRowTiles, kColumnTiles>& sums,
                                          float scale = 1.f) {
-  const int row = first_row + lane_id() / 4, column = first_column + lane_id() % 4 * 2;
+  using Element = typename Tile::Element;
+  constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
+  const int pair_byte = lane_id() % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
+  const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
+  LaneRow to(rows, lane_id() / 4, pair_byte / 16, pair_byte % 16);
+  to.skip_chunks(first_column / Tile::kChunkElements);
 #pragma unroll
-  for (int m = 0; m < kRowTiles; ++m) {
+  for (int m = 0; m < kRowTiles * 2; ++m) {
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
-      const float(&d)[4] = sums[m][n];
-      put_pair(tile, row + m * 16, column + n * 8, d[0] * scale, d[1] * scale);
-      put_pair(tile, row + m * 16 + 8, column + n * 8, d[2] * scale, d[3] * scale);
+      const float first = sums[m / 2][n][m % 2 * 2] * scale;
+      const float second = sums[m / 2][n][m % 2 * 2 + 1] * scale;
+      if constexpr (kBytes == 4) {
+        ptx::store_shared(to.at(m * 8, n * kTileChunks), first, second);
+      } else {
+        ptx::store_shared(to.at(m * 8, n * kTileChunks), ptx::pack(Element{}, first, second));
+      }
     }
   }
 }
