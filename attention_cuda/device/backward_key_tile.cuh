@@ -72,10 +72,10 @@ struct KeyTileConfig {
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
   static constexpr int kGradientTiles = kWithDQ ? kStages : 0;
-  static constexpr int kSharedBytes =
-      2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes + kGradientTiles * GradientTile::kBytes +
-      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
-      static_cast<int>(sizeof(KeyTileFacts));
+  static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
+                                      kGradientTiles * GradientTile::kBytes +
+                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
+                                      static_cast<int>(sizeof(KeyTileFacts));
 
   static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
   static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
@@ -120,8 +120,7 @@ class KeyTileBlock {
     KeyGradients dK, dV;
     set_to_zero(dK);
     set_to_zero(dV);
-    const int num_q_tiles =
-        static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
+    const int num_q_tiles = static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
     const int first_tile = facts_->first_query / Config::kBlockQ;  // may lie beyond the last one
     if (facts_->first_key < facts_->end_key && first_tile < num_q_tiles) {
       load_keys();
@@ -183,15 +182,15 @@ class KeyTileBlock {
       if (is_fast) {
         load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
       } else {
-        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows, facts_->begin_query - first);
+        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
+                                                facts_->begin_query - first);
       }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);
     ptx::cp_async_commit();
     if (threadIdx.x >= Config::kBlockQ) return {};
-    return load_statistics(arguments_, delta_, facts_->b, h,
-                           first + static_cast<int>(threadIdx.x));
+    return load_statistics(arguments_, delta_, facts_->b, h, first + static_cast<int>(threadIdx.x));
   }
 
   __device__ __forceinline__ void put_statistics(const QueryStatistics& statistics,
@@ -205,8 +204,8 @@ class KeyTileBlock {
                                                int num_q_tiles) {
     const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_->kv_head * heads;
     const int num_items = heads * (num_q_tiles - first_tile);
-    int head = first_head, tile = first_tile;            // of this item,
-    int previous_head = head, previous_tile = tile;      // the one before
+    int head = first_head, tile = first_tile;  // of this item
+    int previous = 0;                          // dQ tile of the one before
     if constexpr (Config::kStages == 2) put_statistics(load_queries(head, tile, 0), 0);
     for (int item = 0; item < num_items; ++item) {
       const int stage = Config::kStages == 2 ? item % 2 : 0;
@@ -225,7 +224,9 @@ class KeyTileBlock {
       }
 
       // 3. dQ of the item before.
-      if (Config::kWithDQ && item > 0) add_dQ(item - 1, previous_head, previous_tile);
+      if constexpr (Config::kWithDQ) {
+        if (item > 0) add_dQ(item - 1, previous);
+      }
       put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
@@ -237,13 +238,12 @@ class KeyTileBlock {
       for (int q = 0; q < Config::kBlockQ; q += Config::kChunk) {
         add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
       }
-      previous_head = head;
-      previous_tile = tile;
+      previous = (facts_->b * arguments_.sizes.num_heads + head) * num_q_tiles + tile;
       head = next_head;
       tile = next_tile;
     }
     __syncthreads();
-    if constexpr (Config::kWithDQ) add_dQ(num_items - 1, previous_head, previous_tile);
+    if constexpr (Config::kWithDQ) add_dQ(num_items - 1, previous);
   }
 
   /// dV += P^T dO and dK += dS^T Q for kChunk queries, and dS to shared memory.
@@ -256,21 +256,34 @@ class KeyTileBlock {
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     const int key = facts_->first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
+    const VisibleKeys visible = facts_->visible();
 
     Scores S, dP;
+    if (key >= visible.of_query(query + Config::kChunk - 1)) {  // nobody sees the warp's keys
+      set_to_zero(dP);
+      put_gradients(sdS, q, dP);
+      return;
+    }
     multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
                               BRows(sQ));
     multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
                               BRows(sdO));
-    const VisibleKeys visible = facts_->visible();
     if (key + Config::kWarpKeys > visible.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     } else {
       weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     }
-    if (Config::kWithDQ && (Config::kColumnWarps == 1 || warp() < Config::kKeyWarps)) put_sums(sdS, warp_first_key(), q, dP);
+    put_gradients(sdS, q, dP);
     multiply_sums<TensorCore>(dV, S, warp_columns(sdO));
     multiply_sums<TensorCore>(dK, dP, warp_columns(sQ));
+  }
+
+  /// dS^T to shared memory, once where warps share keys.
+  __device__ __forceinline__ void put_gradients(const typename Config::GradientTile& sdS, int q,
+                                                const Scores& dS) const {
+    if constexpr (Config::kWithDQ) {
+      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dS);
+    }
   }
 
   template <class Tile>
@@ -280,7 +293,7 @@ class KeyTileBlock {
     return columns;
   }
 
-  __device__ __forceinline__ void add_dQ(int item, int h, int tile) const {
+  __device__ __forceinline__ void add_dQ(int item, int dQ_tile) const {
     const int first_query = warp() / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp() % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
@@ -290,12 +303,9 @@ class KeyTileBlock {
     K.skip_chunks(first_column / kChunkElements);
     multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
 
-    const Sizes& sizes = arguments_.sizes;
-    const std::int64_t head = static_cast<std::int64_t>(facts_->b) * sizes.num_heads + h;
-    const std::int64_t tiles = ceil_div(sizes.seqlen_q, Config::kBlockQ);
     constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
-    float* to = dQ_sums_ + (head * tiles + tile) * Config::kTileElements +
-                warp() * kWarpElements + lane_id();
+    float* to = dQ_sums_ + static_cast<std::int64_t>(dQ_tile) * Config::kTileElements +
+                (warp() * kWarpElements + lane_id());
 #pragma unroll
     for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// What the tensor-core backward kernels share: the weights P and their gradient dS of one warp, from
-// S and dP in its registers, and what is known of a query before its keys are met.
+// What the tensor-core backward kernels share: the weights P and their gradient dS of one warp,
+// from S and dP in its registers, and what is known of a query before its keys are met.
 //
 //   P = 2^(softmax_scale log2(e) S - lse log2(e)),   dS = P o (dP - delta)
 //
@@ -56,9 +56,8 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
       const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
       const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
       // The keys that the query sees are the rows below this one of the lane's first row.
-      const int end = kIsEdge
-                          ? visible.of_query(first_query + n * 8 + column + j) - first_key - row
-                          : 0;
+      const int end =
+          kIsEdge ? visible.of_query(first_query + n * 8 + column + j) - first_key - row : 0;
 #pragma unroll
       for (int m = 0; m < kRowTiles * 2; ++m) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
@@ -82,8 +81,7 @@ __device__ __forceinline__ void weigh_queries(WarpSums<kRowTiles, kColumnTiles>&
   const int row = lane_id() / 4, column = lane_id() % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {
-    const int end =
-        kIsEdge ? visible.of_query(first_query + m * 8 + row) - first_key - column : 0;
+    const int end = kIsEdge ? visible.of_query(first_query + m * 8 + row) - first_key - column : 0;
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
 #pragma unroll

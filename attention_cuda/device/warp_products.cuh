@@ -1,6 +1,6 @@
-// Products of one warp on tensor cores, of tiles in shared memory and of sums in registers. A warp's
-// sums are [row tiles of 16][column tiles of 8] fragments D (ptx/mma.cuh); loops are unrolled, so
-// that fragments are registers.
+// Products of one warp on tensor cores, of tiles in shared memory and of sums in registers. A
+// warp's sums are [row tiles of 16][column tiles of 8] fragments D (ptx/mma.cuh); loops are
+// unrolled, so that fragments are registers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -57,9 +57,8 @@ __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>&
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
     for (int row = 0; row < kRowTiles; ++row) TensorCore::load(a[row], rows_a, row * 16, k);
-    multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
-      TensorCore::load(b, rows_b, n, k);
-    });
+    multiply_step<TensorCore>(
+        sums, a, [&](typename TensorCore::B(&b)[2], int n) { TensorCore::load(b, rows_b, n, k); });
   }
 }
 

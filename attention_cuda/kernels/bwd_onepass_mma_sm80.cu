@@ -31,7 +31,8 @@ constexpr std::string_view kStem = "bwd_onepass_mma_sm80";
 /// The workspace has room for whole query tiles of any of the shapes below.
 constexpr int kMaxBlockQ = 64;
 
-/// By bytes an element and head_dim. They fit the 99 KiB of shared memory of compute capability 8.6.
+/// By bytes an element and head_dim. They fit the 99 KiB of shared memory of compute
+/// capability 8.6.
 //                                    queries, keys, warps, keys a warp, chunk, stages, warps_q,
 //                                    blocks an SM
 template <int kElementBytes, int kHeadDim>
@@ -104,8 +105,8 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   constexpr int kRows = std::max(Config::kBlockQ / Config::kWarps, 8);
   if (warp * kRows >= Config::kBlockQ) return;
   store_rows(rows_from<kRows>(sdQ, warp * kRows),
-             global_rows(arguments.dQ, place.b, place.h, first_query + warp * kRows,
-                         sizes.seqlen_q, sizes.head_dim, is_aligned));
+             global_rows(arguments.dQ, place.b, place.h, first_query + warp * kRows, sizes.seqlen_q,
+                         sizes.head_dim, is_aligned));
 }
 
 struct Arrays {
@@ -113,15 +114,13 @@ struct Arrays {
   std::size_t bytes;
 };
 
-Arrays arrays(const AttentionProblem& problem, const ExecutionOptions& options,
-              std::byte* memory) {
+Arrays arrays(const AttentionProblem& problem, const ExecutionOptions& options, std::byte* memory) {
   Workspace workspace(memory);
   const std::int64_t heads = problem.batch * problem.num_heads;
   const std::int64_t queries = heads * problem.seqlen_q;
   const std::int64_t padded_queries = heads * ceil_div(problem.seqlen_q, kMaxBlockQ) * kMaxBlockQ;
   float* const delta = workspace.take<float>(queries);
-  float* const rounded_lse =
-      options.round_statistics ? workspace.take<float>(queries) : nullptr;
+  float* const rounded_lse = options.round_statistics ? workspace.take<float>(queries) : nullptr;
   float* dQ_sums = nullptr;
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     dQ_sums = workspace.take<float>(padded_queries * kHeadDim);
@@ -142,10 +141,10 @@ void run_with(const BackwardCall& call) {
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
   if (num_dQ_tiles > 0) {
     const Step step(call, "dQ sums to zero");
-    check_cuda(cudaMemsetAsync(workspace.dQ_sums, 0,
-                               static_cast<std::size_t>(num_dQ_tiles) * Config::kTileElements *
-                                   sizeof(float),
-                               call.options.stream),
+    check_cuda(cudaMemsetAsync(
+                   workspace.dQ_sums, 0,
+                   static_cast<std::size_t>(num_dQ_tiles) * Config::kTileElements * sizeof(float),
+                   call.options.stream),
                "cudaMemsetAsync(dQ sums)");
   }
   const bool is_aligned = has_aligned_rows(arguments);
