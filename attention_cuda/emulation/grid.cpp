@@ -1,4 +1,5 @@
 // The blocks of a launch, on one processor thread or several.
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -52,15 +53,18 @@ void reset_statistics() {
 void run(const Launch& launch) {
   const std::int64_t num_blocks =
       static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
-  std::exception_ptr failure;
+  std::atomic<bool> has_failed = false;
+  std::exception_ptr failure;  // the first
 #pragma omp parallel num_threads(settings.num_threads)
   {
     BlockRunner& runner = own_runner();
 #pragma omp for schedule(dynamic)
     for (std::int64_t block = 0; block < num_blocks; ++block) {
+      if (has_failed) continue;
       try {
         runner.run(launch, block, settings.seed);
       } catch (...) {
+        has_failed = true;
 #pragma omp critical(flashlab_emulation_failure)
         if (!failure) failure = std::current_exception();
       }

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "attention_cuda/emulation/fibers.hpp"
 #include "attention_cuda/emulation/formats.hpp"
@@ -105,14 +106,17 @@ void mma(const char* name, float (&d)[4], const std::uint32_t (&a)[4],
 struct MatrixLane {
   std::uint32_t* to;
   const unsigned char* row;
+  std::size_t row_offset;  // bytes into shared memory
 };
 
 /// Eight rows are read in one pass, or in as many as there are different rows in the same banks.
-int conflicts(const std::array<const unsigned char*, 8>& rows) {
+int conflicts(std::span<MatrixLane*, 8> rows) {
   std::array<int, 8> rows_in_bank_group{};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool is_repeated = std::find(rows.begin(), rows.begin() + i, rows[i]) != rows.begin() + i;
-    if (!is_repeated) ++rows_in_bank_group[require_shared_16(rows[i], "ldmatrix") / 16 % 8];
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    const std::size_t offset = (*row)->row_offset;
+    const bool is_repeated = std::any_of(
+        rows.begin(), row, [&](const MatrixLane* other) { return other->row_offset == offset; });
+    if (!is_repeated) ++rows_in_bank_group[offset / 16 % 8];
   }
   return *std::max_element(rows_in_bank_group.begin(), rows_in_bank_group.end()) - 1;
 }
@@ -122,17 +126,16 @@ void load_matrices(Lanes<MatrixLane> lanes) {
   require_whole_warp(lanes, "ldmatrix");
   ++block_statistics().ldmatrices;
   for (std::size_t matrix = 0; matrix < 4; ++matrix) {
-    std::array<const unsigned char*, 8> rows;
-    for (std::size_t i = 0; i < 8; ++i) rows[i] = lanes[8 * matrix + i]->row;
+    const std::span<MatrixLane*, 8> rows(lanes.data() + 8 * matrix, 8);
     block_statistics().ldmatrix_conflicts += conflicts(rows);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       const std::size_t group = lane / 4, in_group = lane % 4;
       unsigned char* to = reinterpret_cast<unsigned char*>(lanes[lane]->to + matrix);
       if constexpr (kIsTransposed) {
-        std::memcpy(to, rows[2 * in_group] + 2 * group, 2);
-        std::memcpy(to + 2, rows[2 * in_group + 1] + 2 * group, 2);
+        std::memcpy(to, rows[2 * in_group]->row + 2 * group, 2);
+        std::memcpy(to + 2, rows[2 * in_group + 1]->row + 2 * group, 2);
       } else {
-        std::memcpy(to, rows[group] + 4 * in_group, 4);
+        std::memcpy(to, rows[group]->row + 4 * in_group, 4);
       }
     }
   }
@@ -155,7 +158,8 @@ void mma_m16n8k8_tf32(float (&d)[4], const std::uint32_t (&a)[4], const std::uin
 }
 
 void ldmatrix_x4(std::uint32_t (&to)[4], const void* shared_row, bool is_transposed) {
-  MatrixLane own{to, static_cast<const unsigned char*>(shared_row)};
+  MatrixLane own{to, static_cast<const unsigned char*>(shared_row),
+                 require_shared_16(shared_row, "ldmatrix")};
   if (is_transposed) {
     warp_collective("ldmatrix transposed", own,
                     [](Lanes<MatrixLane> lanes) { load_matrices<true>(lanes); });

@@ -7,9 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -136,9 +140,9 @@ __global__ void differ_kernel() {
 
 __global__ void write_shared_kernel(int at) { ptx::shared_memory()[at] = 1; }
 
-__global__ void ldmatrix_at_kernel(int offset) {
+__global__ void ldmatrix_at_kernel(int offset_of_lane_7) {
   std::uint32_t to[4];
-  ptx::ldmatrix_x4(to, ptx::shared_memory() + offset);
+  ptx::ldmatrix_x4(to, ptx::shared_memory() + (threadIdx.x == 7 ? offset_of_lane_7 : 0));
 }
 
 __global__ void mma_without_lanes_kernel() {
@@ -386,7 +390,8 @@ TEST_CASE("shared memory beyond 48 KiB is had by asking first, 227 KiB at most",
 
 TEST_CASE("accesses that a GPU forbids are reported", "[emulation]") {
   CHECK_THROWS_WITH(launch(1, 1, 64, write_shared_kernel, 70), contains("past the end of its 64"));
-  CHECK_THROWS_WITH(launch(1, 32, 64, ldmatrix_at_kernel, 8), contains("no multiple of 16"));
+  CHECK_THROWS_WITH(launch(1, 32, 64, ldmatrix_at_kernel, 8),
+                    contains("at byte 8 of shared memory, no multiple of 16 (thread (7, 0, 0)"));
   CHECK_THROWS_WITH(launch(1, 32, 64, ldmatrix_at_kernel, 64), contains("outside shared memory"));
   CHECK_THROWS_WITH(launch(1, 31, 0, mma_without_lanes_kernel), contains("without all 32 lanes"));
   CHECK_THROWS_WITH(__syncthreads(), contains("outside a kernel"));
@@ -484,6 +489,29 @@ TEST_CASE("the fast power of two flushes subnormal results", "[emulation]") {
   CHECK(ptx::exp2_approximate(-126.5f) == 0.f);
   CHECK(ptx::exp2_approximate(-INFINITY) == 0.f);
   CHECK(std::isnan(ptx::exp2_approximate(NAN)));
+}
+
+TEST_CASE("every instruction has its stand-in", "[emulation][structure]") {
+  namespace fs = std::filesystem;
+  const fs::path root = FLASHLAB_SOURCE_DIR;
+  const auto read = [](const fs::path& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::regex function("__forceinline__ \\S+ (\\w+)[(<]");
+  int functions = 0;
+  for (const auto& entry : fs::directory_iterator(root / "attention_cuda" / "ptx")) {
+    const std::string real = read(entry.path());
+    const std::string stand_in = read(root / "attention_cuda" / "emulation" / "attention_cuda" /
+                                      "ptx" / entry.path().filename());
+    for (std::sregex_iterator found(real.begin(), real.end(), function), end; found != end;
+         ++found) {
+      INFO(entry.path().filename());
+      CHECK_THAT(stand_in, contains((*found)[1].str()));
+      ++functions;
+    }
+  }
+  CHECK(functions > 10);
 }
 
 TEST_CASE("new memory holds NaN, and zero bytes are no memory", "[emulation]") {
