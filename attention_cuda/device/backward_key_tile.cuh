@@ -294,8 +294,9 @@ class KeyTileBlock {
   }
 
   __device__ __forceinline__ void add_dQ(int item, int dQ_tile) const {
-    const int first_query = warp() / Config::kWarpsD * Config::kWarpQueriesDQ;
-    const int first_column = warp() % Config::kWarpsD * Config::kWarpColumnsDQ;
+    const int warp = static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+    const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
+    const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
     typename TensorCore::template AColumns<typename Config::GradientTile> dS(gradient_tile(item));
     typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
@@ -305,7 +306,7 @@ class KeyTileBlock {
 
     constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
     float* to = dQ_sums_ + static_cast<std::int64_t>(dQ_tile) * Config::kTileElements +
-                (warp() * kWarpElements + lane_id());
+                (warp * kWarpElements + lane_id());
 #pragma unroll
     for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
 #pragma unroll

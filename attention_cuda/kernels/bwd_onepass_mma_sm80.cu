@@ -12,7 +12,6 @@
 // Against  bwd_onepass_fp32: tensor cores multiply; P stays in registers; dQ sums in the
 //          workspace, in the order of the fragments
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
-#include <algorithm>
 #include <cstdint>
 
 #include "attention_cuda/detail/workspace.hpp"
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   put_sums(sdQ, warp / Config::kWarpsD * Config::kWarpQueriesDQ,
            warp % Config::kWarpsD * Config::kWarpColumnsDQ, dQ, arguments.softmax_scale);
   __syncthreads();
-  constexpr int kRows = std::max(Config::kBlockQ / Config::kWarps, 8);
+  constexpr int kRows = Config::kBlockQ > Config::kWarps * 8 ? Config::kBlockQ / Config::kWarps : 8;
   if (warp * kRows >= Config::kBlockQ) return;
   store_rows(rows_from<kRows>(sdQ, warp * kRows),
              global_rows(arguments.dQ, place.b, place.h, first_query + warp * kRows, sizes.seqlen_q,
