@@ -36,7 +36,7 @@ struct KeyTileShape {
   int min_blocks;  // on a multiprocessor
 };
 
-/// What a block has to know all the time. In shared memory: registers are what limits the block.
+/// What a block has to know all the time.
 struct KeyTileFacts {
   int b, kv_head;
   int first_key;    // of the tile
@@ -56,13 +56,16 @@ struct KeyTileConfig {
   static constexpr int kHeadDim = kPaddedHeadDim;
   static constexpr int kBlockQ = kShape.block_q, kBlockKV = kShape.block_kv;
   static constexpr int kWarps = kShape.warps, kNumThreads = kWarps * 32;
-  static constexpr int kStages = kShape.stages, kChunk = kShape.chunk;
+  static constexpr int kStages = kShape.stages;
   static constexpr int kMinBlocks = kShape.min_blocks;
   static constexpr bool kWithDQ = kIsWithDQ;
 
   static constexpr int kWarpKeys = kShape.warp_keys, kRowTiles = kWarpKeys / 16;
   static constexpr int kKeyWarps = kBlockKV / kWarpKeys, kColumnWarps = kWarps / kKeyWarps;
   static constexpr int kWarpColumns = kHeadDim / kColumnWarps;
+  static constexpr bool kSharesScores = kColumnWarps > 1 &&
+                                        sizeof(Element) == 2 && kBlockQ / kColumnWarps % 16 == 0;
+  static constexpr int kWarpChunk = kSharesScores ? kBlockQ / kColumnWarps : kShape.chunk;
 
   static constexpr int kWarpsQ = kShape.warps_q, kWarpsD = kWarps / kWarpsQ;
   static constexpr int kWarpQueriesDQ = kBlockQ / kWarpsQ, kWarpColumnsDQ = kHeadDim / kWarpsD;
@@ -71,16 +74,15 @@ struct KeyTileConfig {
   using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
-  static constexpr int kGradientTiles = kWithDQ ? kStages : 0;
+  static constexpr int kGradientTiles = kSharesScores ? 2 : kWithDQ ? kStages : 0;
   static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
                                       kGradientTiles * GradientTile::kBytes +
-                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
-                                      static_cast<int>(sizeof(KeyTileFacts));
+                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
 
   static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
   static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
   static_assert(kStages == 1 || kStages == 2);
-  static_assert(kBlockQ % kChunk == 0 && kChunk % 16 == 0 && kBlockQ <= kNumThreads);
+  static_assert(kBlockQ % kWarpChunk == 0 && kWarpChunk % 16 == 0 && kBlockQ <= kNumThreads);
   static_assert(!kWithDQ || (kWarpQueriesDQ % 16 == 0 && kWarpColumnsDQ % 16 == 0));
 };
 
@@ -89,7 +91,7 @@ template <class Config>
 class KeyTileBlock {
   using TensorCore = typename Config::TensorCore;
   using Element = typename Config::Element;
-  using Scores = WarpSums<Config::kRowTiles, Config::kChunk / 8>;
+  using Scores = WarpSums<Config::kRowTiles, Config::kWarpChunk / 8>;
   static constexpr int kChunkElements = Config::KeyTile::kChunkElements;
   using KeyGradients = WarpSums<Config::kRowTiles, Config::kWarpColumns / 8>;
 
@@ -110,9 +112,7 @@ class KeyTileBlock {
     sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
     lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
     stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
-    facts_ = reinterpret_cast<KeyTileFacts*>(memory);
-    if (threadIdx.x == 0) *facts_ = facts();
-    __syncthreads();
+    facts_ = facts();
   }
 
   /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
@@ -121,8 +121,8 @@ class KeyTileBlock {
     set_to_zero(dK);
     set_to_zero(dV);
     const int num_q_tiles = static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
-    const int first_tile = facts_->first_query / Config::kBlockQ;  // may lie beyond the last one
-    if (facts_->first_key < facts_->end_key && first_tile < num_q_tiles) {
+    const int first_tile = facts_.first_query / Config::kBlockQ;  // may lie beyond the last one
+    if (facts_.first_key < facts_.end_key && first_tile < num_q_tiles) {
       load_keys();
       walk_queries(dK, dV, first_tile, num_q_tiles);
     }
@@ -157,13 +157,13 @@ class KeyTileBlock {
                                                                    int stage) const {
     return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
   }
-  __device__ __forceinline__ typename Config::GradientTile gradient_tile(int item) const {
-    return {sdS_ + item % Config::kStages * Config::kBlockKV * Config::kBlockQ};
+  __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
+    return {sdS_ + index % Config::kGradientTiles * Config::kBlockKV * Config::kBlockQ};
   }
 
   __device__ __forceinline__ void load_keys() const {
     const auto rows = [&](const DeviceTensor<const Element>& tensor) {
-      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key, facts_->end_key,
+      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key, facts_.end_key,
                          arguments_.sizes.head_dim, is_aligned_);
     };
     load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
@@ -176,21 +176,21 @@ class KeyTileBlock {
     const int first = tile * Config::kBlockQ;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
       // What is rare is one path, so that the loop stays short.
-      const bool is_fast = is_aligned_ && first >= facts_->begin_query;
-      const auto rows = global_rows(tensor, facts_->b, h, first, arguments_.sizes.seqlen_q,
+      const bool is_fast = is_aligned_ && first >= facts_.begin_query;
+      const auto rows = global_rows(tensor, facts_.b, h, first, arguments_.sizes.seqlen_q,
                                     arguments_.sizes.head_dim, true);
       if (is_fast) {
         load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
       } else {
         load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
-                                                facts_->begin_query - first);
+                                                facts_.begin_query - first);
       }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);
     ptx::cp_async_commit();
     if (threadIdx.x >= Config::kBlockQ) return {};
-    return load_statistics(arguments_, delta_, facts_->b, h, first + static_cast<int>(threadIdx.x));
+    return load_statistics(arguments_, delta_, facts_.b, h, first + static_cast<int>(threadIdx.x));
   }
 
   __device__ __forceinline__ void put_statistics(const QueryStatistics& statistics,
@@ -202,7 +202,7 @@ class KeyTileBlock {
 
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV, int first_tile,
                                                int num_q_tiles) {
-    const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_->kv_head * heads;
+    const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_.kv_head * heads;
     const int num_items = heads * (num_q_tiles - first_tile);
     int head = first_head, tile = first_tile;  // of this item
     int previous = 0;                          // dQ tile of the one before
@@ -224,8 +224,8 @@ class KeyTileBlock {
       }
 
       // 3. dQ of the item before.
-      if constexpr (Config::kWithDQ) {
-        if (item > 0) add_dQ(item - 1, previous);
+      if constexpr (Config::kWithDQ && !Config::kSharesScores) {
+        if (item > 0) add_dQ(gradient_tile(item - 1), previous);
       }
       put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
       if constexpr (Config::kStages == 1) {
@@ -234,56 +234,85 @@ class KeyTileBlock {
       }
 
       // 4. dV and dK.
+      previous = (facts_.b * arguments_.sizes.num_heads + head) * num_q_tiles + tile;
+      if constexpr (Config::kSharesScores) {
+        add_shared_tile(dK, dV, tile, stage, previous);
+      } else {
 #pragma unroll 1
-      for (int q = 0; q < Config::kBlockQ; q += Config::kChunk) {
-        add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
+        for (int q = 0; q < Config::kBlockQ; q += Config::kWarpChunk) {
+          add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
+        }
       }
-      previous = (facts_->b * arguments_.sizes.num_heads + head) * num_q_tiles + tile;
       head = next_head;
       tile = next_tile;
     }
-    __syncthreads();
-    if constexpr (Config::kWithDQ) add_dQ(num_items - 1, previous);
+    if constexpr (Config::kWithDQ && !Config::kSharesScores) {
+      __syncthreads();
+      add_dQ(gradient_tile(num_items - 1), previous);
+    }
   }
 
-  /// dV += P^T dO and dK += dS^T Q for kChunk queries, and dS to shared memory.
-  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
-                                            int stage,
-                                            const typename Config::GradientTile& sdS) const {
-    const auto sQ = rows_from<Config::kChunk>(query_tile(sQ_, stage), q);
-    const auto sdO = rows_from<Config::kChunk>(query_tile(sdO_, stage), q);
+  /// P^T and dS^T of the warp's keys and kWarpChunk queries; false: all hidden, and not set.
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int tile, int q, int stage) const {
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
-    const int key = facts_->first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
-    const VisibleKeys visible = facts_->visible();
+    const int key = facts_.first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
+    const VisibleKeys visible = facts_.visible();
+    if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
-    Scores S, dP;
-    if (key >= visible.of_query(query + Config::kChunk - 1)) {  // nobody sees the warp's keys
-      set_to_zero(dP);
-      put_gradients(sdS, q, dP);
-      return;
-    }
     multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
-                              BRows(sQ));
+                              BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q)));
     multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
-                              BRows(sdO));
+                              BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q)));
     if (key + Config::kWarpKeys > visible.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     } else {
       weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     }
-    put_gradients(sdS, q, dP);
-    multiply_sums<TensorCore>(dV, S, warp_columns(sdO));
-    multiply_sums<TensorCore>(dK, dP, warp_columns(sQ));
+    return true;
   }
 
-  /// dS^T to shared memory, once where warps share keys.
-  __device__ __forceinline__ void put_gradients(const typename Config::GradientTile& sdS, int q,
-                                                const Scores& dS) const {
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries, and dS^T to shared memory.
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
+                                            int stage,
+                                            const typename Config::GradientTile& sdS) const {
+    Scores S, dP;
+    const bool is_visible = score(S, dP, tile, q, stage);
+    if (!is_visible) set_to_zero(dP);
     if constexpr (Config::kWithDQ) {
-      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dS);
+      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
     }
+    if (!is_visible) return;
+    const auto chunk = [&](Element* tiles) {
+      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage), q));
+    };
+    multiply_sums<TensorCore>(dV, S, chunk(sdO_));
+    multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
+  }
+
+  /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
+  /// of the queries, and take all of them for their columns of dV and dK.
+  __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV, int tile,
+                                                  int stage, int dQ_tile) const {
+    const auto sP = gradient_tile(1), sdS = gradient_tile(0);
+    {
+      Scores S, dP;
+      const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
+      if (!score(S, dP, tile, q, stage)) {
+        set_to_zero(S);
+        set_to_zero(dP);
+      }
+      put_sums(sP, warp_first_key(), q, S);
+      put_sums(sdS, warp_first_key(), q, dP);
+    }
+    __syncthreads();
+    const auto keys = [](const typename Config::GradientTile& of) {
+      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()));
+    };
+    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
+    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
+    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile);
   }
 
   template <class Tile>
@@ -293,12 +322,13 @@ class KeyTileBlock {
     return columns;
   }
 
-  __device__ __forceinline__ void add_dQ(int item, int dQ_tile) const {
+  __device__ __forceinline__ void add_dQ(const typename Config::GradientTile& sdS,
+                                         int dQ_tile) const {
     const int warp = static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
     const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    typename TensorCore::template AColumns<typename Config::GradientTile> dS(gradient_tile(item));
+    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS);
     typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
     dS.skip_chunks(first_query / kChunkElements);
     K.skip_chunks(first_column / kChunkElements);
@@ -329,7 +359,7 @@ class KeyTileBlock {
     constexpr int kRows = Config::kBlockKV / Config::kWarps;
     static_assert(kRows % 8 == 0);
     const auto rows = [&](const DeviceTensor<Element>& tensor) {
-      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key + warp() * kRows,
+      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key + warp() * kRows,
                          arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
     };
     store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
@@ -343,7 +373,7 @@ class KeyTileBlock {
   typename Config::KeyTile sK_, sV_;
   Element *sQ_, *sdO_, *sdS_;
   float *lse_log2_, *stage_delta_;
-  KeyTileFacts* facts_;
+  KeyTileFacts facts_;
 };
 
 }  // namespace flashlab::cuda

@@ -79,6 +79,24 @@ __device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>&
   }
 }
 
+/// sums(i, j) += row i of one tile times column j of the other, for 16-bit elements, which have one
+/// order of the summed index. columns_b: TensorCore::BColumns of a tile with TileA::kColumns rows.
+template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class ColumnsB>
+__device__ __forceinline__ void multiply_tiles(WarpSums<kRowTiles, kColumnTiles>& sums,
+                                               const ARows<TileA>& rows_a,
+                                               const ColumnsB& columns_b) {
+  static_assert(sizeof(typename TensorCore::Element) == 2);
+#pragma unroll
+  for (int k = 0; k < TileA::kColumns; k += TensorCore::kDepth) {
+    typename TensorCore::A a[kRowTiles];
+#pragma unroll
+    for (int row = 0; row < kRowTiles; ++row) TensorCore::load(a[row], rows_a, row * 16, k);
+    multiply_step<TensorCore>(sums, a, [&](typename TensorCore::B(&b)[2], int n) {
+      TensorCore::load(b, columns_b, n, k);
+    });
+  }
+}
+
 /// sums(i, j) = column i of one tile times column j of the other, kDepth rows of both.
 /// columns_a, columns_b: TensorCore::AColumns and BColumns of the tiles.
 template <class TensorCore, int kDepth, int kRowTiles, int kColumnTiles, class ColumnsA,

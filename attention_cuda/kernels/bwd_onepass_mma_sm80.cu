@@ -43,7 +43,7 @@ constexpr KeyTileShape kShape<2, 64> = {64, 128, 4, 32, 32, 2, 2, 2};
 template <>
 constexpr KeyTileShape kShape<2, 128> = {32, 64, 4, 16, 32, 2, 1, 2};
 template <>
-constexpr KeyTileShape kShape<2, 256> = {16, 64, 8, 16, 16, 1, 1, 1};
+constexpr KeyTileShape kShape<2, 256> = {32, 32, 4, 16, 32, 1, 1, 2};
 template <>
 constexpr KeyTileShape kShape<4, 32> = {32, 128, 4, 32, 32, 2, 2, 2};
 template <>
@@ -57,7 +57,7 @@ constexpr KeyTileShape kShape<4, 256> = {16, 32, 4, 16, 16, 1, 1, 1};
 template <int kElementBytes, int kHeadDim>
 constexpr KeyTileShape kLargeShape = {};
 template <>
-constexpr KeyTileShape kLargeShape<2, 128> = {64, 64, 4, 16, 64, 2, 2, 2};
+constexpr KeyTileShape kLargeShape<2, 128> = {64, 64, 4, 32, 64, 2, 2, 2};
 template <>
 constexpr KeyTileShape kLargeShape<2, 256> = {32, 64, 8, 16, 32, 2, 1, 1};
 
