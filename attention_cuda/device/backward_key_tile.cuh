@@ -11,8 +11,9 @@
 // Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
 //          sdS [kBlockKV, kBlockQ] as often: with two, one barrier a query tile is enough;
 //          S^T, dP^T kChunk queries at a time, dK, dV, dQ in registers
-// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each; where there are more warps than that, they share
-//          keys and split the columns of dK and dV. dQ: kWarpsQ x the rest, queries x columns
+// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each. Where there are more warps than that, some share
+//          keys: each makes its part of P^T and dS^T, which then go through shared memory, and its
+//          columns of dV and dK. dQ: kWarpsQ x the rest, queries x columns
 // dQ       is added up in fp32 in the order of the fragments, so that each addition of a warp is
 //          one line of 128 bytes: [batch, num_heads, q tile][warp][element][lane]
 #pragma once
@@ -20,21 +21,13 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/backward_mma.cuh"
+#include "attention_cuda/device/key_tile_config.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
-
-/// How a block works through the queries of its K/V tile.
-struct KeyTileShape {
-  int block_q, block_kv, warps, warp_keys;
-  int chunk;       // queries whose S^T and dP^T are in registers at a time
-  int stages;      // of sQ and sdO: 2 load the next tile beside this one's products
-  int warps_q;     // of dQ
-  int min_blocks;  // on a multiprocessor
-};
 
 /// What a block has to know all the time.
 struct KeyTileFacts {
@@ -47,43 +40,6 @@ struct KeyTileFacts {
 
   /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
   __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
-};
-
-template <class TensorCoreType, int kPaddedHeadDim, KeyTileShape kShape, bool kIsWithDQ>
-struct KeyTileConfig {
-  using TensorCore = TensorCoreType;
-  using Element = typename TensorCore::Element;
-  static constexpr int kHeadDim = kPaddedHeadDim;
-  static constexpr int kBlockQ = kShape.block_q, kBlockKV = kShape.block_kv;
-  static constexpr int kWarps = kShape.warps, kNumThreads = kWarps * 32;
-  static constexpr int kStages = kShape.stages;
-  static constexpr int kMinBlocks = kShape.min_blocks;
-  static constexpr bool kWithDQ = kIsWithDQ;
-
-  static constexpr int kWarpKeys = kShape.warp_keys, kRowTiles = kWarpKeys / 16;
-  static constexpr int kKeyWarps = kBlockKV / kWarpKeys, kColumnWarps = kWarps / kKeyWarps;
-  static constexpr int kWarpColumns = kHeadDim / kColumnWarps;
-  static constexpr bool kSharesScores = kColumnWarps > 1 &&
-                                        sizeof(Element) == 2 && kBlockQ / kColumnWarps % 16 == 0;
-  static constexpr int kWarpChunk = kSharesScores ? kBlockQ / kColumnWarps : kShape.chunk;
-
-  static constexpr int kWarpsQ = kShape.warps_q, kWarpsD = kWarps / kWarpsQ;
-  static constexpr int kWarpQueriesDQ = kBlockQ / kWarpsQ, kWarpColumnsDQ = kHeadDim / kWarpsD;
-  static constexpr int kTileElements = kBlockQ * kHeadDim;
-
-  using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
-  using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
-  using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
-  static constexpr int kGradientTiles = kSharesScores ? 2 : kWithDQ ? kStages : 0;
-  static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
-                                      kGradientTiles * GradientTile::kBytes +
-                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
-
-  static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
-  static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
-  static_assert(kStages == 1 || kStages == 2);
-  static_assert(kBlockQ % kWarpChunk == 0 && kWarpChunk % 16 == 0 && kBlockQ <= kNumThreads);
-  static_assert(!kWithDQ || (kWarpQueriesDQ % 16 == 0 && kWarpColumnsDQ % 16 == 0));
 };
 
 /// One block's work.

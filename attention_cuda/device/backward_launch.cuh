@@ -8,25 +8,23 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
-#include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
 
-inline constexpr Arithmetic kTensorCoreArithmetic[] = {
-    {DataType::kBFloat16, Products::kNative},
-    {DataType::kFloat16, Products::kNative},
-    {DataType::kFloat32, Products::kTensorFloat32},
-    {DataType::kFloat32, Products::kTensorFloat32x3},
-};
-
-/// Calls work.operator()<TensorCore>() for what multiplies in this call.
+/// Calls work.operator()<TensorCore>() for the 16-bit type of this call.
 template <class Work>
-void with_tensor_core(const Call& call, const Work& work) {
+void with_tensor_core_16(const Call& call, const Work& work) {
   if (call.problem.dtype == DataType::kBFloat16) {
     work.template operator()<TensorCore16<BFloat16>>();
-  } else if (call.problem.dtype == DataType::kFloat16) {
+  } else {
     work.template operator()<TensorCore16<Float16>>();
-  } else if (call.options.products == Products::kTensorFloat32) {
+  }
+}
+
+/// Calls work.operator()<TensorCore>() for what multiplies the fp32 values of this call.
+template <class Work>
+void with_tensor_core_32(const Call& call, const Work& work) {
+  if (call.options.products == Products::kTensorFloat32) {
     work.template operator()<TensorCoreTf32>();
   } else {
     work.template operator()<TensorCoreTf32x3>();
