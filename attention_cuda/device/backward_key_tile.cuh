@@ -102,7 +102,10 @@ class KeyTileBlock {
             visible.keys,
             visible.is_causal ? visible.diagonal : visible.keys - 1};
   }
-  static __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  /// Made anew where it is used: what follows from it would otherwise take registers all the time.
+  static __device__ __forceinline__ int warp() {
+    return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+  }
   static __device__ __forceinline__ int warp_first_key() {
     return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
   }
@@ -280,7 +283,7 @@ class KeyTileBlock {
 
   __device__ __forceinline__ void add_dQ(const typename Config::GradientTile& sdS,
                                          int dQ_tile) const {
-    const int warp = static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+    const int warp = KeyTileBlock::warp();
     const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
