@@ -175,11 +175,17 @@ struct TensorCoreFloat {
     set(a, 3, sums[0][3]);
   }
   __device__ __forceinline__ static void multiply_add(float (&sum)[4], const A& a, const B& b) {
-    if constexpr (kInTwoParts) {  // the small terms first
-      ptx::mma_m16n8k8_tf32(sum, a.r[1], b.r[0]);
-      ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[1]);
+    if constexpr (kInTwoParts) {
+      // Tensor cores cut their sums off. From 0, that is little; what was there is added rounded.
+      float product[4] = {};
+      ptx::mma_m16n8k8_tf32(product, a.r[1], b.r[0]);
+      ptx::mma_m16n8k8_tf32(product, a.r[0], b.r[1]);
+      ptx::mma_m16n8k8_tf32(product, a.r[0], b.r[0]);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[e] += product[e];
+    } else {
+      ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[0]);
     }
-    ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[0]);
   }
 
  private:

@@ -17,6 +17,7 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
 
@@ -47,26 +48,83 @@ struct ProductGrid {
   __device__ int column_chunk(int c) const { return column_thread + c * kColumnThreads; }
 };
 
-__device__ __forceinline__ float4 load_4(const float* chunk) {
-  return *reinterpret_cast<const float4*>(chunk);
+/// SharedTile permutes chunks within 8 and repeats that every 8 rows: steps of 8 rows or chunks are
+/// constants in a load's address.
+inline constexpr int kPeriod = 8;
+
+/// Chunk `index` of row `row + rows`, for a constant `rows`.
+template <class Tile>
+__device__ __forceinline__ const float* chunk_rows_on(const Tile& tile, int row, int rows,
+                                                      int index) {
+  return tile.chunk(row + rows % kPeriod, index) + rows / kPeriod * kPeriod * Tile::kColumns;
 }
 
 __device__ __forceinline__ void unpack(float4 from, float* to) {
   to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
 }
 
-/// sums += weights x row. kSkipsZeros: what a weight of 0 is multiplied with may be NaN.
-template <bool kSkipsZeros, int kRows, int kColumns>
+__device__ __forceinline__ void load_4(const float* chunk, float* to) {
+  unpack(*reinterpret_cast<const float4*>(chunk), to);
+}
+
+/// The weight of a pair that the mask hides. P of a visible pair is never -0, its dS only where Q,
+/// K and V are finite.
+inline constexpr float kHiddenWeight = -0.f;
+
+__device__ __forceinline__ bool is_hidden(float weight) {
+  return __float_as_uint(weight) == 0x80000000u;
+}
+
+/// sums += weights x row. kSkipsHidden: what a hidden weight would be multiplied with may be NaN.
+template <bool kSkipsHidden, int kRows, int kColumns>
 __device__ __forceinline__ void add_outer_product(const float (&weights)[kRows],
                                                   const float (&row)[kColumns],
                                                   float (&sums)[kRows][kColumns]) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    if (kSkipsZeros && weights[r] == 0.f) continue;
+    if (kSkipsHidden && is_hidden(weights[r])) continue;
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) sums[r][c] = fmaf(weights[r], row[c], sums[r][c]);
   }
 }
+
+/// Of kTimes single rows of a tile, kThreads apart, chunk k.
+template <int kThreads, int kTimes, class Tile>
+__device__ __forceinline__ void load_single_rows(const Tile& tile, int first, int k,
+                                                 float (&rows)[kTimes][4]) {
+#pragma unroll
+  for (int r = 0; r < kTimes; ++r) load_4(chunk_rows_on(tile, first, r * kThreads, k), rows[r]);
+}
+
+/// A thread's chunks of row after row: `first`, one of the first kThreads, and every kThreads-th
+/// from there. All addresses of 8 rows are an xor and an offset away from one register.
+template <class Tile, int kThreads>
+class ThreadChunks {
+ public:
+  static_assert((kThreads & (kThreads - 1)) == 0, "first and the steps from there share no bit");
+
+  __device__ __forceinline__ ThreadChunks(const Tile& tile, int first)
+      : first_(ptx::opaque(ptx::shared_address(tile.data) + static_cast<unsigned>(first * 16))) {}
+
+  /// Of a row, 0 … 7, known when unrolled.
+  template <int kElements>
+  __device__ __forceinline__ void load(int row, float (&elements)[kElements]) const {
+    const int permutation = row / (8 / Tile::kPermuted) % Tile::kPermuted;
+#pragma unroll
+    for (int c = 0; c < kElements / 4; ++c) {
+      const int chunks = c * kThreads, low = chunks % kPeriod;
+      const auto flipped = static_cast<unsigned>((permutation ^ low) * 16);
+      const auto offset = static_cast<unsigned>(row * kRowBytes + (chunks - low) * 16);
+      unpack(ptx::load_shared_float4((first_ ^ flipped) + offset), elements + 4 * c);
+    }
+  }
+
+  __device__ __forceinline__ void go_on() { first_ += kPeriod * kRowBytes; }
+
+ private:
+  static constexpr int kRowBytes = Tile::kChunks * 16;
+  ptx::SharedAddress first_;
+};
 
 template <class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A, const TileB& B,
@@ -75,12 +133,11 @@ __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A,
 #pragma unroll 2
   for (int k = 0; k < TileA::kChunks; ++k) {
     float a[Grid::kRows][4];
-#pragma unroll
-    for (int r = 0; r < Grid::kRows; ++r) unpack(load_4(A.chunk(grid.single_row(r), k)), a[r]);
+    load_single_rows<Grid::kRowThreads>(A, grid.row_thread, k, a);
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       float b[4];
-      unpack(load_4(B.chunk(grid.single_column(c), k)), b);
+      load_4(chunk_rows_on(B, grid.column_thread, c * Grid::kColumnThreads, k), b);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
 #pragma unroll
@@ -90,49 +147,47 @@ __device__ __forceinline__ void add_product_nt(const Grid& grid, const TileA& A,
   }
 }
 
-/// The grid's chunks of one row of a tile: what its columns are multiplied with.
-template <class Grid, class Tile>
-__device__ __forceinline__ void load_columns(const Grid& grid, const Tile& tile, int row,
-                                             float (&columns)[Grid::kColumns]) {
-#pragma unroll
-  for (int c = 0; c < Grid::kColumns / 4; ++c) {
-    unpack(load_4(tile.chunk(row, grid.column_chunk(c))), columns + 4 * c);
-  }
-}
-
-template <bool kSkipsZeros, class Grid, class TileA, class TileB>
+template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_nn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kColumns == TileB::kRows, "one depth");
-#pragma unroll 2
-  for (int k = 0; k < TileA::kChunks; ++k) {
-    float a[Grid::kRows][4];
+  ThreadChunks<TileB, Grid::kColumnThreads> B_chunks(B, grid.column_thread);
+#pragma unroll 1
+  for (int k = 0; k < TileB::kRows; k += kPeriod) {
 #pragma unroll
-    for (int r = 0; r < Grid::kRows; ++r) unpack(load_4(A.chunk(grid.single_row(r), k)), a[r]);
+    for (int half = 0; half < kPeriod; half += 4) {
+      float a[Grid::kRows][4];
+      load_single_rows<Grid::kRowThreads>(A, grid.row_thread, (k + half) / 4, a);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      float weights[Grid::kRows], b[Grid::kColumns];
+      for (int e = 0; e < 4; ++e) {
+        float weights[Grid::kRows], b[Grid::kColumns];
 #pragma unroll
-      for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
-      load_columns(grid, B, 4 * k + e, b);
-      add_outer_product<kSkipsZeros>(weights, b, sums);
+        for (int r = 0; r < Grid::kRows; ++r) weights[r] = a[r][e];
+        B_chunks.load(half + e, b);
+        add_outer_product<kSkipsHidden>(weights, b, sums);
+      }
     }
+    B_chunks.go_on();
   }
 }
 
-template <bool kSkipsZeros, class Grid, class TileA, class TileB>
+template <bool kSkipsHidden, class Grid, class TileA, class TileB>
 __device__ __forceinline__ void add_product_tn(const Grid& grid, const TileA& A, const TileB& B,
                                                typename Grid::Sums& sums) {
   static_assert(TileA::kRows == TileB::kRows, "one depth");
-#pragma unroll 8
-  for (int k = 0; k < TileA::kRows; ++k) {
-    float weights[Grid::kRows], b[Grid::kColumns];
+  ThreadChunks<TileA, Grid::kRowThreads> A_chunks(A, grid.row_thread);
+  ThreadChunks<TileB, Grid::kColumnThreads> B_chunks(B, grid.column_thread);
+#pragma unroll 1
+  for (int k = 0; k < TileA::kRows; k += kPeriod) {
 #pragma unroll
-    for (int c = 0; c < Grid::kRows / 4; ++c) {
-      unpack(load_4(A.chunk(k, grid.row_chunk(c))), weights + 4 * c);
+    for (int e = 0; e < kPeriod; ++e) {
+      float weights[Grid::kRows], b[Grid::kColumns];
+      A_chunks.load(e, weights);
+      B_chunks.load(e, b);
+      add_outer_product<kSkipsHidden>(weights, b, sums);
     }
-    load_columns(grid, B, k, b);
-    add_outer_product<kSkipsZeros>(weights, b, sums);
+    A_chunks.go_on();
+    B_chunks.go_on();
   }
 }
 

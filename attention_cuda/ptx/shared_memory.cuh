@@ -45,4 +45,14 @@ __device__ __forceinline__ void store_shared(SharedAddress address, float first,
                : "memory");
 }
 
+/// 16-byte aligned.
+__device__ __forceinline__ float4 load_shared_float4(SharedAddress address) {
+  float4 values;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(values.x), "=f"(values.y), "=f"(values.z), "=f"(values.w)
+               : "r"(address)
+               : "memory");
+  return values;
+}
+
 }  // namespace flashlab::cuda::ptx
