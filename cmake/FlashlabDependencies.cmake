@@ -15,9 +15,6 @@ macro(flashlab_need package target repository version packages)
   endif()
 endmacro()
 
-find_package(GMP REQUIRED)  # not built with CMake, so never fetched
-flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
-              "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
 flashlab_need(Eigen3 Eigen3::Eigen libeigen/eigen 3.4.0
               "libeigen3-dev (Debian, Ubuntu) or eigen3-devel (Fedora)")
 find_package(OpenMP QUIET)  # comes with the compiler, so never fetched
@@ -25,10 +22,15 @@ if(NOT OpenMP_CXX_FOUND)
   message(FATAL_ERROR "OpenMP is missing. g++ has it; for clang install libomp-dev (Debian, Ubuntu: the "
                       "one of your clang, libomp-16-dev say) or libomp (Fedora, Homebrew).")
 endif()
-flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
-              "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
-flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
-              "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
+if(NOT FLASHLAB_ONLY_CUDA)
+  find_package(GMP REQUIRED)  # not built with CMake, so never fetched
+  flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
+                "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
+  flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
+                "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
+  flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
+                "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
+endif()
 if(FLASHLAB_BUILD_TESTS)
   flashlab_need(Catch2 Catch2::Catch2 catchorg/Catch2 v3.7.1
                 "catch2 (Debian, Ubuntu) or catch-devel (Fedora)")

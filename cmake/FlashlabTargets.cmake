@@ -4,10 +4,14 @@ add_library(flashlab_options INTERFACE)
 target_compile_features(flashlab_options INTERFACE cxx_std_20)
 target_compile_options(flashlab_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-ffp-contract=off>")
+# -lineinfo: profilers show source lines.
+target_compile_options(flashlab_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-lineinfo;-Xcompiler=-Wall,-Wextra>")
 # g++ 12 sees overlapping copies inside "text" + std::string (GCC bug 105651).
 target_compile_options(flashlab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
 if(FLASHLAB_WERROR)
-  target_compile_options(flashlab_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  target_compile_options(flashlab_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 if(FLASHLAB_BUILD_FUZZERS)  # everything is instrumented, so that coverage can guide the fuzzer
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

@@ -3,10 +3,13 @@
 
 namespace flashlab::cuda {
 
-extern const KernelRow flash2_mma_sm80, flash2_mma_tf32_sm80;
+extern const KernelRow naive, fused_softmax, three_pass, online, flash1, split_kv, flash2_fp32,
+    flash2_mma_sm80, flash2_mma_tf32_sm80;
 
 std::span<const KernelRow* const> kernels() {
-  static constexpr const KernelRow* kRows[] = {&flash2_mma_sm80, &flash2_mma_tf32_sm80};
+  static constexpr const KernelRow* kRows[] = {
+      &naive,       &fused_softmax,   &three_pass,          &online, &flash1, &split_kv,
+      &flash2_fp32, &flash2_mma_sm80, &flash2_mma_tf32_sm80};
   return kRows;
 }
 

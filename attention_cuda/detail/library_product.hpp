@@ -1,0 +1,43 @@
+// Matrix products by cuBLAS, for the variants whose subject is what lies between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "attention_cuda/detail/call.hpp"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+
+/// Device memory that the library wants for itself.
+inline constexpr std::int64_t kLibraryScratchBytes = std::int64_t{32} << 20;
+
+/// C [rows, columns] = alpha A [rows, depth] B [depth, columns] + beta C, `batch` times.
+struct ProductShape {
+  std::int64_t rows, columns, depth, batch;
+  float alpha = 1, beta = 0;
+};
+
+/// Row-major matrices, columns without gaps; strides in elements.
+struct ProductOperand {
+  const void* data;
+  std::int64_t row_stride, batch_stride;
+  bool is_transposed = false;  // it lies as [columns, rows], and row_stride is that of this matrix
+};
+struct ProductResult {
+  void* data;
+  std::int64_t row_stride, batch_stride;
+};
+
+/// One step of the call, called `name`; sums in fp32.
+///
+/// arithmetic  the elements of A, B, C; products tf32: their upper 19 bits are multiplied
+/// scratch     [kLibraryScratchBytes], 256-byte aligned
+/// Errors      CudaError
+/// Bits        the same every time on one kind of GPU
+void library_product(const Call& call, std::string_view name, const Arithmetic& arithmetic,
+                     const ProductShape& shape, const ProductOperand& A, const ProductOperand& B,
+                     const ProductResult& C, std::byte* scratch);
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,27 @@
+// A tile in shared memory whose rows are kPadding floats longer than their elements, so that
+// neighbouring rows start in different banks. To be filled by load_tile of device/shared_tile.cuh.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace flashlab::cuda {
+
+template <int kTileRows, int kTileColumns, int kPadding>
+struct PaddedTile {
+  using Element = float;
+  static constexpr int kRows = kTileRows, kColumns = kTileColumns;
+  static constexpr int kStride = kColumns + kPadding;
+  static constexpr int kChunkElements = 4;  // 16 bytes
+  static constexpr int kChunks = kColumns / kChunkElements;
+  static constexpr int kBytes = kRows * kStride * 4;
+  static_assert(kColumns % kChunkElements == 0 && kPadding % kChunkElements == 0);
+
+  float* data;  // 16-byte aligned
+
+  __device__ __forceinline__ float* row(int index) const { return data + index * kStride; }
+  __device__ __forceinline__ float* chunk(int row_index, int index) const {
+    return row(row_index) + index * kChunkElements;
+  }
+};
+
+}  // namespace flashlab::cuda

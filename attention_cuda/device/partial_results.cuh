@@ -1,0 +1,77 @@
+// What attention to parts of the keys leaves, and the kernel that merges it.
+//
+//   m = max m_s;   l = sum l_s exp(m_s - m);   O = sum O_s exp(m_s - m) / l;   lse = m + log l
+//
+// Any order and any bracketing gives the same, up to rounding; a part without visible keys has m =
+// -inf, l = 0, O = 0.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/reduce.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+
+namespace flashlab::cuda {
+
+inline constexpr int kMergeWarps = 8, kMergeThreads = kMergeWarps * kWarpSize;
+template <int kHeadDim>
+inline constexpr std::size_t kMergeBytes = kMergeWarps*(1 + kHeadDim) * sizeof(float);
+
+/// m and l [rows, num_splits], O [rows, num_splits, head_dim].
+struct PartialResults {
+  float* row_max;
+  float* row_sum;
+  float* O;
+  int num_splits;
+};
+
+/// The splits of one row a block: each warp adds up every kMergeWarps-th one.
+template <int kHeadDim>
+__global__ void __launch_bounds__(kMergeThreads)
+    merge_partial_results_kernel(ForwardArguments<float> arguments, PartialResults partial) {
+  const Sizes& sizes = arguments.sizes;
+  const std::int64_t row = blockIdx.x, first = row * partial.num_splits;
+  const Place place = place_of(row, sizes.seqlen_q, sizes);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarpSize;
+  float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());  // [kMergeWarps]
+  float* const sO = one_a_warp + kMergeWarps;  // [kMergeWarps, kHeadDim]
+
+  float row_max = -INFINITY;
+  for (int split = thread; split < partial.num_splits; split += kMergeThreads) {
+    row_max = fmaxf(row_max, partial.row_max[first + split]);
+  }
+  row_max = block_max<kMergeThreads>(row_max, one_a_warp);
+  const float shift = shift_of(row_max);
+
+  float row_sum = 0;  // the warp's; every lane has it
+  WarpRow<kHeadDim> o;
+  const HeadRows<const float> mO = {partial.O + first * sizes.head_dim, sizes.head_dim, 1,
+                                    sizes.head_dim};
+#pragma unroll 4
+  for (int split = warp; split < partial.num_splits; split += kMergeWarps) {
+    const float weight = expf(partial.row_max[first + split] - shift);
+    row_sum = fmaf(weight, partial.row_sum[first + split], row_sum);
+    scale_and_add(o, 1.f, weight, load_row<kHeadDim>(mO, split));
+  }
+  store_row(o, {sO, kHeadDim, 1, kHeadDim}, warp);
+  row_sum = block_sum<kMergeThreads>(thread % kWarpSize == 0 ? row_sum : 0.f, one_a_warp);
+
+  float* const target = arguments.O.row(place.b, place.h, place.part);
+  for (int column = thread; column < sizes.head_dim; column += kMergeThreads) {
+    float sum = 0;
+    for (int w = 0; w < kMergeWarps; ++w) sum += sO[w * kHeadDim + column];
+    target[column * arguments.O.column_stride] = normalised(sum, row_sum);
+  }
+  if (thread == 0 && arguments.lse.data != nullptr) {
+    *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max, row_sum);
+  }
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,39 @@
+// Which head and which part of its queries (or keys) a block or a warp works on: batch, heads and
+// parts are counted in one number, the parts fastest.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+
+namespace flashlab::cuda {
+
+struct Place {
+  int b, h;     // h: a query head, or a kv head where the parts are counted over kv heads
+  int kv_head;  // that h reads
+  int part;
+};
+
+__host__ __device__ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// Of num_parts parts for each query head.
+__device__ __forceinline__ Place place_of(std::int64_t index, int num_parts, const Sizes& sizes) {
+  const std::int64_t head = index / num_parts;
+  const int h = static_cast<int>(head % sizes.num_heads);
+  return {static_cast<int>(head / sizes.num_heads), h, h / sizes.heads_per_kv_head,
+          static_cast<int>(index % num_parts)};
+}
+
+/// Of num_parts parts for each kv head.
+__device__ __forceinline__ Place place_of_kv(std::int64_t index, int num_parts,
+                                             const Sizes& sizes) {
+  const std::int64_t head = index / num_parts;
+  const int h = static_cast<int>(head % sizes.num_kv_heads);
+  return {static_cast<int>(head / sizes.num_kv_heads), h, h, static_cast<int>(index % num_parts)};
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,191 @@
+// What the variants share that store S: the two products by the library, what they read, and O.
+//
+//   S = Q K^T, then the variant makes P in its place, then O = P V
+//
+// Shapes   S, P [batch, num_heads, seqlen_q, seqlen_k] as Element; row_max, row_sum [batch,
+//          num_heads, seqlen_q] fp32. The query heads of a kv head lie one after the other, so a
+//          product has [heads_per_kv_head seqlen_q] rows, batch x num_kv_heads times.
+// Copies   Q, K, V, O whose rows do not lie one after the other go through the workspace; so does V
+//          where there are key lengths, with zeros from there on
+// Scale    16-bit elements: part of the product, for S itself might not fit them
+// NaN      or infinities in V spoil their column of all rows: the library multiplies by hidden
+//          weights, 0, too
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attention_cuda/detail/library_product.hpp"
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+
+namespace flashlab::cuda {
+
+/// Of the kernels that have a block for each row, and of the copies.
+inline constexpr int kRowThreads = 256;
+
+/// S or P, row-major.
+template <class Element>
+struct ScoreMatrix {
+  Element* data;
+  int num_keys;
+
+  __device__ Element* row(std::int64_t index) const { return data + index * num_keys; }
+};
+
+/// One row of head_dim elements a block; rows from the key length on, where asked for, are 0.
+template <class Element>
+__global__ void __launch_bounds__(kRowThreads)
+    copy_rows_kernel(DeviceTensor<const Element> from, Element* to, MaskArguments mask, Sizes sizes,
+                     int num_heads, int num_rows, bool only_keys) {
+  const std::int64_t row = blockIdx.x, head = row / num_rows;
+  const int i = static_cast<int>(row % num_rows), b = static_cast<int>(head / num_heads);
+  const bool is_there = !only_keys || i < mask.of_batch_entry(b, sizes).keys;
+  const Element* const source = from.row(b, static_cast<int>(head % num_heads), i);
+  for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
+    to[row * sizes.head_dim + c] =
+        is_there ? source[c * from.column_stride] : ptx::from_float<Element>(0.f);
+  }
+}
+
+/// O from where the product left it, lse, and what the product cannot know: O = 0 for a row without
+/// weights. One row a block.
+template <class Element>
+__global__ void __launch_bounds__(kRowThreads)
+    finish_rows_kernel(ForwardArguments<Element> arguments, const Element* product_O,
+                       const float* row_max, const float* row_sum) {
+  const Sizes& sizes = arguments.sizes;
+  const std::int64_t row = blockIdx.x;
+  const Place place = place_of(row, sizes.seqlen_q, sizes);
+  const int thread = static_cast<int>(threadIdx.x);
+  Element* const o = arguments.O.row(place.b, place.h, place.part);
+  const Element* const from = product_O + row * sizes.head_dim;
+  const bool is_empty = row_sum[row] == 0;
+  if (is_empty || o != from) {
+    for (int c = thread; c < sizes.head_dim; c += kRowThreads) {
+      o[c * arguments.O.column_stride] = is_empty ? ptx::from_float<Element>(0.f) : from[c];
+    }
+  }
+  if (thread == 0 && arguments.lse.data != nullptr) {
+    *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max[row], row_sum[row]);
+  }
+}
+
+/// Whether a tensor's elements lie one after the other.
+inline bool is_row_major(const TensorView& tensor) {
+  std::int64_t expected = 1;
+  for (std::size_t axis = tensor.shape.size(); axis-- > 0;) {
+    if (tensor.shape[axis] != 1 && tensor.strides[axis] != expected) return false;
+    expected *= tensor.shape[axis];
+  }
+  return true;
+}
+
+template <class Element>
+class StoredScores {
+ public:
+  /// With an empty workspace: to ask for its size.
+  StoredScores(const AttentionProblem& problem, Workspace& workspace)
+      : num_rows(problem.batch * problem.num_heads * problem.seqlen_q),
+        matrix{workspace.take<Element>(num_rows * problem.seqlen_k),
+               static_cast<int>(problem.seqlen_k)},
+        row_max(workspace.take<float>(num_rows)),
+        row_sum(workspace.take<float>(num_rows)),
+        problem_(problem),
+        Q_copy_(workspace.take<Element>(num_rows * problem.head_dim)),
+        K_copy_(workspace.take<Element>(num_keys() * problem.head_dim)),
+        V_copy_(workspace.take<Element>(num_keys() * problem.head_dim)),
+        O_copy_(workspace.take<Element>(num_rows * problem.head_dim)),
+        library_scratch_(workspace.take<std::byte>(kLibraryScratchBytes)) {}
+
+  static constexpr bool kScaleIsInProduct = sizeof(Element) == 2;
+
+  /// matrix = Q K^T
+  void multiply_queries_by_keys(const ForwardCall& call) const {
+    const auto arguments = forward_arguments<Element>(call);
+    const Element* const Q = rows_of(call, call.tensors.Q, arguments.Q, Q_copy_, false);
+    const Element* const K = rows_of(call, call.tensors.K, arguments.K, K_copy_, false);
+    const std::int64_t head_dim = problem_.head_dim, seqlen_k = problem_.seqlen_k;
+    library_product(call, "S = Q K^T", arithmetic(call),
+                    {.rows = rows_of_product(),
+                     .columns = seqlen_k,
+                     .depth = head_dim,
+                     .batch = num_products(),
+                     .alpha = kScaleIsInProduct ? arguments.softmax_scale : 1.f},
+                    {Q, head_dim, rows_of_product() * head_dim},
+                    {K, head_dim, seqlen_k * head_dim, true},
+                    {matrix.data, seqlen_k, rows_of_product() * seqlen_k}, library_scratch_);
+  }
+
+  /// O = matrix V, and lse from row_max and row_sum.
+  void multiply_weights_by_values(const ForwardCall& call) const {
+    const auto arguments = forward_arguments<Element>(call);
+    const Element* const V =
+        rows_of(call, call.tensors.V, arguments.V, V_copy_, call.key_lengths != nullptr);
+    Element* const O = is_row_major(call.tensors.O) ? arguments.O.data : O_copy_;
+    const std::int64_t head_dim = problem_.head_dim, seqlen_k = problem_.seqlen_k;
+    if (seqlen_k > 0) {
+      library_product(call, "O = P V", arithmetic(call),
+                      {.rows = rows_of_product(),
+                       .columns = head_dim,
+                       .depth = seqlen_k,
+                       .batch = num_products()},
+                      {matrix.data, seqlen_k, rows_of_product() * seqlen_k},
+                      {V, head_dim, seqlen_k * head_dim},
+                      {O, head_dim, rows_of_product() * head_dim}, library_scratch_);
+    }
+    launch(call, "finish_rows", finish_rows_kernel<Element>, {num_rows, kRowThreads}, arguments, O,
+           row_max, row_sum);
+  }
+
+  const std::int64_t num_rows;  // batch x num_heads x seqlen_q
+  const ScoreMatrix<Element> matrix;
+  float* const row_max;
+  float* const row_sum;
+
+ private:
+  std::int64_t num_products() const { return problem_.batch * problem_.num_kv_heads; }
+  std::int64_t num_keys() const { return num_products() * problem_.seqlen_k; }
+  std::int64_t rows_of_product() const { return problem_.heads_per_kv_head() * problem_.seqlen_q; }
+  static Arithmetic arithmetic(const ForwardCall& call) {
+    return {call.problem.dtype, call.options.products};
+  }
+
+  /// The tensor's memory, or its copy.
+  const Element* rows_of(const ForwardCall& call, const TensorView& tensor,
+                         const DeviceTensor<const Element>& from, Element* copy,
+                         bool only_keys) const {
+    if (!only_keys && is_row_major(tensor)) return from.data;
+    const std::int64_t num_heads = tensor.shape[1], rows = tensor.shape[2];
+    launch(call, "copy_rows", copy_rows_kernel<Element>,
+           {problem_.batch * num_heads * rows, kRowThreads}, from, copy,
+           MaskArguments{problem_.mask, call.key_lengths}, sizes_of(problem_),
+           static_cast<int>(num_heads), static_cast<int>(rows), only_keys);
+    return copy;
+  }
+
+  const AttentionProblem& problem_;
+  Element* const Q_copy_;
+  Element* const K_copy_;
+  Element* const V_copy_;
+  Element* const O_copy_;
+  std::byte* const library_scratch_;
+};
+
+/// KernelRow::workspace_bytes of the variants that need nothing else.
+inline std::size_t stored_scores_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
+  Workspace workspace;
+  if (size_in_bytes(problem.dtype) == 2) {
+    StoredScores<BFloat16>(problem, workspace);
+  } else {
+    StoredScores<float>(problem, workspace);
+  }
+  return workspace.bytes();
+}
+
+}  // namespace flashlab::cuda

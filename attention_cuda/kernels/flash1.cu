@@ -1,0 +1,217 @@
+// flash1 forward: K/V tiles in the outer loop, one launch each; O, m and l wait in global memory.
+//
+//   m = -inf, l = 0, O = 0 for all rows
+//   for each K/V tile j (a launch), each query tile i (a block):
+//     S = scale Qi Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
+//     l' = l exp(m - m') + rowsum P;  O = (l exp(m - m') O + P Vj) / l';  m = m', l = l'
+//   lse = m + log l
+//
+// Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse, m, l [batch, num_heads, seqlen_q]
+//            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
+// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query a warp. O is divided by
+//            the sum so far each time: it is the attention to the keys so far
+// Grid       batch x num_heads x query tiles; the warps of a block share the queries of its tile
+// Traffic    K and V once for each query tile; Q, O, m and l once for each K/V tile
+// Workspace  m and l
+// Against    flash2: the other order of loops, whose O, m and l never leave the registers
+// Source     Dao et al. 2022, FlashAttention, Algorithm 1
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/padded_tile.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+constexpr int kNumWarps = 4, kNumThreads = kNumWarps * kWarpSize;
+constexpr int kBlockQ = 64;
+constexpr int kBlockKV = kWarpSize;  // a key a lane
+constexpr int kStartThreads = 256;
+
+/// m and l, [batch, num_heads, seqlen_q] each.
+struct Statistics {
+  float* row_max;
+  float* row_sum;
+};
+
+template <int kHeadDim>
+using KVTile = PaddedTile<kBlockKV, kHeadDim, 4>;
+template <int kHeadDim>
+using QueryRows = PaddedTile<kNumWarps, kHeadDim, 4>;
+template <int kHeadDim>
+constexpr int kSharedBytes = 2 * KVTile<kHeadDim>::kBytes + QueryRows<kHeadDim>::kBytes;
+
+__global__ void __launch_bounds__(kStartThreads)
+    flash1_start_kernel(ForwardArguments<float> arguments, Statistics statistics,
+                        std::int64_t num_queries) {
+  const std::int64_t query = std::int64_t{blockIdx.x} * kStartThreads + threadIdx.x;
+  if (query >= num_queries) return;
+  const Sizes& sizes = arguments.sizes;
+  const Place place = place_of(query, sizes.seqlen_q, sizes);
+  statistics.row_max[query] = -INFINITY;
+  statistics.row_sum[query] = 0;
+  float* const o = arguments.O.row(place.b, place.h, place.part);
+  for (int c = 0; c < sizes.head_dim; ++c) o[c * arguments.O.column_stride] = 0;
+}
+
+/// s_j, the score of the lane's key, for a query whose row lies in shared memory.
+template <int kHeadDim>
+__device__ __forceinline__ float score(const float* sQ, const float* sK, float softmax_scale) {
+  float sum = 0;
+#pragma unroll 4
+  for (int c = 0; c < kHeadDim; c += 4) {
+    const float4 q = *reinterpret_cast<const float4*>(sQ + c);
+    const float4 k = *reinterpret_cast<const float4*>(sK + c);
+    sum = fmaf(q.x, k.x, sum);
+    sum = fmaf(q.y, k.y, sum);
+    sum = fmaf(q.z, k.z, sum);
+    sum = fmaf(q.w, k.w, sum);
+  }
+  return softmax_scale * sum;
+}
+
+/// One query's step: O, m and l from global memory, and back.
+template <int kHeadDim>
+__device__ __forceinline__ void attend(const ForwardArguments<float>& arguments,
+                                       const Statistics& statistics, const Place& place, int i,
+                                       int num_visible, const float* sQ, const KVTile<kHeadDim>& sK,
+                                       const KVTile<kHeadDim>& sV) {
+  const Sizes& sizes = arguments.sizes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const std::int64_t at = (std::int64_t{place.b} * sizes.num_heads + place.h) * sizes.seqlen_q + i;
+  const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
+  const float row_max = statistics.row_max[at], row_sum = statistics.row_sum[at];
+
+  const float s =
+      lane < num_visible ? score<kHeadDim>(sQ, sK.row(lane), arguments.softmax_scale) : -INFINITY;
+  const float new_max = fmaxf(row_max, warp_max(s)), shift = shift_of(new_max);
+  const float p = expf(s - shift), weight = row_sum * expf(row_max - shift);
+  const float new_sum = weight + warp_sum(p);
+
+  WarpRow<kHeadDim> o =
+      load_row<kHeadDim>({mO.head, mO.row_stride, mO.column_stride, mO.head_dim}, i);
+  scale_and_add(o, weight, 0.f, {});
+  for (int j = 0; j < num_visible; ++j) {
+    scale_and_add(o, 1.f, __shfl_sync(kAllLanes, p, j),
+                  load_row<kHeadDim>({sV.data, KVTile<kHeadDim>::kStride, 1, kHeadDim}, j));
+  }
+  store_row(normalised(o, new_sum), mO, i);
+  __syncwarp();
+  if (lane == 0) {
+    statistics.row_max[at] = new_max;
+    statistics.row_sum[at] = new_sum;
+  }
+}
+
+template <int kHeadDim>
+__global__ void __launch_bounds__(kNumThreads)
+    flash1_kernel(ForwardArguments<float> arguments, Statistics statistics, int num_q_tiles,
+                  int first_key) {
+  const Sizes& sizes = arguments.sizes;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
+  const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
+  const int first_query = place.part * kBlockQ,
+            end_query = min(first_query + kBlockQ, sizes.seqlen_q);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  if (visible.of_query(end_query - 1) <= first_key) return;
+
+  float* const shared = reinterpret_cast<float*>(ptx::shared_memory());
+  const KVTile<kHeadDim> sK = {shared}, sV = {shared + KVTile<kHeadDim>::kBytes / 4};
+  float* const sQ = QueryRows<kHeadDim>{shared + KVTile<kHeadDim>::kBytes / 2}.row(warp);
+  load_tile<kNumThreads>(
+      sK, global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys, sizes.head_dim,
+                      arguments.K.has_aligned_rows(sizes.head_dim)));
+  load_tile<kNumThreads>(
+      sV, global_rows(arguments.V, place.b, place.kv_head, first_key, visible.keys, sizes.head_dim,
+                      arguments.V.has_aligned_rows(sizes.head_dim)));
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<0>();
+  __syncthreads();
+
+  const auto mQ = head_rows(arguments.Q, place.b, place.h, sizes.head_dim);
+  for (int i = first_query + warp; i < end_query; i += kNumWarps) {
+    const int num_visible = min(visible.of_query(i) - first_key, kBlockKV);
+    if (num_visible <= 0) continue;
+    store_row(load_row<kHeadDim>(mQ, i), {sQ, 0, 1, kHeadDim}, 0);
+    __syncwarp();
+    attend<kHeadDim>(arguments, statistics, place, i, num_visible, sQ, sK, sV);
+  }
+}
+
+__global__ void __launch_bounds__(kStartThreads)
+    flash1_lse_kernel(ForwardArguments<float> arguments, Statistics statistics,
+                      std::int64_t num_queries) {
+  const std::int64_t query = std::int64_t{blockIdx.x} * kStartThreads + threadIdx.x;
+  if (query >= num_queries) return;
+  const Place place = place_of(query, arguments.sizes.seqlen_q, arguments.sizes);
+  *arguments.lse.row(place.b, place.h, place.part) =
+      logsumexp(statistics.row_max[query], statistics.row_sum[query]);
+}
+
+// ------------------------------------------------------------------------------------- launcher
+
+std::int64_t num_queries(const AttentionProblem& problem) {
+  return problem.batch * problem.num_heads * problem.seqlen_q;
+}
+
+Statistics statistics_in(Workspace& workspace, const AttentionProblem& problem) {
+  float* const row_max = workspace.take<float>(num_queries(problem));
+  return {row_max, workspace.take<float>(num_queries(problem))};
+}
+
+std::size_t flash1_workspace_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
+  Workspace workspace;
+  statistics_in(workspace, problem);
+  return workspace.bytes();
+}
+
+void launch_flash1(const ForwardCall& call) {
+  const AttentionProblem& problem = call.problem;
+  const auto arguments = forward_arguments<float>(call);
+  Workspace workspace(call.workspace);
+  const Statistics statistics = statistics_in(workspace, problem);
+  const LaunchShape a_query_each = {ceil_div(num_queries(problem), kStartThreads), kStartThreads};
+
+  launch(call, "flash1_start", flash1_start_kernel, a_query_each, arguments, statistics,
+         num_queries(problem));
+  const int num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, kBlockQ));
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+    const LaunchShape shape = {problem.batch * problem.num_heads * num_q_tiles, kNumThreads,
+                               static_cast<std::size_t>(kSharedBytes<kHeadDim>)};
+    for (int first_key = 0; first_key < problem.seqlen_k; first_key += kBlockKV) {
+      launch(call, "flash1", flash1_kernel<kHeadDim>, shape, arguments, statistics, num_q_tiles,
+             first_key);
+    }
+  });
+  if (arguments.lse.data != nullptr) {
+    launch(call, "flash1_lse", flash1_lse_kernel, a_query_each, arguments, statistics,
+           num_queries(problem));
+  }
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
+
+}  // namespace
+
+extern const KernelRow flash1;
+const KernelRow flash1 = {.stem = "flash1",
+                          .variant = "flash1",
+                          .arithmetic = kArithmetic,
+                          .min_compute_capability = 80,
+                          .source = "Dao et al. 2022, FlashAttention, Algorithm 1",
+                          .forward = launch_flash1,
+                          .workspace_bytes = flash1_workspace_bytes};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,335 @@
+// flash2 forward, fp32: one block a query tile, one pass over K and V.
+//
+//   m = -inf, l = 0, O = 0
+//   for each K/V tile j:   S = scale Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
+//                          l = l exp(m - m') + rowsum P;  O = O exp(m - m') + P Vj;  m = m'
+//   O = O / l,  lse = m + log l
+//
+// Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
+//          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
+// Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] stream past; a warp has
+//          4 kRows queries and all keys of a tile, its lanes kRows x kColumns of S and of O
+//          (device/simt_product.cuh); P goes through shared memory, within its warp
+// Grid     batch x num_heads x query tiles, the last tiles first: with a causal mask they are
+// longest Copies   V's tile comes while S is computed, the next K tile while O is Numbers  2^x for
+// e^x: log2 e is multiplied into Q with the scale, m and S are in base 2 Masks    K/V tiles that
+// nobody sees are skipped; scores are compared with the mask, and hidden rows
+//          of V left out, only in tiles that some query of the block does not see whole
+// Against  online: a K/V tile read once serves kBlockQ queries, a number read from shared memory
+//          several multiply-adds
+// Source   Dao 2023, FlashAttention-2, Algorithm 1
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/detail/flash2_fp32_choices.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/device/padded_tile.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/device/simt_product.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+template <int kHeadDimValue, int kNumWarpsValue, int kRowsPerThread, int kBlockKVValue,
+          int kBlocksPerSmValue>
+struct Config {
+  static constexpr int kHeadDim = kHeadDimValue, kNumWarps = kNumWarpsValue;
+  static constexpr int kNumThreads = 32 * kNumWarps, kBlocksPerSm = kBlocksPerSmValue;
+  static constexpr int kRows = kRowsPerThread, kWarpRows = 4 * kRows;
+  static constexpr int kBlockQ = kNumWarps * kWarpRows, kBlockKV = kBlockKVValue;
+  static constexpr int kUnroll = 2;  // times 4 of a product's depth; more does not fit the cache
+
+  using QTile = PaddedTile<kBlockQ, kHeadDim, kPadding>;
+  using KTile = PaddedTile<kBlockKV, kHeadDim, kPadding>;
+  using VTile = PaddedTile<kBlockKV, kHeadDim, 0>;
+  using PTile = PaddedTile<kBlockQ, kBlockKV, kPadding>;
+  static constexpr int kSharedBytes = QTile::kBytes + KTile::kBytes + VTile::kBytes + PTile::kBytes;
+
+  static_assert(kHeadDim % 32 == 0, "a lane has four columns of O at a time");
+  static_assert(kRows % 2 == 0 && kBlockKV % 8 == 0);
+  static_assert(kSharedBytes <= 227 << 10, "a block of compute capability 9.0 has 227 KiB");
+};
+
+/// What a lane keeps of its queries from one K/V tile to the next.
+template <class Config>
+struct Queries {
+  static constexpr int kRows = Config::kRows;
+  float rO[kRows][Config::kHeadDim / 8] = {};  // the numerator
+  float row_max[kRows];                        // base 2
+  float row_sum[kRows] = {};                   // of the lane's own keys only
+  int first;                                   // its query 0; query r is first + row_of(r)
+};
+
+template <class Config>
+struct Scores {
+  float at[Config::kRows][Config::kBlockKV / 8];  // keys x, x + 8, … of the tile
+};
+
+template <class Config>
+struct Tiles {
+  typename Config::QTile sQ;
+  typename Config::KTile sK;
+  typename Config::VTile sV;
+  typename Config::PTile sP;
+};
+
+template <class Config>
+__device__ __forceinline__ Tiles<Config> tiles_in(unsigned char* memory) {
+  float* const sQ = reinterpret_cast<float*>(memory);
+  float* const sK = sQ + Config::QTile::kBytes / 4;
+  float* const sV = sK + Config::KTile::kBytes / 4;
+  float* const sP = sV + Config::VTile::kBytes / 4;
+  return {{sQ}, {sK}, {sV}, {sP}};
+}
+
+/// -inf where a query does not see a key; first_key is the tile's.
+template <class Config>
+__device__ __forceinline__ void hide(Scores<Config>& S, const Queries<Config>& queries,
+                                     const VisibleKeys& visible, int first_key, int x) {
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) {
+    const int num_visible = visible.of_query(queries.first + row_of(r)) - first_key;
+#pragma unroll
+    for (int c = 0; c < Config::kBlockKV / 8; ++c) {
+      S.at[r][c] = x + 8 * c < num_visible ? S.at[r][c] : -INFINITY;
+    }
+  }
+}
+
+/// P = 2^(S - m') into the lane's place of sP, m = m', and O and l repaired by 2^(m - m').
+template <class Config>
+__device__ __forceinline__ void add_to_softmax(Queries<Config>& queries, const Scores<Config>& S,
+                                               float* sP) {
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) {
+    float new_max = S.at[r][0];
+#pragma unroll
+    for (int c = 1; c < Config::kBlockKV / 8; ++c) new_max = fmaxf(new_max, S.at[r][c]);
+    new_max = fmaxf(queries.row_max[r], max_over_x(new_max));
+    const float shift = shift_of(new_max);
+    const float rescale = ptx::exp2_approximate(queries.row_max[r] - shift);
+    float tile_sum = 0;
+#pragma unroll
+    for (int c = 0; c < Config::kBlockKV / 8; ++c) {
+      const float p = ptx::exp2_approximate(S.at[r][c] - shift);
+      sP[row_of(r) * Config::PTile::kStride + 8 * c] = p;
+      tile_sum += p;
+    }
+    queries.row_max[r] = new_max;
+    queries.row_sum[r] = fmaf(queries.row_sum[r], rescale, tile_sum);
+#pragma unroll
+    for (int c = 0; c < Config::kHeadDim / 8; ++c) queries.rO[r][c] *= rescale;
+  }
+}
+
+/// O += P V without the rows of V that a query does not see: 0 times NaN would be NaN.
+template <class Config>
+__device__ __forceinline__ void add_visible_values(Queries<Config>& queries, const float* sP,
+                                                   const float* sV, const VisibleKeys& visible,
+                                                   int first_key) {
+#pragma unroll 1
+  for (int key = 0; key < Config::kBlockKV; ++key) {
+    float v[Config::kHeadDim / 8];
+#pragma unroll
+    for (int c = 0; c < Config::kHeadDim / 8; ++c) {
+      v[c] = sV[key * Config::VTile::kStride + c / 4 * 32 + c % 4];
+    }
+#pragma unroll
+    for (int r = 0; r < Config::kRows; ++r) {
+      if (first_key + key >= visible.of_query(queries.first + row_of(r))) continue;
+      const float p = sP[row_of(r) * Config::PTile::kStride + key];
+#pragma unroll
+      for (int c = 0; c < Config::kHeadDim / 8; ++c) {
+        queries.rO[r][c] = fmaf(p, v[c], queries.rO[r][c]);
+      }
+    }
+  }
+}
+
+/// O = O / l and lse, of the lane's queries and columns.
+template <class Config>
+__device__ __forceinline__ void write_outputs(const Queries<Config>& queries,
+                                              const ForwardArguments<float>& arguments,
+                                              const Place& place, int x) {
+  const int head_dim = arguments.sizes.head_dim;
+  const bool is_aligned = arguments.O.has_aligned_rows(head_dim);
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) {
+    const float row_sum = sum_over_x(queries.row_sum[r]);
+    const int query = queries.first + row_of(r);
+    if (query >= arguments.sizes.seqlen_q) continue;
+    float* const o = arguments.O.row(place.b, place.h, query);
+#pragma unroll
+    for (int c = 0; c < Config::kHeadDim / 8; c += 4) {
+      const int column = 4 * x + c * 8;
+      float values[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) values[e] = normalised(queries.rO[r][c + e], row_sum);
+      if (is_aligned && column < head_dim) {
+        *reinterpret_cast<float4*>(o + column) =
+            make_float4(values[0], values[1], values[2], values[3]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          if (column + e < head_dim) o[(column + e) * arguments.O.column_stride] = values[e];
+        }
+      }
+    }
+    if (x == 0 && arguments.lse.data != nullptr) {
+      *arguments.lse.row(place.b, place.h, query) = logsumexp(queries.row_max[r] * kLn2, row_sum);
+    }
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
+    flash2_fp32_kernel(ForwardArguments<float> arguments, int num_q_tiles) {
+  constexpr int kNumThreads = Config::kNumThreads, kBlockKV = Config::kBlockKV;
+  const Sizes& sizes = arguments.sizes;
+  const int thread = static_cast<int>(threadIdx.x), head_dim = sizes.head_dim;
+  const auto [y, x] = lane_grid(thread % 32);
+
+  // Which queries, and which keys they see.
+  const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
+  const int first_query = (num_q_tiles - 1 - place.part) * Config::kBlockQ;
+  const int end_query = min(first_query + Config::kBlockQ, sizes.seqlen_q);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  const int seen_by_all = visible.of_query(first_query);
+  const int seen_by_any = visible.of_query(end_query - 1);
+  const GlobalRows<const float> mQ =
+      global_rows(arguments.Q, place.b, place.h, first_query, end_query, head_dim,
+                  arguments.Q.has_aligned_rows(head_dim));
+  const bool is_k_aligned = arguments.K.has_aligned_rows(head_dim),
+             is_v_aligned = arguments.V.has_aligned_rows(head_dim);
+
+  // Where the lane finds its rows and columns.
+  const Tiles<Config> tiles = tiles_in<Config>(ptx::shared_memory());
+  const int first_row = thread / 32 * Config::kWarpRows + 2 * y;
+  Queries<Config> queries;
+  queries.first = first_query + first_row;
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) queries.row_max[r] = -INFINITY;
+
+  // Q comes once, and is scaled; K's first tile meanwhile.
+  load_tile<kNumThreads>(tiles.sQ, mQ);
+  ptx::cp_async_commit();
+  if (seen_by_any > 0) {
+    load_tile<kNumThreads>(tiles.sK, global_rows(arguments.K, place.b, place.kv_head, 0,
+                                                 visible.keys, head_dim, is_k_aligned));
+  }
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<1>();
+  __syncthreads();
+  const float scale = arguments.softmax_scale * kLog2E;
+  for (int k = thread; k < Config::kBlockQ * Config::kHeadDim; k += kNumThreads) {
+    tiles.sQ.row(k / Config::kHeadDim)[k % Config::kHeadDim] *= scale;
+  }
+
+  for (int first_key = 0; first_key < seen_by_any; first_key += kBlockKV) {
+    // 1. K is there, and nobody needs the V before any more.
+    ptx::cp_async_wait<0>();
+    __syncthreads();
+    load_tile<kNumThreads>(tiles.sV, global_rows(arguments.V, place.b, place.kv_head, first_key,
+                                                 visible.keys, head_dim, is_v_aligned));
+    ptx::cp_async_commit();
+
+    // 2. S = scale Q K^T, m, l and P.
+    Scores<Config> S = {};
+    add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kStride,
+                        Config::kUnroll>(S.at, tiles.sQ.row(first_row), tiles.sK.row(x));
+    const bool is_partly_hidden = first_key + kBlockKV > seen_by_all;
+    if (is_partly_hidden) hide(S, queries, visible, first_key, x);
+    add_to_softmax(queries, S, tiles.sP.row(first_row) + x);
+
+    // 3. V and P are there, and nobody needs this K any more.
+    ptx::cp_async_wait<0>();
+    __syncthreads();
+    if (first_key + kBlockKV < seen_by_any) {
+      load_tile<kNumThreads>(tiles.sK,
+                             global_rows(arguments.K, place.b, place.kv_head, first_key + kBlockKV,
+                                         visible.keys, head_dim, is_k_aligned));
+    }
+    ptx::cp_async_commit();
+
+    // 4. O += P V.
+    if (is_partly_hidden) {
+      add_visible_values(queries, tiles.sP.row(first_row), tiles.sV.data + 4 * x, visible,
+                         first_key);
+    } else {
+      add_rows_times_columns<kBlockKV, Config::PTile::kStride, Config::VTile::kStride,
+                             Config::kUnroll>(queries.rO, tiles.sP.row(first_row),
+                                              tiles.sV.data + 4 * x);
+    }
+  }
+  write_outputs(queries, arguments, place, x);
+}
+
+// ------------------------------------------------------------------------------------- launcher
+
+template <class Config>
+void launch_tiles(const ForwardCall& call) {
+  const AttentionProblem& problem = call.problem;
+  const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
+  launch(call, "flash2_fp32", flash2_fp32_kernel<Config>,
+         {problem.batch * problem.num_heads * num_q_tiles, Config::kNumThreads,
+          static_cast<std::size_t>(Config::kSharedBytes)},
+         forward_arguments<float>(call), static_cast<int>(num_q_tiles));
+}
+
+template <class Config>
+constexpr Flash2Fp32Choice choice(std::string_view tiles) {
+  return {tiles, Config::kHeadDim, Config::kSharedBytes, &launch_tiles<Config>};
+}
+
+// A block of compute capability 8.6 or 8.9 has 99 KiB: the last of each head_dim fits.
+constexpr Flash2Fp32Choice kChoices[] = {
+    choice<Config<32, 4, 8, 64, 3>>("128 x 64, 4 warps"),
+    choice<Config<64, 4, 8, 64, 2>>("128 x 64, 4 warps"),
+    choice<Config<64, 8, 4, 64, 2>>("128 x 64, 8 warps"),
+    choice<Config<64, 4, 8, 32, 3>>("128 x 32, 4 warps"),
+    choice<Config<128, 8, 4, 64, 1>>("128 x 64, 8 warps"),
+    choice<Config<128, 8, 8, 32, 1>>("256 x 32, 8 warps"),
+    choice<Config<128, 4, 4, 32, 2>>("64 x 32, 4 warps"),
+    choice<Config<256, 8, 4, 32, 1>>("128 x 32, 8 warps"),
+    choice<Config<256, 4, 2, 16, 1>>("32 x 16, 4 warps"),
+};
+
+void launch_flash2_fp32(const ForwardCall& call) {
+  int device = 0, shared_bytes = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "cudaDeviceGetAttribute");
+  for (const Flash2Fp32Choice& choice : kChoices) {
+    if (call.problem.head_dim <= choice.head_dim &&
+        choice.shared_bytes <= static_cast<std::size_t>(shared_bytes)) {
+      return choice.launch(call);
+    }
+  }
+  throw ProblemError("flash2_fp32",
+                     std::to_string(shared_bytes) + " bytes of shared memory a block",
+                     "more of them for this head_dim");
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
+
+}  // namespace
+
+std::span<const Flash2Fp32Choice> flash2_fp32_choices() { return kChoices; }
+
+extern const KernelRow flash2_fp32;
+const KernelRow flash2_fp32 = {.stem = "flash2_fp32",
+                               .variant = "flash2",
+                               .arithmetic = kArithmetic,
+                               .min_compute_capability = 80,
+                               .source = "Dao 2023, FlashAttention-2, Algorithm 1",
+                               .forward = launch_flash2_fp32};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,137 @@
+// fused-softmax forward: the library's two products, and one kernel between them.
+//
+//   S = Q K^T                                     the library's product
+//   P = exp(softmax_scale S - m) / l, row by row  one kernel; m the largest, l the sum
+//   O = P V                                       the library's product;  lse = m + log l
+//
+// Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
+//            S and P are stored in the tensors' type
+// Tiles      sS [seqlen_k] fp32: the row, once it is read; a row that does not fit into 48 KiB is
+//            read three times
+// Grid       a block a row; hidden scores are not read
+// Traffic    S: 1 store, 1 load; P: 1 store, 1 load
+// Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
+// Against    naive: what a compiler makes of it, which fuses all but the products
+// Source     toymachine/programs/fused_softmax.toy (there the scale is a pass of its own)
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/reduce.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/device/stored_scores.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+constexpr int kReduceFloats = kRowThreads / kWarpSize;
+constexpr int kMostStoredKeys =
+    static_cast<int>(kSharedBytesWithoutAsking / sizeof(float)) - kReduceFloats;
+
+/// A row's scores after scaling, in shared memory if they are stored there.
+template <class Element, bool kIsStored>
+struct ScaledRow {
+  const Element* row;
+  float* sS;
+  float scale;
+
+  /// Reads a score for the first time.
+  __device__ float read(int j) const {
+    const float s = scale * ptx::to_float(row[j]);
+    if constexpr (kIsStored) sS[j] = s;
+    return s;
+  }
+  __device__ float again(int j) const {
+    if constexpr (kIsStored) return sS[j];
+    return scale * ptx::to_float(row[j]);
+  }
+};
+
+/// Each thread takes every kRowThreads-th key, and reads again only what it has read itself.
+template <class Element, bool kIsStored>
+__global__ void __launch_bounds__(kRowThreads)
+    fused_softmax_kernel(ScoreMatrix<Element> S, MaskArguments mask, Sizes sizes,
+                         float softmax_scale, float* row_max, float* row_sum) {
+  float* const shared = reinterpret_cast<float*>(ptx::shared_memory());
+  const int thread = static_cast<int>(threadIdx.x);
+  const Place place = place_of(blockIdx.x, sizes.seqlen_q, sizes);
+  const int num_visible = mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  Element* const row = S.row(blockIdx.x);
+  const ScaledRow<Element, kIsStored> scores = {row, shared + kReduceFloats, softmax_scale};
+
+  float largest = -INFINITY;
+  for (int j = thread; j < num_visible; j += kRowThreads) {
+    largest = fmaxf(largest, scores.read(j));
+  }
+  largest = block_max<kRowThreads>(largest, shared);
+  const float shift = shift_of(largest);
+
+  float sum = 0;
+  for (int j = thread; j < num_visible; j += kRowThreads) sum += expf(scores.again(j) - shift);
+  sum = block_sum<kRowThreads>(sum, shared);
+  const float divisor = divisor_of(sum);
+
+  for (int j = thread; j < S.num_keys; j += kRowThreads) {
+    const float p = j < num_visible ? expf(scores.again(j) - shift) / divisor : 0.f;
+    row[j] = ptx::from_float<Element>(p);
+  }
+  if (thread == 0) {
+    row_max[blockIdx.x] = largest;
+    row_sum[blockIdx.x] = sum;
+  }
+}
+
+// ------------------------------------------------------------------------------------- launcher
+
+template <class Element>
+void launch_three_steps(const ForwardCall& call) {
+  Workspace workspace(call.workspace);
+  const StoredScores<Element> scores(call.problem, workspace);
+  const auto arguments = forward_arguments<Element>(call);
+  const int seqlen_k = arguments.sizes.seqlen_k;
+  const bool is_stored = seqlen_k <= kMostStoredKeys;
+  const int shared_floats = kReduceFloats + (is_stored ? seqlen_k : 0);
+
+  scores.multiply_queries_by_keys(call);
+  launch(call, "fused_softmax",
+         is_stored ? fused_softmax_kernel<Element, true> : fused_softmax_kernel<Element, false>,
+         {scores.num_rows, kRowThreads, sizeof(float) * static_cast<std::size_t>(shared_floats)},
+         scores.matrix, arguments.mask, arguments.sizes,
+         scores.kScaleIsInProduct ? 1.f : arguments.softmax_scale, scores.row_max, scores.row_sum);
+  scores.multiply_weights_by_values(call);
+}
+
+void launch_fused_softmax(const ForwardCall& call) {
+  switch (call.problem.dtype) {
+    case DataType::kBFloat16:
+      return launch_three_steps<BFloat16>(call);
+    case DataType::kFloat16:
+      return launch_three_steps<Float16>(call);
+    default:
+      return launch_three_steps<float>(call);
+  }
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative},
+                                      {DataType::kFloat32, Products::kTensorFloat32},
+                                      {DataType::kBFloat16, Products::kNative},
+                                      {DataType::kFloat16, Products::kNative}};
+
+}  // namespace
+
+extern const KernelRow fused_softmax;
+const KernelRow fused_softmax = {.stem = "fused_softmax",
+                                 .variant = "fused-softmax",
+                                 .arithmetic = kArithmetic,
+                                 .min_compute_capability = 80,
+                                 .source = "toymachine/programs/fused_softmax.toy",
+                                 .forward = launch_fused_softmax,
+                                 .workspace_bytes = stored_scores_bytes};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,327 @@
+// split-kv forward: K and V split among blocks, their partial results merged by a second kernel.
+//
+//   each split s of the keys (a block):   m, l, O = online's loop over the keys of s
+//   then for each query:                  m = max m_s;  l = sum l_s exp(m_s - m)
+//                                         O = sum O_s exp(m_s - m) / l;  lse = m + log l
+//
+// Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
+//            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
+//            m_s, l_s [rows, num_splits];  O_s [rows, num_splits, head_dim];  a row is a query of a
+//            head, rows in the order of O
+// Tiles      a block has kRows rows that read the same K and V: queries of one kv head's heads.
+//            kLanes lanes have one key, each four columns at a time; the block's groups of lanes
+//            take turns, kKeys keys at once, so that many loads are under way
+// Grid       batch x num_kv_heads x groups of rows x splits
+// Traffic    K and V once for each group of rows; partial results written and read once
+// Workspace  rows num_splits (head_dim + 2) numbers
+// Against    online: enough blocks for the whole GPU when there are few queries
+// Source     Dao et al. 2023, Flash-Decoding; S3, merging tiles
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/four_columns.cuh"
+#include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/partial_results.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/reduce.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+constexpr int kNumThreads = 128;
+constexpr int kMostRows = 8;     // of a block
+constexpr int kBlocksPerSm = 4;  // that the launcher tries to have
+constexpr int kFewestKeys = 64;  // fewer are not worth a split of their own
+
+template <int kHeadDimValue, int kRowsValue>
+struct Config {
+  static constexpr int kHeadDim = kHeadDimValue, kRows = kRowsValue;
+  static constexpr int kLanes = kHeadDim / 4 < kWarpSize ? kHeadDim / 4 : kWarpSize;
+  static constexpr int kVectors = kHeadDim / 4 / kLanes;  // of four columns, a lane
+  static constexpr int kGroups = kNumThreads / kLanes;    // of lanes
+  static constexpr int kKeys = 4 / kVectors;              // that a group takes at once
+  static constexpr int kSharedBytes = kGroups * kRows * (kHeadDim + 2) * 4;
+  static_assert(kSharedBytes <= static_cast<int>(kSharedBytesWithoutAsking));
+};
+
+/// The rows of a block: r = first … first + count - 1 of the [heads_per_kv_head, seqlen_q] queries
+/// that read one kv head.
+struct Rows {
+  int b, kv_head, split;
+  std::int64_t first;
+  int count;
+
+  __device__ int query(int r, const Sizes& sizes) const {
+    return static_cast<int>((first + r) % sizes.seqlen_q);
+  }
+  __device__ int head(int r, const Sizes& sizes) const {
+    return kv_head * sizes.heads_per_kv_head + static_cast<int>((first + r) / sizes.seqlen_q);
+  }
+  /// In the order of O: the heads of a kv head are neighbours.
+  __device__ std::int64_t index(int r, const Sizes& sizes) const {
+    const std::int64_t rows_of_kv_head = std::int64_t{sizes.heads_per_kv_head} * sizes.seqlen_q;
+    return (std::int64_t{b} * sizes.num_kv_heads + kv_head) * rows_of_kv_head + first + r;
+  }
+};
+
+template <class Config>
+__device__ __forceinline__ Rows rows_of_block(const Sizes& sizes, int num_splits) {
+  const std::int64_t rows_of_kv_head = std::int64_t{sizes.heads_per_kv_head} * sizes.seqlen_q;
+  const std::int64_t num_groups = ceil_div(rows_of_kv_head, Config::kRows);
+  const std::int64_t group = blockIdx.x / num_splits, kv_head = group / num_groups,
+                     first = group % num_groups * Config::kRows, left = rows_of_kv_head - first;
+  return {static_cast<int>(kv_head / sizes.num_kv_heads),
+          static_cast<int>(kv_head % sizes.num_kv_heads),
+          static_cast<int>(blockIdx.x % static_cast<unsigned>(num_splits)), first,
+          static_cast<int>(left < Config::kRows ? left : Config::kRows)};
+}
+
+/// What a lane holds of one query: its columns of q and O, and m, l of its group's keys.
+template <class Config>
+struct Query {
+  float4 q[Config::kVectors] = {}, o[Config::kVectors] = {};
+  RowState state;
+  int num_visible = 0;
+};
+
+template <class Config>
+struct KeyRows {
+  float4 at[Config::kKeys][Config::kVectors];
+};
+
+/// kKeys rows from first_key on, 0 from end_key on.
+template <class Config>
+__device__ __forceinline__ void load_keys(KeyRows<Config>& keys,
+                                          const DeviceTensor<const float>& from, const Rows& rows,
+                                          int first_key, int end_key, int head_dim,
+                                          bool is_aligned) {
+  const int lane = static_cast<int>(threadIdx.x) % Config::kLanes;
+  const float* const head = from.head(rows.b, rows.kv_head);
+#pragma unroll
+  for (int k = 0; k < Config::kKeys; ++k) {
+#pragma unroll
+    for (int v = 0; v < Config::kVectors; ++v) {
+      const int column = 4 * (lane + v * Config::kLanes);
+      const float* const row = head + (first_key + k) * from.row_stride;
+      keys.at[k][v] = first_key + k < end_key
+                          ? load_four(row, from.column_stride, column, head_dim, is_aligned)
+                          : make_float4(0, 0, 0, 0);
+    }
+  }
+}
+
+/// online's step for kKeys keys: the largest of them first, so that O is rescaled once.
+template <class Config>
+__device__ __forceinline__ void attend(Query<Config>& query, const KeyRows<Config>& K,
+                                       const KeyRows<Config>& V, int first_key, int end_key,
+                                       float softmax_scale) {
+  const int end_visible = min(query.num_visible, end_key);
+  float s[Config::kKeys];
+  float new_max = query.state.row_max;
+#pragma unroll
+  for (int k = 0; k < Config::kKeys; ++k) {
+    float sum = 0;
+#pragma unroll
+    for (int v = 0; v < Config::kVectors; ++v) sum += dot(query.q[v], K.at[k][v]);
+#pragma unroll
+    for (int distance = Config::kLanes / 2; distance > 0; distance /= 2) {
+      sum += __shfl_xor_sync(kAllLanes, sum, distance);
+    }
+    s[k] = first_key + k < end_visible ? softmax_scale * sum : -INFINITY;
+    new_max = fmaxf(new_max, s[k]);
+  }
+  const float shift = shift_of(new_max), rescale = expf(query.state.row_max - shift);
+  query.state.row_max = new_max;
+  query.state.row_sum *= rescale;
+#pragma unroll
+  for (int v = 0; v < Config::kVectors; ++v) scale_by(query.o[v], rescale);
+#pragma unroll
+  for (int k = 0; k < Config::kKeys; ++k) {
+    if (first_key + k >= end_visible) continue;  // its V may be NaN
+    const float p = expf(s[k] - shift);
+    query.state.row_sum += p;
+#pragma unroll
+    for (int v = 0; v < Config::kVectors; ++v) add_multiple(query.o[v], p, V.at[k][v]);
+  }
+}
+
+/// The groups of lanes leave O [kGroups, kHeadDim], m and l [kGroups] of a row in shared memory;
+/// then the block's threads merge them, a column each, into the split's partial result.
+template <class Config>
+__device__ __forceinline__ void merge_groups(const float* sO, const float* sMax, const float* sSum,
+                                             const PartialResults& partial, std::int64_t row,
+                                             int split, int head_dim) {
+  RowState merged;
+  for (int group = 0; group < Config::kGroups; ++group) {
+    merged = merge(merged, {sMax[group], sSum[group]});
+  }
+  const float shift = shift_of(merged.row_max);
+  const std::int64_t at = row * partial.num_splits + split;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int column = thread; column < head_dim; column += kNumThreads) {
+    float sum = 0;
+    for (int group = 0; group < Config::kGroups; ++group) {
+      sum = fmaf(expf(sMax[group] - shift), sO[group * Config::kHeadDim + column], sum);
+    }
+    partial.O[at * head_dim + column] = sum;
+  }
+  if (thread == 0) {
+    partial.row_max[at] = merged.row_max;
+    partial.row_sum[at] = merged.row_sum;
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(kNumThreads)
+    split_kv_kernel(ForwardArguments<float> arguments, PartialResults partial) {
+  constexpr int kRows = Config::kRows, kLanes = Config::kLanes;
+  const Sizes& sizes = arguments.sizes;
+  const int head_dim = sizes.head_dim, thread = static_cast<int>(threadIdx.x);
+  const int group = thread / kLanes, lane = thread % kLanes;
+  const Rows rows = rows_of_block<Config>(sizes, partial.num_splits);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
+
+  // The queries, and how many keys any of them sees.
+  Query<Config> queries[kRows];
+  int seen_by_any = 0;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    if (r >= rows.count) continue;
+    const int i = rows.query(r, sizes);
+    const float* const q = arguments.Q.row(rows.b, rows.head(r, sizes), i);
+    queries[r].num_visible = visible.of_query(i);
+    seen_by_any = max(seen_by_any, queries[r].num_visible);
+#pragma unroll
+    for (int v = 0; v < Config::kVectors; ++v) {
+      queries[r].q[v] = load_four(q, arguments.Q.column_stride, 4 * (lane + v * kLanes), head_dim,
+                                  arguments.Q.has_aligned_rows(head_dim));
+    }
+  }
+
+  // This split's keys, kKeys for each group of lanes in turn.
+  const bool is_k_aligned = arguments.K.has_aligned_rows(head_dim),
+             is_v_aligned = arguments.V.has_aligned_rows(head_dim);
+  const auto bound = [&](int split) {
+    return static_cast<int>(std::int64_t{seen_by_any} * split / partial.num_splits);
+  };
+  const int end_key = bound(rows.split + 1);
+  for (int turn = bound(rows.split); turn < end_key; turn += Config::kGroups * Config::kKeys) {
+    const int first_key = turn + group * Config::kKeys;
+    KeyRows<Config> K, V;
+    load_keys(K, arguments.K, rows, first_key, end_key, head_dim, is_k_aligned);
+    load_keys(V, arguments.V, rows, first_key, end_key, head_dim, is_v_aligned);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (r < rows.count) attend(queries[r], K, V, first_key, end_key, arguments.softmax_scale);
+    }
+  }
+
+  // The groups' results into one.
+  float* const sO = reinterpret_cast<float*>(ptx::shared_memory());  // [kRows, kGroups, kHeadDim]
+  float* const sMax = sO + kRows * Config::kGroups * Config::kHeadDim;  // [kRows, kGroups]
+  float* const sSum = sMax + kRows * Config::kGroups;                   // the same
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const int at = r * Config::kGroups + group;
+#pragma unroll
+    for (int v = 0; v < Config::kVectors; ++v) {
+      *reinterpret_cast<float4*>(sO + at * Config::kHeadDim + 4 * (lane + v * kLanes)) =
+          queries[r].o[v];
+    }
+    if (lane == 0) {
+      sMax[at] = queries[r].state.row_max;
+      sSum[at] = queries[r].state.row_sum;
+    }
+  }
+  __syncthreads();
+  for (int r = 0; r < rows.count; ++r) {
+    const int at = r * Config::kGroups;
+    merge_groups<Config>(sO + at * Config::kHeadDim, sMax + at, sSum + at, partial,
+                         rows.index(r, sizes), rows.split, head_dim);
+  }
+}
+
+// ------------------------------------------------------------------------------------- launcher
+
+/// Blocks of one split.
+std::int64_t num_row_groups(const AttentionProblem& problem) {
+  const std::int64_t rows = problem.heads_per_kv_head() * problem.seqlen_q;
+  return problem.batch * problem.num_kv_heads * (rows == 1 ? 1 : ceil_div(rows, kMostRows));
+}
+
+int num_splits(const AttentionProblem& problem, const ExecutionOptions& options) {
+  if (options.num_splits > 0) return options.num_splits;
+  const std::int64_t num_blocks = num_row_groups(problem);
+  if (num_blocks == 0) return 1;
+  int device = 0, num_sms = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  const std::int64_t wanted = num_sms * kBlocksPerSm / num_blocks;
+  const std::int64_t most = problem.seqlen_k / kFewestKeys;
+  return static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
+}
+
+PartialResults partial_results_in(Workspace& workspace, const AttentionProblem& problem,
+                                  const ExecutionOptions& options) {
+  const int splits = num_splits(problem, options);
+  const std::int64_t count = problem.batch * problem.num_heads * problem.seqlen_q * splits;
+  float* const row_max = workspace.take<float>(count);
+  float* const row_sum = workspace.take<float>(count);
+  return {row_max, row_sum, workspace.take<float>(count * problem.head_dim), splits};
+}
+
+std::size_t split_kv_workspace_bytes(const AttentionProblem& problem,
+                                     const ExecutionOptions& options) {
+  Workspace workspace;
+  partial_results_in(workspace, problem, options);
+  return workspace.bytes();
+}
+
+template <class Config>
+void launch_splits(const ForwardCall& call, const PartialResults& partial) {
+  launch(call, "split_kv", split_kv_kernel<Config>,
+         {num_row_groups(call.problem) * partial.num_splits, kNumThreads,
+          static_cast<std::size_t>(Config::kSharedBytes)},
+         forward_arguments<float>(call), partial);
+}
+
+void launch_split_kv(const ForwardCall& call) {
+  const AttentionProblem& problem = call.problem;
+  const std::int64_t num_rows = problem.batch * problem.num_heads * problem.seqlen_q;
+  Workspace workspace(call.workspace);
+  const PartialResults partial = partial_results_in(workspace, problem, call.options);
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+    if (problem.heads_per_kv_head() * problem.seqlen_q == 1) {
+      launch_splits<Config<kHeadDim, 1>>(call, partial);
+    } else {
+      launch_splits<Config<kHeadDim, kMostRows>>(call, partial);
+    }
+    launch(call, "split_kv_merge", merge_partial_results_kernel<kHeadDim>,
+           {num_rows, kMergeThreads, kMergeBytes<kHeadDim>}, forward_arguments<float>(call),
+           partial);
+  });
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
+
+}  // namespace
+
+extern const KernelRow split_kv;
+const KernelRow split_kv = {.stem = "split_kv",
+                            .variant = "split-kv",
+                            .arithmetic = kArithmetic,
+                            .min_compute_capability = 80,
+                            .source = "Dao et al. 2023, Flash-Decoding",
+                            .forward = launch_split_kv,
+                            .workspace_bytes = split_kv_workspace_bytes};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,97 @@
+// three-pass forward: nothing n x n is stored; K is read three times, V once.
+//
+//   for each query i, over the keys j that it sees:
+//     pass 1   m = max s_j                              s_j = softmax_scale q_i . k_j, each time
+//     anew pass 2   l = sum exp(s_j - m) pass 3   O_i = sum exp(s_j - m) / l v_j
+//   lse_i = m + log l
+//
+// Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
+//          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
+// Grid     a warp a query, kNumWarps neighbours a block; a row's columns lie over the lanes
+// Traffic  Q and O once; K three times and V once for every query, mostly from the caches
+// Against  fused-softmax: no matrix S in memory, the price is the first product three times
+// Source   toymachine/programs/three_pass.toy; safe softmax, fused with both products
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+constexpr int kNumWarps = 4;
+
+template <int kHeadDim>
+__global__ void __launch_bounds__(kNumWarps* kWarpSize)
+    three_pass_kernel(ForwardArguments<float> arguments, std::int64_t num_queries) {
+  const Sizes& sizes = arguments.sizes;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize;
+  const std::int64_t query = std::int64_t{blockIdx.x} * kNumWarps + thread / kWarpSize;
+  if (query >= num_queries) return;
+  const Place place = place_of(query, sizes.seqlen_q, sizes);
+  const int num_visible = arguments.mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  const auto mK = head_rows(arguments.K, place.b, place.kv_head, sizes.head_dim);
+  const auto mV = head_rows(arguments.V, place.b, place.kv_head, sizes.head_dim);
+  const WarpRow<kHeadDim> q =
+      load_row<kHeadDim>(head_rows(arguments.Q, place.b, place.h, sizes.head_dim), place.part);
+  const float scale = arguments.softmax_scale;
+
+  // Pass 1: the largest score.
+  float row_max = -INFINITY;
+  for (int j = 0; j < num_visible; ++j) {
+    row_max = fmaxf(row_max, scale * dot(q, load_row<kHeadDim>(mK, j)));
+  }
+  const float shift = shift_of(row_max);
+
+  // Pass 2: the sum of the weights.
+  float row_sum = 0;
+  for (int j = 0; j < num_visible; ++j) {
+    row_sum += expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift);
+  }
+  const float divisor = divisor_of(row_sum);
+
+  // Pass 3: the output.
+  WarpRow<kHeadDim> o;
+  for (int j = 0; j < num_visible; ++j) {
+    const float p = expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift) / divisor;
+    scale_and_add(o, 1.f, p, load_row<kHeadDim>(mV, j));
+  }
+  if (row_sum == 0) o = {};  // only scores of -inf: not even a NaN of V counts
+  store_row(o, head_rows(arguments.O, place.b, place.h, sizes.head_dim), place.part);
+  if (lane == 0 && arguments.lse.data != nullptr) {
+    *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max, row_sum);
+  }
+}
+
+// ------------------------------------------------------------------------------------- launcher
+
+void launch_three_pass(const ForwardCall& call) {
+  const AttentionProblem& problem = call.problem;
+  const std::int64_t num_queries = problem.batch * problem.num_heads * problem.seqlen_q;
+  const LaunchShape shape = {ceil_div(num_queries, kNumWarps), kNumWarps * kWarpSize};
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+    launch(call, "three_pass", three_pass_kernel<kHeadDim>, shape, forward_arguments<float>(call),
+           num_queries);
+  });
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
+
+}  // namespace
+
+extern const KernelRow three_pass;
+const KernelRow three_pass = {.stem = "three_pass",
+                              .variant = "three-pass",
+                              .arithmetic = kArithmetic,
+                              .min_compute_capability = 80,
+                              .source = "safe softmax; toymachine/programs/three_pass.toy",
+                              .forward = launch_three_pass};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,84 @@
+// Products by cuBLAS, which has columns where we have rows: it computes C^T = B^T A^T.
+#include "attention_cuda/detail/library_product.hpp"
+
+#include <cublas_v2.h>
+
+#include <map>
+#include <mutex>
+#include <source_location>
+#include <string>
+
+#include "attention_cuda/device/launch.cuh"
+
+namespace flashlab::cuda {
+namespace {
+
+void check_cublas(cublasStatus_t status, std::string_view call,
+                  std::source_location where = std::source_location::current()) {
+  if (status != CUBLAS_STATUS_SUCCESS) throw CudaError(call, cublasGetStatusString(status), where);
+}
+
+/// One handle for each device, made when it is first needed and kept: it cannot be destroyed safely
+/// when the process ends, for CUDA may have ended before.
+struct Handles {
+  std::mutex mutex;  // held while a handle is set up and used
+  std::map<int, cublasHandle_t> by_device;
+};
+
+Handles& handles() {
+  static auto* const handles = new Handles;
+  return *handles;
+}
+
+cublasHandle_t handle_of_current_device(Handles& handles) {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  const auto found = handles.by_device.find(device);
+  if (found != handles.by_device.end()) return found->second;
+  cublasHandle_t handle = nullptr;
+  check_cublas(cublasCreate(&handle), "cublasCreate");
+  handles.by_device.emplace(device, handle);
+  return handle;
+}
+
+cudaDataType_t library_type(DataType dtype) {
+  switch (dtype) {
+    case DataType::kBFloat16:
+      return CUDA_R_16BF;
+    case DataType::kFloat16:
+      return CUDA_R_16F;
+    case DataType::kFloat32:
+    case DataType::kFloat64:  // refused before a kernel is chosen
+      break;
+  }
+  return CUDA_R_32F;
+}
+
+}  // namespace
+
+void library_product(const Call& call, std::string_view name, const Arithmetic& arithmetic,
+                     const ProductShape& shape, const ProductOperand& A, const ProductOperand& B,
+                     const ProductResult& C, std::byte* scratch) {
+  if (shape.rows == 0 || shape.columns == 0 || shape.batch == 0) return;
+  Handles& shared = handles();
+  const std::lock_guard lock(shared.mutex);
+  cublasHandle_t const handle = handle_of_current_device(shared);
+  check_cublas(cublasSetStream(handle, call.options.stream), "cublasSetStream");
+  check_cublas(cublasSetWorkspace(handle, scratch, kLibraryScratchBytes), "cublasSetWorkspace");
+  const cudaDataType_t type = library_type(arithmetic.dtype);
+  const auto operation = [](const ProductOperand& operand) {
+    return operand.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  const Step step(call, name);
+  check_cublas(
+      cublasGemmStridedBatchedEx_64(
+          handle, operation(B), operation(A), shape.columns, shape.rows, shape.depth, &shape.alpha,
+          B.data, type, B.row_stride, B.batch_stride, A.data, type, A.row_stride, A.batch_stride,
+          &shape.beta, C.data, type, C.row_stride, C.batch_stride, shape.batch,
+          arithmetic.products == Products::kTensorFloat32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                          : CUBLAS_COMPUTE_32F,
+          CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx(" + std::string(name) + ")");
+}
+
+}  // namespace flashlab::cuda

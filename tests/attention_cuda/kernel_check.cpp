@@ -1,0 +1,175 @@
+#include "tests/attention_cuda/kernel_check.hpp"
+
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+
+#include "attention_cuda/attention.hpp"
+#include "tests/attention_cuda/device_copy.hpp"
+#include "tests/attention_cuda/rounded_products.hpp"
+#include "tests/catch_shim.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using Values = std::vector<double>;
+
+Expected expected(const RoundedProducts& products, DataType stored, const Values& oracle,
+                  const std::vector<float>& plain, const Deviation& floor,
+                  const Deviation& operand_floor) {
+  Values plain_stored;
+  for (const float value : plain) plain_stored.push_back(rounded(stored, value));
+  return {oracle, deviation(plain_stored, oracle),
+          products.score_epsilon() * floor + products.operand_epsilon() * operand_floor +
+              storing_floor(stored, oracle)};
+}
+
+void check(WorstErrors& worst, const KernelCase& kernel, const char* result,
+           const StoredTensor& ours, const Expected& expected, const GeneratedCase& generated) {
+  const Deviation error = deviation(ours.values<double>(), expected.oracle);
+  worst.include(kernel.name() + " " + result, error, expected, generated);
+  INFO(result << " is off by " << error.norm << ", at most " << error.largest << "; plain "
+              << expected.plain.norm << ", " << expected.plain.largest << "; floor "
+              << expected.floor.norm << ", " << expected.floor.largest);
+  CHECK(is_within(error, expected.plain, expected.floor));
+}
+
+/// A workspace of the size that is asked for, and the options that name it.
+class Execution {
+ public:
+  Execution(const KernelCase& kernel, const AttentionProblem& problem)
+      : options_(options(kernel)),
+        memory_(cuda::workspace_bytes(kernel.row->variant, problem, options_)) {
+    options_.workspace = memory_.get();
+    options_.workspace_bytes = memory_.bytes();
+  }
+  const cuda::ExecutionOptions& options() const { return options_; }
+
+ private:
+  static cuda::ExecutionOptions options(const KernelCase& kernel) {
+    cuda::ExecutionOptions options;
+    options.products = kernel.arithmetic.products;
+    options.kernel = kernel.row->stem;
+    return options;
+  }
+  cuda::ExecutionOptions options_;
+  DeviceMemory memory_;
+};
+
+}  // namespace
+
+void WorstErrors::include(const std::string& what, const Deviation& ours, const Expected& expected,
+                          const GeneratedCase& generated) {
+  if (std::ssize(expected.oracle) < 1000 || expected.plain.norm == 0) return;
+  if (generated.magnitude != Magnitude::kNormal) return;
+  auto& [ratio, where] = worst_[what];
+  if (ours.norm / expected.plain.norm <= ratio) return;
+  ratio = ours.norm / expected.plain.norm;
+  where = generated.description();
+}
+
+WorstErrors::~WorstErrors() {
+  if (std::getenv("FLASHLAB_RATIOS") == nullptr) return;
+  for (const auto& [what, worst] : worst_) {
+    std::cout << std::left << std::setw(44) << what << std::setw(10) << worst.first << ' '
+              << worst.second.substr(0, worst.second.find(',')) << '\n';
+  }
+}
+
+void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
+                           const GeneratedCase& generated) {
+  const CaseInputs in = make_inputs(generated);
+  const Values Q = in.Q.values(), K = in.K.values(), V = in.V.values();
+  const auto oracle = textbook::forward(generated.problem, Q, K, V);
+  const std::int64_t d = generated.problem.head_dim;
+  const auto floors = [&](bool of_operands_only) {
+    const Values none(Q.size() / static_cast<std::size_t>(d));
+    return RoundingFloors(generated.problem, row_norms(Q, d), row_norms(K, d), row_norms(V, d),
+                          oracle.P, oracle.lse, none, none, of_operands_only);
+  };
+  const RoundingFloors floor = floors(false), operand_floor = floors(true);
+  for (const KernelCase& kernel : kernels) {
+    INFO(kernel.name() << ": " << generated.description());
+    const RoundedProducts products(kernel.arithmetic);
+    const auto plain = products.forward(generated.problem, in);
+    const ForwardOutputs out = make_forward_outputs(generated);
+    const MemoryGuard guard({in.Q, in.K, in.V}, {out.O, out.lse});
+    DeviceCopies copies;
+    const ForwardTensors tensors = {copies.view(in.Q), copies.view(in.K), copies.view(in.V),
+                                    copies.view(out.O), copies.view(out.lse)};
+    const Execution execution(kernel, check_forward(tensors, generated.options()));
+    cuda::attention_forward(kernel.row->variant, tensors, generated.options(), execution.options());
+    check_call(cudaDeviceSynchronize());
+    copies.fetch();
+    check(worst, kernel, "O", out.O,
+          expected(products, generated.dtype, oracle.O, plain.O, floor.O, operand_floor.O),
+          generated);
+    check(worst, kernel, "lse", out.lse,
+          expected(products, DataType::kFloat32, oracle.lse, plain.lse, floor.lse, {}), generated);
+    CHECK(guard.nothing_else_written());
+  }
+}
+
+void check_backward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
+                            const GeneratedCase& generated) {
+  const textbook::Problem& problem = generated.problem;
+  const CaseInputs in = make_inputs(generated);
+  const Values Q = in.Q.values(), K = in.K.values(), V = in.V.values(), dO = in.dO.values();
+  const auto results = textbook::forward(problem, Q, K, V);
+  const ForwardOutputs forward = make_forward_outputs(generated);
+  forward.O.assign(results.O);
+  forward.lse.assign(results.lse);
+  const Values O = forward.O.values(), lse = forward.lse.values();
+  const auto oracle = textbook::backward(problem, Q, K, V, O, lse, dO);
+  const std::int64_t d = problem.head_dim;
+  const auto floors = [&](bool of_operands_only) {
+    return RoundingFloors(problem, row_norms(Q, d), row_norms(K, d), row_norms(V, d), oracle.P, lse,
+                          row_norms(O, d), row_norms(dO, d), of_operands_only);
+  };
+  const RoundingFloors floor = floors(false), operand_floor = floors(true);
+  for (const KernelCase& kernel : kernels) {
+    INFO(kernel.name() << ": " << generated.description());
+    const RoundedProducts products(kernel.arithmetic);
+    const auto plain = products.backward(problem, in, forward);
+    const BackwardOutputs out = make_backward_outputs(generated);
+    const MemoryGuard guard({in.Q, in.K, in.V, in.dO, forward.O, forward.lse},
+                            {out.dQ, out.dK, out.dV});
+    DeviceCopies copies;
+    const BackwardTensors tensors = {
+        copies.view(in.Q),      copies.view(in.K),        copies.view(in.V),
+        copies.view(forward.O), copies.view(forward.lse), copies.view(in.dO),
+        copies.view(out.dQ),    copies.view(out.dK),      copies.view(out.dV)};
+    const Execution execution(kernel, check_backward(tensors, generated.options()));
+    cuda::attention_backward(kernel.row->variant, tensors, generated.options(),
+                             execution.options());
+    check_call(cudaDeviceSynchronize());
+    copies.fetch();
+    const auto held_against = [&](const Values& exact, const std::vector<float>& plainly,
+                                  const Deviation& of_scores, const Deviation& of_operands) {
+      return expected(products, generated.dtype, exact, plainly, of_scores, of_operands);
+    };
+    check(worst, kernel, "dQ", out.dQ,
+          held_against(oracle.dQ, plain.dQ, floor.dQ, operand_floor.dQ), generated);
+    check(worst, kernel, "dK", out.dK,
+          held_against(oracle.dK, plain.dK, floor.dK, operand_floor.dK), generated);
+    check(worst, kernel, "dV", out.dV,
+          held_against(oracle.dV, plain.dV, floor.dV, operand_floor.dV), generated);
+    CHECK(guard.nothing_else_written());
+  }
+}
+
+void check_kernels(WorstErrors& worst, Pass pass, const std::vector<KernelCase>& kernels,
+                   const GeneratedCase& generated) {
+  pass == Pass::kForward ? check_forward_kernels(worst, kernels, generated)
+                         : check_backward_kernels(worst, kernels, generated);
+}
+
+std::vector<KernelCase> chosen_kernels(Pass pass, DataType dtype) {
+  std::vector<KernelCase> kernels = kernels_here(pass, dtype);
+  if (const char* const stem = std::getenv("FLASHLAB_KERNEL")) {
+    std::erase_if(kernels, [&](const KernelCase& kernel) { return kernel.row->stem != stem; });
+  }
+  return kernels;
+}
+
+}  // namespace flashlab::test

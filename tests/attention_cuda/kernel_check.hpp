@@ -1,0 +1,46 @@
+// One problem, run by kernels and held against the oracle: the textbook in double on the same
+// inputs, and the error of the plain implementation in the kernel's precision.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/attention_cpu/generated_case.hpp"
+#include "tests/attention_cpu/tolerance.hpp"
+#include "tests/attention_cuda/kernels_here.hpp"
+
+namespace flashlab::test {
+
+/// What a result is held against: the oracle, the plain implementation's error, and a floor.
+struct Expected {
+  std::vector<double> oracle;
+  Deviation plain, floor;
+};
+
+/// The worst error of each kernel's results in errors of the plain implementation, which
+/// FLASHLAB_RATIOS=1 prints.
+class WorstErrors {
+ public:
+  void include(const std::string& what, const Deviation& ours, const Expected& expected,
+               const GeneratedCase& generated);
+  ~WorstErrors();
+
+ private:
+  std::map<std::string, std::pair<double, std::string>> worst_;
+};
+
+/// Catch2's CHECK for every result; outputs start as NaN and nothing else may be written.
+void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
+                           const GeneratedCase& generated);
+/// With the oracle's O and lse as the forward pass left them.
+void check_backward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
+                            const GeneratedCase& generated);
+void check_kernels(WorstErrors& worst, Pass pass, const std::vector<KernelCase>& kernels,
+                   const GeneratedCase& generated);
+
+/// The kernels of a pass that take a type; FLASHLAB_KERNEL=stem takes one of them.
+std::vector<KernelCase> chosen_kernels(Pass pass, DataType dtype);
+
+}  // namespace flashlab::test

@@ -1,0 +1,105 @@
+// Each length, tile edges and all, and lengths of many tiles.
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "tests/attention_cuda/kernel_check.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+GeneratedCase square_case(DataType dtype, std::int64_t seqlen, std::int64_t head_dim,
+                          textbook::Causal causal) {
+  GeneratedCase generated;
+  generated.number = static_cast<int>(seqlen);
+  generated.dtype = dtype;
+  generated.problem.seqlen_q = generated.problem.seqlen_k = seqlen;
+  generated.problem.head_dim = head_dim;
+  generated.problem.causal = causal;
+  generated.problem.softmax_scale = 1 / std::sqrt(static_cast<double>(head_dim));
+  return generated;
+}
+
+/// Where queries and keys differ in number, bottom right is a mask of its own.
+GeneratedCase with_more_keys(GeneratedCase generated) {
+  generated.problem.seqlen_k += generated.problem.seqlen_k % 97;
+  return generated;
+}
+
+void check_each_length(Pass pass, DataType dtype) {
+  const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+  WorstErrors worst;
+  for (std::int64_t seqlen = 1; seqlen <= 300; seqlen += FLASHLAB_LENGTH_STEP) {
+    for (const auto causal :
+         {textbook::Causal::kNo, textbook::Causal::kTopLeft, textbook::Causal::kBottomRight}) {
+      check_kernels(worst, pass, kernels, with_more_keys(square_case(dtype, seqlen, 64, causal)));
+    }
+  }
+}
+
+void check_each_head_dim(Pass pass, DataType dtype) {
+  const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+  WorstErrors worst;
+  for (std::int64_t head_dim = 1; head_dim <= cuda::kMaxHeadDim;
+       head_dim += head_dim < 8 ? 1 : FLASHLAB_HEAD_DIM_STEP) {
+    check_kernels(worst, pass, kernels, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each length from 1 to 300 is right under every mask, forward", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    check_each_length(Pass::kForward, dtype);
+  }
+}
+
+TEST_CASE("each length from 1 to 300 is right under every mask, backward", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    check_each_length(Pass::kBackward, dtype);
+  }
+}
+
+TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) check_each_head_dim(pass, dtype);
+  }
+}
+
+TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+      WorstErrors worst;
+      GeneratedCase generated = square_case(dtype, 1, 64, textbook::Causal::kBottomRight);
+      generated.problem.seqlen_q = 33;
+      generated.problem.seqlen_k = FLASHLAB_LONG_SEQLEN;
+      check_kernels(worst, pass, kernels, generated);
+      std::swap(generated.problem.seqlen_q, generated.problem.seqlen_k);
+      generated.problem.causal = textbook::Causal::kTopLeft;
+      check_kernels(worst, pass, kernels, generated);
+    }
+  }
+}
+
+TEST_CASE("batch x heads may be more than 65535", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+      WorstErrors worst;
+      GeneratedCase generated = square_case(dtype, 2, 4, textbook::Causal::kTopLeft);
+      generated.problem.batch = FLASHLAB_MANY_HEADS / 4;
+      generated.problem.num_heads = 4;
+      generated.problem.num_kv_heads = 2;
+      check_kernels(worst, pass, kernels, generated);
+    }
+  }
+}
