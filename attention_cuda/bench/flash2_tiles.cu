@@ -1,17 +1,21 @@
-// Times flash2's tensor-core kernel with other tiles than those it is launched with, in one run:
-//   flash2_tiles [head_dim] [seqlen]      16 384 tokens in all, heads x head_dim = 2048, bf16
-// Each configuration's output is compared with that of the first one before it is timed.
+// Times flash2's kernels with other tiles than those they are launched with, in one run:
+//   flash2_tiles bf16 [head_dim] [seqlen]   16 384 tokens in all, heads x head_dim = 2048
+//   flash2_tiles fp32 [head_dim] [seqlen]   batch 4, one head; tf32, tf32x3 the same
+// Each configuration's output is compared with that of the first one.
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "attention_cuda/detail/flash2_fp32_choices.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
 
 namespace {
@@ -19,7 +23,6 @@ namespace {
 using namespace flashlab;
 using namespace flashlab::cuda;
 
-constexpr std::int64_t kTokens = 16384, kWidth = 2048;
 constexpr int kWarmUps = 2, kSamples = 9;
 
 struct Candidate {
@@ -38,9 +41,9 @@ Candidate candidate() {
   return {name, [](const ForwardCall& call) { launch_flash2_mma<Config>(call, "flash2_tiles"); }};
 }
 
-template <int kHeadDim>
+template <class Element, int kHeadDim>
 std::vector<Candidate> candidates() {
-  using Unit = TensorCore16<BFloat16>;
+  using Unit = TensorCore16<Element>;
   if constexpr (kHeadDim == 64) {
     return {candidate<Unit, 64, 4, 2, 64, true, 2>(),  candidate<Unit, 64, 4, 2, 64, false, 2>(),
             candidate<Unit, 64, 4, 2, 64, false, 3>(), candidate<Unit, 64, 4, 2, 32, true, 2>(),
@@ -54,39 +57,69 @@ std::vector<Candidate> candidates() {
   }
 }
 
+/// head_dim 64.
+template <class Unit>
+std::vector<Candidate> float_candidates() {
+  return {candidate<Unit, 64, 4, 2, 32, false, 2>(), candidate<Unit, 64, 4, 2, 32, false, 3>(),
+          candidate<Unit, 64, 4, 1, 64, false, 2>(), candidate<Unit, 64, 4, 1, 32, false, 3>(),
+          candidate<Unit, 64, 4, 1, 32, true, 2>(),  candidate<Unit, 64, 8, 1, 32, false, 2>()};
+}
+
+template <class Element>
+struct Bits;
+template <>
+struct Bits<float> {
+  static float from(float value) { return value; }
+  static float to(float value) { return value; }
+};
+template <>
+struct Bits<BFloat16> {
+  static BFloat16 from(float value) {
+    return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16)};
+  }
+  static float to(BFloat16 value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+  }
+};
+
+constexpr std::int64_t kSome = 1 << 20;  // drawn or compared at a time
+
 /// Device memory filled with normal numbers.
-BFloat16* random_array(std::int64_t count, unsigned seed) {
+template <class Element>
+Element* random_array(std::int64_t count, unsigned seed) {
   std::mt19937 engine(seed);
   std::normal_distribution<float> normal;
-  std::vector<std::uint16_t> values(1 << 20);
-  for (std::uint16_t& value : values) {
-    const float number = normal(engine);
-    std::uint32_t bits;
-    std::copy_n(reinterpret_cast<const char*>(&number), 4, reinterpret_cast<char*>(&bits));
-    value = static_cast<std::uint16_t>(bits >> 16);
-  }
-  BFloat16* array = nullptr;
-  check_cuda(cudaMalloc(&array, static_cast<std::size_t>(count) * 2), "cudaMalloc");
-  for (std::int64_t first = 0; first < count; first += 1 << 20) {
-    const std::int64_t some = std::min<std::int64_t>(1 << 20, count - first);
-    check_cuda(cudaMemcpy(array + first, values.data(), static_cast<std::size_t>(some) * 2,
-                          cudaMemcpyHostToDevice),
-               "cudaMemcpy");
+  std::vector<Element> values(kSome);
+  for (Element& value : values) value = Bits<Element>::from(normal(engine));
+  Element* array = nullptr;
+  check_cuda(cudaMalloc(&array, static_cast<std::size_t>(count) * sizeof(Element)), "cudaMalloc");
+  for (std::int64_t first = 0; first < count; first += kSome) {
+    const auto some = static_cast<std::size_t>(std::min(kSome, count - first));
+    check_cuda(
+        cudaMemcpy(array + first, values.data(), some * sizeof(Element), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
   }
   return array;
 }
 
-std::vector<float> result_sample(const BFloat16* O) {
-  std::vector<std::uint16_t> bits(1 << 20);
-  check_cuda(cudaMemcpy(bits.data(), O, bits.size() * 2, cudaMemcpyDeviceToHost), "cudaMemcpy");
+template <class Element>
+std::vector<float> result_sample(const Element* O, std::int64_t count) {
+  std::vector<Element> stored(static_cast<std::size_t>(std::min(kSome, count)));
+  check_cuda(cudaMemcpy(stored.data(), O, stored.size() * sizeof(Element), cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
   std::vector<float> values;
-  for (const std::uint16_t b : bits) {
-    const std::uint32_t wide = static_cast<std::uint32_t>(b) << 16;
-    float value;
-    std::copy_n(reinterpret_cast<const char*>(&wide), 4, reinterpret_cast<char*>(&value));
-    values.push_back(value);
-  }
+  for (const Element& value : stored) values.push_back(Bits<Element>::to(value));
   return values;
+}
+
+/// The largest difference; infinite where a result is NaN.
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double difference = std::fabs(static_cast<double>(a[k]) - static_cast<double>(b[k]));
+    if (!(difference <= largest)) largest = difference == difference ? difference : INFINITY;
+  }
+  return largest;
 }
 
 double median_ms(const std::function<void()>& work) {
@@ -107,48 +140,70 @@ double median_ms(const std::function<void()>& work) {
   return samples[kSamples / 2];
 }
 
-template <int kHeadDim>
-void time_candidates(std::int64_t seqlen) {
-  const std::int64_t batch = kTokens / seqlen, heads = kWidth / kHeadDim, count = kTokens * kWidth;
-  const std::vector<std::int64_t> shape = {batch, heads, seqlen, kHeadDim};
-  BFloat16 *const Q = random_array(count, 1), *const K = random_array(count, 2),
-                  *const V = random_array(count, 3), *const O = random_array(count, 4);
+struct Shape {
+  std::int64_t batch, num_heads, seqlen, head_dim;
+};
+
+template <class Element>
+void time_candidates(const std::vector<Candidate>& candidates, const Shape& shape) {
+  const std::vector<std::int64_t> sizes = {shape.batch, shape.num_heads, shape.seqlen,
+                                           shape.head_dim};
+  const std::int64_t count = shape.batch * shape.num_heads * shape.seqlen * shape.head_dim;
+  Element* arrays[4] = {};
+  for (unsigned k = 0; k < 4; ++k) arrays[k] = random_array<Element>(count, k);
+  const auto [Q, K, V, O] = arrays;
+  const ForwardTensors tensors = {
+      view(Q, sizes), view(K, sizes), view(V, sizes), view(O, sizes), {}};
   for (const Mask mask : {Mask::kNone, Mask::kCausalTopLeft}) {
-    const ForwardTensors tensors = {
-        view(Q, shape), view(K, shape), view(V, shape), view(O, shape), {}};
     const AttentionProblem problem = check_forward(tensors, {mask, {}, {}});
     const ExecutionOptions options;
     const ForwardCall call{{problem, options, nullptr, nullptr}, tensors};
-    std::printf("head_dim %d, %lld keys, %s\n", kHeadDim, static_cast<long long>(seqlen),
-                std::string(to_string(mask)).c_str());
+    std::printf("head_dim %lld, %lld keys, %s\n", static_cast<long long>(shape.head_dim),
+                static_cast<long long>(shape.seqlen), std::string(to_string(mask)).c_str());
     // The usual count: half of the pairs where the mask is causal.
     const double flops =
-        4.0 * static_cast<double>(kTokens * kWidth * seqlen) / (mask == Mask::kNone ? 1 : 2);
+        4.0 * static_cast<double>(count * shape.seqlen) / (mask == Mask::kNone ? 1 : 2);
     std::vector<float> first;
-    for (const Candidate& candidate : candidates<kHeadDim>()) {
-      check_cuda(cudaMemset(O, 0xff, static_cast<std::size_t>(count) * 2), "cudaMemset");
+    for (const Candidate& candidate : candidates) {
+      check_cuda(cudaMemset(O, 0xff, static_cast<std::size_t>(count) * sizeof(Element)),
+                 "cudaMemset");
       const double ms = median_ms([&] { candidate.launch(call); });
-      const std::vector<float> result = result_sample(O);
+      const std::vector<float> result = result_sample(O, count);
       if (first.empty()) first = result;
-      double difference = 0;
-      for (std::size_t k = 0; k < first.size(); ++k) {
-        difference = std::max(difference, std::fabs(static_cast<double>(result[k] - first[k])));
-        if (result[k] != result[k]) difference = INFINITY;
-      }
       std::printf("  %8.3f ms %7.1f TFLOP/s  %s%s\n", ms, flops / ms * 1e-9, candidate.name.c_str(),
-                  difference < 0.02 ? "" : "  WRONG");
+                  largest_difference(first, result) < 0.02 ? "" : "  WRONG");
     }
   }
-  for (BFloat16* const array : {Q, K, V, O}) cudaFree(array);
+  for (Element* const array : arrays) cudaFree(array);
+}
+
+void time_all(const std::string& arithmetic, std::int64_t head_dim, std::int64_t seqlen) {
+  const Shape small = {4, 1, seqlen, head_dim};
+  if (arithmetic == "bf16") {
+    const Shape shape = {16384 / seqlen, 2048 / head_dim, seqlen, head_dim};
+    time_candidates<BFloat16>(
+        head_dim == 64 ? candidates<BFloat16, 64>() : candidates<BFloat16, 128>(), shape);
+  } else if (arithmetic == "tf32") {
+    time_candidates<float>(float_candidates<TensorCoreTf32>(), small);
+  } else if (arithmetic == "tf32x3") {
+    time_candidates<float>(float_candidates<TensorCoreTf32x3>(), small);
+  } else if (arithmetic == "fp32") {
+    std::vector<Candidate> simt;
+    for (const Flash2Fp32Choice& choice : flash2_fp32_choices()) {
+      if (choice.head_dim == head_dim) simt.push_back({std::string(choice.tiles), choice.launch});
+    }
+    time_candidates<float>(simt, small);
+  } else {
+    throw std::invalid_argument(arithmetic + ": expected bf16, fp32, tf32 or tf32x3");
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int head_dim = argc > 1 ? std::atoi(argv[1]) : 64;
-  const std::int64_t seqlen = argc > 2 ? std::atoll(argv[2]) : 4096;
   try {
-    head_dim == 64 ? time_candidates<64>(seqlen) : time_candidates<128>(seqlen);
+    time_all(argc > 1 ? argv[1] : "bf16", argc > 2 ? std::atoll(argv[2]) : 64,
+             argc > 3 ? std::atoll(argv[3]) : 4096);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "flash2_tiles: %s\n", error.what());
     return 1;

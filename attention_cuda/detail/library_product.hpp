@@ -36,6 +36,7 @@ struct ProductResult {
 /// scratch     [kLibraryScratchBytes], 256-byte aligned
 /// Errors      CudaError
 /// Bits        the same every time on one kind of GPU
+/// Memory      the first call on a device makes the library's handle, which allocates
 void library_product(const Call& call, std::string_view name, const Arithmetic& arithmetic,
                      const ProductShape& shape, const ProductOperand& A, const ProductOperand& B,
                      const ProductResult& C, std::byte* scratch);

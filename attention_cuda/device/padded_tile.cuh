@@ -13,7 +13,7 @@ struct PaddedTile {
   static constexpr int kStride = kColumns + kPadding;
   static constexpr int kChunkElements = 4;  // 16 bytes
   static constexpr int kChunks = kColumns / kChunkElements;
-  static constexpr int kBytes = kRows * kStride * 4;
+  static constexpr int kRowBytes = kStride * 4, kBytes = kRows * kRowBytes;
   static_assert(kColumns % kChunkElements == 0 && kPadding % kChunkElements == 0);
 
   float* data;  // 16-byte aligned

@@ -23,7 +23,7 @@ struct SharedTile {
   static constexpr int kRows = kTileRows, kColumns = kTileColumns;
   static constexpr int kChunkElements = 16 / static_cast<int>(sizeof(Element));
   static constexpr int kChunks = kColumns / kChunkElements;
-  static constexpr int kBytes = kRows * kColumns * static_cast<int>(sizeof(Element));
+  static constexpr int kRowBytes = kChunks * 16, kBytes = kRows * kRowBytes;
   static constexpr int kPermuted = kChunks < 8 ? kChunks : 8;
   static_assert(kChunks * kChunkElements == kColumns && (kChunks & (kChunks - 1)) == 0,
                 "rows are a power of two of chunks");
@@ -48,17 +48,16 @@ class LaneRow {
   __device__ __forceinline__ LaneRow(const Tile& tile, int row, int lane_bit, int byte = 0) {
     const int permuted = row / (8 / Tile::kPermuted) % Tile::kPermuted ^ lane_bit;
     first_ = ptx::opaque(ptx::shared_address(tile.data) +
-                         static_cast<unsigned>(row * kRowBytes + permuted * 16 + byte));
+                         static_cast<unsigned>(row * Tile::kRowBytes + permuted * 16 + byte));
   }
   /// Of chunk `index`, an even one (+ lane_bit), `rows` further down; both known when unrolled.
   __device__ __forceinline__ ptx::SharedAddress at(int rows, int index) const {
     const int low = index % Tile::kPermuted;
     return (first_ ^ static_cast<unsigned>(low * 16)) +
-           static_cast<unsigned>(rows * kRowBytes + (index - low) * 16);
+           static_cast<unsigned>(rows * Tile::kRowBytes + (index - low) * 16);
   }
 
  private:
-  static constexpr int kRowBytes = Tile::kChunks * 16;
   ptx::SharedAddress first_;
 };
 
@@ -122,7 +121,7 @@ class TileStream {
 #pragma unroll
     for (int i = 0; i < Tile::kRows; i += kRowStep) {
       const ptx::SharedAddress to =  // rows 8 apart are permuted alike
-          kRowStep % 8 == 0 ? first + static_cast<unsigned>(i * Tile::kChunks * 16)
+          kRowStep % 8 == 0 ? first + static_cast<unsigned>(i * Tile::kRowBytes)
                             : ptx::shared_address(tile.chunk(row + i, chunk));
       ptx::cp_async_16(to, source, i < num_rows_ && num_columns_ > 0);
       source += kRowStep * row_stride_;

@@ -1,15 +1,15 @@
 // Matrix products by fp32 multiply-adds, a warp at once, from shared memory into registers.
 //
-// The 32 lanes form a grid of 4 x 8. Lane (y, x) owns kRows rows and 8 / kColumns-fold columns:
+// The 32 lanes form a grid of 4 x 8. Lane (y, x) owns kRows rows and kColumns columns:
 //   rows      2y, 2y + 1, 2y + 8, 2y + 9, …   of the warp's 4 kRows rows
 //   columns   x, x + 8, x + 16, …             of 8 kColumns (product of rows with rows)
 //             4x … 4x + 3, 4x + 32, …         of 8 kColumns (product of rows with columns)
 //
-// Why so   a lane reads 16 bytes at once, and the hardware serves the halves of a warp one after
-// the
-//          other if lanes l and l ^ 1, or l and l ^ 2, want the same; quarters if not. So bit 0 of
-//          the lane belongs to y and bit 1 to x. Rows lie kPadding floats more than a multiple of
-//          32 apart: then 8 neighbours, and rows 2y too, start in different banks.
+// Lanes    A lane reads 16 bytes at once. The hardware serves half a warp at a time if lanes l and
+//          l ^ 1, or l and l ^ 2, want the same bytes, and a quarter if not: so bit 0 of the lane
+//          belongs to y and bit 1 to x.
+// Banks    Rows lie kPadding floats more than a multiple of 32 apart: 8 neighbours, and rows 2y
+//          too, start in different banks.
 // Cost     rows with rows: kRows + kColumns 16-byte loads for 4 kRows kColumns multiply-adds
 #pragma once
 
@@ -47,6 +47,12 @@ __device__ __forceinline__ float sum_over_x(float value) {
   return value;
 }
 
+/// 16 bytes at once.
+__device__ __forceinline__ void load_four(float (&to)[4], const float* shared) {
+  const float4 four = *reinterpret_cast<const float4*>(shared);
+  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+
 /// C += A B^T, the sum over kDepth neighbours in memory.
 /// sA  the lane's first row (2y) of [.., kStrideA];  sB  the lane's first row (x) of [.., kStrideB]
 template <int kDepth, int kStrideA, int kStrideB, int kUnroll, int kRows, int kColumns>
@@ -54,20 +60,17 @@ __device__ __forceinline__ void add_rows_times_rows(float (&rC)[kRows][kColumns]
                                                     const float* sB) {
 #pragma unroll kUnroll
   for (int depth = 0; depth < kDepth; depth += 4) {
-    float4 rB[kColumns];
+    float rB[kColumns][4];
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
-      rB[c] = *reinterpret_cast<const float4*>(sB + c * 8 * kStrideB + depth);
-    }
+    for (int c = 0; c < kColumns; ++c) load_four(rB[c], sB + c * 8 * kStrideB + depth);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const float4 rA = *reinterpret_cast<const float4*>(sA + row_of(r) * kStrideA + depth);
+      float rA[4];
+      load_four(rA, sA + row_of(r) * kStrideA + depth);
 #pragma unroll
-      for (int c = 0; c < kColumns; ++c) {
-        rC[r][c] = fmaf(rA.x, rB[c].x, rC[r][c]);
-        rC[r][c] = fmaf(rA.y, rB[c].y, rC[r][c]);
-        rC[r][c] = fmaf(rA.z, rB[c].z, rC[r][c]);
-        rC[r][c] = fmaf(rA.w, rB[c].w, rC[r][c]);
+      for (int step = 0; step < 4; ++step) {
+#pragma unroll
+        for (int c = 0; c < kColumns; ++c) rC[r][c] = fmaf(rA[step], rB[c][step], rC[r][c]);
       }
     }
   }
@@ -85,20 +88,18 @@ __device__ __forceinline__ void add_rows_times_columns(float (&rC)[kRows][kColum
     float rA[kRows][4];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const float4 a = *reinterpret_cast<const float4*>(sA + row_of(r) * kStrideA + depth);
-      rA[r][0] = a.x, rA[r][1] = a.y, rA[r][2] = a.z, rA[r][3] = a.w;
+      load_four(rA[r], sA + row_of(r) * kStrideA + depth);
     }
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
 #pragma unroll
       for (int c = 0; c < kColumns; c += 4) {
-        const float4 b = *reinterpret_cast<const float4*>(sB + (depth + step) * kStrideB + c * 8);
+        float rB[4];
+        load_four(rB, sB + (depth + step) * kStrideB + c * 8);
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          rC[r][c + 0] = fmaf(rA[r][step], b.x, rC[r][c + 0]);
-          rC[r][c + 1] = fmaf(rA[r][step], b.y, rC[r][c + 1]);
-          rC[r][c + 2] = fmaf(rA[r][step], b.z, rC[r][c + 2]);
-          rC[r][c + 3] = fmaf(rA[r][step], b.w, rC[r][c + 3]);
+#pragma unroll
+          for (int e = 0; e < 4; ++e) rC[r][c + e] = fmaf(rA[r][step], rB[e], rC[r][c + e]);
         }
       }
     }
