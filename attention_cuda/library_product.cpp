@@ -74,7 +74,7 @@ void library_product(const Call& call, std::string_view name, const Arithmetic& 
       cublasGemmStridedBatchedEx_64(
           handle, operation(B), operation(A), shape.columns, shape.rows, shape.depth, &shape.alpha,
           B.data, type, B.row_stride, B.batch_stride, A.data, type, A.row_stride, A.batch_stride,
-          &shape.beta, C.data, type, C.row_stride, C.batch_stride, shape.batch,
+          &shape.beta, C.data, library_type(C.dtype), C.row_stride, C.batch_stride, shape.batch,
           arithmetic.products == Products::kTensorFloat32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                           : CUBLAS_COMPUTE_32F,
           CUBLAS_GEMM_DEFAULT),

@@ -28,11 +28,12 @@ struct ProductOperand {
 struct ProductResult {
   void* data;
   std::int64_t row_stride, batch_stride;
+  DataType dtype = DataType::kFloat32;  // or the operands'
 };
 
 /// One step of the call, called `name`; sums in fp32.
 ///
-/// arithmetic  the elements of A, B, C; products tf32: their upper 19 bits are multiplied
+/// arithmetic  the elements of A and B; products tf32: their upper 19 bits are multiplied
 /// scratch     [kLibraryScratchBytes], 256-byte aligned
 /// Errors      CudaError
 /// Bits        the same every time on one kind of GPU

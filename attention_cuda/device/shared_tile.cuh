@@ -56,6 +56,12 @@ class LaneRow {
     return (first_ ^ static_cast<unsigned>(low * 16)) +
            static_cast<unsigned>(rows * Tile::kRowBytes + (index - low) * 16);
   }
+  /// From here on at() counts from chunk `index`, a multiple of the chunks that will be asked for.
+  __device__ __forceinline__ void skip_chunks(int index) {
+    const int low = index % Tile::kPermuted;
+    first_ = ptx::opaque((first_ ^ static_cast<unsigned>(low * 16)) +
+                         static_cast<unsigned>((index - low) * 16));
+  }
 
  private:
   ptx::SharedAddress first_;
@@ -154,6 +160,29 @@ template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile(const Tile& tile,
                                           const GlobalRows<const typename Tile::Element>& from) {
   TileStream<kNumThreads, Tile>(from).load(tile);
+}
+
+/// As load_tile, but rows before begin_row count as 0 and are not read either. For tiles of which
+/// there are few: element by element, and there for this thread when the function returns.
+template <int kNumThreads, class Tile>
+__device__ __forceinline__ void load_tile_from_row(
+    const Tile& tile, const GlobalRows<const typename Tile::Element>& from, int begin_row) {
+#pragma unroll 1
+  for (int k = static_cast<int>(threadIdx.x); k < Tile::kRows * Tile::kColumns; k += kNumThreads) {
+    const int row = k / Tile::kColumns, column = k % Tile::kColumns;
+    typename Tile::Element value = {};
+    if (row >= begin_row && row < from.num_rows && column < from.head_dim) {
+      value = from.data[row * from.row_stride + column * from.column_stride];
+    }
+    *tile.at(row, column) = value;
+  }
+}
+
+/// kNumRows rows of a tile from first_row, a multiple of 8, on.
+template <int kNumRows, class Tile>
+__device__ __forceinline__ auto rows_from(const Tile& tile, int first_row) {
+  using Element = typename Tile::Element;
+  return SharedTile<Element, kNumRows, Tile::kColumns>{tile.data + first_row * Tile::kColumns};
 }
 
 /// One warp writes the tile's rows, those that are there.

@@ -1,15 +1,15 @@
 // What the variants share that store S: the two products by the library, what they read, and O.
 //
-//   S = Q K^T, then the variant makes P in its place, then O = P V
+//   S = Q K^T, then the variant makes P of it, then O = P V
 //
-// Shapes   S, P [batch, num_heads, seqlen_q, seqlen_k] as Element; row_max, row_sum [batch,
-//          num_heads, seqlen_q] fp32. The query heads of a kv head lie one after the other, so a
-//          product has [heads_per_kv_head seqlen_q] rows, batch x num_kv_heads times.
+// Shapes   S [batch, num_heads, seqlen_q, seqlen_k] fp32; P the same as Element, in S's place where
+//          that is fp32; row_max, row_sum [batch, num_heads, seqlen_q] fp32. The query heads of a
+//          kv head lie one after the other, so a product has heads_per_kv_head seqlen_q rows, batch
+//          x num_kv_heads times.
 // Copies   Q, K, V, O whose rows do not lie one after the other go through the workspace; so does V
-//          where there are key lengths, with zeros from there on
-// Scale    16-bit elements: part of the product, for S itself might not fit them
-// NaN      or infinities in V spoil their column of all rows: the library multiplies by hidden
-//          weights, 0, too
+//          where no query sees its last rows, with zeros in their place
+// NaN      or infinities in a row of V that some query sees spoil their column of all rows: the
+//          library multiplies by hidden weights, 0, too
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,7 +29,7 @@ namespace flashlab::cuda {
 /// Of the kernels that have a block for each row, and of the copies.
 inline constexpr int kRowThreads = 256;
 
-/// S or P, row-major.
+/// S or P, row-major, a row for each query of each head.
 template <class Element>
 struct ScoreMatrix {
   Element* data;
@@ -38,14 +38,15 @@ struct ScoreMatrix {
   __device__ Element* row(std::int64_t index) const { return data + index * num_keys; }
 };
 
-/// One row of head_dim elements a block; rows from the key length on, where asked for, are 0.
+/// One row of head_dim elements a block; keys that no query sees, where asked for, become 0.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     copy_rows_kernel(DeviceTensor<const Element> from, Element* to, MaskArguments mask, Sizes sizes,
-                     int num_heads, int num_rows, bool only_keys) {
+                     int num_heads, int num_rows, bool only_seen) {
   const std::int64_t row = blockIdx.x, head = row / num_rows;
   const int i = static_cast<int>(row % num_rows), b = static_cast<int>(head / num_heads);
-  const bool is_there = !only_keys || i < mask.of_batch_entry(b, sizes).keys;
+  const bool is_there =
+      !only_seen || i < mask.of_batch_entry(b, sizes).of_query(sizes.seqlen_q - 1);
   const Element* const source = from.row(b, static_cast<int>(head % num_heads), i);
   for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
     to[row * sizes.head_dim + c] =
@@ -92,8 +93,8 @@ class StoredScores {
   /// With an empty workspace: to ask for its size.
   StoredScores(const AttentionProblem& problem, Workspace& workspace)
       : num_rows(problem.batch * problem.num_heads * problem.seqlen_q),
-        matrix{workspace.take<Element>(num_rows * problem.seqlen_k),
-               static_cast<int>(problem.seqlen_k)},
+        S{workspace.take<float>(num_rows * problem.seqlen_k), static_cast<int>(problem.seqlen_k)},
+        P(weights_in(workspace)),
         row_max(workspace.take<float>(num_rows)),
         row_sum(workspace.take<float>(num_rows)),
         problem_(problem),
@@ -103,48 +104,46 @@ class StoredScores {
         O_copy_(workspace.take<Element>(num_rows * problem.head_dim)),
         library_scratch_(workspace.take<std::byte>(kLibraryScratchBytes)) {}
 
-  static constexpr bool kScaleIsInProduct = sizeof(Element) == 2;
-
-  /// matrix = Q K^T
+  /// S = Q K^T
   void multiply_queries_by_keys(const ForwardCall& call) const {
     const auto arguments = forward_arguments<Element>(call);
     const Element* const Q = rows_of(call, call.tensors.Q, arguments.Q, Q_copy_, false);
     const Element* const K = rows_of(call, call.tensors.K, arguments.K, K_copy_, false);
     const std::int64_t head_dim = problem_.head_dim, seqlen_k = problem_.seqlen_k;
-    library_product(call, "S = Q K^T", arithmetic(call),
-                    {.rows = rows_of_product(),
-                     .columns = seqlen_k,
-                     .depth = head_dim,
-                     .batch = num_products(),
-                     .alpha = kScaleIsInProduct ? arguments.softmax_scale : 1.f},
-                    {Q, head_dim, rows_of_product() * head_dim},
-                    {K, head_dim, seqlen_k * head_dim, true},
-                    {matrix.data, seqlen_k, rows_of_product() * seqlen_k}, library_scratch_);
+    library_product(
+        call, "S = Q K^T", arithmetic(call),
+        {.rows = rows_of_product(),
+         .columns = seqlen_k,
+         .depth = head_dim,
+         .batch = num_products()},
+        {Q, head_dim, rows_of_product() * head_dim}, {K, head_dim, seqlen_k * head_dim, true},
+        {S.data, seqlen_k, rows_of_product() * seqlen_k, DataType::kFloat32}, library_scratch_);
   }
 
-  /// O = matrix V, and lse from row_max and row_sum.
+  /// O = P V, and lse from row_max and row_sum.
   void multiply_weights_by_values(const ForwardCall& call) const {
     const auto arguments = forward_arguments<Element>(call);
     const Element* const V =
-        rows_of(call, call.tensors.V, arguments.V, V_copy_, call.key_lengths != nullptr);
+        rows_of(call, call.tensors.V, arguments.V, V_copy_, has_unseen_keys(call));
     Element* const O = is_row_major(call.tensors.O) ? arguments.O.data : O_copy_;
     const std::int64_t head_dim = problem_.head_dim, seqlen_k = problem_.seqlen_k;
     if (seqlen_k > 0) {
-      library_product(call, "O = P V", arithmetic(call),
-                      {.rows = rows_of_product(),
-                       .columns = head_dim,
-                       .depth = seqlen_k,
-                       .batch = num_products()},
-                      {matrix.data, seqlen_k, rows_of_product() * seqlen_k},
-                      {V, head_dim, seqlen_k * head_dim},
-                      {O, head_dim, rows_of_product() * head_dim}, library_scratch_);
+      library_product(
+          call, "O = P V", arithmetic(call),
+          {.rows = rows_of_product(),
+           .columns = head_dim,
+           .depth = seqlen_k,
+           .batch = num_products()},
+          {P.data, seqlen_k, rows_of_product() * seqlen_k}, {V, head_dim, seqlen_k * head_dim},
+          {O, head_dim, rows_of_product() * head_dim, problem_.dtype}, library_scratch_);
     }
     launch(call, "finish_rows", finish_rows_kernel<Element>, {num_rows, kRowThreads}, arguments, O,
            row_max, row_sum);
   }
 
   const std::int64_t num_rows;  // batch x num_heads x seqlen_q
-  const ScoreMatrix<Element> matrix;
+  const ScoreMatrix<float> S;
+  const ScoreMatrix<Element> P;
   float* const row_max;
   float* const row_sum;
 
@@ -152,6 +151,17 @@ class StoredScores {
   std::int64_t num_products() const { return problem_.batch * problem_.num_kv_heads; }
   std::int64_t num_keys() const { return num_products() * problem_.seqlen_k; }
   std::int64_t rows_of_product() const { return problem_.heads_per_kv_head() * problem_.seqlen_q; }
+  ScoreMatrix<Element> weights_in(Workspace& workspace) const {
+    if constexpr (sizeof(Element) == sizeof(float)) {
+      return S;
+    } else {
+      return {workspace.take<Element>(num_rows * S.num_keys), S.num_keys};
+    }
+  }
+  bool has_unseen_keys(const ForwardCall& call) const {
+    return call.key_lengths != nullptr ||
+           (problem_.mask == Mask::kCausalTopLeft && problem_.seqlen_k > problem_.seqlen_q);
+  }
   static Arithmetic arithmetic(const ForwardCall& call) {
     return {call.problem.dtype, call.options.products};
   }
@@ -159,13 +169,13 @@ class StoredScores {
   /// The tensor's memory, or its copy.
   const Element* rows_of(const ForwardCall& call, const TensorView& tensor,
                          const DeviceTensor<const Element>& from, Element* copy,
-                         bool only_keys) const {
-    if (!only_keys && is_row_major(tensor)) return from.data;
+                         bool only_seen) const {
+    if (!only_seen && is_row_major(tensor)) return from.data;
     const std::int64_t num_heads = tensor.shape[1], rows = tensor.shape[2];
     launch(call, "copy_rows", copy_rows_kernel<Element>,
            {problem_.batch * num_heads * rows, kRowThreads}, from, copy,
            MaskArguments{problem_.mask, call.key_lengths}, sizes_of(problem_),
-           static_cast<int>(num_heads), static_cast<int>(rows), only_keys);
+           static_cast<int>(num_heads), static_cast<int>(rows), only_seen);
     return copy;
   }
 

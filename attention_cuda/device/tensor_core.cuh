@@ -124,6 +124,10 @@ struct TensorCoreFloat {
     __device__ __forceinline__ explicit Columns(const Tile& tile)
         : even(tile, lane_id() % 4 * 2, lane_id() / 16, lane_id() / 4 % 4 * 4),
           odd(tile, lane_id() % 4 * 2 + 1, lane_id() / 16, lane_id() / 4 % 4 * 4) {}
+    __device__ __forceinline__ void skip_chunks(int index) {
+      even.skip_chunks(index);
+      odd.skip_chunks(index);
+    }
     LaneRow<Tile> even, odd;
   };
   template <class Tile>
@@ -171,20 +175,30 @@ struct TensorCoreFloat {
     set(a, 3, sums[0][3]);
   }
   __device__ __forceinline__ static void multiply_add(float (&sum)[4], const A& a, const B& b) {
-    if constexpr (kInTwoParts) {  // the small terms first
-      ptx::mma_m16n8k8_tf32(sum, a.r[1], b.r[0]);
-      ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[1]);
+    if constexpr (kInTwoParts) {
+      // Tensor cores cut their sums off. From 0, that is little; what was there is added rounded.
+      float product[4] = {};
+      ptx::mma_m16n8k8_tf32(product, a.r[1], b.r[0]);
+      ptx::mma_m16n8k8_tf32(product, a.r[0], b.r[1]);
+      ptx::mma_m16n8k8_tf32(product, a.r[0], b.r[0]);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[e] += product[e];
+    } else {
+      ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[0]);
     }
-    ptx::mma_m16n8k8_tf32(sum, a.r[0], b.r[0]);
   }
 
  private:
   template <class Fragment>
   __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
-    const std::uint32_t high = ptx::to_tf32(value);
-    fragment.r[0][i] = high;
     if constexpr (kInTwoParts) {
-      fragment.r[1][i] = ptx::to_tf32(value - __uint_as_float(high));
+      // The nearest tf32 in two operations where cvt.rna takes three; of the rest the tensor core
+      // drops what is below 2^-21 of the value. A NaN stays one in the rest.
+      const std::uint32_t high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
+      fragment.r[0][i] = high;
+      fragment.r[1][i] = __float_as_uint(value - __uint_as_float(high));
+    } else {
+      fragment.r[0][i] = ptx::to_tf32(value);
     }
   }
 };

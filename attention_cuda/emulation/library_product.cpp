@@ -23,13 +23,12 @@ Element element_of(const ProductOperand& matrix, std::int64_t batch, std::int64_
                               : data[row * matrix.row_stride + column];
 }
 
-template <class Element>
+template <class Element, class Result>
 void multiply(Products products, const ProductShape& shape, const ProductOperand& A,
               const ProductOperand& B, const ProductResult& C) {
   for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
     for (std::int64_t row = 0; row < shape.rows; ++row) {
-      Element* const c =
-          static_cast<Element*>(C.data) + batch * C.batch_stride + row * C.row_stride;
+      Result* const c = static_cast<Result*>(C.data) + batch * C.batch_stride + row * C.row_stride;
       for (std::int64_t column = 0; column < shape.columns; ++column) {
         double sum = 0;
         for (std::int64_t k = 0; k < shape.depth; ++k) {
@@ -38,9 +37,19 @@ void multiply(Products products, const ProductShape& shape, const ProductOperand
         }
         sum *= shape.alpha;
         if (shape.beta != 0) sum += shape.beta * ptx::to_float(c[column]);
-        c[column] = ptx::from_float<Element>(static_cast<float>(sum));
+        c[column] = ptx::from_float<Result>(static_cast<float>(sum));
       }
     }
+  }
+}
+
+template <class Element>
+void multiply_into(const Arithmetic& arithmetic, const ProductShape& shape, const ProductOperand& A,
+                   const ProductOperand& B, const ProductResult& C) {
+  if (C.dtype == DataType::kFloat32) {
+    multiply<Element, float>(arithmetic.products, shape, A, B, C);
+  } else {
+    multiply<Element, Element>(arithmetic.products, shape, A, B, C);
   }
 }
 
@@ -52,11 +61,11 @@ void library_product(const Call& call, std::string_view name, const Arithmetic& 
   const Step step(call, name);
   switch (arithmetic.dtype) {
     case DataType::kBFloat16:
-      return multiply<BFloat16>(arithmetic.products, shape, A, B, C);
+      return multiply_into<BFloat16>(arithmetic, shape, A, B, C);
     case DataType::kFloat16:
-      return multiply<Float16>(arithmetic.products, shape, A, B, C);
+      return multiply_into<Float16>(arithmetic, shape, A, B, C);
     default:
-      return multiply<float>(arithmetic.products, shape, A, B, C);
+      return multiply_into<float>(arithmetic, shape, A, B, C);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <span>
 
@@ -11,6 +12,13 @@
 
 namespace flashlab::cuda::emulation {
 namespace {
+
+/// Tensor cores cut the sum off instead of rounding it: its error has a direction.
+float toward_zero(double value) {
+  const float nearest = static_cast<float>(value);
+  const bool is_too_far = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+  return is_too_far ? std::nextafter(nearest, 0.f) : nearest;
+}
 
 constexpr int kM = 16, kN = 8;
 
@@ -83,7 +91,7 @@ struct Operands {
     for (int l = 0; l < kWarpLanes; ++l) {
       for (int r = 0; r < 4; ++r) {
         lanes[static_cast<std::size_t>(l)]->d[r] =
-            static_cast<float>(D[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2]);
+            toward_zero(D[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2]);
       }
     }
   }

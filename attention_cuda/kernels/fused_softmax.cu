@@ -5,7 +5,7 @@
 //   O = P V                                       the library's product;  lse = m + log l
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
-//            S and P are stored in the tensors' type
+//            S fp32, P in the tensors' type
 // Tiles      sS [seqlen_k] fp32: the row, once it is read; a row that does not fit into 48 KiB is
 //            read three times
 // Grid       a block a row; hidden scores are not read
@@ -35,35 +35,35 @@ constexpr int kMostStoredKeys =
     static_cast<int>(kSharedBytesWithoutAsking / sizeof(float)) - kReduceFloats;
 
 /// A row's scores after scaling, in shared memory if they are stored there.
-template <class Element, bool kIsStored>
+template <bool kIsStored>
 struct ScaledRow {
-  const Element* row;
+  const float* row;
   float* sS;
   float scale;
 
   /// Reads a score for the first time.
   __device__ float read(int j) const {
-    const float s = scale * ptx::to_float(row[j]);
+    const float s = scale * row[j];
     if constexpr (kIsStored) sS[j] = s;
     return s;
   }
   __device__ float again(int j) const {
     if constexpr (kIsStored) return sS[j];
-    return scale * ptx::to_float(row[j]);
+    return scale * row[j];
   }
 };
 
 /// Each thread takes every kRowThreads-th key, and reads again only what it has read itself.
 template <class Element, bool kIsStored>
 __global__ void __launch_bounds__(kRowThreads)
-    fused_softmax_kernel(ScoreMatrix<Element> S, MaskArguments mask, Sizes sizes,
-                         float softmax_scale, float* row_max, float* row_sum) {
+    fused_softmax_kernel(ScoreMatrix<float> S, ScoreMatrix<Element> P, MaskArguments mask,
+                         Sizes sizes, float softmax_scale, float* row_max, float* row_sum) {
   float* const shared = reinterpret_cast<float*>(ptx::shared_memory());
   const int thread = static_cast<int>(threadIdx.x);
   const Place place = place_of(blockIdx.x, sizes.seqlen_q, sizes);
   const int num_visible = mask.of_batch_entry(place.b, sizes).of_query(place.part);
-  Element* const row = S.row(blockIdx.x);
-  const ScaledRow<Element, kIsStored> scores = {row, shared + kReduceFloats, softmax_scale};
+  Element* const row = P.row(blockIdx.x);
+  const ScaledRow<kIsStored> scores = {S.row(blockIdx.x), shared + kReduceFloats, softmax_scale};
 
   float largest = -INFINITY;
   for (int j = thread; j < num_visible; j += kRowThreads) {
@@ -102,8 +102,8 @@ void launch_three_steps(const ForwardCall& call) {
   launch(call, "fused_softmax",
          is_stored ? fused_softmax_kernel<Element, true> : fused_softmax_kernel<Element, false>,
          {scores.num_rows, kRowThreads, sizeof(float) * static_cast<std::size_t>(shared_floats)},
-         scores.matrix, arguments.mask, arguments.sizes,
-         scores.kScaleIsInProduct ? 1.f : arguments.softmax_scale, scores.row_max, scores.row_sum);
+         scores.S, scores.P, arguments.mask, arguments.sizes, arguments.softmax_scale,
+         scores.row_max, scores.row_sum);
   scores.multiply_weights_by_values(call);
 }
 

@@ -1,18 +1,18 @@
 // naive forward: step by step, every step a kernel that reads and writes global memory.
 //
 //   S = Q K^T                 the library's product
-//   S = softmax_scale S       (16-bit elements: in the product)
+//   S = softmax_scale S
 //   S_ij = -inf               where query i does not see key j
 //   m = rowmax S
 //   P = S - m
 //   P = exp P
 //   l = rowsum P
-//   P = P / l
+//   P = P / l                 16-bit elements: into an array of that type
 //   O = P V                   the library's product;  lse = m + log l
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 //                                    m, l                    [batch, num_heads, seqlen_q]  fp32
-//            S and P are stored in the tensors' type
+//            all fp32, but for the last P, which is stored in the tensors' type
 // Grid       a block a row
 // Traffic    S: 2 stores, 3 loads, and the hidden part is stored once more; P: 3 stores, 4 loads
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
@@ -39,73 +39,69 @@ constexpr std::size_t kReduceBytes = kRowThreads / kWarpSize * sizeof(float);
 
 __device__ __forceinline__ int first_key() { return static_cast<int>(threadIdx.x); }
 
-template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_scale_kernel(ScoreMatrix<Element> S, float softmax_scale) {
-  Element* const row = S.row(blockIdx.x);
+    naive_scale_kernel(ScoreMatrix<float> S, float softmax_scale) {
+  float* const row = S.row(blockIdx.x);
   for (int j = first_key(); j < S.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(softmax_scale * ptx::to_float(row[j]));
+    row[j] = softmax_scale * row[j];
   }
 }
 
-template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_mask_kernel(ScoreMatrix<Element> S, MaskArguments mask, Sizes sizes) {
+    naive_mask_kernel(ScoreMatrix<float> S, MaskArguments mask, Sizes sizes) {
   const Place place = place_of(blockIdx.x, sizes.seqlen_q, sizes);
   const int num_visible = mask.of_batch_entry(place.b, sizes).of_query(place.part);
-  Element* const row = S.row(blockIdx.x);
+  float* const row = S.row(blockIdx.x);
   for (int j = num_visible + first_key(); j < S.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(-INFINITY);
+    row[j] = -INFINITY;
   }
 }
 
-template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_row_max_kernel(ScoreMatrix<Element> S, float* row_max) {
-  const Element* const row = S.row(blockIdx.x);
+    naive_row_max_kernel(ScoreMatrix<float> S, float* row_max) {
+  const float* const row = S.row(blockIdx.x);
   float largest = -INFINITY;
   for (int j = first_key(); j < S.num_keys; j += kRowThreads) {
-    largest = fmaxf(largest, ptx::to_float(row[j]));
+    largest = fmaxf(largest, row[j]);
   }
   largest = block_max<kRowThreads>(largest, reinterpret_cast<float*>(ptx::shared_memory()));
   if (threadIdx.x == 0) row_max[blockIdx.x] = largest;
 }
 
-template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_subtract_kernel(ScoreMatrix<Element> S, const float* row_max) {
-  Element* const row = S.row(blockIdx.x);
+    naive_subtract_kernel(ScoreMatrix<float> S, const float* row_max) {
+  float* const row = S.row(blockIdx.x);
   const float shift = shift_of(row_max[blockIdx.x]);
   for (int j = first_key(); j < S.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(ptx::to_float(row[j]) - shift);
+    row[j] = row[j] - shift;
   }
 }
 
-template <class Element>
-__global__ void __launch_bounds__(kRowThreads) naive_exp_kernel(ScoreMatrix<Element> P) {
-  Element* const row = P.row(blockIdx.x);
+__global__ void __launch_bounds__(kRowThreads) naive_exp_kernel(ScoreMatrix<float> P) {
+  float* const row = P.row(blockIdx.x);
   for (int j = first_key(); j < P.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(expf(ptx::to_float(row[j])));
+    row[j] = expf(row[j]);
   }
 }
 
-template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_row_sum_kernel(ScoreMatrix<Element> P, float* row_sum) {
-  const Element* const row = P.row(blockIdx.x);
+    naive_row_sum_kernel(ScoreMatrix<float> P, float* row_sum) {
+  const float* const row = P.row(blockIdx.x);
   float sum = 0;
-  for (int j = first_key(); j < P.num_keys; j += kRowThreads) sum += ptx::to_float(row[j]);
+  for (int j = first_key(); j < P.num_keys; j += kRowThreads) sum += row[j];
   sum = block_sum<kRowThreads>(sum, reinterpret_cast<float*>(ptx::shared_memory()));
   if (threadIdx.x == 0) row_sum[blockIdx.x] = sum;
 }
 
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
-    naive_divide_kernel(ScoreMatrix<Element> P, const float* row_sum) {
+    naive_divide_kernel(ScoreMatrix<float> exponentials, const float* row_sum,
+                        ScoreMatrix<Element> P) {
+  const float* const from = exponentials.row(blockIdx.x);
   Element* const row = P.row(blockIdx.x);
   const float divisor = divisor_of(row_sum[blockIdx.x]);
   for (int j = first_key(); j < P.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(ptx::to_float(row[j]) / divisor);
+    row[j] = ptx::from_float<Element>(from[j] / divisor);
   }
 }
 
@@ -120,22 +116,16 @@ void launch_steps(const ForwardCall& call) {
   const LaunchShape reducing = {scores.num_rows, kRowThreads, kReduceBytes};
 
   scores.multiply_queries_by_keys(call);
-  if (!scores.kScaleIsInProduct) {
-    launch(call, "naive_scale", naive_scale_kernel<Element>, shape, scores.matrix,
-           arguments.softmax_scale);
-  }
+  launch(call, "naive_scale", naive_scale_kernel, shape, scores.S, arguments.softmax_scale);
   if (call.problem.mask != Mask::kNone || call.key_lengths != nullptr) {
-    launch(call, "naive_mask", naive_mask_kernel<Element>, shape, scores.matrix, arguments.mask,
-           arguments.sizes);
+    launch(call, "naive_mask", naive_mask_kernel, shape, scores.S, arguments.mask, arguments.sizes);
   }
-  launch(call, "naive_row_max", naive_row_max_kernel<Element>, reducing, scores.matrix,
-         scores.row_max);
-  launch(call, "naive_subtract", naive_subtract_kernel<Element>, shape, scores.matrix,
-         scores.row_max);
-  launch(call, "naive_exp", naive_exp_kernel<Element>, shape, scores.matrix);
-  launch(call, "naive_row_sum", naive_row_sum_kernel<Element>, reducing, scores.matrix,
-         scores.row_sum);
-  launch(call, "naive_divide", naive_divide_kernel<Element>, shape, scores.matrix, scores.row_sum);
+  launch(call, "naive_row_max", naive_row_max_kernel, reducing, scores.S, scores.row_max);
+  launch(call, "naive_subtract", naive_subtract_kernel, shape, scores.S, scores.row_max);
+  launch(call, "naive_exp", naive_exp_kernel, shape, scores.S);
+  launch(call, "naive_row_sum", naive_row_sum_kernel, reducing, scores.S, scores.row_sum);
+  launch(call, "naive_divide", naive_divide_kernel<Element>, shape, scores.S, scores.row_sum,
+         scores.P);
   scores.multiply_weights_by_values(call);
 }
 

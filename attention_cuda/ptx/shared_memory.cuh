@@ -33,4 +33,26 @@ __device__ __forceinline__ float load_shared_float(SharedAddress address) {
   return value;
 }
 
+__device__ __forceinline__ void store_shared(SharedAddress address, std::uint32_t value) {
+  asm volatile("st.shared.b32 [%0], %1;" : : "r"(address), "r"(value) : "memory");
+}
+
+/// 8-byte aligned.
+__device__ __forceinline__ void store_shared(SharedAddress address, float first, float second) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
+               :
+               : "r"(address), "f"(first), "f"(second)
+               : "memory");
+}
+
+/// 16-byte aligned.
+__device__ __forceinline__ float4 load_shared_float4(SharedAddress address) {
+  float4 values;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(values.x), "=f"(values.y), "=f"(values.z), "=f"(values.w)
+               : "r"(address)
+               : "memory");
+  return values;
+}
+
 }  // namespace flashlab::cuda::ptx

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/emulation/fibers.hpp"
+#include "attention_cuda/emulation/vector_types.hpp"
 
 namespace flashlab::cuda::ptx {
 
@@ -18,6 +19,16 @@ inline SharedAddress opaque(SharedAddress address) { return address; }
 
 inline float load_shared_float(SharedAddress address) {
   return *reinterpret_cast<const float*>(address);
+}
+inline void store_shared(SharedAddress address, std::uint32_t value) {
+  *reinterpret_cast<std::uint32_t*>(address) = value;
+}
+inline void store_shared(SharedAddress address, float first, float second) {
+  reinterpret_cast<float*>(address)[0] = first;
+  reinterpret_cast<float*>(address)[1] = second;
+}
+inline float4 load_shared_float4(SharedAddress address) {
+  return *reinterpret_cast<const float4*>(address);
 }
 
 }  // namespace flashlab::cuda::ptx

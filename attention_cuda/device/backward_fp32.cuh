@@ -1,0 +1,157 @@
+// What the fp32 backward kernels share: tiles, how threads divide the products, and the step from
+// S and dP to P and dS.
+//
+// Half of a block's threads makes S and P, the other half dP and dS at the same time: all products
+// are of 8 x 8 sums a thread (where head_dim is 64), and a thread keeps one gradient, not two.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/device/reduce.cuh"
+#include "attention_cuda/device/tile_product.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+
+namespace flashlab::cuda {
+
+template <int kPaddedHeadDim>
+struct BackwardConfig {
+  static constexpr int kHeadDim = kPaddedHeadDim;
+  static constexpr int kBlock = kHeadDim <= 64 ? 64 : 4096 / kHeadDim;
+  static constexpr int kBlockQ = kBlock, kBlockKV = kBlock;
+  static constexpr int kHalfThreads = 64, kNumThreads = 2 * kHalfThreads;
+  static constexpr int kBlocksPerSM = 2;
+  /// What compute capability 8.6 and 8.9 have; 9.0 has room for two such blocks.
+  static constexpr int kMaxSharedBytes = 99 << 10;
+
+  using QueryTile = SharedTile<float, kBlockQ, kHeadDim>;   // Q, dO
+  using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;    // K, V
+  using WeightTile = SharedTile<float, kBlockQ, kBlockKV>;  // P, dS
+
+  using WeightGrid = ProductGrid<kBlockQ, kBlockKV, kHalfThreads, 8>;
+  /// dK or dV, 8 rows a thread.
+  using KeyGrid = ProductGrid<kBlockKV, kHeadDim, kHalfThreads, kHalfThreads * 8 / kBlockKV>;
+  /// dQ, 4 rows a thread.
+  using QueryGrid = ProductGrid<kBlockQ, kHeadDim, kNumThreads, kNumThreads * 4 / kBlockQ>;
+};
+
+/// One query's, as its thread read them.
+struct QueryStatistics {
+  float lse_log2, delta;  // lse in powers of two
+  int limit;              // the query sees keys 0 … limit - 1; none where its lse is -inf
+};
+
+__device__ __forceinline__ QueryStatistics
+query_statistics(const BackwardArguments<float>& arguments, const float* delta,
+                 const VisibleKeys& visible, int b, int h, int i) {
+  const Sizes& sizes = arguments.sizes;
+  if (i >= sizes.seqlen_q) return {0.f, 0.f, 0};
+  const float lse = *arguments.lse.row(b, h, i);
+  if (lse == -INFINITY) return {0.f, 0.f, 0};
+  const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.of_query(i)};
+}
+
+/// Those of a query tile, in shared memory.
+template <int kBlockQ>
+struct SharedStatistics {
+  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(QueryStatistics));
+
+  QueryStatistics* data;
+
+  /// Thread t brings query t's.
+  __device__ __forceinline__ void put(const QueryStatistics& statistics) const {
+    if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
+  }
+  /// Whether some query does not see some key before kv_end; a whole warp asks.
+  __device__ __forceinline__ bool hide_some(int kv_end) const {
+    bool hide = false;
+    for (int i = static_cast<int>(threadIdx.x) % kWarpSize; i < kBlockQ; i += kWarpSize) {
+      hide = hide || data[i].limit < kv_end;
+    }
+    return __any_sync(kAllLanes, hide) != 0;
+  }
+};
+
+/// P = exp(scale S - lse); S as Q K^T came out.
+template <class Grid, class Tile, class Statistics>
+__device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::Sums& S,
+                                        const Statistics& statistics, int kv_begin,
+                                        float softmax_scale_log2, const Tile& sP) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+    const int row = grid.single_row(r);
+    const QueryStatistics query = statistics.data[row];
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; ++c) {
+      const int column = grid.single_column(c);
+      const float P = ptx::exp2_approximate(fmaf(S[r][c], softmax_scale_log2, -query.lse_log2));
+      *sP.at(row, column) = kv_begin + column < query.limit ? P : kHiddenWeight;
+    }
+  }
+}
+
+/// dS = P o (dP - delta); sdS may be sP.
+template <class Grid, class Tile, class Statistics>
+__device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::Sums& dP,
+                                         const Statistics& statistics, int kv_begin, const Tile& sP,
+                                         const Tile& sdS) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+    const int row = grid.single_row(r);
+    const QueryStatistics query = statistics.data[row];
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; ++c) {
+      const int column = grid.single_column(c);
+      const float dS = *sP.at(row, column) * (dP[r][c] - query.delta);
+      *sdS.at(row, column) = kv_begin + column < query.limit ? dS : kHiddenWeight;
+    }
+  }
+}
+
+/// Four neighbouring columns of a gradient, those that head_dim has.
+__device__ __forceinline__ void store_4(const GlobalRows<float>& to, int row, int column,
+                                        const float* values, float scale) {
+  if (row >= to.num_rows || column >= to.head_dim) return;
+  float* const target = to.data + row * to.row_stride;
+  if (to.is_aligned) {
+    *reinterpret_cast<float4*>(target + column) =
+        make_float4(scale * values[0], scale * values[1], scale * values[2], scale * values[3]);
+    return;
+  }
+  for (int e = 0; e < 4 && column + e < to.head_dim; ++e) {
+    target[(column + e) * to.column_stride] = scale * values[e];
+  }
+}
+
+/// A thread's sums, of which it has single rows, as add_product_nn leaves them.
+template <class Grid>
+__device__ __forceinline__ void store_single_rows(const Grid& grid, const typename Grid::Sums& sums,
+                                                  float scale, const GlobalRows<float>& to) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; c += 4) {
+      store_4(to, grid.single_row(r), 4 * grid.column_chunk(c / 4), &sums[r][c], scale);
+    }
+  }
+}
+
+/// Of which it has rows in fours, as add_product_tn leaves them.
+template <class Grid>
+__device__ __forceinline__ void store_row_chunks(const Grid& grid, const typename Grid::Sums& sums,
+                                                 float scale, const GlobalRows<float>& to) {
+#pragma unroll
+  for (int r = 0; r < Grid::kRows; ++r) {
+    const int row = 4 * grid.row_chunk(r / 4) + r % 4;
+#pragma unroll
+    for (int c = 0; c < Grid::kColumns; c += 4) {
+      store_4(to, row, 4 * grid.column_chunk(c / 4), &sums[r][c], scale);
+    }
+  }
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,338 @@
+// The part of the tensor-core backward pass in which a block owns a K/V tile: dK and dV of it, and
+// its share of dQ where one is wanted.
+//
+//   for each query head of the kv head, each query tile i that sees the tile:
+//     S^T = K Qi^T,  P^T = e^(scale S^T - lse),  dP^T = V dOi^T,  dS^T = P^T o (dP^T - delta)
+//     dV += P^T dOi,  dK += dS^T Qi,  and a tile later, beside the next one's products, dQi += dS K
+//
+// The keys are the rows of S^T, so that P^T and dS^T lie in registers as the next products want
+// them; only dS goes through shared memory, because dQ adds over the keys of all warps.
+//
+// Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
+//          sdS [kBlockKV, kBlockQ] as often: with two, one barrier a query tile is enough;
+//          S^T, dP^T kChunk queries at a time, dK, dV, dQ in registers
+// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each. Where there are more warps than that, some share
+//          keys: each makes its part of P^T and dS^T, which then go through shared memory, and its
+//          columns of dV and dK. dQ: kWarpsQ x the rest, queries x columns
+// dQ       is added up in fp32 in the order of the fragments, so that each addition of a warp is
+//          one line of 128 bytes: [batch, num_heads, q tile][warp][element][lane]
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/device/backward_mma.cuh"
+#include "attention_cuda/device/key_tile_config.cuh"
+#include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/shared_tile.cuh"
+#include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+
+namespace flashlab::cuda {
+
+/// What a block has to know all the time.
+struct KeyTileFacts {
+  int b, kv_head;
+  int first_key;    // of the tile
+  int end_key;      // of those that any query sees
+  int first_query;  // that sees the tile's first key
+  int begin_query;  // that sees any key
+  int keys, diagonal;
+
+  /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
+  __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
+};
+
+/// One block's work.
+template <class Config>
+class KeyTileBlock {
+  using TensorCore = typename Config::TensorCore;
+  using Element = typename Config::Element;
+  using Scores = WarpSums<Config::kRowTiles, Config::kWarpChunk / 8>;
+  static constexpr int kChunkElements = Config::KeyTile::kChunkElements;
+  using KeyGradients = WarpSums<Config::kRowTiles, Config::kWarpColumns / 8>;
+
+ public:
+  __device__ __forceinline__ KeyTileBlock(const BackwardArguments<Element>& arguments,
+                                          const float* delta, float* dQ_sums, bool is_aligned)
+      : arguments_(arguments), delta_(delta), dQ_sums_(dQ_sums), is_aligned_(is_aligned) {
+    unsigned char* memory = ptx::shared_memory();
+    const auto take = [&](int bytes) {
+      unsigned char* const array = memory;
+      memory += bytes;
+      return array;
+    };
+    sK_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
+    sV_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
+    sQ_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
+    sdO_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
+    sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
+    lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
+    stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
+    facts_ = facts();
+  }
+
+  /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
+  __device__ __forceinline__ void run() {
+    KeyGradients dK, dV;
+    set_to_zero(dK);
+    set_to_zero(dV);
+    const int num_q_tiles = static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
+    const int first_tile = facts_.first_query / Config::kBlockQ;  // may lie beyond the last one
+    if (facts_.first_key < facts_.end_key && first_tile < num_q_tiles) {
+      load_keys();
+      walk_queries(dK, dV, first_tile, num_q_tiles);
+    }
+    write_gradients(dK, dV);
+  }
+
+ private:
+  /// 1. Which keys, and which queries see them.
+  __device__ __forceinline__ KeyTileFacts facts() const {
+    const Sizes& sizes = arguments_.sizes;
+    const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
+    const Place place = place_of_kv(blockIdx.x, num_tiles, sizes);
+    const VisibleKeys visible = arguments_.mask.of_batch_entry(place.b, sizes);
+    const int first_key = place.part * Config::kBlockKV;
+    return {place.b,
+            place.h,
+            first_key,
+            sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1),
+            visible.first_query(first_key),
+            visible.first_query(0),
+            visible.keys,
+            visible.is_causal ? visible.diagonal : visible.keys - 1};
+  }
+  /// Made anew where it is used: what follows from it would otherwise take registers all the time.
+  static __device__ __forceinline__ int warp() {
+    return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+  }
+  static __device__ __forceinline__ int warp_first_key() {
+    return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
+  }
+  static __device__ __forceinline__ int warp_first_column() {
+    return Config::kColumnWarps == 1 ? 0 : warp() / Config::kKeyWarps * Config::kWarpColumns;
+  }
+  __device__ __forceinline__ typename Config::QueryTile query_tile(Element* tiles,
+                                                                   int stage) const {
+    return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
+  }
+  __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
+    return {sdS_ + index % Config::kGradientTiles * Config::kBlockKV * Config::kBlockQ};
+  }
+
+  __device__ __forceinline__ void load_keys() const {
+    const auto rows = [&](const DeviceTensor<const Element>& tensor) {
+      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key, facts_.end_key,
+                         arguments_.sizes.head_dim, is_aligned_);
+    };
+    load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
+    load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
+  }
+
+  /// Rows of queries that see no key may hold anything: they count as 0. What is returned, of one
+  /// query, put_statistics writes.
+  __device__ __forceinline__ QueryStatistics load_queries(int h, int tile, int stage) const {
+    const int first = tile * Config::kBlockQ;
+    const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
+      // What is rare is one path, so that the loop stays short.
+      const bool is_fast = is_aligned_ && first >= facts_.begin_query;
+      const auto rows = global_rows(tensor, facts_.b, h, first, arguments_.sizes.seqlen_q,
+                                    arguments_.sizes.head_dim, true);
+      if (is_fast) {
+        load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
+      } else {
+        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
+                                                facts_.begin_query - first);
+      }
+    };
+    load(sQ_, arguments_.Q);
+    load(sdO_, arguments_.dO);
+    ptx::cp_async_commit();
+    if (threadIdx.x >= Config::kBlockQ) return {};
+    return load_statistics(arguments_, delta_, facts_.b, h, first + static_cast<int>(threadIdx.x));
+  }
+
+  __device__ __forceinline__ void put_statistics(const QueryStatistics& statistics,
+                                                 int stage) const {
+    if (threadIdx.x >= Config::kBlockQ) return;
+    lse_log2_[stage * Config::kBlockQ + threadIdx.x] = statistics.lse_log2;
+    stage_delta_[stage * Config::kBlockQ + threadIdx.x] = statistics.delta;
+  }
+
+  __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV, int first_tile,
+                                               int num_q_tiles) {
+    const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_.kv_head * heads;
+    const int num_items = heads * (num_q_tiles - first_tile);
+    int head = first_head, tile = first_tile;  // of this item
+    int previous = 0;                          // dQ tile of the one before
+    if constexpr (Config::kStages == 2) put_statistics(load_queries(head, tile, 0), 0);
+    for (int item = 0; item < num_items; ++item) {
+      const int stage = Config::kStages == 2 ? item % 2 : 0;
+      const bool is_last = tile + 1 == num_q_tiles;
+      const int next_head = head + is_last, next_tile = is_last ? first_tile : tile + 1;
+      QueryStatistics statistics = {};
+
+      // 2. This item's Q and dO, and the dS before it, are there for all; the next ones set off.
+      if constexpr (Config::kStages == 2) {
+        ptx::cp_async_wait<0>();
+        __syncthreads();
+        if (item + 1 < num_items) statistics = load_queries(next_head, next_tile, 1 - stage);
+      } else {
+        __syncthreads();
+        statistics = load_queries(head, tile, 0);
+      }
+
+      // 3. dQ of the item before.
+      if constexpr (Config::kWithDQ && !Config::kSharesScores) {
+        if (item > 0) add_dQ(gradient_tile(item - 1), previous);
+      }
+      put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
+      if constexpr (Config::kStages == 1) {
+        ptx::cp_async_wait<0>();
+        __syncthreads();
+      }
+
+      // 4. dV and dK.
+      previous = (facts_.b * arguments_.sizes.num_heads + head) * num_q_tiles + tile;
+      if constexpr (Config::kSharesScores) {
+        add_shared_tile(dK, dV, tile, stage, previous);
+      } else {
+#pragma unroll 1
+        for (int q = 0; q < Config::kBlockQ; q += Config::kWarpChunk) {
+          add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
+        }
+      }
+      head = next_head;
+      tile = next_tile;
+    }
+    if constexpr (Config::kWithDQ && !Config::kSharesScores) {
+      __syncthreads();
+      add_dQ(gradient_tile(num_items - 1), previous);
+    }
+  }
+
+  /// P^T and dS^T of the warp's keys and kWarpChunk queries; false: all hidden, and not set.
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int tile, int q, int stage) const {
+    const float scale_log2 = arguments_.softmax_scale * kLog2E;
+    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
+    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
+    const int key = facts_.first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
+    const VisibleKeys visible = facts_.visible();
+    if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
+
+    multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
+                              BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q)));
+    multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
+                              BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q)));
+    if (key + Config::kWarpKeys > visible.of_query(query)) {
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+    } else {
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+    }
+    return true;
+  }
+
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries, and dS^T to shared memory.
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
+                                            int stage,
+                                            const typename Config::GradientTile& sdS) const {
+    Scores S, dP;
+    const bool is_visible = score(S, dP, tile, q, stage);
+    if (!is_visible) set_to_zero(dP);
+    if constexpr (Config::kWithDQ) {
+      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
+    }
+    if (!is_visible) return;
+    const auto chunk = [&](Element* tiles) {
+      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage), q));
+    };
+    multiply_sums<TensorCore>(dV, S, chunk(sdO_));
+    multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
+  }
+
+  /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
+  /// of the queries, and take all of them for their columns of dV and dK.
+  __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV, int tile,
+                                                  int stage, int dQ_tile) const {
+    const auto sP = gradient_tile(1), sdS = gradient_tile(0);
+    {
+      Scores S, dP;
+      const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
+      if (!score(S, dP, tile, q, stage)) {
+        set_to_zero(S);
+        set_to_zero(dP);
+      }
+      put_sums(sP, warp_first_key(), q, S);
+      put_sums(sdS, warp_first_key(), q, dP);
+    }
+    __syncthreads();
+    const auto keys = [](const typename Config::GradientTile& of) {
+      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()));
+    };
+    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
+    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
+    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile);
+  }
+
+  template <class Tile>
+  static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
+    typename TensorCore::template BColumns<Tile> columns(tile);
+    if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
+    return columns;
+  }
+
+  __device__ __forceinline__ void add_dQ(const typename Config::GradientTile& sdS,
+                                         int dQ_tile) const {
+    const int warp = KeyTileBlock::warp();
+    const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
+    const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
+    WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
+    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS);
+    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
+    dS.skip_chunks(first_query / kChunkElements);
+    K.skip_chunks(first_column / kChunkElements);
+    multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
+
+    constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
+    float* to = dQ_sums_ + static_cast<std::int64_t>(dQ_tile) * Config::kTileElements +
+                (warp * kWarpElements + lane_id());
+#pragma unroll
+    for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
+#pragma unroll
+      for (int n = 0; n < Config::kWarpColumnsDQ / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          atomicAdd(to, dQ[m][n][i]);
+          to += 32;
+        }
+      }
+    }
+  }
+
+  /// 5. dK and dV in rows, by way of the tiles of K and V.
+  __device__ __forceinline__ void write_gradients(const KeyGradients& dK, const KeyGradients& dV) {
+    __syncthreads();
+    put_sums(sK_, warp_first_key(), warp_first_column(), dK, arguments_.softmax_scale);
+    put_sums(sV_, warp_first_key(), warp_first_column(), dV);
+    __syncthreads();
+    constexpr int kRows = Config::kBlockKV / Config::kWarps;
+    static_assert(kRows % 8 == 0);
+    const auto rows = [&](const DeviceTensor<Element>& tensor) {
+      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key + warp() * kRows,
+                         arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
+    };
+    store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
+    store_rows(rows_from<kRows>(sV_, warp() * kRows), rows(arguments_.dV));
+  }
+
+  const BackwardArguments<Element>& arguments_;
+  const float* const delta_;
+  float* const dQ_sums_;
+  const bool is_aligned_;
+  typename Config::KeyTile sK_, sV_;
+  Element *sQ_, *sdO_, *sdS_;
+  float *lse_log2_, *stage_delta_;
+  KeyTileFacts facts_;
+};
+
+}  // namespace flashlab::cuda

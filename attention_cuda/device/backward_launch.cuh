@@ -1,0 +1,53 @@
+// What the launchers of the tensor-core backward kernels share.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/tensor_core.cuh"
+
+namespace flashlab::cuda {
+
+/// Calls work.operator()<TensorCore>() for the 16-bit type of this call.
+template <class Work>
+void with_tensor_core_16(const Call& call, const Work& work) {
+  if (call.problem.dtype == DataType::kBFloat16) {
+    work.template operator()<TensorCore16<BFloat16>>();
+  } else {
+    work.template operator()<TensorCore16<Float16>>();
+  }
+}
+
+/// Calls work.operator()<TensorCore>() for what multiplies the fp32 values of this call.
+template <class Work>
+void with_tensor_core_32(const Call& call, const Work& work) {
+  if (call.options.products == Products::kTensorFloat32) {
+    work.template operator()<TensorCoreTf32>();
+  } else {
+    work.template operator()<TensorCoreTf32x3>();
+  }
+}
+
+/// Whether all rows that the kernels read and write can be copied 16 bytes at a time.
+template <class Element>
+bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
+  const int head_dim = arguments.sizes.head_dim;
+  return arguments.Q.has_aligned_rows(head_dim) && arguments.K.has_aligned_rows(head_dim) &&
+         arguments.V.has_aligned_rows(head_dim) && arguments.dO.has_aligned_rows(head_dim) &&
+         arguments.dQ.has_aligned_rows(head_dim) && arguments.dK.has_aligned_rows(head_dim) &&
+         arguments.dV.has_aligned_rows(head_dim);
+}
+
+/// Bytes of shared memory that a block can ask for on the current device.
+inline int max_shared_bytes() {
+  int device = 0, bytes = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "cudaDeviceGetAttribute(shared memory a block)");
+  return bytes;
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,99 @@
+// What the tensor-core backward kernels share: the weights P and their gradient dS of one warp,
+// from S and dP in its registers, and what is known of a query before its keys are met.
+//
+//   P = 2^(softmax_scale log2(e) S - lse log2(e)),   dS = P o (dP - delta)
+//
+// dS is left unscaled: softmax_scale multiplies dQ and dK once, at their end. A query that sees no
+// key, or none but with scores of -inf, has lse = -inf: here it counts as +inf, so that P = 0.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/device/warp_products.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+
+namespace flashlab::cuda {
+
+struct QueryStatistics {
+  float lse_log2, delta;
+};
+
+/// Of query i; one beyond the last counts as a query that sees nothing.
+template <class Element>
+__device__ __forceinline__ QueryStatistics load_statistics(
+    const BackwardArguments<Element>& arguments, const float* delta, int b, int h, int i) {
+  const Sizes& sizes = arguments.sizes;
+  const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
+  if (lse == -INFINITY) return {INFINITY, 0.f};
+  const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
+}
+
+/// 2^(scale_log2 score - lse_log2), 0 where the key is hidden.
+__device__ __forceinline__ float weight(float score, float scale_log2, float lse_log2,
+                                        bool is_visible) {
+  return is_visible ? ptx::exp2_approximate(fmaf(score, scale_log2, -lse_log2)) : 0.f;
+}
+
+/// Rows are keys: S^T becomes P^T and dP^T becomes dS^T, of the warp's keys from first_key on and
+/// the queries from first_query on, whose statistics lie in shared memory.
+/// kIsEdge: some query does not see some key.
+template <bool kIsEdge, int kRowTiles, int kColumnTiles>
+__device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
+                                           WarpSums<kRowTiles, kColumnTiles>& dP,
+                                           const float* lse_log2, const float* delta,
+                                           float scale_log2, const VisibleKeys& visible,
+                                           int first_key, int first_query) {
+  const int row = lane_id() / 4, column = lane_id() % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < kColumnTiles; ++n) {
+    const float2 lse_pair = *reinterpret_cast<const float2*>(lse_log2 + n * 8 + column);
+    const float2 delta_pair = *reinterpret_cast<const float2*>(delta + n * 8 + column);
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
+      const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
+      // The keys that the query sees are the rows below this one of the lane's first row.
+      const int end =
+          kIsEdge ? visible.of_query(first_query + n * 8 + column + j) - first_key - row : 0;
+#pragma unroll
+      for (int m = 0; m < kRowTiles * 2; ++m) {
+        float& score = S[m / 2][n][m % 2 * 2 + j];
+        float& gradient = dP[m / 2][n][m % 2 * 2 + j];
+        const bool is_visible = !kIsEdge || m * 8 < end;
+        score = weight(score, scale_log2, query_lse, is_visible);
+        gradient = is_visible ? score * (gradient - query_delta) : 0.f;
+      }
+    }
+  }
+}
+
+/// Rows are queries, two a row tile and lane, whose statistics are in registers: S becomes P and dP
+/// becomes dS, of the queries from first_query on and the keys from first_key on.
+template <bool kIsEdge, int kRowTiles, int kColumnTiles>
+__device__ __forceinline__ void weigh_queries(WarpSums<kRowTiles, kColumnTiles>& S,
+                                              WarpSums<kRowTiles, kColumnTiles>& dP,
+                                              const QueryStatistics (&statistics)[kRowTiles * 2],
+                                              float scale_log2, const VisibleKeys& visible,
+                                              int first_query, int first_key) {
+  const int row = lane_id() / 4, column = lane_id() % 4 * 2;
+#pragma unroll
+  for (int m = 0; m < kRowTiles * 2; ++m) {
+    const int end = kIsEdge ? visible.of_query(first_query + m * 8 + row) - first_key - column : 0;
+#pragma unroll
+    for (int n = 0; n < kColumnTiles; ++n) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float& score = S[m / 2][n][m % 2 * 2 + j];
+        float& gradient = dP[m / 2][n][m % 2 * 2 + j];
+        const bool is_visible = !kIsEdge || n * 8 + j < end;
+        score = weight(score, scale_log2, statistics[m].lse_log2, is_visible);
+        gradient = is_visible ? score * (gradient - statistics[m].delta) : 0.f;
+      }
+    }
+  }
+}
+
+}  // namespace flashlab::cuda

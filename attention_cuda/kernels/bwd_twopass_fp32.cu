@@ -1,0 +1,209 @@
+// bwd-twopass, fp32: one pass over the tiles for dQ, one for dK and dV; no block waits for another.
+//
+//   delta = rowsum(dO o O)
+//   for each query tile i (a block):  dQi = 0
+//     for each K/V tile j:
+//                                 half the threads         the other half
+//     1                           S = Qi Kj^T              dP = dOi Vj^T
+//     2                           P = exp(scale S - lse)
+//     3                                                    dS = P o (dP - delta)
+//     4             all:  dQi += dS Kj
+//     dQi = scale dQi
+//   for each K/V tile j (a block):  device/key_pass_fp32.cuh without its step 5
+//
+// Shapes   attention/problem.hpp; fp32, any strides
+// Tiles    dQ: sQ, sdO [kBlockQ, kHeadDim] stay; sK twice and sV [kBlockKV, kHeadDim] stream past,
+//          the next ones from step 3 on; P, and dS in its place, [kBlockQ, kBlockKV]
+// Grid     dQ: batch x num_heads x num_q_tiles, a head's last (causal: longest) first
+//          dK, dV: batch x num_kv_heads x num_kv_tiles
+// Traffic  dQ: Q and dO once, K and V num_q_tiles times;  dK, dV: the other way round
+// Bits     the same every time
+// Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
+// Source   S2, option 2
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/delta.cuh"
+#include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/device/key_pass_fp32.cuh"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+template <class Config>
+struct QueryPassMemory {
+  static constexpr int kBytes = 3 * Config::KeyTile::kBytes + 2 * Config::QueryTile::kBytes +
+                                Config::WeightTile::kBytes +
+                                SharedStatistics<Config::kBlockQ>::kBytes;
+  static_assert(kBytes <= Config::kMaxSharedBytes, "the query pass fits the shared memory");
+
+  typename Config::QueryTile sQ, sdO;
+  float* both_sK;
+  typename Config::KeyTile sV;
+  typename Config::WeightTile sdS;
+  SharedStatistics<Config::kBlockQ> statistics;
+
+  __device__ explicit QueryPassMemory(unsigned char* memory) {
+    const auto floats = [&memory](int bytes) {
+      float* const array = reinterpret_cast<float*>(memory);
+      memory += bytes;
+      return array;
+    };
+    sQ.data = floats(Config::QueryTile::kBytes);
+    sdO.data = floats(Config::QueryTile::kBytes);
+    both_sK = floats(2 * Config::KeyTile::kBytes);
+    sV.data = floats(Config::KeyTile::kBytes);
+    sdS.data = floats(Config::WeightTile::kBytes);
+    statistics.data = reinterpret_cast<QueryStatistics*>(memory);
+  }
+
+  __device__ typename Config::KeyTile sK(int kv_tile) const {
+    return {both_sK + kv_tile % 2 * (Config::kBlockKV * Config::kHeadDim)};
+  }
+};
+
+template <class Config>
+__device__ __forceinline__ void load_queries(const BackwardArguments<float>& arguments,
+                                             const Place& place, int q_begin,
+                                             const QueryPassMemory<Config>& shared) {
+  const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
+  const DeviceTensor<const float>&mQ = arguments.Q, &mdO = arguments.dO;
+  load_tile<Config::kNumThreads>(shared.sQ, global_rows(mQ, place.b, place.h, q_begin, seqlen_q,
+                                                        head_dim, mQ.has_aligned_rows(head_dim)));
+  load_tile<Config::kNumThreads>(shared.sdO, global_rows(mdO, place.b, place.h, q_begin, seqlen_q,
+                                                         head_dim, mdO.has_aligned_rows(head_dim)));
+}
+
+template <class Config>
+__device__ __forceinline__ void load_keys(const BackwardArguments<float>& arguments,
+                                          const Place& place, int kv_tile, int keys,
+                                          const QueryPassMemory<Config>& shared) {
+  const int head_dim = arguments.sizes.head_dim, kv_begin = kv_tile * Config::kBlockKV;
+  const DeviceTensor<const float>&mK = arguments.K, &mV = arguments.V;
+  load_tile<Config::kNumThreads>(shared.sK(kv_tile),
+                                 global_rows(mK, place.b, place.kv_head, kv_begin, keys, head_dim,
+                                             mK.has_aligned_rows(head_dim)));
+  load_tile<Config::kNumThreads>(shared.sV, global_rows(mV, place.b, place.kv_head, kv_begin, keys,
+                                                        head_dim, mV.has_aligned_rows(head_dim)));
+  ptx::cp_async_commit();
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
+    bwd_twopass_fp32_dQ_kernel(const BackwardArguments<float> arguments, const float* delta) {
+  constexpr int kBlockQ = Config::kBlockQ, kBlockKV = Config::kBlockKV;
+  const Sizes& sizes = arguments.sizes;
+  const int num_q_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, kBlockQ));
+  const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
+  const int q_begin = (num_q_tiles - 1 - place.part) * kBlockQ;
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  const int most_keys = visible.of_query(min(q_begin + kBlockQ, sizes.seqlen_q) - 1);
+  const int num_kv_tiles = static_cast<int>(ceil_div(most_keys, kBlockKV));
+  const QueryPassMemory<Config> shared(ptx::shared_memory());
+
+  const int thread = static_cast<int>(threadIdx.x);
+  const bool is_other_half = thread >= Config::kHalfThreads;
+  const typename Config::WeightGrid weight_grid(thread % Config::kHalfThreads);
+  const typename Config::QueryGrid query_grid(thread);
+  typename Config::QueryGrid::Sums rdQ = {};
+
+  if (num_kv_tiles > 0) {
+    load_queries<Config>(arguments, place, q_begin, shared);
+    load_keys<Config>(arguments, place, 0, visible.keys, shared);
+    if (thread < kBlockQ) {
+      shared.statistics.put(
+          query_statistics(arguments, delta, visible, place.b, place.h, q_begin + thread));
+    }
+  }
+  for (int j = 0; j < num_kv_tiles; ++j) {
+    const int kv_begin = j * kBlockKV;
+    ptx::cp_async_wait<0>();
+    __syncthreads();
+
+    // 1, 2: P.
+    typename Config::WeightGrid::Sums weights = {};  // S, the other half's dP
+    add_product_nt(weight_grid, is_other_half ? shared.sdO : shared.sQ,
+                   is_other_half ? shared.sV : shared.sK(j), weights);
+    if (!is_other_half) {
+      store_P(weight_grid, weights, shared.statistics, kv_begin, arguments.softmax_scale * kLog2E,
+              shared.sdS);
+    }
+    __syncthreads();
+
+    // 3: dS, while the next keys arrive.
+    if (j + 1 < num_kv_tiles) load_keys<Config>(arguments, place, j + 1, visible.keys, shared);
+    if (is_other_half) {
+      store_dS(weight_grid, weights, shared.statistics, kv_begin, shared.sdS, shared.sdS);
+    }
+    __syncthreads();
+
+    // 4: dQ.
+    if (shared.statistics.hide_some(kv_begin + kBlockKV)) {
+      add_product_nn<true>(query_grid, shared.sdS, shared.sK(j), rdQ);
+    } else {
+      add_product_nn<false>(query_grid, shared.sdS, shared.sK(j), rdQ);
+    }
+  }
+
+  store_single_rows(query_grid, rdQ, arguments.softmax_scale,
+                    global_rows(arguments.dQ, place.b, place.h, q_begin, sizes.seqlen_q,
+                                sizes.head_dim, arguments.dQ.has_aligned_rows(sizes.head_dim)));
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
+    bwd_twopass_fp32_dKV_kernel(const BackwardArguments<float> arguments, const float* delta) {
+  key_pass<Config, false>(arguments, delta);
+}
+
+// ---------------------------------------------------------------------------------------- launch
+
+struct Arrays {
+  float* delta;  // [batch, num_heads, seqlen_q]
+};
+
+Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
+  return {workspace.take<float>(problem.batch * problem.num_heads * problem.seqlen_q)};
+}
+
+std::size_t bwd_twopass_fp32_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
+  Workspace workspace;
+  take_arrays(workspace, problem);
+  return workspace.bytes();
+}
+
+void launch_bwd_twopass_fp32(const BackwardCall& call) {
+  const AttentionProblem& problem = call.problem;
+  const auto arguments = backward_arguments<float>(call);
+  Workspace workspace(call.workspace);
+  const Arrays arrays = take_arrays(workspace, problem);
+
+  launch_delta(call, arguments, arrays.delta);
+  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
+    using Config = BackwardConfig<kHeadDim>;
+    launch(call, "bwd_twopass_fp32_dQ_kernel", bwd_twopass_fp32_dQ_kernel<Config>,
+           {problem.batch * problem.num_heads * ceil_div(problem.seqlen_q, Config::kBlockQ),
+            Config::kNumThreads, QueryPassMemory<Config>::kBytes},
+           arguments, arrays.delta);
+    launch(call, "bwd_twopass_fp32_dKV_kernel", bwd_twopass_fp32_dKV_kernel<Config>,
+           {problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Config::kBlockKV),
+            Config::kNumThreads, KeyPassMemory<Config>::kBytes},
+           arguments, arrays.delta);
+  });
+}
+
+constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
+
+}  // namespace
+
+extern const KernelRow bwd_twopass_fp32;
+const KernelRow bwd_twopass_fp32 = {
+    .stem = "bwd_twopass_fp32",
+    .variant = "bwd-twopass",
+    .arithmetic = kArithmetic,
+    .min_compute_capability = 80,
+    .source = "S2, option 2",
+    .backward = launch_bwd_twopass_fp32,
+    .workspace_bytes = bwd_twopass_fp32_bytes,
+};
+
+}  // namespace flashlab::cuda
