@@ -39,7 +39,8 @@ def openmp_runtimes():
 def run_context(module_path, commit_given):
     cpu = lscpu()
     environment = {name: value for name, value in os.environ.items()
-                   if re.match(r"(OMP|GOMP|KMP|MKL|DNNL|ONEDNN|ATEN|FLASHLAB|MALLOC)_", name)}
+                   if re.match(r"(OMP|GOMP|KMP|MKL|DNNL|ONEDNN|ATEN|FLASHLAB|MALLOC|CUDA|CUBLAS|"
+                            r"CUDNN|NVIDIA|PYTORCH|TORCH)_", name)}
     return {
         "commit": commit_given or commit(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),

@@ -12,6 +12,9 @@ void set_schedule_seed(std::uint64_t seed);
 /// How many processor threads share the blocks of a launch; at first 1, which takes them in order.
 void set_num_threads(int num_threads);
 
+/// From now on all memory counts as device memory: for callers that have none from cudaMalloc.
+void take_host_memory();
+
 /// What kernels did since the last reset.
 struct Statistics {
   std::int64_t blocks = 0;

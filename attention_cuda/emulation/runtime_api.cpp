@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "attention_cuda/emulation/emulation.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
 
 struct CUstream_st {};
@@ -108,6 +110,7 @@ class Allocations {
   std::map<std::uintptr_t, std::size_t> bytes_;
 };
 Allocations allocations;
+std::atomic<bool> takes_host_memory = false;
 
 bool is_possible(const dim3& grid, const dim3& block) {
   const auto is_in = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
@@ -250,7 +253,7 @@ cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStrea
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory) {
   *attributes = {};
-  if (allocations.contains(memory)) {
+  if (takes_host_memory || allocations.contains(memory)) {
     attributes->type = cudaMemoryTypeDevice;
     attributes->devicePointer = const_cast<void*>(memory);
   }
@@ -303,6 +306,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* num_blocks, const
 }
 
 namespace flashlab::cuda::emulation {
+
+void take_host_memory() { takes_host_memory = true; }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread) {

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Attention on this GPU beside PyTorch's scaled_dot_product_attention, in one process.
+
+The sides of a case get the same inputs and take turns, several times, on two sets of inputs. Before
+each sample L2 is flushed and the GPU waits until the work is on its stream (stopwatch.py). Every
+result is held against attention in float before its time counts, ours with outputs that were filled
+with NaN, and once more after the timing: a wrong one is an error, not a number. So is a time below
+what the GPU's peak rates allow. cases.py says what is timed, and the marks.
+
+Ratios are torch's median time over ours: above 1 we are faster.
+"""
+import argparse
+import json
+import os
+import sys
+
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("../python", "../../attention_cpu/bench"):
+    sys.path.insert(0, os.path.join(HERE, folder))
+
+import cases  # noqa: E402  (found by the paths above)
+import flashlab  # noqa: E402
+import reference  # noqa: E402
+import sides  # noqa: E402
+import stopwatch  # noqa: E402
+from run_context import output_of, run_context  # noqa: E402
+
+NUM_INPUT_SETS = 2
+MOST_SAMPLES, FEWEST_SAMPLES, MS_PER_ENTRY = 10, 4, 300
+
+
+def tolerance_name(entry, dtype):
+    return "float tf32" if dtype == "float" and entry.how == "tf32" else dtype
+
+
+def rate_name(entry, dtype):
+    """The fastest that an entry may use: torch's kernels use tensor cores as they like."""
+    is_native = entry.side == "ours" and entry.how == "native"
+    return "float tf32" if dtype == "float" and not is_native else dtype
+
+
+class Contestant:
+    """One entry of a case, on each set of inputs."""
+
+    def __init__(self, entry, case, sets, exact):
+        self.entry, self._exact, self.samples = entry, exact, []
+        self._tolerance = tolerance_name(entry, case.dtype)
+        self.sides = [sides.make_side(entry, case, inputs) for inputs in sets]
+        self.report = {"side": entry.side}
+        if entry.side == "ours":
+            self.report["workspace_bytes"] = self.sides[0].workspace_bytes
+
+    def check(self):
+        """Runs the first set, held against the exact results."""
+        self.sides[0].poison()
+        self.sides[0].first_run()
+        found, wrong = reference.check(self.sides[0].results(), self._exact, self._tolerance)
+        self.report["differences"] = found
+        if wrong:
+            self.report["wrong"] = wrong
+
+    def sample(self, watch):
+        side = self.sides[len(self.samples) % len(self.sides)]
+        self.samples.append(watch.sample_ms(side))
+
+    def wants_more(self):
+        spent = sum(self.samples)
+        return "wrong" not in self.report and len(self.samples) < MOST_SAMPLES and (
+            len(self.samples) < FEWEST_SAMPLES or spent < MS_PER_ENTRY)
+
+    def finish(self, case, rates):
+        """The report: samples and what they come to, unless something is wrong."""
+        if "wrong" in self.report:
+            return
+        floor = stopwatch.floor_ms(case, rate_name(self.entry, case.dtype), rates)
+        self.report |= {"floor_ms": floor, "samples_ms": self.samples}
+        if min(self.samples) < floor:
+            self.report["wrong"] = (f"{min(self.samples):.4f} ms: expected at least {floor:.4f}, "
+                                    "the GPU's peak rates")
+            return
+        self.report |= cases.summary(self.samples)
+        self.report["flops_per_s"] = case.flops() / (1e-3 * self.report["median_ms"])
+
+
+def contestants_of(case, sets, exact):
+    """Those that do the case, checked; and reports of those that do not."""
+    ready, refused = [], {}
+    for entry in case.entries:
+        contestant = None
+        try:
+            contestant = Contestant(entry, case, sets, exact)
+            contestant.check()
+            ready.append(contestant)
+        except sides.Refused as reason:
+            refused[entry.label] = {"side": entry.side, "refused": str(reason)}
+        except RuntimeError as error:
+            refused[entry.label] = {"side": entry.side, "wrong": str(error)}
+    return ready, refused
+
+
+def measure(case, watch, rates, device):
+    """One row: a report for each entry."""
+    sets = [sides.Inputs(case, seed, device) for seed in range(NUM_INPUT_SETS)]
+    exact = sets[0].exact(case)
+    ready, reports = contestants_of(case, sets, exact)
+    for contestant in ready:  # the other sets' first run is not timed either
+        for side in contestant.sides[1:]:
+            side.first_run()
+    turn = 0
+    while any(contestant.wants_more() for contestant in ready):
+        for contestant in ready[::1 if turn % 2 else -1]:
+            if contestant.wants_more():
+                contestant.sample(watch)
+        turn += 1
+    for contestant in ready:
+        if "wrong" not in contestant.report:
+            contestant.check()
+        contestant.finish(case, rates)
+        reports[contestant.entry.label] = contestant.report
+    row = {"group": case.group, "dtype": case.dtype, "mask": case.mask,
+           "shape": [case.batch, case.num_heads, case.seqlen, case.head_dim],
+           "direction": case.direction, "flops": case.flops(),
+           "entries": {entry.label: reports[entry.label] for entry in case.entries}}
+    return row | {"ratios": cases.ratios(row)}
+
+
+def add_shares(row, case, product_rates):
+    """What part of the rate of a large product, measured in this run, each entry reaches."""
+    for entry in case.entries:
+        report = row["entries"][entry.label]
+        if "flops_per_s" in report:
+            name = case.dtype if entry.how in ("", "native") else "tf32"
+            report["share_of_product"] = report["flops_per_s"] / product_rates[name]
+
+
+def print_row(row):
+    shape = ",".join(map(str, row["shape"]))
+    print(f"\n{row['group']}  {row['dtype']} {shape} mask {row['mask']} {row['direction']}")
+    for label, entry in row["entries"].items():
+        if "median_ms" not in entry:
+            kind = "WRONG" if "wrong" in entry else "-"
+            print(f"   {label:22} {kind} {entry.get('wrong') or entry['refused']}")
+            continue
+        beside = "  ".join(f"{ratio:5.2f} of {peer}" for peer, ratio in
+                           row["ratios"].get(label, {}).items())
+        share = f"{100 * entry['share_of_product']:3.0f}%" if "share_of_product" in entry else ""
+        print(f"   {label:22} {entry['median_ms']:9.4f} ms ±{100 * entry['spread']:4.1f}% "
+              f"{entry['flops_per_s'] / 1e12:7.1f} TFLOP/s {share:4}  {beside}")
+    sys.stdout.flush()
+
+
+def measure_memory(case):
+    """Peak extra bytes of the forward pass, by entry; and what O and lse take."""
+    outputs = 4 * case.batch * case.seqlen * (case.head_dim + 1)
+    row = {"shape": [case.batch, 1, case.seqlen, case.head_dim], "O_and_lse_bytes": outputs,
+           "peak_extra_bytes": {}}
+    for entry in case.entries:
+        try:
+            row["peak_extra_bytes"][entry.label] = sides.peak_extra_bytes(entry, case)
+        except (RuntimeError, ValueError) as error:
+            row["peak_extra_bytes"][entry.label] = str(error).splitlines()[0]
+    return row
+
+
+def print_memory(row):
+    sizes = "  ".join(f"{label} {value / 2**20:.1f}" if isinstance(value, int) else
+                      f"{label}: {value}" for label, value in row["peak_extra_bytes"].items())
+    print(f"e  {','.join(map(str, row['shape'])):14} O and lse {row['O_and_lse_bytes'] / 2**20:.1f}"
+          f"  {sizes}   MiB", flush=True)
+
+
+def print_summary(marks, passes):
+    if passes:
+        print("\nbwd-twopass's time over bwd-onepass's")
+    for found in passes:
+        print(f"   {found['dtype']:5} {found['how']:6} {str(found['shape']):22} "
+              f"{found['mask']:6} {found['ratio']:.2f}")
+    if marks:
+        print("\nmarks")
+    for mark in marks:
+        limit = (f">= {mark['at_least']} of {mark['peer']}" if "peer" in mark else
+                 f"<= {mark['at_most_ms']} ms" if "at_most_ms" in mark else
+                 f"<= {mark['at_most_bytes']} bytes")
+        value = f"{mark['value']:.2f}" if isinstance(mark["value"], float) else mark["value"]
+        print(f"   {'met   ' if mark['met'] else 'MISSED'} {mark['group']} {mark['direction']:8} "
+              f"{str(mark['shape']):22} {mark['mask']:6} {mark['ours']:20} {value} {limit}")
+
+
+def gpu_context():
+    """Name, driver, clocks now; and the versions of what runs there."""
+    fields = ("name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,"
+              "temperature.gpu")
+    said = output_of("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
+    device = torch.cuda.get_device_properties(0)
+    return {"name": device.name, "compute_capability": f"{device.major}.{device.minor}",
+            "multiprocessors": device.multi_processor_count, "memory_bytes": device.total_memory,
+            "nvidia_smi": dict(zip(fields.split(","), (said or "").splitlines()[0].split(", ")))
+            if said else None,
+            "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--library", help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
+    add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
+    add("--quick", action="store_true", help="fewer lengths")
+    add("--commit", help="of the library, where this is no git checkout")
+    add("--out", "--json", metavar="FILE", dest="out", help="raw samples, machine, versions")
+    options = parser.parse_args()
+    options.groups = options.rows.split(",")
+    if not set(options.groups) <= set("abcde"):
+        parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e")
+    if options.library:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    return options
+
+
+def run(options, library):
+    """All that is measured, printed as it comes."""
+    chosen = cases.all_cases(options.groups, options.quick)
+    result = {"rows": [], "memory": []}
+    rates = None
+    if library.is_emulated:
+        watch, chosen = stopwatch.ProcessorStopwatch(), cases.tiny(chosen)
+    else:
+        rates = stopwatch.gpu_rates(torch.cuda.get_device_name())
+        result["product_flops_per_s"] = stopwatch.product_rates()
+        watch = stopwatch.GpuStopwatch()
+        print("" if rates else "no rates of this GPU in compare/gpus.json: no time is too short")
+        print("torch.mm 8192^3, TFLOP/s:", "  ".join(
+            f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
+    for case in chosen:
+        row = measure(case, watch, rates, library.device_type)
+        if not library.is_emulated:
+            add_shares(row, case, result["product_flops_per_s"])
+        result["rows"].append(row)
+        print_row(row)
+    if "e" in options.groups and not library.is_emulated:
+        print("\npeak extra memory of a forward pass in float")
+        for case in cases.memory_cases(options.quick):
+            result["memory"].append(measure_memory(case))
+            print_memory(result["memory"][-1])
+    result["late_samples"] = watch.late_samples
+    result["marks"] = cases.judge_all(result["rows"]) + cases.judge_memory(result["memory"])
+    result["onepass_against_twopass"] = cases.onepass_against_twopass(result["rows"])
+    print("\n±: half the quartiles' distance; then the share of torch.mm's rate; of a peer: its time "
+          "over ours")
+    print_summary(result["marks"], result["onepass_against_twopass"])
+    return result
+
+
+def main():
+    options = parse_arguments()
+    try:
+        library = flashlab.library()
+    except RuntimeError as error:
+        print(f"beside_torch.py: {error}", file=sys.stderr)
+        return 2
+    torch.set_float32_matmul_precision("highest")
+    context = run_context(library.path, options.commit)
+    if not library.is_emulated:
+        context["gpu"] = gpu_context()
+        gpu = context["gpu"]
+        print(f"{gpu['name']}, torch {torch.__version__}, CUDA {gpu['cuda']}, "
+              f"cuDNN {gpu['cudnn']}; flashlab {library.version()}")
+    result = run(options, library)
+    if not library.is_emulated:
+        context["gpu_after"] = gpu_context()
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
+            json.dump({"format_version": 1, **context, **result}, file, indent=1)
+            file.write("\n")
+    return 1 if any("wrong" in entry for row in result["rows"]
+                    for entry in row["entries"].values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

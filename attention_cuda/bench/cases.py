@@ -1,0 +1,219 @@
+"""What beside_torch.py times, and the marks it must reach: data, for which no torch is needed.
+
+Groups   a  bf16, 16 384 tokens in all, num_heads x head_dim = 2048
+         b  bf16, batch 4, one head, head_dim 64, long sequences (the seeds' row 29)
+         c  bf16, batch 4, 8 heads, head_dim 64, short and middling sequences (row 31)
+         d  float, batch 4, one head, N 8192, head_dim 64: every variant (rows 27 and 28)
+         e  float, batch 4, one head, head_dim 64: peak memory over N (row 30)
+"""
+import statistics
+import typing
+
+
+class Entry(typing.NamedTuple):
+    """One side of a comparison: a variant of ours (`how`: what multiplies) or a backend of
+    PyTorch's scaled_dot_product_attention (`how`: "tf32" where its products may be rounded so)."""
+    side: str
+    name: str
+    how: str = ""
+
+    @property
+    def label(self):
+        prefix = "torch " if self.side == "torch" else ""
+        return prefix + self.name + (f" {self.how}" if self.how not in ("", "native") else "")
+
+
+class Case(typing.NamedTuple):
+    group: str
+    dtype: str  # "bf16" or "float"
+    batch: int
+    num_heads: int
+    seqlen: int
+    head_dim: int
+    mask: str  # "none" or "causal"
+    direction: str  # "forward", "backward" or "both"
+    entries: tuple
+
+    def flops(self):
+        """Two products forward, five backward, of the visible pairs; 2 a multiply-add."""
+        pairs = self.seqlen * (self.seqlen + 1) // 2 if self.mask == "causal" else self.seqlen**2
+        products = {"forward": 2, "backward": 5, "both": 7}[self.direction]
+        return 2 * products * self.batch * self.num_heads * pairs * self.head_dim
+
+    def bytes_read(self):
+        """From DRAM, when nothing is in L2: each input once."""
+        inputs = {"forward": 3, "backward": 5, "both": 4}[self.direction]
+        element = {"bf16": 2, "float": 4}[self.dtype]
+        return inputs * self.batch * self.num_heads * self.seqlen * self.head_dim * element
+
+
+class MemoryCase(typing.NamedTuple):
+    batch: int
+    seqlen: int
+    head_dim: int
+    entries: tuple
+
+
+def ours(*names, how="native"):
+    return tuple(Entry("ours", name, how) for name in names)
+
+
+def torch_backends(*names):
+    return tuple(Entry("torch", name) for name in names)
+
+
+BACKWARD = ("bwd-onepass", "bwd-twopass")
+BOTH = "flash2+bwd-onepass"
+FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
+                      "flash2") + ours("flash2", how="tf32") + ours("flash2", how="tf32x3"))
+FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
+                  ours(*BACKWARD, how="tf32x3"))
+FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)
+
+
+def cases_a(seqlens):
+    peers = torch_backends("flash", "cudnn")
+    for head_dim in (64, 128):
+        for mask in ("none", "causal"):
+            for seqlen in seqlens:
+                sizes = ("a", "bf16", 16384 // seqlen, 2048 // head_dim, seqlen, head_dim, mask)
+                yield Case(*sizes, "forward", ours("flash2") + peers)
+                yield Case(*sizes, "backward", ours(*BACKWARD) + peers)
+
+
+def cases_b(seqlens):
+    peers = torch_backends("flash", "cudnn")
+    for seqlen in seqlens:
+        sizes = ("b", "bf16", 4, 1, seqlen, 64, "none")
+        yield Case(*sizes, "forward", ours("flash2") + peers)
+        yield Case(*sizes, "backward", ours(*BACKWARD) + peers)
+        yield Case(*sizes, "both", ours(BOTH) + peers)
+
+
+def cases_c(seqlens):
+    peers = torch_backends("cudnn", "flash", "math")
+    for seqlen in seqlens:
+        sizes = ("c", "bf16", 4, 8, seqlen, 64, "none")
+        yield Case(*sizes, "forward", ours("flash2", "naive") + peers)
+        yield Case(*sizes, "backward", ours(*BACKWARD, "bwd-naive") + peers)
+
+
+def cases_d():
+    sizes = ("d", "float", 4, 1, 8192, 64, "none")
+    yield Case(*sizes, "forward", FLOAT_FORWARD + FLOAT_PEERS)
+    yield Case(*sizes, "backward", FLOAT_BACKWARD + FLOAT_PEERS)
+
+
+def all_cases(groups, quick=False):
+    """The cases of these groups, in their order; with `quick` some of them."""
+    found = {"a": lambda: cases_a([4096] if quick else [1024, 4096, 16384]),
+             "b": lambda: cases_b([8192] if quick else [8192, 16384, 32768, 65536]),
+             "c": lambda: cases_c([128, 1024] if quick else [2**k for k in range(7, 13)]),
+             "d": cases_d}
+    return [case for group in groups if group in found for case in found[group]()]
+
+
+def tiny(cases):
+    """One case of each kind, small enough for the emulation."""
+    return list(dict.fromkeys(case._replace(batch=1, num_heads=2, seqlen=40, head_dim=32)
+                              for case in cases))
+
+
+def memory_cases(quick=False):
+    entries = ours("naive", "fused-softmax", "flash2") + torch_backends("math", "efficient")
+    return [MemoryCase(4, seqlen, 64, entries)
+            for seqlen in ([1024, 4096] if quick else [1024, 2048, 4096, 8192, 16384])]
+
+
+class Mark(typing.NamedTuple):
+    """The fastest of `ours` against a peer (at_least: the peer's time over ours), or in ms."""
+    group: str
+    direction: str
+    ours: tuple
+    peer: str = ""
+    at_least: float = 0
+    at_most_ms: float = 0
+
+
+MARKS = (
+    Mark("a", "forward", ("flash2",), "torch flash", at_least=1.0),
+    Mark("a", "backward", BACKWARD, "torch flash", at_least=0.9),
+    Mark("b", "both", (BOTH,), "torch flash", at_least=1.0),
+    Mark("d", "forward", ("flash2",), "torch efficient", at_least=1.0),
+    Mark("d", "forward", ("flash2 tf32x3",), "torch efficient", at_least=1.2),
+    Mark("d", "backward", ("bwd-onepass tf32x3",), "torch efficient", at_least=1.2),
+    Mark("d", "forward", ("flash2 tf32",), at_most_ms=1.0),
+)
+
+
+def summary(samples_ms):
+    """Median, and the spread: half the distance of the quartiles, over the median."""
+    median = statistics.median(samples_ms)
+    quartiles = statistics.quantiles(samples_ms, n=4) if len(samples_ms) > 1 else [median] * 3
+    return {"median_ms": median, "spread": (quartiles[2] - quartiles[0]) / 2 / median}
+
+
+def medians(row):
+    """{label: ms} of the entries that have times."""
+    return {label: entry["median_ms"] for label, entry in row["entries"].items()
+            if "median_ms" in entry}
+
+
+def ratios(row):
+    """{ours: {peer: its time over ours}}: above 1 ours is faster."""
+    times = medians(row)
+    return {label: {peer: times[peer] / ms for peer in times if peer.startswith("torch ")}
+            for label, ms in times.items() if not label.startswith("torch ")}
+
+
+def judge(mark, row):
+    """What a row says of a mark. One that has no times to compare is missed."""
+    times = medians(row)
+    ms, label = min(((times[label], label) for label in mark.ours if label in times),
+                    default=(None, " or ".join(mark.ours)))
+    result = {"group": mark.group, "direction": mark.direction, "shape": row["shape"],
+              "mask": row["mask"], "ours": label, "value": None, "met": False}
+    if mark.at_most_ms:
+        result["at_most_ms"] = mark.at_most_ms
+        if ms:
+            result |= {"value": ms, "met": ms <= mark.at_most_ms}
+        return result
+    result |= {"peer": mark.peer, "at_least": mark.at_least}
+    if ms and mark.peer in times:
+        ratio = times[mark.peer] / ms
+        result |= {"value": ratio, "met": ratio >= mark.at_least}
+    return result
+
+
+def judge_all(rows):
+    return [judge(mark, row) for row in rows for mark in MARKS
+            if (row["group"], row["direction"]) == (mark.group, mark.direction)]
+
+
+ALLOCATION_BYTES = 512  # torch's allocator rounds a tensor up to a multiple
+
+
+def judge_memory(rows):
+    """flash2's forward pass holds O and lse, nothing else."""
+    found = []
+    for row in rows:
+        peak = row["peak_extra_bytes"].get("flash2")
+        allowed = row["O_and_lse_bytes"] + 2 * ALLOCATION_BYTES
+        found.append({"group": "e", "direction": "forward", "shape": row["shape"], "mask": "none",
+                      "ours": "flash2", "at_most_bytes": allowed, "value": peak,
+                      "met": isinstance(peak, int) and peak <= allowed})
+    return found
+
+
+def onepass_against_twopass(rows):
+    """bwd-twopass's time over bwd-onepass's, where both were timed: above 1 one pass is faster."""
+    found = []
+    for row in rows:
+        times = medians(row)
+        for how in ("", " tf32", " tf32x3"):
+            one, two = (times.get(name + how) for name in BACKWARD)
+            if one and two:
+                found.append({"group": row["group"], "dtype": row["dtype"], "shape": row["shape"],
+                              "mask": row["mask"], "how": how.strip() or "native",
+                              "ratio": two / one})
+    return found

@@ -1,0 +1,70 @@
+"""The exact results that every timed result is held against: attention as it is written down, in
+float without tf32, a block of query rows at a time."""
+import torch
+
+SCORES_AT_ONCE = 1 << 28  # elements of S held at a time: 1 GiB
+
+
+def _score_blocks(Q, K, mask):
+    """(rows, S[rows]) for one block of query rows after the other; -inf where a key is hidden."""
+    batch, num_heads, seqlen, head_dim = Q.shape
+    step = max(1, SCORES_AT_ONCE // (batch * num_heads * seqlen))
+    keys = torch.arange(seqlen, device=Q.device)
+    for first in range(0, seqlen, step):
+        rows = slice(first, min(first + step, seqlen))
+        S = (Q[:, :, rows] @ K.mT).mul_(head_dim**-0.5)
+        if mask == "causal":
+            S.masked_fill_(keys[None, :] > keys[rows, None], float("-inf"))
+        yield rows, S
+
+
+def exact_forward(Q, K, V, mask):
+    """(O, lse) in float."""
+    Q, K, V = (tensor.float() for tensor in (Q, K, V))
+    O, lse = torch.empty_like(Q), torch.empty_like(Q[..., 0])
+    for rows, S in _score_blocks(Q, K, mask):
+        lse[:, :, rows] = torch.logsumexp(S, dim=-1)
+        O[:, :, rows] = S.sub_(lse[:, :, rows, None]).exp_() @ V
+    return O, lse
+
+
+def exact_backward(Q, K, V, O, lse, dO, mask):
+    """(dQ, dK, dV) in float, from the exact O and lse."""
+    Q, K, V, dO = (tensor.float() for tensor in (Q, K, V, dO))
+    delta, scale = (O * dO).sum(dim=-1), Q.shape[-1]**-0.5
+    dQ, dK, dV = torch.empty_like(Q), torch.zeros_like(K), torch.zeros_like(V)
+    for rows, S in _score_blocks(Q, K, mask):
+        P = S.sub_(lse[:, :, rows, None]).exp_()
+        dV += P.mT @ dO[:, :, rows]
+        dS = (dO[:, :, rows] @ V.mT).sub_(delta[:, :, rows, None]).mul_(P).mul_(scale)
+        dQ[:, :, rows] = dS @ K
+        dK += dS.mT @ Q[:, :, rows]
+    return dQ, dK, dV
+
+
+# Of the norm of the exact result: a few roundings of what is multiplied and stored.
+TOLERANCES = {"bf16": 2e-2, "float": 1e-4, "float tf32": 5e-3}
+# One row may be off by this many times as much, in norms of a row: an error in a tile of many does
+# not show in the norm of all.
+ROW_ALLOWANCE = 10
+
+
+def differences(ours, exact):
+    """(of the norm, of the worst row). NaN counts as infinite."""
+    rows = torch.linalg.vector_norm(ours.float() - exact, dim=-1)
+    of_rows = torch.linalg.vector_norm(exact, dim=-1)
+    root_mean_square = of_rows.square().mean().sqrt()
+    worst = (rows / torch.maximum(of_rows, root_mean_square)).max()
+    found = [float(rows.norm() / of_rows.norm()), float(worst)]
+    return [value if value == value else float("inf") for value in found]
+
+
+def check(results, exact, arithmetic):
+    """(differences by name, what is wrong or None)."""
+    allowed, found, wrong = TOLERANCES[arithmetic], {}, []
+    for name, tensor in results.items():
+        whole, row = found[name] = differences(tensor, exact[name])
+        if not (whole < allowed and row < ROW_ALLOWANCE * allowed):
+            wrong.append(f"{name} differs by {whole:.1e} of its norm, its worst row by {row:.1e}: "
+                         f"expected less than {allowed:.0e}, {ROW_ALLOWANCE * allowed:.0e}")
+    return found, "; ".join(wrong) or None

@@ -1,0 +1,170 @@
+"""What is timed: variants of ours and backends of PyTorch, on the same inputs."""
+import contextlib
+import warnings
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+import flashlab
+from reference import exact_backward, exact_forward
+
+DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION,
+            "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
+RESULTS = {"forward": ("O",), "backward": ("dQ", "dK", "dV"), "both": ("O", "dQ", "dK", "dV")}
+
+
+class Refused(Exception):
+    """This side does not do this case; says why."""
+
+
+class Inputs:
+    """Q, K, V, dO, and the exact O and lse, which every backward pass of ours is given."""
+
+    def __init__(self, case, seed, device):
+        generator = torch.Generator(device=device).manual_seed(seed)
+        shape = (case.batch, case.num_heads, case.seqlen, case.head_dim)
+        dtype = DTYPES[case.dtype]
+        self.Q, self.K, self.V, self.dO = (
+            torch.randn(shape, generator=generator, device=device).to(dtype) for _ in range(4))
+        self.exact_O, self.lse = exact_forward(self.Q, self.K, self.V, case.mask)
+        self.O = self.exact_O.to(dtype)
+
+    def exact(self, case):
+        """The exact results by name."""
+        if case.direction == "forward":
+            return {"O": self.exact_O}
+        gradients = exact_backward(self.Q, self.K, self.V, self.exact_O, self.lse, self.dO,
+                                   case.mask)
+        return dict(zip(RESULTS["both"], (self.exact_O, *gradients)))
+
+
+class Ours:
+    """A variant, or a pair of them, "flash2+bwd-onepass", with outputs of its own."""
+
+    def __init__(self, entry, case, inputs):
+        self._inputs, self._calls = inputs, []
+        self.workspace_bytes = 0
+        self._outputs = {name: torch.empty_like(inputs.Q) for name in ("O", "dQ", "dK", "dV")}
+        self._outputs["lse"] = torch.empty_like(inputs.lse)
+        self._case, options = case, {"mask": case.mask, "products": entry.how}
+        for variant in entry.name.split("+"):
+            self._add(variant, options)
+
+    def _add(self, variant, options):
+        wanted = (self._case.dtype, options["products"])
+        kernels = [kernel for kernel in flashlab.library().kernels()
+                   if kernel.variant == variant and wanted in kernel.arithmetic]
+        if not kernels:
+            raise Refused("not in this library")
+        direction = kernels[0].direction
+        given = vars(self._inputs)
+        tensors = {name: given[name] for name in ("Q", "K", "V", "dO", "O", "lse")}
+        if direction == "forward" or self._case.direction == "both":
+            tensors |= {name: self._outputs[name] for name in ("O", "lse")}
+        tensors |= {name: self._outputs[name] for name in ("dQ", "dK", "dV")}
+        try:
+            call = flashlab.Call(direction, tensors, variant=variant, **options)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        self._calls.append(call)
+        self.workspace_bytes += call.workspace_bytes
+
+    def poison(self):
+        for tensor in self._outputs.values():
+            tensor.fill_(float("nan"))
+
+    def first_run(self):
+        self()
+
+    def __call__(self):
+        for call in self._calls:
+            call()
+
+    def results(self):
+        return {name: self._outputs[name] for name in RESULTS[self._case.direction]}
+
+
+class Peer:
+    """A backend of scaled_dot_product_attention. Its backward pass is autograd.grad of an O whose
+    forward pass is outside the time."""
+
+    def __init__(self, entry, case, inputs):
+        self._entry, self._case, self._inputs = entry, case, inputs
+        needs_graph = case.direction != "forward"
+        self._tensors = [tensor.detach().requires_grad_(needs_graph)
+                         for tensor in (inputs.Q, inputs.K, inputs.V)]
+        self._O = None
+        if case.direction == "backward":
+            with self._refusals():
+                self._O = self._forward()
+        self._results = ()
+
+    def poison(self):
+        """Nothing: torch allocates its outputs."""
+
+    def __call__(self):
+        direction = self._case.direction
+        O = self._O if direction == "backward" else self._forward()
+        gradients = ()
+        if direction != "forward":
+            with self._precision():
+                gradients = torch.autograd.grad(O, self._tensors, self._inputs.dO,
+                                                retain_graph=direction == "backward")
+        self._results = gradients if direction == "backward" else (O.detach(), *gradients)
+
+    def first_run(self):
+        with self._refusals():
+            self()
+
+    def results(self):
+        return dict(zip(RESULTS[self._case.direction], self._results))
+
+    def _forward(self):
+        with sdpa_kernel(BACKENDS[self._entry.name]), self._precision():
+            return scaled_dot_product_attention(*self._tensors,
+                                                is_causal=self._case.mask == "causal")
+
+    @contextlib.contextmanager
+    def _precision(self):
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("high" if self._entry.how == "tf32" else "highest")
+        yield
+        torch.set_float32_matmul_precision(before)
+
+    @contextlib.contextmanager
+    def _refusals(self):
+        """torch warns of what a backend lacks, then raises."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                yield
+            except RuntimeError as error:
+                said = [str(warning.message).split(" (Triggered")[0] for warning in caught]
+                raise Refused("; ".join(said + [str(error).splitlines()[0]])) from None
+
+
+def make_side(entry, case, inputs):
+    return (Ours if entry.side == "ours" else Peer)(entry, case, inputs)
+
+
+def peak_extra_bytes(entry, case):
+    """Bytes that torch's allocator held at most beyond Q, K and V, for a forward pass."""
+    Q, K, V = (torch.randn(case.batch, 1, case.seqlen, case.head_dim, device="cuda")
+               for _ in range(3))
+
+    def run():
+        if entry.side == "ours":
+            return flashlab.attention_forward(Q, K, V, variant=entry.name)
+        with sdpa_kernel(BACKENDS[entry.name]):
+            return scaled_dot_product_attention(Q, K, V)
+
+    run()  # what a library keeps for good is there now
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    results = run()
+    torch.cuda.synchronize()
+    del results
+    return torch.cuda.max_memory_allocated() - before

@@ -1,0 +1,238 @@
+// The functions of C over those of C++: no exception leaves them.
+#include "attention_cuda/flashlab.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attention_cuda/attention.hpp"
+#include "attention_cuda/registry.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+thread_local std::string last_error;
+
+/// Calls `work` and says how that ended.
+template <class Work>
+flashlab_status guarded(const Work& work) noexcept {
+  try {
+    try {
+      work();
+      return FLASHLAB_OK;
+    } catch (const ProblemError& error) {
+      last_error = error.what();
+      return FLASHLAB_ERROR_ARGUMENT;
+    } catch (const CudaError& error) {
+      last_error = error.what();
+      return FLASHLAB_ERROR_CUDA;
+    } catch (const std::exception& error) {
+      last_error = error.what();
+      return FLASHLAB_ERROR_OTHER;
+    }
+  } catch (...) {  // no memory for the text either
+    last_error.clear();
+    return FLASHLAB_ERROR_OTHER;
+  }
+}
+
+template <class Value>
+const Value& given(const char* name, const Value* argument) {
+  if (argument == nullptr) throw ProblemError(name, "null", "what the call is about");
+  return *argument;
+}
+
+/// The value with this number: C's constants count through C++'s values in this order.
+template <class Value>
+Value numbered(const std::string& name, std::int32_t number, std::initializer_list<Value> values) {
+  if (number < 0 || number >= std::ssize(values)) {
+    throw ProblemError(name, std::to_string(number), "0 … " + std::to_string(values.size() - 1));
+  }
+  return values.begin()[number];
+}
+
+/// The caller's options as this library knows them: an older program's end earlier, and a newer
+/// one's may say nothing in what is unknown here.
+flashlab_options known(const flashlab_options* options) {
+  flashlab_options result = {};
+  const std::uint64_t bytes = given("options", options).struct_bytes;
+  constexpr std::uint64_t kMost = 4096;           // more is no size
+  if (bytes < sizeof(result) || bytes > kMost) {  // a later version's new fields will be optional
+    throw ProblemError("options.struct_bytes", std::to_string(bytes),
+                       std::to_string(sizeof(result)) + " (see flashlab_options_init)");
+  }
+  const std::span all(reinterpret_cast<const unsigned char*>(options), bytes);
+  if (std::ranges::any_of(all.subspan(sizeof(result)), [](auto byte) { return byte != 0; })) {
+    throw ProblemError("options.struct_bytes", std::to_string(bytes),
+                       "only zeros after the " + std::to_string(sizeof(result)) +
+                           " bytes that version " + flashlab_version() + " knows");
+  }
+  std::memcpy(&result, options, sizeof(result));
+  if (result.reserved != 0) {
+    throw ProblemError("options.reserved", std::to_string(result.reserved), "0");
+  }
+  return result;
+}
+
+TensorView view_of(const std::string& name, const flashlab_tensor& tensor) {
+  constexpr std::int32_t kMostAxes = 4;
+  if (tensor.rank < 0 || tensor.rank > kMostAxes) {
+    throw ProblemError(name, "rank " + std::to_string(tensor.rank), "0 … 4");
+  }
+  const auto dtype = numbered(name + ".dtype", tensor.dtype,
+                              {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16});
+  return {tensor.data,
+          dtype,
+          {tensor.shape, tensor.shape + tensor.rank},
+          {tensor.strides, tensor.strides + tensor.rank}};
+}
+
+ForwardTensors views_of(const flashlab_forward_tensors& tensors) {
+  return {view_of("Q", tensors.Q), view_of("K", tensors.K), view_of("V", tensors.V),
+          view_of("O", tensors.O), view_of("lse", tensors.lse)};
+}
+
+BackwardTensors views_of(const flashlab_backward_tensors& tensors) {
+  return {view_of("Q", tensors.Q),   view_of("K", tensors.K),     view_of("V", tensors.V),
+          view_of("O", tensors.O),   view_of("lse", tensors.lse), view_of("dO", tensors.dO),
+          view_of("dQ", tensors.dQ), view_of("dK", tensors.dK),   view_of("dV", tensors.dV)};
+}
+
+AttentionOptions attention_options(const flashlab_options& options) {
+  AttentionOptions result;
+  result.mask =
+      numbered("mask", options.mask, {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight});
+  if (options.has_softmax_scale != 0) result.softmax_scale = options.softmax_scale;
+  if (options.key_lengths == nullptr ? options.num_key_lengths != 0 : options.num_key_lengths < 0) {
+    throw ProblemError("num_key_lengths", std::to_string(options.num_key_lengths),
+                       "how many key_lengths are given");
+  }
+  result.key_lengths = {options.key_lengths, static_cast<std::size_t>(options.num_key_lengths)};
+  return result;
+}
+
+ExecutionOptions execution_options(const flashlab_options& options) {
+  ExecutionOptions result;
+  result.stream = static_cast<Stream>(options.stream);
+  result.products =
+      numbered("products", options.products,
+               {Products::kNative, Products::kTensorFloat32, Products::kTensorFloat32x3});
+  result.workspace = options.workspace;
+  result.workspace_bytes = options.workspace_bytes;
+  result.device_key_lengths = options.device_key_lengths;
+  result.num_splits = options.num_splits;
+  result.round_statistics = options.round_statistics != 0;
+  if (options.kernel != nullptr) result.kernel = options.kernel;
+  return result;
+}
+
+std::string_view variant_of(const flashlab_options& options, Pass pass) {
+  const std::string_view variant = options.variant != nullptr ? options.variant
+                                   : pass == Pass::kForward   ? "flash2"
+                                                              : "bwd-onepass";
+  if (find_variant(variant).pass != pass) {
+    throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
+  }
+  return variant;
+}
+
+std::uint64_t bytes_needed(const AttentionProblem& problem, const flashlab_options& options,
+                           Pass pass) {
+  return workspace_bytes(variant_of(options, pass), problem, execution_options(options));
+}
+
+std::string words(std::span<const Arithmetic> arithmetic) {
+  std::string text;
+  for (const auto& [dtype, products] : arithmetic) {
+    text += (text.empty() ? "" : ", ") + std::string(to_string(dtype)) + " " +
+            std::string(to_string(products));
+  }
+  return text;
+}
+
+/// A row's texts, each ended by a zero.
+struct KernelTexts {
+  std::string stem, variant, pass, arithmetic, source;
+  int min_compute_capability;
+};
+
+std::vector<KernelTexts> all_texts() {
+  std::vector<KernelTexts> result;
+  for (const KernelRow* const row : kernels()) {
+    const Pass pass = row->forward != nullptr ? Pass::kForward : Pass::kBackward;
+    result.push_back({std::string(row->stem), std::string(row->variant),
+                      std::string(to_string(pass)), words(row->arithmetic),
+                      std::string(row->source), row->min_compute_capability});
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace flashlab::cuda
+
+using namespace flashlab::cuda;
+
+flashlab_status flashlab_attention_forward(const flashlab_forward_tensors* tensors,
+                                           const flashlab_options* options) {
+  return guarded([&] {
+    const flashlab_options all = known(options);
+    attention_forward(variant_of(all, flashlab::Pass::kForward),
+                      views_of(given("tensors", tensors)), attention_options(all),
+                      execution_options(all));
+  });
+}
+
+flashlab_status flashlab_attention_backward(const flashlab_backward_tensors* tensors,
+                                            const flashlab_options* options) {
+  return guarded([&] {
+    const flashlab_options all = known(options);
+    attention_backward(variant_of(all, flashlab::Pass::kBackward),
+                       views_of(given("tensors", tensors)), attention_options(all),
+                       execution_options(all));
+  });
+}
+
+flashlab_status flashlab_forward_workspace_bytes(const flashlab_forward_tensors* tensors,
+                                                 const flashlab_options* options, uint64_t* bytes) {
+  return guarded([&] {
+    given("bytes", bytes);
+    const flashlab_options all = known(options);
+    const auto problem = check_forward(views_of(given("tensors", tensors)), attention_options(all));
+    *bytes = bytes_needed(problem, all, flashlab::Pass::kForward);
+  });
+}
+
+flashlab_status flashlab_backward_workspace_bytes(const flashlab_backward_tensors* tensors,
+                                                  const flashlab_options* options,
+                                                  uint64_t* bytes) {
+  return guarded([&] {
+    given("bytes", bytes);
+    const flashlab_options all = known(options);
+    const auto problem =
+        check_backward(views_of(given("tensors", tensors)), attention_options(all));
+    *bytes = bytes_needed(problem, all, flashlab::Pass::kBackward);
+  });
+}
+
+const char* flashlab_last_error() { return last_error.c_str(); }
+
+const char* flashlab_version() { return FLASHLAB_VERSION; }
+
+int32_t flashlab_kernel_count() { return static_cast<int32_t>(kernels().size()); }
+
+flashlab_status flashlab_get_kernel(int32_t index, flashlab_kernel* kernel) {
+  return guarded([&] {
+    static const std::vector<KernelTexts> texts = all_texts();
+    given("kernel", kernel);
+    if (index < 0 || index >= flashlab_kernel_count()) {
+      throw flashlab::ProblemError("index", std::to_string(index),
+                                   "0 … " + std::to_string(flashlab_kernel_count() - 1));
+    }
+    const KernelTexts& text = texts[static_cast<std::size_t>(index)];
+    *kernel = {text.stem.c_str(),       text.variant.c_str(), text.pass.c_str(),
+               text.arithmetic.c_str(), text.source.c_str(),  text.min_compute_capability};
+  });
+}

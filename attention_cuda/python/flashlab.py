@@ -1,0 +1,258 @@
+"""Attention on NVIDIA GPUs for PyTorch: the functions of flashlab.h, on tensors.
+
+    import flashlab
+    O = flashlab.attention(Q, K, V, mask="causal")            # part of autograd's graph
+    O, lse = flashlab.attention_forward(Q, K, V)              # the passes one by one
+    dQ, dK, dV = flashlab.attention_backward(Q, K, V, O, lse, dO, variant="bwd-twopass")
+
+Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bfloat16 or float16
+         K, V, dK, dV  [batch, num_kv_heads, seqlen_k, head_dim]   num_kv_heads divides num_heads
+         lse           [batch, num_heads, seqlen_q]                float32, natural logarithm
+Memory   results and workspace come from torch's allocator; calls go to torch's current stream
+Errors   ValueError: argument, value, what was expected. RuntimeError: CUDA, no library, no GPU
+Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/
+"""
+import contextlib
+import ctypes
+import functools
+import os
+import typing
+
+import torch
+
+DTYPES = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
+MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
+PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2}
+OK, ARGUMENT = 0, 1  # flashlab_status
+MAX_AXES = 4
+
+
+class TensorStruct(ctypes.Structure):
+    """flashlab_tensor"""
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("shape", ctypes.c_int64 * MAX_AXES), ("strides", ctypes.c_int64 * MAX_AXES)]
+
+
+class ForwardStruct(ctypes.Structure):
+    """flashlab_forward_tensors"""
+    _fields_ = [(name, TensorStruct) for name in ("Q", "K", "V", "O", "lse")]
+
+
+class BackwardStruct(ctypes.Structure):
+    """flashlab_backward_tensors"""
+    _fields_ = [(name, TensorStruct)
+                for name in ("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV")]
+
+
+class OptionsStruct(ctypes.Structure):
+    """flashlab_options"""
+    _fields_ = [("struct_bytes", ctypes.c_uint64), ("variant", ctypes.c_char_p),
+                ("kernel", ctypes.c_char_p), ("mask", ctypes.c_int32),
+                ("products", ctypes.c_int32), ("softmax_scale", ctypes.c_double),
+                ("has_softmax_scale", ctypes.c_int32), ("num_splits", ctypes.c_int32),
+                ("key_lengths", ctypes.c_void_p), ("num_key_lengths", ctypes.c_int64),
+                ("device_key_lengths", ctypes.c_void_p), ("stream", ctypes.c_void_p),
+                ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64),
+                ("round_statistics", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+
+
+class KernelStruct(ctypes.Structure):
+    """flashlab_kernel"""
+    _fields_ = [(name, ctypes.c_char_p)
+                for name in ("stem", "variant", "pass", "arithmetic", "source")]
+    _fields_ += [("min_compute_capability", ctypes.c_int32)]
+
+
+class Kernel(typing.NamedTuple):
+    """One kernel of a library; `arithmetic` holds pairs like ("bf16", "native")."""
+    stem: str
+    variant: str
+    direction: str
+    arithmetic: tuple
+    source: str
+    min_compute_capability: int
+
+
+class Library:
+    """A built libflashlab_cuda.so."""
+
+    def __init__(self, path):
+        try:
+            self.functions = ctypes.CDLL(path)
+        except OSError as error:
+            raise RuntimeError(f"{error}: expected a built libflashlab_cuda.so; "
+                               "FLASHLAB_CUDA_LIBRARY says where it lies") from None
+        self.path = path
+        self.functions.flashlab_last_error.restype = ctypes.c_char_p
+        self.functions.flashlab_version.restype = ctypes.c_char_p
+        # The emulation, which needs no GPU, works on CPU tensors.
+        self.is_emulated = hasattr(self.functions, "flashlab_emulation_take_host_memory")
+        self.device_type = "cpu" if self.is_emulated else "cuda"
+        if self.is_emulated:
+            self.functions.flashlab_emulation_take_host_memory(1)
+
+    def version(self):
+        return self.functions.flashlab_version().decode()
+
+    def kernels(self):
+        """Every kernel, in the order of the course."""
+        return [self._kernel(index) for index in range(self.functions.flashlab_kernel_count())]
+
+    def _kernel(self, index):
+        row = KernelStruct()
+        self.check(self.functions.flashlab_get_kernel(index, ctypes.byref(row)))
+        stem, variant, direction, arithmetic, source = (
+            getattr(row, name).decode() for name, _ in KernelStruct._fields_[:5])
+        pairs = tuple(tuple(words.split()) for words in arithmetic.split(", "))
+        return Kernel(stem, variant, direction, pairs, source, row.min_compute_capability)
+
+    def check(self, status):
+        """Raises what a call that returned this flashlab_status has to say."""
+        if status != OK:
+            error = ValueError if status == ARGUMENT else RuntimeError
+            raise error(self.functions.flashlab_last_error().decode())
+
+
+def default_library_path():
+    here = os.path.dirname(os.path.abspath(__file__))
+    built = os.path.join(here, "../../build/attention_cuda/libflashlab_cuda.so")
+    return os.environ.get("FLASHLAB_CUDA_LIBRARY") or os.path.normpath(built)
+
+
+@functools.cache
+def library():
+    """The library that the functions below call."""
+    found = Library(default_library_path())
+    if not found.is_emulated and not torch.cuda.is_available():
+        raise RuntimeError("torch.cuda.is_available() is False: expected an NVIDIA GPU, and a "
+                           "PyTorch that sees it")
+    return found
+
+
+def _number(argument, value, names):
+    if value not in names:
+        raise ValueError(f"{argument}: {value}: expected one of {', '.join(map(str, names))}")
+    return names[value]
+
+
+def _tensor_struct(name, tensor, device):
+    if tensor.device != device:
+        raise ValueError(f"{name}: on {tensor.device}: expected {device}, as Q")
+    if tensor.dim() > MAX_AXES:
+        raise ValueError(f"{name}: {tensor.dim()} axes: expected at most {MAX_AXES}")
+    struct = TensorStruct(tensor.data_ptr(), _number(name, tensor.dtype, DTYPES), tensor.dim())
+    struct.shape[:tensor.dim()], struct.strides[:tensor.dim()] = tensor.shape, tensor.stride()
+    return struct
+
+
+class Call:
+    """A pass with its tensors and options, ready to run as often as wanted: call(). Keeps its
+    tensors, and a workspace of `workspace_bytes`, alive."""
+
+    def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
+                 key_lengths=None, products="native", kernel="", num_splits=0,
+                 round_statistics=False):
+        self._library, self._held = library(), [tensors, key_lengths]
+        functions = self._library.functions
+        self._run = getattr(functions, f"flashlab_attention_{direction}")
+        struct = {"forward": ForwardStruct, "backward": BackwardStruct}[direction]
+        self._device = tensors["Q"].device
+        if self._device.type != self._library.device_type:
+            raise ValueError(f"Q: on {self._device}: expected a {self._library.device_type} tensor")
+        self._tensors = struct(*(_tensor_struct(name, tensors[name], self._device)
+                                 for name, _ in struct._fields_))
+        self._options = OptionsStruct(
+            struct_bytes=ctypes.sizeof(OptionsStruct), variant=variant.encode(),
+            kernel=kernel.encode() or None, mask=_number("mask", mask, MASKS),
+            products=_number("products", products, PRODUCTS), softmax_scale=softmax_scale or 0,
+            has_softmax_scale=softmax_scale is not None, num_splits=num_splits,
+            round_statistics=round_statistics)
+        self._set_key_lengths(key_lengths)
+        self._set_workspace(getattr(functions, f"flashlab_{direction}_workspace_bytes"))
+
+    def __call__(self):
+        with self._on_device():
+            self._library.check(self._run(ctypes.byref(self._tensors),
+                                          ctypes.byref(self._options)))
+
+    def _set_key_lengths(self, key_lengths):
+        """A list of numbers, or a tensor of int64 on the tensors' device."""
+        if key_lengths is None:
+            return
+        if isinstance(key_lengths, torch.Tensor):
+            batch = self._tensors.Q.shape[0]
+            if (key_lengths.device != self._device or key_lengths.dtype != torch.int64
+                    or key_lengths.shape != (batch,) or not key_lengths.is_contiguous()):
+                raise ValueError(f"key_lengths: {key_lengths.dtype} {list(key_lengths.shape)} on "
+                                 f"{key_lengths.device}: expected torch.int64 [{batch}] without "
+                                 f"gaps on {self._device}, or a list")
+            self._options.device_key_lengths = key_lengths.data_ptr()
+            return
+        array = (ctypes.c_int64 * len(key_lengths))(*key_lengths)
+        self._held.append(array)
+        self._options.key_lengths = ctypes.addressof(array)
+        self._options.num_key_lengths = len(array)
+
+    def _set_workspace(self, function):
+        needed = ctypes.c_uint64()
+        with self._on_device():
+            self._library.check(function(ctypes.byref(self._tensors), ctypes.byref(self._options),
+                                         ctypes.byref(needed)))
+        self.workspace_bytes = needed.value
+        if self.workspace_bytes == 0:
+            return
+        alignment = 256  # torch's CUDA memory has it; a CPU tensor may begin anywhere
+        memory = torch.empty(self.workspace_bytes + alignment * self._library.is_emulated,
+                             dtype=torch.uint8, device=self._device)
+        self._held.append(memory)
+        self._options.workspace = (memory.data_ptr() + alignment - 1) // alignment * alignment
+        self._options.workspace_bytes = self.workspace_bytes
+
+    @contextlib.contextmanager
+    def _on_device(self):
+        if self._library.is_emulated:
+            yield
+            return
+        with torch.cuda.device(self._device):
+            self._options.stream = torch.cuda.current_stream().cuda_stream
+            yield
+
+
+def attention_forward(Q, K, V, *, variant="flash2", **options):
+    """(O, lse). Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
+    key_lengths (a list, or an int64 tensor on the GPU), products "native", "tf32" or "tf32x3",
+    kernel, num_splits. Not part of autograd's graph."""
+    O = torch.empty_like(Q)
+    lse = torch.empty(Q.shape[:3], dtype=torch.float32, device=Q.device)
+    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant, **options)()
+    return O, lse
+
+
+def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", **options):
+    """(dQ, dK, dV), from what attention_forward gave with the same options."""
+    gradients = [torch.empty_like(tensor) for tensor in (Q, K, V)]
+    tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
+                       (Q, K, V, O, lse, dO, *gradients)))
+    Call("backward", tensors, variant=variant, **options)()
+    return tuple(gradients)
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, Q, K, V, variants, options):
+        O, lse = attention_forward(Q, K, V, variant=variants[0], **options)
+        ctx.save_for_backward(Q, K, V, O, lse)
+        ctx.variant, ctx.options = variants[1], options
+        return O
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dO):
+        gradients = attention_backward(*ctx.saved_tensors, dO, variant=ctx.variant, **ctx.options)
+        return (*gradients, None, None)
+
+
+def attention(Q, K, V, *, forward_variant="flash2", backward_variant="bwd-onepass", **options):
+    """O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
+    attention_forward takes them. Keeps Q, K, V, O and lse for the backward pass."""
+    return _Attention.apply(Q, K, V, (forward_variant, backward_variant), options)

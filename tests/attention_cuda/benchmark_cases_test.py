@@ -1,0 +1,110 @@
+"""What beside_torch.py makes of its samples; needs neither torch nor a GPU."""
+import os
+import sys
+import unittest
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(SOURCE, "attention_cuda/bench"))
+
+import cases  # noqa: E402
+
+
+def row(group, direction, **times):
+    """A row with these medians; spaces of labels are written as underscores."""
+    labels = {label.replace("__", "-").replace("_", " "): ms for label, ms in times.items()}
+    entries = {label: {"median_ms": ms} if ms else {"refused": "why"}
+               for label, ms in labels.items()}
+    return {"group": group, "direction": direction, "dtype": "bf16", "mask": "none",
+            "shape": [1, 2, 3, 4], "entries": entries}
+
+
+class Cases(unittest.TestCase):
+    def test_the_rows_are_those_of_the_issue(self):
+        a = [case for case in cases.all_cases("a")]
+        self.assertEqual(len(a), 2 * 2 * 3 * 2)  # head_dim, mask, N, direction
+        for case in a:
+            self.assertEqual(case.batch * case.seqlen, 16384)
+            self.assertEqual(case.num_heads * case.head_dim, 2048)
+        self.assertEqual({case.seqlen for case in cases.all_cases("b")},
+                         {8192, 16384, 32768, 65536})
+        self.assertEqual({case.seqlen for case in cases.all_cases("c")},
+                         {128, 256, 512, 1024, 2048, 4096})
+        self.assertEqual({case.dtype for case in cases.all_cases("d")}, {"float"})
+
+    def test_a_mark_names_entries_that_its_row_has(self):
+        for mark in cases.MARKS:
+            rows = [case for case in cases.all_cases("abcd")
+                    if (case.group, case.direction) == (mark.group, mark.direction)]
+            self.assertTrue(rows)
+            for case in rows:
+                labels = {entry.label for entry in case.entries}
+                self.assertLessEqual(set(mark.ours), labels)
+                self.assertTrue(mark.peer in labels or mark.at_most_ms)
+
+    def test_flops_are_those_of_the_visible_pairs(self):
+        case = cases.Case("a", "bf16", 2, 3, 4, 8, "none", "forward", ())
+        self.assertEqual(case.flops(), 4 * 2 * 3 * 4 * 4 * 8)
+        causal = case._replace(mask="causal", direction="backward")
+        self.assertEqual(causal.flops(), 10 * 2 * 3 * (1 + 2 + 3 + 4) * 8)
+
+    def test_quick_is_a_part_of_the_whole(self):
+        quick, whole = (cases.all_cases("abcd", quick) for quick in (True, False))
+        self.assertLess(len(quick), len(whole))
+        self.assertLessEqual(set(quick), set(whole))
+
+    def test_a_tiny_case_of_each_kind_remains(self):
+        whole = cases.all_cases("abcd")
+        kinds = {(case.group, case.mask, case.direction) for case in whole}
+        self.assertEqual({(case.group, case.mask, case.direction) for case in cases.tiny(whole)},
+                         kinds)
+        self.assertLess(len(cases.tiny(whole)), len(whole))
+
+
+class Marks(unittest.TestCase):
+    def test_a_ratio_is_the_peers_time_over_ours(self):
+        found = row("a", "forward", flash2=2.0, torch_flash=3.0, torch_cudnn=1.0)
+        self.assertEqual(cases.ratios(found), {"flash2": {"torch flash": 1.5, "torch cudnn": 0.5}})
+
+    def test_the_faster_of_two_variants_counts(self):
+        judged, = cases.judge_all([row("a", "backward", bwd__onepass=4.0, bwd__twopass=3.0,
+                                       torch_flash=2.7)])
+        self.assertEqual(judged["ours"], "bwd-twopass")
+        self.assertAlmostEqual(judged["value"], 0.9)
+        self.assertTrue(judged["met"])
+
+    def test_a_mark_below_its_ratio_is_missed(self):
+        judged, = cases.judge_all([row("a", "forward", flash2=1.01, torch_flash=1.0)])
+        self.assertFalse(judged["met"])
+
+    def test_a_mark_without_times_is_missed(self):
+        judged, = cases.judge_all([row("a", "forward", flash2=1.0, torch_flash=None)])
+        self.assertEqual((judged["value"], judged["met"]), (None, False))
+        judged, = cases.judge_all([row("a", "backward", torch_flash=1.0)])
+        self.assertEqual((judged["ours"], judged["met"]), ("bwd-onepass or bwd-twopass", False))
+
+    def test_a_mark_can_be_a_time(self):
+        found = row("d", "forward", **{"flash2_tf32": 0.9, "torch_efficient": 1.0})
+        limits = [judged for judged in cases.judge_all([found]) if "at_most_ms" in judged]
+        self.assertEqual([(judged["value"], judged["met"]) for judged in limits], [(0.9, True)])
+
+    def test_memory_beyond_O_and_lse_misses_the_mark(self):
+        def judged(peak):
+            return cases.judge_memory([{"shape": [1], "O_and_lse_bytes": 4096,
+                                        "peak_extra_bytes": {"flash2": peak}}])[0]["met"]
+        self.assertTrue(judged(4096 + 512))
+        self.assertFalse(judged(8192))
+        self.assertFalse(judged("out of memory"))
+
+    def test_one_pass_and_two_passes_are_compared_where_both_ran(self):
+        found = cases.onepass_against_twopass(
+            [row("d", "backward", bwd__onepass=1.0, bwd__twopass=3.0, bwd__onepass_tf32=1.0)])
+        self.assertEqual([(one["how"], one["ratio"]) for one in found], [("native", 3.0)])
+
+    def test_a_summary_is_median_and_relative_quartile_distance(self):
+        summary = cases.summary([1.0, 2.0, 3.0])
+        self.assertEqual(summary, {"median_ms": 2.0, "spread": 0.5})
+        self.assertEqual(cases.summary([5.0]), {"median_ms": 5.0, "spread": 0.0})
+
+
+if __name__ == "__main__":
+    unittest.main()
