@@ -14,7 +14,11 @@ import json
 import os
 import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    print("beside_torch.py: this Python has no torch: expected PyTorch for CUDA", file=sys.stderr)
+    sys.exit(2)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../python", "../../attention_cpu/bench"):
