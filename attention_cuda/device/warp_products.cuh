@@ -56,7 +56,7 @@ __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>&
                                               const BRows<TileB>& rows_b) {
   static_assert(TileA::kColumns == TileB::kColumns);
   set_to_zero(sums);
-  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;  // of a pragma
+  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;
 #pragma unroll kUnrolled
   for (int k = 0; k < TileA::kColumns; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
@@ -110,7 +110,7 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
                                                  const ColumnsA& columns_a,
                                                  const ColumnsB& columns_b) {
   set_to_zero(sums);
-  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;  // of a pragma
+  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;
 #pragma unroll kUnrolled
   for (int k = 0; k < kDepth; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
