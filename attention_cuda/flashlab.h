@@ -8,10 +8,14 @@
 ///          num_heads is a multiple of num_kv_heads; head_dim 1 … 256; any seqlen, 0 too
 /// Types    Q, K, V, O and the gradients have one: float, bf16 or fp16. Sums are float.
 /// Memory   tensors lie in memory of the current device. Nothing is allocated there: what a kernel
-///          needs beside the tensors, flashlab_*_workspace_bytes says, and the caller lends.
+///          needs beside the tensors, flashlab_*_workspace_bytes says, and the caller lends. (The
+///          variants of library products, naive and its kin, keep cuBLAS's handle from their first
+///          call on.)
 /// Stream   a call puts its work on the caller's stream and returns. It never waits for the GPU, so
 ///          an error of a running kernel shows in a later call or where the caller synchronises.
-/// Graphs   calls can be captured in a CUDA graph; host memory is read before a call returns.
+/// Graphs   calls can be captured in a CUDA graph, but not the first one of a kernel; host memory
+/// is
+///          read before a call returns.
 /// Errors   every call returns a flashlab_status; flashlab_last_error() says more. Nothing is
 ///          launched by a call that returns FLASHLAB_ERROR_ARGUMENT.
 /// Threads  any number may call at once.

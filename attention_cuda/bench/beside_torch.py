@@ -14,7 +14,11 @@ import json
 import os
 import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    print("beside_torch.py: this Python has no torch: expected PyTorch for CUDA", file=sys.stderr)
+    sys.exit(2)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../python", "../../attention_cpu/bench"):
@@ -126,6 +130,15 @@ def measure(case, watch, rates, device):
     return row | {"ratios": cases.ratios(row)}
 
 
+def add_shares(row, case, product_rates):
+    """What part of the rate of a large product, measured in this run, each entry reaches."""
+    for entry in case.entries:
+        report = row["entries"][entry.label]
+        if "flops_per_s" in report:
+            name = case.dtype if entry.how in ("", "native") else "tf32"
+            report["share_of_product"] = report["flops_per_s"] / product_rates[name]
+
+
 def print_row(row):
     shape = ",".join(map(str, row["shape"]))
     print(f"\n{row['group']}  {row['dtype']} {shape} mask {row['mask']} {row['direction']}")
@@ -136,8 +149,9 @@ def print_row(row):
             continue
         beside = "  ".join(f"{ratio:5.2f} of {peer}" for peer, ratio in
                            row["ratios"].get(label, {}).items())
-        print(f"   {label:22} {entry['median_ms']:9.4f} ms {100 * entry['spread']:4.1f}% "
-              f"{entry['flops_per_s'] / 1e12:7.1f} TFLOP/s  {beside}")
+        share = f"{100 * entry['share_of_product']:3.0f}%" if "share_of_product" in entry else ""
+        print(f"   {label:22} {entry['median_ms']:9.4f} ms ±{100 * entry['spread']:4.1f}% "
+              f"{entry['flops_per_s'] / 1e12:7.1f} TFLOP/s {share:4}  {beside}")
     sys.stdout.flush()
 
 
@@ -224,6 +238,8 @@ def run(options, library):
             f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
     for case in chosen:
         row = measure(case, watch, rates, library.device_type)
+        if not library.is_emulated:
+            add_shares(row, case, result["product_flops_per_s"])
         result["rows"].append(row)
         print_row(row)
     if "e" in options.groups and not library.is_emulated:
@@ -234,6 +250,8 @@ def run(options, library):
     result["late_samples"] = watch.late_samples
     result["marks"] = cases.judge_all(result["rows"]) + cases.judge_memory(result["memory"])
     result["onepass_against_twopass"] = cases.onepass_against_twopass(result["rows"])
+    print("\n±: half the quartiles' distance; then the share of torch.mm's rate; of a peer: its time "
+          "over ours")
     print_summary(result["marks"], result["onepass_against_twopass"])
     return result
 

@@ -10,7 +10,7 @@
 //
 // Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
 //          sdS [kBlockKV, kBlockQ] as often: with two, one barrier a query tile is enough;
-//          S^T, dP^T kChunk queries at a time, dK, dV, dQ in registers
+//          S^T, dP^T kWarpChunk queries at a time, dK, dV, dQ in registers
 // Warps    S^T, dP^T, dV, dK: kWarpKeys keys each. Where there are more warps than that, some share
 //          keys: each makes its part of P^T and dS^T, which then go through shared memory, and its
 //          columns of dV and dK. dQ: kWarpsQ x the rest, queries x columns
@@ -117,7 +117,7 @@ class KeyTileBlock {
     return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
   }
   __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
-    return {sdS_ + index % Config::kGradientTiles * Config::kBlockKV * Config::kBlockQ};
+    return {sdS_ + index % max(Config::kGradientTiles, 1) * Config::kBlockKV * Config::kBlockQ};
   }
 
   __device__ __forceinline__ void load_keys() const {

@@ -15,6 +15,10 @@ namespace flashlab::cuda {
 template <int kRowTiles, int kColumnTiles>
 using WarpSums = float[kRowTiles][kColumnTiles][4];
 
+/// Of the summed index. Values split in two would, with more at a time, not fit the registers.
+template <class TensorCore>
+inline constexpr int kUnrolledSteps = sizeof(typename TensorCore::A) > 16 ? 2 : 8;
+
 template <int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& sums) {
 #pragma unroll
@@ -52,7 +56,8 @@ __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>&
                                               const BRows<TileB>& rows_b) {
   static_assert(TileA::kColumns == TileB::kColumns);
   set_to_zero(sums);
-#pragma unroll 8
+  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;
+#pragma unroll kUnrolled
   for (int k = 0; k < TileA::kColumns; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll
@@ -105,7 +110,8 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
                                                  const ColumnsA& columns_a,
                                                  const ColumnsB& columns_b) {
   set_to_zero(sums);
-#pragma unroll 8
+  [[maybe_unused]] constexpr int kUnrolled = kUnrolledSteps<TensorCore>;
+#pragma unroll kUnrolled
   for (int k = 0; k < kDepth; k += TensorCore::kDepth) {
     typename TensorCore::A a[kRowTiles];
 #pragma unroll

@@ -68,13 +68,17 @@ inline unsigned ballot(unsigned mask, bool vote) {
 
 }  // namespace flashlab::cuda::emulation
 
-inline void __syncthreads() { flashlab::cuda::emulation::sync_block(); }
+inline void __syncthreads() {
+  flashlab::cuda::emulation::sync_block();
+  flashlab::cuda::emulation::async_copies().land_some();
+}
 
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
   flashlab::cuda::emulation::require_full_mask(mask);
   char nothing = 0;
   flashlab::cuda::emulation::warp_collective("__syncwarp", nothing,
                                              [](flashlab::cuda::emulation::Lanes<char>) {});
+  flashlab::cuda::emulation::async_copies().land_some();
 }
 
 template <class Value>

@@ -25,7 +25,7 @@ constexpr KeyTileShape kShape<256> = {32, 32, 4, 16, 32, 1, 1, 2};
 template <int kHeadDim>
 constexpr KeyTileShape kLargeShape = {};
 template <>
-constexpr KeyTileShape kLargeShape<128> = {64, 64, 4, 32, 64, 2, 2, 2};
+constexpr KeyTileShape kLargeShape<128> = {64, 128, 8, 32, 64, 2, 2, 1};
 template <>
 constexpr KeyTileShape kLargeShape<256> = {32, 64, 8, 16, 32, 2, 1, 1};
 

@@ -16,7 +16,7 @@ constexpr KeyTileShape kShape = {};
 template <>
 constexpr KeyTileShape kShape<32> = {32, 128, 4, 32, 32, 2, 2, 2};
 template <>
-constexpr KeyTileShape kShape<64> = {16, 128, 4, 32, 16, 2, 1, 2};
+constexpr KeyTileShape kShape<64> = {32, 64, 4, 16, 32, 2, 2, 2};
 template <>
 constexpr KeyTileShape kShape<128> = {16, 64, 4, 16, 16, 1, 1, 2};
 template <>

@@ -126,6 +126,8 @@ class QueryTileBlock {
     };
     load_tile<Config::kNumThreads>(sQ_, rows(arguments_.Q));
     load_tile<Config::kNumThreads>(sdO_, rows(arguments_.dO));
+    ptx::cp_async_commit();  // also where no K/V tile follows: what is not committed is not waited
+                             // for
   }
 
   /// Keys that none of the block's queries sees count as 0.

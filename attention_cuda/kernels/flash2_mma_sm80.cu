@@ -14,9 +14,9 @@ struct Tiles;
 //                                                warps, row tiles, keys, Q in registers, blocks an
 //                                                SM
 template <class Element>
-struct Tiles<Element, 32> : Flash2Config<TensorCore16<Element>, 32, 4, 2, 64, true, 3> {};
+struct Tiles<Element, 32> : Flash2Config<TensorCore16<Element>, 32, 4, 2, 64, true, 2> {};
 template <class Element>
-struct Tiles<Element, 64> : Flash2Config<TensorCore16<Element>, 64, 4, 2, 64, true, 3> {};
+struct Tiles<Element, 64> : Flash2Config<TensorCore16<Element>, 64, 4, 2, 64, true, 2> {};
 template <class Element>
 struct Tiles<Element, 128> : Flash2Config<TensorCore16<Element>, 128, 4, 2, 64, false, 2> {};
 template <class Element>

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Everything that needs a GPU, in one go: every test, the sanitizers, every benchmark.
+
+  on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick]
+
+DIR is a build of the target flashlab_on_a_gpu (./lab gpu makes it). Timings come first and alone;
+then the tests run side by side. Written to --out: attention_cuda_beside_torch.json,
+attention_cuda_rounded_statistics.json, and attention_cuda_on_a_gpu.json, which says what ran, on
+what, and how it ended: passed, failed, or not run and why.
+
+Exit code 0: all that could run passed. 1: something failed.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
+
+
+class Run:
+    """A command's end: seconds, what it printed, and one of passed, failed, skipped."""
+
+    def __init__(self, command, limit_s, environment=None):
+        start = time.monotonic()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s,
+                                  env={**os.environ, **(environment or {})}, check=False)
+            self.text, self.code = done.stdout + done.stderr, done.returncode
+        except subprocess.TimeoutExpired as late:
+            self.text, self.code = (late.stdout or b"").decode() + "\nout of time", -1
+        self.seconds = round(time.monotonic() - start, 1)
+
+    def outcome(self):
+        if "test skipped:" in self.text:
+            return "skipped"
+        return "passed" if self.code == 0 else "failed"
+
+
+def library_folders():
+    """Where cuBLAS lies, for a library that was linked elsewhere."""
+    found = subprocess.run(["find", "/usr", "/opt", "-name", "libcublas.so.1[23]"],
+                           capture_output=True, text=True, check=False).stdout.split()
+    return ":".join([*{os.path.dirname(path) for path in found},
+                     os.environ.get("LD_LIBRARY_PATH", "")])
+
+
+def test_names(program):
+    listing = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True,
+                             check=False).stdout
+    return [line.strip() for line in listing.splitlines() if line.strip()]
+
+
+def filter_of(name):
+    return re.sub(r"([,\[\]\\*~])", r"\\\1", name)
+
+
+def run_tests(program, limit_s):
+    """Each test in a process of its own, side by side."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        environment = {"FLASHLAB_RATIOS": "1", "OMP_NUM_THREADS": "1"}
+        runs = {name: pool.submit(Run, [program, filter_of(name)], limit_s, environment)
+                for name in test_names(program)}
+    results, errors = [], {}
+    for name, future in runs.items():
+        run = future.result()
+        checks = re.search(r"\((\d+) assertions|assertions: +(\d+)", run.text)
+        results.append({"test": name, "outcome": run.outcome(), "seconds": run.seconds,
+                        "checks": int(next(filter(None, checks.groups()), 0)) if checks else 0})
+        if run.outcome() == "failed":
+            print(f"FAILED {name}\n{run.text[-3000:]}")
+        for what, ratio in re.findall(r"^(\S+ \S+ \S+ \S+) +([\d.e+-]+) +case", run.text, re.M):
+            errors[what] = max(errors.get(what, 0), float(ratio))
+    return results, errors
+
+
+def run_sanitizers(program, limit_s):
+    """Small problems of every kernel under each tool of compute-sanitizer."""
+    if not shutil.which("compute-sanitizer"):
+        return [{"tool": tool, "outcome": "not run", "why": "no compute-sanitizer"}
+                for tool in SANITIZERS]
+    environment = {"FLASHLAB_CASE_STEP": "211", "OMP_NUM_THREADS": "1"}
+
+    def sanitize(tool):
+        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, "[grid]"]
+        run = Run(command, limit_s, environment)
+        summary = re.findall(r"=+ (?:ERROR|RACECHECK) SUMMARY: (.*)", run.text)
+        refused = re.search(r"not supported|unsupported|Unable to|error 999", run.text)
+        outcome = run.outcome() if summary and not refused else "not run"
+        if outcome != "passed":
+            print(f"{tool}: {run.text[-2500:]}")
+        return {"tool": tool, "outcome": outcome, "seconds": run.seconds,
+                "summary": summary[-1] if summary else run.text[-300:]}
+
+    with concurrent.futures.ThreadPoolExecutor(len(SANITIZERS)) as pool:
+        return list(pool.map(sanitize, SANITIZERS))
+
+
+def run_softmax_rows(program, limit_s):
+    """Times, and the bytes that the hardware counted where it may be asked."""
+    timed = Run([program], limit_s)
+    result = {"outcome": timed.outcome(), "printed": timed.text.splitlines()}
+    if not shutil.which("ncu"):
+        return {**result, "counters": "not run: no ncu"}
+    counted = Run(["ncu", "--clock-control", "none", "--metrics", DRAM_METRICS, "--csv",
+                   "--launch-count", "7", program], limit_s)
+    rows = [line for line in counted.text.splitlines() if "dram__bytes" in line]
+    return {**result, "counters": rows or "not run: " + counted.text[-300:]}
+
+
+def gpu():
+    fields = "name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm"
+    said = Run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], 20)
+    return dict(zip(fields.split(","), said.text.strip().split(", "))) if said.code == 0 else None
+
+
+def script(name, options, extra, limit_s, library):
+    run = Run([sys.executable, os.path.join(HERE, name), "--library", library, *extra], limit_s)
+    print(run.text, flush=True)
+    return {"script": name, "outcome": run.outcome(), "seconds": run.seconds}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, help="where flashlab_on_a_gpu was built")
+    parser.add_argument("--out", default="docs/results")
+    parser.add_argument("--commit", help="of the build, where this is no git checkout")
+    parser.add_argument("--quick", action="store_true", help="fewer lengths in the benchmark")
+    parser.add_argument("--limit", type=int, default=600, help="seconds a step may take")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    if gpu() is None:
+        print("on_a_gpu: no GPU here (nvidia-smi does not answer)", file=sys.stderr)
+        return 2
+    os.environ["LD_LIBRARY_PATH"] = library_folders()
+    os.makedirs(options.out, exist_ok=True)
+    at = lambda *parts: os.path.abspath(os.path.join(options.build, *parts))  # noqa: E731
+    library = at("attention_cuda", "libflashlab_cuda.so")
+    tests = at("tests", "attention_cuda", "flashlab_cuda_tests")
+    out = lambda name: os.path.join(options.out, f"attention_cuda_{name}.json")  # noqa: E731
+    commit = ["--commit", options.commit] if options.commit else []
+    report = {"gpu": gpu(), "commit": options.commit,
+              "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+              "command": " ".join(["attention_cuda/bench/on_a_gpu.py", *sys.argv[1:]]),
+              "scripts": []}
+    quick = ["--quick"] if options.quick else []
+    report["scripts"].append(script("beside_torch.py", options,
+                                    ["--out", out("beside_torch"), *commit, *quick],
+                                    options.limit, library))
+    report["softmax_rows"] = run_softmax_rows(
+        at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        steps = {
+            "rounded": pool.submit(script, "rounded_statistics.py", options,
+                                   ["--out", out("rounded_statistics"), *commit], options.limit,
+                                   library),
+            "gradients": pool.submit(script, "../python/gradient_check.py", options, [],
+                                     options.limit, library),
+            "tests": pool.submit(run_tests, tests, options.limit),
+            "sanitizers": pool.submit(run_sanitizers, tests, options.limit)}
+    report["scripts"] += [steps["rounded"].result(), steps["gradients"].result()]
+    report["tests"], report["worst_error_in_errors_of_the_plain_one"] = steps["tests"].result()
+    report["sanitizers"] = steps["sanitizers"].result()
+    with open(out("on_a_gpu"), "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+    ended = [*report["tests"], *report["sanitizers"], *report["scripts"], report["softmax_rows"]]
+    for row in ended:
+        name = row.get("test") or row.get("tool") or row.get("script") or "softmax_rows_speed"
+        print(f"{row['outcome']:8} {row.get('seconds', '')!s:>6}  {name}")
+    return int(any(row["outcome"] == "failed" for row in ended))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+// What a call does beside computing: the same bits each time, refusals, key lengths wherever they
+// lie, kernels told one by one, softmax over rows.
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attention_cuda/attention.hpp"
+#include "attention_cuda/softmax_rows.hpp"
+#include "tests/attention_cpu/plain_tensors.hpp"
+#include "tests/attention_cuda/device_copy.hpp"
+#include "tests/attention_cuda/kernels_here.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+constexpr PlainSizes kSizes = {2, 4, 2, 130, 150, 40};
+
+/// Row-major arrays of one type on the device: normal inputs, NaN in what is to be written.
+class Problem {
+ public:
+  explicit Problem(DataType dtype) : dtype_(dtype) {
+    const Shape q = {kSizes.batch, kSizes.num_heads, kSizes.seqlen_q, kSizes.head_dim},
+                k = {kSizes.batch, kSizes.num_kv_heads, kSizes.seqlen_k, kSizes.head_dim};
+    const PlainTensors<float> numbers(kSizes);
+    Q = tensor(q, numbers.Q);
+    K = tensor(k, numbers.K);
+    V = tensor(k, numbers.V);
+    dO = tensor(q, numbers.dO);
+    O = make_tensor(dtype, q);
+    lse = make_tensor(DataType::kFloat32, {q[0], q[1], q[2]});
+    dQ = make_tensor(dtype, q);
+    dK = make_tensor(dtype, k);
+    dV = make_tensor(dtype, k);
+  }
+
+  /// Runs flash2 and, for a backward kernel, that; everything written, one after the other.
+  std::vector<double> run(const KernelCase& kernel, const AttentionOptions& options = {},
+                          cuda::ExecutionOptions execution = {}) {
+    DeviceCopies copies;
+    const auto on = [&](const StoredTensor& tensor) { return copies.view(tensor); };
+    const ForwardTensors forward = {on(Q), on(K), on(V), on(O), on(lse)};
+    const AttentionProblem problem = check_forward(forward, options);
+    const auto call = [&](std::string_view variant, const auto& work) {
+      const DeviceMemory workspace(cuda::workspace_bytes(variant, problem, execution));
+      execution.workspace = workspace.get();
+      execution.workspace_bytes = workspace.bytes();
+      work();
+      check_call(cudaDeviceSynchronize());
+    };
+    const bool is_backward = kernel.row->backward != nullptr;
+    execution.products = kernel.arithmetic.products;
+    execution.kernel = is_backward ? "" : kernel.row->stem;
+    const std::string_view variant = is_backward ? "flash2" : kernel.row->variant;
+    const bool rounds = std::exchange(execution.round_statistics, false);
+    call(variant, [&] { cuda::attention_forward(variant, forward, options, execution); });
+    if (is_backward) {
+      execution.kernel = kernel.row->stem;
+      execution.round_statistics = rounds;
+      call(kernel.row->variant, [&] {
+        cuda::attention_backward(
+            kernel.row->variant,
+            {on(Q), on(K), on(V), on(O), on(lse), on(dO), on(dQ), on(dK), on(dV)}, options,
+            execution);
+      });
+    }
+    copies.fetch();
+    std::vector<double> all;
+    for (const StoredTensor* const result :
+         is_backward ? std::vector{&dQ, &dK, &dV} : std::vector{&O, &lse}) {
+      const std::vector<double> values = result->values();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+
+ private:
+  StoredTensor tensor(const Shape& shape, const std::vector<float>& numbers) const {
+    StoredTensor result = make_tensor(dtype_, shape);
+    result.assign({numbers.begin(), numbers.end()});
+    return result;
+  }
+
+  DataType dtype_;
+  StoredTensor Q, K, V, dO, O, lse, dQ, dK, dV;
+};
+
+/// Every kernel that takes a type, of either pass.
+std::vector<KernelCase> all_kernels(DataType dtype) {
+  std::vector<KernelCase> all = kernels_here(Pass::kForward, dtype);
+  for (const KernelCase& kernel : kernels_here(Pass::kBackward, dtype)) all.push_back(kernel);
+  return all;
+}
+
+double norm_of_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double squares = 0, size = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    squares += (a[k] - b[k]) * (a[k] - b[k]);
+    size += a[k] * a[k];
+  }
+  return std::sqrt(squares / size);
+}
+
+class Names : public cuda::KernelObserver {
+ public:
+  void before(std::string_view kernel, cuda::Stream) override { begun.emplace_back(kernel); }
+  void after(std::string_view kernel, cuda::Stream) override { ended.emplace_back(kernel); }
+  std::vector<std::string> begun, ended;
+};
+
+}  // namespace
+
+TEST_CASE("a call gives the same bits each time, bwd-onepass but for dQ", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const KernelCase& kernel : all_kernels(dtype)) {
+      INFO(kernel.name());
+      Problem problem(dtype);
+      const AttentionOptions options = {Mask::kCausalBottomRight, {}, {}};
+      std::vector<double> first = problem.run(kernel, options);
+      std::vector<double> second = problem.run(kernel, options);
+      if (kernel.row->variant == "bwd-onepass") {
+        const auto end_of_dQ = kSizes.batch * kSizes.num_heads * kSizes.seqlen_q * kSizes.head_dim;
+        first.erase(first.begin(), first.begin() + end_of_dQ);
+        second.erase(second.begin(), second.begin() + end_of_dQ);
+      }
+      CHECK(first == second);
+    }
+  }
+}
+
+TEST_CASE("key lengths may lie in device memory, where values beyond the ends count as the ends",
+          "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  const std::vector<std::int64_t> lengths = {0, kSizes.seqlen_k}, beyond = {-7, 1'000'000};
+  const DeviceMemory on_device(beyond.size() * sizeof(beyond[0]));
+  check_call(cudaMemcpy(on_device.get(), beyond.data(), on_device.bytes(), cudaMemcpyHostToDevice));
+  for (const KernelCase& kernel : all_kernels(DataType::kFloat32)) {
+    if (kernel.row->variant == "bwd-onepass") continue;  // other bits each time
+    INFO(kernel.name());
+    Problem problem(DataType::kFloat32);
+    const std::vector<double> expected = problem.run(kernel, {Mask::kNone, {}, lengths});
+    cuda::ExecutionOptions execution;
+    execution.device_key_lengths = static_cast<const std::int64_t*>(on_device.get());
+    CHECK(problem.run(kernel, {}, execution) == expected);
+  }
+}
+
+TEST_CASE("rounded statistics cost the gradients precision", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const KernelCase& kernel : kernels_here(Pass::kBackward, DataType::kBFloat16)) {
+    INFO(kernel.name());
+    Problem problem(DataType::kBFloat16);
+    cuda::ExecutionOptions execution;
+    const std::vector<double> exact = problem.run(kernel, {}, execution);
+    execution.round_statistics = true;
+    const double difference = norm_of_difference(exact, problem.run(kernel, {}, execution));
+    CHECK(difference > 1e-4);  // lse of about 5 is off by up to 2^-7
+    CHECK(difference < 5e-2);
+  }
+}
+
+TEST_CASE("an observer is told of every kernel before and after", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const KernelCase& kernel : all_kernels(DataType::kFloat32)) {
+    INFO(kernel.name());
+    Names names;
+    cuda::ExecutionOptions execution;
+    execution.observer = &names;
+    Problem(DataType::kFloat32).run(kernel, {}, execution);
+    CHECK(!names.begun.empty());
+    CHECK(names.begun == names.ended);
+  }
+}
+
+TEST_CASE("a wrong call is refused with argument, value and what was expected", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  const auto refusal = [](const cuda::ExecutionOptions& execution, DataType dtype,
+                          std::string_view variant) -> std::string {
+    AttentionProblem problem = {1, 1, 1, 8, 8, 64, dtype, Mask::kNone, 1, {}};
+    try {
+      cuda::workspace_bytes(variant, problem, execution);
+    } catch (const ProblemError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  cuda::ExecutionOptions tf32, unknown, rounded;
+  tf32.products = cuda::Products::kTensorFloat32;
+  unknown.kernel = "flash3";
+  rounded.round_statistics = true;
+  CHECK_THAT(refusal({}, DataType::kFloat64, "flash2"), contains("dtype: double: expected float"));
+  CHECK_THAT(refusal(tf32, DataType::kBFloat16, "flash2"),
+             contains("dtype: bf16 with tf32 products: expected"));
+  CHECK_THAT(refusal(unknown, DataType::kFloat32, "flash2"),
+             contains("kernel: flash3: expected a kernel of flash2"));
+  CHECK_THAT(refusal(rounded, DataType::kFloat32, "bwd-onepass"),
+             contains("round_statistics: true: expected a backward pass of bf16 or fp16"));
+  CHECK_THAT(refusal({}, DataType::kFloat32, "flash9"), contains("variant: flash9"));
+}
+
+TEST_CASE("tensors in host memory and a missing workspace are refused by name", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  PlainTensors<float> host({1, 1, 1, 8, 8, 16});
+  CHECK_THROWS_WITH(cuda::attention_forward("flash2", host.forward_tensors()),
+                    contains("Q: host memory: expected device memory"));
+  const DeviceMemory memory(4 * 8 * 16 * sizeof(float));
+  const auto tensor = [&](int index) {
+    return view(static_cast<float*>(memory.get()) + index * 8 * 16, {1, 1, 8, 16});
+  };
+  CHECK_THROWS_WITH(
+      cuda::attention_forward("naive", {tensor(0), tensor(1), tensor(2), tensor(3), {}}),
+      contains("workspace_bytes: 0: expected"));
+}
+
+TEST_CASE("flash2 takes no memory beside O and lse", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    const AttentionProblem problem = {4, 8, 8, 65536, 65536, 64, dtype, Mask::kNone, 1, {}};
+    CHECK(cuda::workspace_bytes("flash2", problem) == 0);
+  }
+}
+
+TEST_CASE("softmax over rows is the same in two passes and in three", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  constexpr std::int64_t kRows = 5, kColumns = 3001;
+  std::vector<float> x(kRows * kColumns), y(x.size());
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x[k] = 10 * std::sin(static_cast<float>(k)) + static_cast<float>(k / kColumns);
+  }
+  const std::size_t bytes = x.size() * sizeof(float);
+  const DeviceMemory from(bytes), to(bytes);
+  check_call(cudaMemcpy(from.get(), x.data(), bytes, cudaMemcpyHostToDevice));
+  for (const auto algorithm : {cuda::SoftmaxRows::kThreePass, cuda::SoftmaxRows::kOnline}) {
+    cuda::softmax_rows(algorithm, static_cast<const float*>(from.get()),
+                       static_cast<float*>(to.get()), kRows, kColumns, {});
+    check_call(cudaMemcpy(y.data(), to.get(), bytes, cudaMemcpyDeviceToHost));
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      double sum = 0, largest_error = 0;
+      for (std::int64_t c = 0; c < kColumns; ++c) sum += std::exp(double{x[row * kColumns + c]});
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        const double exact = std::exp(double{x[row * kColumns + c]}) / sum;
+        largest_error = std::fmax(largest_error, std::fabs(y[row * kColumns + c] / exact - 1));
+      }
+      CHECK(largest_error < 1e-5);
+    }
+  }
+}
