@@ -107,8 +107,7 @@ cuda::GpuInfo gpu_or_failure() {
   try {
     return cuda::current_gpu();
   } catch (const cuda::CudaError& error) {
-    throw request_failure("no GPU to run on: " + error.error,
-                          "an NVIDIA GPU with its driver, or --device cpu");
+    throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs none");
   }
 }
 

@@ -1,5 +1,6 @@
 // Every kernel of attention on this GPU, in every arithmetic that it has, in one run: time, FLOP/s,
-// share of the GPU's peak, and how many times as fast as `naive` or `bwd-naive`.
+// share of the GPU's peak, and how many times as fast as the first kernel of the pass, which is
+// `naive` or `bwd_naive` where these have the type.
 //
 // Each is warmed up; each sample has new inputs, outputs full of NaN that are looked through
 // afterwards, and an L2 full of something else. A time below what the data sheet's rates allow is
@@ -180,26 +181,25 @@ Row measure(const cuda::KernelRow& kernel, const cuda::Arithmetic& arithmetic, c
   return row;
 }
 
-/// The plain variant of a pass comes first in the table of kernels.
-double times_plain(const Row& row, const std::vector<Row>& rows) {
-  const auto plain = std::find_if(rows.begin(), rows.end(), [&](const Row& other) {
+double times_first(const Row& row, const std::vector<Row>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Row& other) {
     return other.pass == row.pass && other.not_run.empty();
   });
-  return plain->samples.median() / row.samples.median();
+  return first->samples.median() / row.samples.median();
 }
 
 void print_row(const Row& row, const std::vector<Row>& rows) {
   const std::string stem(row.kernel->stem), products(to_string(row.arithmetic.products));
   if (!row.not_run.empty()) {
-    std::printf("%-24s %-7s not run: %s\n", stem.c_str(), products.c_str(), row.not_run.c_str());
+    std::printf("%-27s %-7s not run: %s\n", stem.c_str(), products.c_str(), row.not_run.c_str());
     return;
   }
   const std::string of_peak =
       row.peak ? std::to_string(std::lround(100 * row.flops_per_s() / row.peak->flops_per_s)) + " %"
                : "";
-  std::printf("%-24s %-7s %9.3f %9.3f %9.3f %8.1f %7s %8.2f\n", stem.c_str(), products.c_str(),
+  std::printf("%-27s %-7s %9.3f %9.3f %9.3f %8.1f %7s %8.2f\n", stem.c_str(), products.c_str(),
               row.samples.median(), row.samples.least(), row.samples.most(),
-              row.flops_per_s() / 1e12, of_peak.c_str(), times_plain(row, rows));
+              row.flops_per_s() / 1e12, of_peak.c_str(), times_first(row, rows));
   std::fflush(stdout);
 }
 
@@ -209,8 +209,8 @@ std::vector<Row> measure_all(const Shape& shape, const Settings& settings,
               std::string(to_string(shape.dtype)).c_str(), static_cast<long long>(shape.batch),
               static_cast<long long>(shape.num_heads), static_cast<long long>(shape.seqlen),
               static_cast<long long>(shape.head_dim), shape.is_causal ? "causal" : "full");
-  std::printf("%-24s %-7s %9s %9s %9s %8s %7s %8s\n", "kernel", "how", "median ms", "min", "max",
-              "TFLOP/s", "of peak", "x plain");
+  std::printf("%-27s %-7s %9s %9s %9s %8s %7s %8s\n", "kernel", "how", "median ms", "min", "max",
+              "TFLOP/s", "of peak", "x first");
   const auto is_wanted = [&](std::string_view stem) {
     const auto& names = settings.kernels;
     return names.empty() || std::find(names.begin(), names.end(), stem) != names.end();
@@ -268,7 +268,7 @@ JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& sha
       .add("samples_ms", json_array(row.samples.ms))
       .add("flops", row.flops)
       .add("flops_per_s", row.flops_per_s())
-      .add("times_plain", times_plain(row, rows))
+      .add("times_first", times_first(row, rows))
       .add("workspace_bytes", static_cast<double>(row.workspace_bytes));
   if (row.peak) object.add("floor_ms", row.floor_ms).add("peak_flops_per_s", row.peak->flops_per_s);
   return object.text();

@@ -32,7 +32,7 @@ inline JsonText json_text(std::string_view words) {
 inline JsonText json_text(double number) {
   if (!std::isfinite(number)) return {"null"};
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", number);
+  std::snprintf(text.data(), text.size(), "%.15g", number);
   return {text.data()};
 }
 
