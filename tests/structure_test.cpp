@@ -28,12 +28,12 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The C++ sources of one folder, as paths relative to the repository.
+/// The C++ and CUDA sources of one folder, as paths relative to the repository.
 std::vector<fs::path> sources_of(const std::string& folder) {
+  static const Names kExtensions = {".hpp", ".cpp", ".cuh", ".cu"};
   std::vector<fs::path> result;
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-    const auto extension = entry.path().extension();
-    if (extension == ".hpp" || extension == ".cpp") {
+    if (kExtensions.contains(entry.path().extension().string())) {
       result.push_back(fs::relative(entry.path(), kRoot));
     }
   }
@@ -53,7 +53,7 @@ std::vector<fs::path> includes_of(const fs::path& source) {
 }
 
 bool is_private(const fs::path& path) {
-  static const Names kPrivate = {"detail", "device", "ptx"};
+  static const Names kPrivate = {"detail", "device", "emulation", "ptx"};
   return std::any_of(path.begin(), path.end(),
                      [](const fs::path& part) { return kPrivate.contains(part.string()); });
 }
@@ -107,7 +107,7 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
 }
 
 TEST_CASE("a public header needs no private one", "[structure]") {
-  for (const std::string folder : {"toymachine", "attention", "attention_cpu"}) {
+  for (const std::string folder : {"toymachine", "attention", "attention_cpu", "attention_cuda"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (source.extension() != ".hpp" || is_private(source)) continue;
       for (const fs::path& included : includes_of(source)) {
