@@ -7,7 +7,6 @@
 // an error, as is NaN. `attention_speed_cuda --help` lists the flags.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -18,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "attention_cuda/bench/attention_speed_flags.hpp"
 #include "attention_cuda/bench/json_text.hpp"
 #include "attention_cuda/roofline.hpp"
 #include "attention_cuda/timed_call.hpp"
@@ -27,29 +27,9 @@ namespace {
 using flashlab::bench::json_array;
 using flashlab::bench::JsonObject;
 using flashlab::bench::JsonText;
+using flashlab::bench::Settings;
+using flashlab::bench::Shape;
 namespace cuda = flashlab::cuda;
-
-constexpr const char* kUsage =
-    "Usage: attention_speed_cuda [FLAG ...]\n\n"
-    "  --shape TYPE,B,H,N,D[,causal]  float, bf16 or fp16; may come several times\n"
-    "                                 (float,4,1,8192,64 and bf16,4,32,4096,64)\n"
-    "  --kernels NAME,...             only these (`flashlab attention --list` has them)\n"
-    "  --runs N                       samples of each, fewer of slow ones (9)\n"
-    "  --json FILE                    also writes raw samples and context to this file\n"
-    "  --commit TEXT                  what the file says of the source (git's)\n";
-
-struct Shape {
-  flashlab::DataType dtype;
-  std::int64_t batch, num_heads, seqlen, head_dim;
-  bool is_causal;
-};
-
-struct Settings {
-  std::vector<Shape> shapes;
-  std::vector<std::string> kernels;
-  int runs = 9;
-  std::string json_file, commit;
-};
 
 struct Row {
   const cuda::KernelRow* kernel = nullptr;
@@ -63,70 +43,6 @@ struct Row {
 
   double flops_per_s() const { return flops / (1e-3 * samples.median()); }
 };
-
-// ---- flags
-// -----------------------------------------------------------------------------------------
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-std::int64_t number(const std::string& flag, const std::string& text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stopped != end || value < 1) {
-    throw std::invalid_argument(flag + ": " + text + ": expected a number from 1 on");
-  }
-  return value;
-}
-
-Shape parse_shape(const std::string& text) {
-  const std::vector<std::string> parts = split(text);
-  const bool is_causal = parts.size() == 6 && parts[5] == "causal";
-  for (const auto dtype : {flashlab::DataType::kFloat32, flashlab::DataType::kBFloat16,
-                           flashlab::DataType::kFloat16}) {
-    if (parts[0] != to_string(dtype) || (parts.size() != 5 && !is_causal)) continue;
-    const auto size = [&](std::size_t k) { return number("--shape", parts[k]); };
-    return {dtype, size(1), size(2), size(3), size(4), is_causal};
-  }
-  throw std::invalid_argument("--shape: " + text +
-                              ": expected TYPE,B,H,N,D or TYPE,B,H,N,D,causal");
-}
-
-Settings parse(const std::vector<std::string>& words) {
-  Settings settings;
-  for (std::size_t k = 0; k < words.size(); k += 2) {
-    const std::string& flag = words[k];
-    if (k + 1 == words.size()) throw std::invalid_argument(flag + ": expected a value; see --help");
-    const std::string& value = words[k + 1];
-    if (flag == "--shape") {
-      settings.shapes.push_back(parse_shape(value));
-    } else if (flag == "--kernels") {
-      settings.kernels = split(value);
-    } else if (flag == "--runs") {
-      settings.runs = static_cast<int>(std::min<std::int64_t>(number(flag, value), 100000));
-    } else if (flag == "--json") {
-      settings.json_file = value;
-    } else if (flag == "--commit") {
-      settings.commit = value;
-    } else {
-      throw std::invalid_argument(flag + ": expected a flag that --help lists");
-    }
-  }
-  if (settings.shapes.empty()) {
-    settings.shapes = {parse_shape("float,4,1,8192,64"), parse_shape("bf16,4,32,4096,64")};
-  }
-  return settings;
-}
 
 // ---- measuring
 // -------------------------------------------------------------------------------------
@@ -274,8 +190,17 @@ JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& sha
   return object.text();
 }
 
+/// Without one the request is wrong, not a measurement.
+cuda::GpuInfo gpu_here() {
+  try {
+    return cuda::current_gpu();
+  } catch (const cuda::CudaError& error) {
+    throw std::invalid_argument("no GPU to run on: " + error.error);
+  }
+}
+
 int measure_and_write(const Settings& settings, const std::string& command) {
-  const cuda::GpuInfo gpu = cuda::current_gpu();
+  const cuda::GpuInfo gpu = gpu_here();
   JsonObject context;
   context.add("format_version", 1.0)
       .add("command", command)
@@ -314,11 +239,11 @@ int main(int argc, char** argv) {
   std::string command = "attention_speed_cuda";
   for (const std::string& word : words) command += " " + word;
   if (std::find(words.begin(), words.end(), "--help") != words.end()) {
-    std::fputs(kUsage, stdout);
+    std::fputs(flashlab::bench::kUsage, stdout);
     return 0;
   }
   try {
-    return measure_and_write(parse(words), command);
+    return measure_and_write(flashlab::bench::parse(words), command);
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "attention_speed_cuda: %s\n", error.what());
     return 2;
