@@ -20,8 +20,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "attention_cuda/device/backward_mma.cuh"
 #include "attention_cuda/device/key_tile_config.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -119,8 +117,8 @@ class KeyTileBlock {
     return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
   }
   __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
-    return {sdS_ +
-            index % std::max(Config::kGradientTiles, 1) * Config::kBlockKV * Config::kBlockQ};
+    constexpr int kTiles = Config::kGradientTiles > 0 ? Config::kGradientTiles : 1;
+    return {sdS_ + index % kTiles * Config::kBlockKV * Config::kBlockQ};
   }
 
   __device__ __forceinline__ void load_keys() const {
