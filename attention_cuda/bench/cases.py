@@ -65,7 +65,8 @@ def torch_backends(*names):
 BACKWARD = ("bwd-onepass", "bwd-twopass")
 BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
-                      "flash2") + ours("flash2", how="tf32") + ours("flash2", how="tf32x3"))
+                      "flash2") + ours("naive", "fused-softmax", "flash2", how="tf32") +
+                 ours("flash2", how="tf32x3"))
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
                   ours(*BACKWARD, how="tf32x3"))
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)

@@ -117,8 +117,7 @@ class KeyTileBlock {
     return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
   }
   __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
-    constexpr int kTiles = Config::kGradientTiles > 0 ? Config::kGradientTiles : 1;
-    return {sdS_ + index % kTiles * Config::kBlockKV * Config::kBlockQ};
+    return {sdS_ + index % max(Config::kGradientTiles, 1) * Config::kBlockKV * Config::kBlockQ};
   }
 
   __device__ __forceinline__ void load_keys() const {

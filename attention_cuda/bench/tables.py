@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""The tables of docs/attention_cuda_results.md, from the committed results.
+
+  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, marks, tests
+
+Where a seed measured the same, its time stands beside ours (seed_timings.json).
+"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "../../docs/results")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def results(name="beside_torch"):
+    return load(os.path.join(RESULTS, f"attention_cuda_{name}.json"))
+
+
+def seeds():
+    return load(os.path.join(HERE, "seed_timings.json"))
+
+
+def print_table(header, rows):
+    """Columns as wide as they need; the first to the left, the others to the right."""
+    rows = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(header))]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]
+        print("  ".join(cells).rstrip())
+
+
+def rows_of(group, direction):
+    return [row for row in results()["rows"]
+            if row["group"] == group and row["direction"] == direction]
+
+
+def ms(row, label):
+    return row["entries"].get(label, {}).get("median_ms")
+
+
+def number(value, digits=3):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def ratio(peer, ours):
+    return "-" if peer is None or ours is None else f"{peer / ours:.2f}"
+
+
+def rate(row, label):
+    return number(row["flops"] / ms(row, label) * 1e-9, 0) if ms(row, label) else "-"
+
+
+def run():
+    found = results()
+    gpu = found["gpu"]
+    print(f"{gpu['name']}, driver {(gpu['nvidia_smi'] or {}).get('driver_version', '?')}, "
+          f"CUDA {gpu['cuda']}, cuDNN {gpu['cudnn']}, PyTorch {found['versions']['torch']}")
+    print(f"commit {found['commit']}, {found['date']}")
+    rates = found["product_flops_per_s"]
+    print("torch.mm 8192^3, TFLOP/s: " +
+          ", ".join(f"{name} {value / 1e12:.0f}" for name, value in rates.items()))
+
+
+def fa2():
+    """bf16 beside FA2 and cuDNN: TFLOP/s, and FA2's time over ours."""
+    table = []
+    for direction, variants in (("forward", ["flash2"]), ("backward", ["bwd-onepass", "bwd-twopass"])):
+        for row in rows_of("a", direction):
+            best = min((v for v in variants if ms(row, v)), key=lambda v: ms(row, v))
+            table.append([direction, row["shape"][3], "causal" if row["mask"] == "causal" else "full",
+                          row["shape"][2], rate(row, best), rate(row, "torch flash"),
+                          rate(row, "torch cudnn"), ratio(ms(row, "torch flash"), ms(row, best)),
+                          ratio(ms(row, "torch cudnn"), ms(row, best))])
+    print_table(["", "head_dim", "mask", "N", "ours", "FA2", "cuDNN", "FA2 / ours", "cuDNN / ours"],
+                table)
+
+
+def float_table(direction, seed_times):
+    row = rows_of("d", direction)[0]
+    table = []
+    for label in row["entries"]:
+        if ms(row, label) is None:
+            continue
+        seed = seed_times.get(label)
+        table.append([label, number(ms(row, label)), rate(row, label), number(seed, 2)])
+    print_table(["", "ms", "TFLOP/s", "S0, 3090, ms"], table)
+
+
+def floats():
+    float_table("forward", seeds()["S0"]["forward_8192"])
+
+
+def backward():
+    float_table("backward", seeds()["S0"]["backward_8192"])
+
+
+def long():
+    table = []
+    for row in rows_of("b", "both"):
+        seqlen = row["shape"][2]
+        ours, fa = ms(row, "flash2+bwd-onepass"), ms(row, "torch flash")
+        seed = seeds()["S0"]["both_bf16"][str(seqlen)]
+        table.append([seqlen, number(ours), number(fa), number(ms(row, "torch cudnn")),
+                      ratio(fa, ours), f"{seed['fa2'] / seed['triton']:.2f}"])
+    print_table(["N", "ours, ms", "FA2", "cuDNN", "FA2 / ours", "S0: FA2 / Triton"], table)
+
+
+def memory():
+    found = results()["memory"]
+    labels = list(found[0]["peak_extra_bytes"])
+    table = [[row["shape"][1] if len(row["shape"]) == 3 else row["shape"][-2],
+              *(number(row["peak_extra_bytes"].get(label, 0) / 2**20, 1) for label in labels)]
+             for row in found]
+    print_table(["N", *(label + ", MiB" for label in labels)], table)
+
+
+def short():
+    for direction, ours in (("forward", ["flash2"]), ("backward", ["bwd-onepass", "bwd-twopass"])):
+        table = []
+        for row in rows_of("c", direction):
+            best = min((v for v in ours if ms(row, v)), key=lambda v: ms(row, v))
+            seed = seeds()["S4"][direction].get(str(row["shape"][2]), [None] * 3)
+            table.append([row["shape"][2], number(ms(row, "naive"), 4), number(ms(row, best), 4),
+                          number(ms(row, "torch cudnn"), 4),
+                          ratio(ms(row, "torch cudnn"), ms(row, best)), *(number(s) for s in seed),
+                          ratio(seed[2], seed[1])])
+        print(direction)
+        print_table(["T", "naive, ms", "ours", "cuDNN", "cuDNN / ours", "S4: naive", "flash",
+                     "cuDNN", "cuDNN / flash"], table)
+
+
+def rounded():
+    table = []
+    for row in results("rounded_statistics")["rows"]:
+        table.append([row["seqlen"], *(f"{row[kind][gradient]:.1e}" for gradient in ("dQ", "dK", "dV")
+                                       for kind in ("float", "rounded"))])
+    print_table(["N", "dQ, float", "16 bits", "dK, float", "16 bits", "dV, float", "16 bits"], table)
+
+
+def marks():
+    table = []
+    for mark in results()["marks"]:
+        wanted = (f">= {mark['at_least']} of {mark['peer']}" if "at_least" in mark
+                  else f"<= {mark['at_most_ms']} ms" if "at_most_ms" in mark else "nothing else")
+        if "shape" not in mark:
+            continue
+        table.append([mark["ours"], mark["direction"], "x".join(map(str, mark["shape"])),
+                      mark.get("mask", ""), number(mark["value"], 2), wanted,
+                      "met" if mark["met"] else "MISSED"])
+    print_table(["", "pass", "shape", "mask", "value", "mark", ""], table)
+
+
+def tests():
+    found = results("on_a_gpu")
+    by_outcome = {}
+    for test in found["tests"]:
+        by_outcome.setdefault(test["outcome"], []).append(test)
+    for outcome, some in by_outcome.items():
+        print(f"{len(some)} tests {outcome}, {sum(t['checks'] for t in some)} checks")
+    for row in found["sanitizers"]:
+        print(f"{row['tool']}: {row['outcome']} ({row.get('summary') or row.get('why')})")
+
+
+TABLES = {"run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
+          "memory": memory, "short": short, "rounded": rounded, "marks": marks, "tests": tests}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in TABLES:
+        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}")
+    TABLES[sys.argv[1]]()
