@@ -245,10 +245,12 @@ class KeyTileBlock {
     const VisibleKeys visible = facts_->visible();
     if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
-    multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
-                              BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q)));
-    multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
-                              BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q)));
+    multiply_rows<TensorCore>(
+        S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), new_lane_id()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q), new_lane_id()));
+    multiply_rows<TensorCore>(
+        dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), new_lane_id()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), new_lane_id()));
     if (key + Config::kWarpKeys > visible.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     } else {
@@ -292,7 +294,7 @@ class KeyTileBlock {
     }
     __syncthreads();
     const auto keys = [](const typename Config::GradientTile& of) {
-      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()));
+      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), new_lane_id());
     };
     multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
     multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
@@ -301,7 +303,7 @@ class KeyTileBlock {
 
   template <class Tile>
   static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
-    typename TensorCore::template BColumns<Tile> columns(tile);
+    typename TensorCore::template BColumns<Tile> columns(tile, new_lane_id());
     if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
     return columns;
   }
@@ -312,15 +314,15 @@ class KeyTileBlock {
     const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS);
-    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
+    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS, new_lane_id());
+    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_, new_lane_id());
     dS.skip_chunks(first_query / kChunkElements);
     K.skip_chunks(first_column / kChunkElements);
     multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
 
     constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
     float* to = dQ_sums_ + static_cast<std::int64_t>(dQ_tile) * Config::kTileElements +
-                (warp * kWarpElements + lane_id());
+                (warp * kWarpElements + new_lane_id());
 #pragma unroll
     for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
 #pragma unroll

@@ -130,9 +130,10 @@ __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int fi
                                          float scale = 1.f) {
   using Element = typename Tile::Element;
   constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
-  const int pair_byte = lane_id() % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
+  const int lane = new_lane_id(),
+            pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
   const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
-  LaneRow to(rows, lane_id() / 4, pair_byte / 16, pair_byte % 16);
+  LaneRow to(rows, lane / 4, pair_byte / 16, pair_byte % 16);
   to.skip_chunks(first_column / Tile::kChunkElements);
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {
