@@ -34,17 +34,18 @@ struct KeyTileFacts {
   int b, kv_head;
   int first_key;    // of the tile
   int begin_query;  // that sees any key
-  int first_tile;   // of queries that see the tile's first key; may lie beyond the last one
-  int num_q_tiles;
+  int first_query;  // of the first query tile that sees the tile's first key; may be end_query or
+                    // more
+  int end_query;    // of all query tiles
   int keys, diagonal;
 
   /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
   __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
 };
 
-/// A query tile of a head that the block's K/V tile serves.
-struct HeadTile {
-  int head, tile;
+/// Where a block is in its walk: at a query tile or, within its chunks, at a query of it.
+struct WalkPlace {
+  int head, query;
 };
 
 /// One block's work.
@@ -83,7 +84,7 @@ class KeyTileBlock {
     KeyGradients dK, dV;
     set_to_zero(dK);
     set_to_zero(dV);
-    if (facts_->first_key < end_key && facts_->first_tile < facts_->num_q_tiles) {
+    if (facts_->first_key < end_key && facts_->first_query < facts_->end_query) {
       load_keys(end_key);
       walk_queries(dK, dV);
     }
@@ -103,8 +104,8 @@ class KeyTileBlock {
                  place.h,
                  first_key,
                  visible.first_query(0),
-                 visible.first_query(first_key) / Config::kBlockQ,
-                 static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ)),
+                 visible.first_query(first_key) / Config::kBlockQ * Config::kBlockQ,
+                 static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ)) * Config::kBlockQ,
                  visible.keys,
                  visible.is_causal ? visible.diagonal : visible.keys - 1};
     }
@@ -140,8 +141,8 @@ class KeyTileBlock {
 
   /// Rows of queries that see no key may hold anything: they count as 0. What is returned, of one
   /// query, put_statistics writes.
-  __device__ __forceinline__ QueryStatistics load_queries(const HeadTile& at, int stage) const {
-    const int first = at.tile * Config::kBlockQ;
+  __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
+    const int first = at.query;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
       // What is rare is one path, so that the loop stays short.
       const bool is_fast = is_aligned_ && first >= facts_->begin_query;
@@ -169,34 +170,38 @@ class KeyTileBlock {
     stage_delta_[stage * Config::kBlockQ + threadIdx.x] = statistics.delta;
   }
 
-  /// The tile after this one, which may be the next head's first.
-  __device__ __forceinline__ HeadTile next(const HeadTile& at) const {
-    return at.tile + 1 < facts_->num_q_tiles ? HeadTile{at.head, at.tile + 1}
-                                             : HeadTile{at.head + 1, facts_->first_tile};
+  /// One tile further, which may be the next head's first.
+  __device__ __forceinline__ WalkPlace next(const WalkPlace& at) const {
+    return settled({at.head, at.query + Config::kBlockQ});
   }
-  /// Where a query tile lies among all heads' sums of dQ.
-  __device__ __forceinline__ int dQ_tile(const HeadTile& at) const {
-    return (facts_->b * arguments_.sizes.num_heads + at.head) * facts_->num_q_tiles + at.tile;
+  /// Beyond a head's last tile comes the next head's first.
+  __device__ __forceinline__ WalkPlace settled(const WalkPlace& at) const {
+    return at.query < facts_->end_query ? at : WalkPlace{at.head + 1, facts_->first_query};
   }
-  /// Of the tile before.
-  __device__ __forceinline__ int previous_dQ_tile(const HeadTile& at) const {
-    return dQ_tile({at.head, at.tile == facts_->first_tile ? 0 : at.tile}) - 1;
+  /// Where the tile before lies among all heads' sums of dQ.
+  __device__ __forceinline__ int previous_dQ_tile(const WalkPlace& at) const {
+    return dQ_tile_of({at.head, at.query == facts_->first_query ? 0 : at.query}) - 1;
   }
-  __device__ __forceinline__ HeadTile first() const {
-    return {facts_->kv_head * arguments_.sizes.heads_per_kv_head, facts_->first_tile};
+  __device__ __forceinline__ int dQ_tile_of(const WalkPlace& at) const {
+    const int num_q_tiles = facts_->end_query / Config::kBlockQ;
+    return (facts_->b * arguments_.sizes.num_heads + at.head) * num_q_tiles +
+           at.query / Config::kBlockQ;
   }
-  __device__ __forceinline__ bool is_there(const HeadTile& at) const {
+  __device__ __forceinline__ WalkPlace first() const {
+    return {facts_->kv_head * arguments_.sizes.heads_per_kv_head, facts_->first_query};
+  }
+  __device__ __forceinline__ bool is_there(const WalkPlace& at) const {
     return at.head < (facts_->kv_head + 1) * arguments_.sizes.heads_per_kv_head;
   }
-  __device__ __forceinline__ bool is_first(const HeadTile& at) const {
-    return at.head == first().head && at.tile == facts_->first_tile;
+  __device__ __forceinline__ bool is_first(const WalkPlace& at) const {
+    return at.head == first().head && at.query == facts_->first_query;
   }
 
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV) {
-    HeadTile at = first();
+    WalkPlace at = first();
     int stage = 0;
     if constexpr (Config::kStages == 2) put_statistics(load_queries(at, 0), 0);
-    for (; is_there(at); at = next(at)) {
+    for (; is_there(at); at = settled(at)) {
       QueryStatistics statistics = {};
 
       // 2. This tile's Q and dO, and the dS before it, are there for all; the next ones set off.
@@ -222,11 +227,13 @@ class KeyTileBlock {
       // 4. dV and dK.
       if constexpr (Config::kSharesScores) {
         add_shared_tile(dK, dV, at, stage);
+        at.query += Config::kBlockQ;
       } else {
 #pragma unroll 1
-        for (int q = 0; q < Config::kBlockQ; q += Config::kWarpChunk) {
-          add_chunk(dK, dV, at.tile, q, stage, gradient_tile(stage));
-        }
+        do {
+          add_chunk(dK, dV, at.query, stage);
+          at.query += Config::kWarpChunk;
+        } while (at.query % Config::kBlockQ != 0);
       }
       if constexpr (Config::kStages == 2) stage = 1 - stage;
     }
@@ -236,12 +243,14 @@ class KeyTileBlock {
     }
   }
 
-  /// P^T and dS^T of the warp's keys and kWarpChunk queries; false: all hidden, and not set.
-  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int tile, int q, int stage) const {
+  /// P^T and dS^T of the warp's keys and kWarpChunk queries from `query` on; false: all hidden, and
+  /// not set.
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int query, int stage) const {
+    const int q = query % Config::kBlockQ;  // in its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
-    const int key = facts_->first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
+    const int key = facts_->first_key + warp_first_key();
     const VisibleKeys visible = facts_->visible();
     if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
@@ -259,15 +268,16 @@ class KeyTileBlock {
     return true;
   }
 
-  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries, and dS^T to shared memory.
-  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
-                                            int stage,
-                                            const typename Config::GradientTile& sdS) const {
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from `query` on, and dS^T to shared
+  /// memory.
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int query,
+                                            int stage) const {
+    const int q = query % Config::kBlockQ;
     Scores S, dP;
-    const bool is_visible = score(S, dP, tile, q, stage);
+    const bool is_visible = score(S, dP, query, stage);
     if (!is_visible) set_to_zero(dP);
     if constexpr (Config::kWithDQ) {
-      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
+      if (warp() < Config::kKeyWarps) put_sums(gradient_tile(stage), warp_first_key(), q, dP);
     }
     if (!is_visible) return;
     const auto chunk = [&](Element* tiles) {
@@ -280,12 +290,12 @@ class KeyTileBlock {
   /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
   /// of the queries, and take all of them for their columns of dV and dK.
   __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV,
-                                                  const HeadTile& at, int stage) const {
+                                                  const WalkPlace& at, int stage) const {
     const auto sP = gradient_tile(1), sdS = gradient_tile(0);
     {
       Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, at.tile, q, stage)) {
+      if (!score(S, dP, at.query + q, stage)) {
         set_to_zero(S);
         set_to_zero(dP);
       }
@@ -298,7 +308,7 @@ class KeyTileBlock {
     };
     multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
     multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
-    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile(at));
+    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile_of(at));
   }
 
   template <class Tile>
