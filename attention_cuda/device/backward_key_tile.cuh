@@ -187,6 +187,12 @@ class KeyTileBlock {
     return (facts_->b * arguments_.sizes.num_heads + at.head) * num_q_tiles +
            at.query / Config::kBlockQ;
   }
+  /// Tiles alternate between two stages. Found anew each time, because registers are few.
+  __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
+    if (Config::kStages == 1) return 0;
+    const int queries_a_head = facts_->end_query - facts_->first_query;
+    return (at.head * (queries_a_head / Config::kBlockQ) + at.query / Config::kBlockQ) & 1;
+  }
   __device__ __forceinline__ WalkPlace first() const {
     return {facts_->kv_head * arguments_.sizes.heads_per_kv_head, facts_->first_query};
   }
@@ -199,8 +205,8 @@ class KeyTileBlock {
 
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV) {
     WalkPlace at = first();
-    int stage = 0;
-    if constexpr (Config::kStages == 2) put_statistics(load_queries(at, 0), 0);
+    if constexpr (Config::kStages == 2)
+      put_statistics(load_queries(at, stage_of(at)), stage_of(at));
     for (; is_there(at); at = settled(at)) {
       QueryStatistics statistics = {};
 
@@ -208,7 +214,7 @@ class KeyTileBlock {
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
-        if (is_there(next(at))) statistics = load_queries(next(at), 1 - stage);
+        if (is_there(next(at))) statistics = load_queries(next(at), 1 - stage_of(at));
       } else {
         __syncthreads();
         statistics = load_queries(at, 0);
@@ -216,9 +222,10 @@ class KeyTileBlock {
 
       // 3. dQ of the tile before.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
-        if (!is_first(at)) add_dQ(gradient_tile(Config::kStages - 1 - stage), previous_dQ_tile(at));
+        if (!is_first(at))
+          add_dQ(gradient_tile(Config::kStages - 1 - stage_of(at)), previous_dQ_tile(at));
       }
-      put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
+      put_statistics(statistics, Config::kStages - 1 - stage_of(at));
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
         __syncthreads();
@@ -226,40 +233,39 @@ class KeyTileBlock {
 
       // 4. dV and dK.
       if constexpr (Config::kSharesScores) {
-        add_shared_tile(dK, dV, at, stage);
+        add_shared_tile(dK, dV, at);
         at.query += Config::kBlockQ;
       } else {
 #pragma unroll 1
         do {
-          add_chunk(dK, dV, at.query, stage);
+          add_chunk(dK, dV, at);
           at.query += Config::kWarpChunk;
         } while (at.query % Config::kBlockQ != 0);
       }
-      if constexpr (Config::kStages == 2) stage = 1 - stage;
     }
     if constexpr (Config::kWithDQ && !Config::kSharesScores) {
       __syncthreads();
-      add_dQ(gradient_tile(Config::kStages - 1 - stage), previous_dQ_tile(at));
+      add_dQ(gradient_tile(Config::kStages - 1 - stage_of(at)), previous_dQ_tile(at));
     }
   }
 
-  /// P^T and dS^T of the warp's keys and kWarpChunk queries from `query` on; false: all hidden, and
-  /// not set.
-  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int query, int stage) const {
-    const int q = query % Config::kBlockQ;  // in its tile
+  /// P^T and dS^T of the warp's keys and kWarpChunk queries from at.query on; false: all hidden,
+  /// and not set.
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at) const {
+    const int query = at.query, q = query % Config::kBlockQ;  // in its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
-    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
-    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     const int key = facts_->first_key + warp_first_key();
     const VisibleKeys visible = facts_->visible();
     if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
     multiply_rows<TensorCore>(
         S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), new_lane_id()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q), new_lane_id()));
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage_of(at)), q), new_lane_id()));
     multiply_rows<TensorCore>(
         dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), new_lane_id()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), new_lane_id()));
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage_of(at)), q), new_lane_id()));
+    const float* const lse_log2 = lse_log2_ + stage_of(at) * Config::kBlockQ + q;
+    const float* const delta = stage_delta_ + stage_of(at) * Config::kBlockQ + q;
     if (key + Config::kWarpKeys > visible.of_query(query)) {
       weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
     } else {
@@ -268,20 +274,21 @@ class KeyTileBlock {
     return true;
   }
 
-  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from `query` on, and dS^T to shared
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from at.query on, and dS^T to shared
   /// memory.
-  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int query,
-                                            int stage) const {
-    const int q = query % Config::kBlockQ;
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
+                                            const WalkPlace& at) const {
+    const int q = at.query % Config::kBlockQ;
     Scores S, dP;
-    const bool is_visible = score(S, dP, query, stage);
+    const bool is_visible = score(S, dP, at);
     if (!is_visible) set_to_zero(dP);
     if constexpr (Config::kWithDQ) {
-      if (warp() < Config::kKeyWarps) put_sums(gradient_tile(stage), warp_first_key(), q, dP);
+      if (warp() < Config::kKeyWarps)
+        put_sums(gradient_tile(stage_of(at)), warp_first_key(), q, dP);
     }
     if (!is_visible) return;
     const auto chunk = [&](Element* tiles) {
-      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage), q));
+      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage_of(at)), q));
     };
     multiply_sums<TensorCore>(dV, S, chunk(sdO_));
     multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
@@ -290,12 +297,12 @@ class KeyTileBlock {
   /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
   /// of the queries, and take all of them for their columns of dV and dK.
   __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV,
-                                                  const WalkPlace& at, int stage) const {
+                                                  const WalkPlace& at) const {
     const auto sP = gradient_tile(1), sdS = gradient_tile(0);
     {
       Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, at.query + q, stage)) {
+      if (!score(S, dP, {at.head, at.query + q})) {
         set_to_zero(S);
         set_to_zero(dP);
       }
@@ -306,8 +313,8 @@ class KeyTileBlock {
     const auto keys = [](const typename Config::GradientTile& of) {
       return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), new_lane_id());
     };
-    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
-    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
+    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage_of(at))));
+    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage_of(at))));
     if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile_of(at));
   }
 
