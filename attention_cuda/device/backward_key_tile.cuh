@@ -116,6 +116,10 @@ class KeyTileBlock {
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
   }
+  /// Values split in two leave no registers for what follows from the lane.
+  static __device__ __forceinline__ int chunk_lane() {
+    return TensorCore::kSplitsValues ? new_lane_id() : lane_id();
+  }
   static __device__ __forceinline__ int warp_first_key() {
     return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
   }
@@ -208,13 +212,15 @@ class KeyTileBlock {
     if constexpr (Config::kStages == 2)
       put_statistics(load_queries(at, stage_of(at)), stage_of(at));
     for (; is_there(at); at = settled(at)) {
+      const int stage = stage_of(at);
       QueryStatistics statistics = {};
 
       // 2. This tile's Q and dO, and the dS before it, are there for all; the next ones set off.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
-        if (is_there(next(at))) statistics = load_queries(next(at), 1 - stage_of(at));
+        const WalkPlace following = next(at);
+        if (is_there(following)) statistics = load_queries(following, 1 - stage);
       } else {
         __syncthreads();
         statistics = load_queries(at, 0);
@@ -222,10 +228,9 @@ class KeyTileBlock {
 
       // 3. dQ of the tile before.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
-        if (!is_first(at))
-          add_dQ(gradient_tile(Config::kStages - 1 - stage_of(at)), previous_dQ_tile(at));
+        if (!is_first(at)) add_dQ(gradient_tile(Config::kStages - 1 - stage), previous_dQ_tile(at));
       }
-      put_statistics(statistics, Config::kStages - 1 - stage_of(at));
+      put_statistics(statistics, Config::kStages - 1 - stage);
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
         __syncthreads();
@@ -251,7 +256,8 @@ class KeyTileBlock {
 
   /// P^T and dS^T of the warp's keys and kWarpChunk queries from at.query on; false: all hidden,
   /// and not set.
-  __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at) const {
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at,
+                                        int stage) const {
     const int query = at.query, q = query % Config::kBlockQ;  // in its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const int key = facts_->first_key + warp_first_key();
@@ -259,17 +265,17 @@ class KeyTileBlock {
     if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
     multiply_rows<TensorCore>(
-        S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), new_lane_id()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage_of(at)), q), new_lane_id()));
+        S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), chunk_lane()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q), chunk_lane()));
     multiply_rows<TensorCore>(
-        dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), new_lane_id()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage_of(at)), q), new_lane_id()));
-    const float* const lse_log2 = lse_log2_ + stage_of(at) * Config::kBlockQ + q;
-    const float* const delta = stage_delta_ + stage_of(at) * Config::kBlockQ + q;
+        dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), chunk_lane()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), chunk_lane()));
+    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
+    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     if (key + Config::kWarpKeys > visible.of_query(query)) {
-      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
     } else {
-      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
     }
     return true;
   }
@@ -279,16 +285,17 @@ class KeyTileBlock {
   __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
                                             const WalkPlace& at) const {
     const int q = at.query % Config::kBlockQ;
+    const int stage = stage_of(at);
     Scores S, dP;
-    const bool is_visible = score(S, dP, at);
+    const bool is_visible = score(S, dP, at, stage);
     if (!is_visible) set_to_zero(dP);
     if constexpr (Config::kWithDQ) {
       if (warp() < Config::kKeyWarps)
-        put_sums(gradient_tile(stage_of(at)), warp_first_key(), q, dP);
+        put_sums(gradient_tile(stage), warp_first_key(), q, dP, 1.f, chunk_lane());
     }
     if (!is_visible) return;
     const auto chunk = [&](Element* tiles) {
-      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage_of(at)), q));
+      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage), q));
     };
     multiply_sums<TensorCore>(dV, S, chunk(sdO_));
     multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
@@ -302,16 +309,16 @@ class KeyTileBlock {
     {
       Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, {at.head, at.query + q})) {
+      if (!score(S, dP, {at.head, at.query + q}, stage_of(at))) {
         set_to_zero(S);
         set_to_zero(dP);
       }
-      put_sums(sP, warp_first_key(), q, S);
-      put_sums(sdS, warp_first_key(), q, dP);
+      put_sums(sP, warp_first_key(), q, S, 1.f, chunk_lane());
+      put_sums(sdS, warp_first_key(), q, dP, 1.f, chunk_lane());
     }
     __syncthreads();
     const auto keys = [](const typename Config::GradientTile& of) {
-      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), new_lane_id());
+      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), chunk_lane());
     };
     multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage_of(at))));
     multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage_of(at))));
@@ -320,7 +327,7 @@ class KeyTileBlock {
 
   template <class Tile>
   static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
-    typename TensorCore::template BColumns<Tile> columns(tile, new_lane_id());
+    typename TensorCore::template BColumns<Tile> columns(tile, chunk_lane());
     if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
     return columns;
   }

@@ -48,6 +48,7 @@ template <class ElementType>
 struct TensorCore16 {
   using Element = ElementType;
   static constexpr int kDepth = 16;
+  static constexpr bool kSplitsValues = false;
   static constexpr int kSumTiles = 2;  // sums that make one A: 16 x 16
   struct A {
     std::uint32_t r[4];
@@ -112,6 +113,7 @@ template <bool kInTwoParts>
 struct TensorCoreFloat {
   using Element = float;
   static constexpr int kDepth = 8;
+  static constexpr bool kSplitsValues = kInTwoParts;
   static constexpr int kSumTiles = 1;
   static constexpr int kParts = kInTwoParts ? 2 : 1;
   struct A {

@@ -17,7 +17,7 @@ using WarpSums = float[kRowTiles][kColumnTiles][4];
 
 /// Of the summed index. Values split in two would, with more at a time, not fit the registers.
 template <class TensorCore>
-inline constexpr int kUnrolledSteps = sizeof(typename TensorCore::A) > 16 ? 2 : 8;
+inline constexpr int kUnrolledSteps = TensorCore::kSplitsValues ? 2 : 8;
 
 template <int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& sums) {
@@ -127,11 +127,10 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
 template <int kRowTiles, int kColumnTiles, class Tile>
 __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
                                          const WarpSums<kRowTiles, kColumnTiles>& sums,
-                                         float scale = 1.f) {
+                                         float scale = 1.f, int lane = lane_id()) {
   using Element = typename Tile::Element;
   constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
-  const int lane = new_lane_id(),
-            pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
+  const int pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
   const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
   LaneRow to(rows, lane / 4, pair_byte / 16, pair_byte % 16);
   to.skip_chunks(first_column / Tile::kChunkElements);
