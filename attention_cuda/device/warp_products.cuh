@@ -39,6 +39,9 @@ __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>&
   static_assert(kColumnTiles % 2 == 0, "B is loaded 16 columns at a time");
 #pragma unroll
   for (int column = 0; column < kColumnTiles; column += 2) {
+    // No load from shared memory comes before this: with more of them begun, and each value in two
+    // parts, registers would not do.
+    if (TensorCore::kSplitsValues && column % 4 == 0) __syncwarp();
     typename TensorCore::B b[2];
     load(b, column * 8);
 #pragma unroll
