@@ -23,30 +23,12 @@
 #include "attention_cuda/device/backward_mma.cuh"
 #include "attention_cuda/device/key_tile_config.cuh"
 #include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/query_walk.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
-
-/// What a block has to know all the time: in shared memory, because registers are few.
-struct KeyTileFacts {
-  int b, kv_head;
-  int first_key;    // of the tile
-  int begin_query;  // that sees any key
-  int first_query;  // of the first query tile that sees the tile's first key; may be end_query or
-                    // more
-  int end_query;    // of all query tiles
-  int keys, diagonal;
-
-  /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
-  __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
-};
-
-/// Where a block is in its walk: at a query tile or, within its chunks, at a query of it.
-struct WalkPlace {
-  int head, query;
-};
 
 /// One block's work.
 template <class Config>
@@ -112,6 +94,7 @@ class KeyTileBlock {
     __syncthreads();
     return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
   }
+  __device__ __forceinline__ QueryWalk<Config> walk() const { return {arguments_.sizes, *facts_}; }
   /// Made anew where it is used: what follows from it would otherwise take registers all the time.
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
@@ -174,53 +157,20 @@ class KeyTileBlock {
     stage_delta_[stage * Config::kBlockQ + threadIdx.x] = statistics.delta;
   }
 
-  /// One tile further, which may be the next head's first.
-  __device__ __forceinline__ WalkPlace next(const WalkPlace& at) const {
-    return settled({at.head, at.query + Config::kBlockQ});
-  }
-  /// Beyond a head's last tile comes the next head's first.
-  __device__ __forceinline__ WalkPlace settled(const WalkPlace& at) const {
-    return at.query < facts_->end_query ? at : WalkPlace{at.head + 1, facts_->first_query};
-  }
-  /// Where the tile before lies among all heads' sums of dQ.
-  __device__ __forceinline__ int previous_dQ_tile(const WalkPlace& at) const {
-    return dQ_tile_of({at.head, at.query == facts_->first_query ? 0 : at.query}) - 1;
-  }
-  __device__ __forceinline__ int dQ_tile_of(const WalkPlace& at) const {
-    const int num_q_tiles = facts_->end_query / Config::kBlockQ;
-    return (facts_->b * arguments_.sizes.num_heads + at.head) * num_q_tiles +
-           at.query / Config::kBlockQ;
-  }
-  /// Tiles alternate between two stages. Found anew each time, because registers are few.
-  __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
-    if (Config::kStages == 1) return 0;
-    const int queries_a_head = facts_->end_query - facts_->first_query;
-    return (at.head * (queries_a_head / Config::kBlockQ) + at.query / Config::kBlockQ) & 1;
-  }
-  __device__ __forceinline__ WalkPlace first() const {
-    return {facts_->kv_head * arguments_.sizes.heads_per_kv_head, facts_->first_query};
-  }
-  __device__ __forceinline__ bool is_there(const WalkPlace& at) const {
-    return at.head < (facts_->kv_head + 1) * arguments_.sizes.heads_per_kv_head;
-  }
-  __device__ __forceinline__ bool is_first(const WalkPlace& at) const {
-    return at.head == first().head && at.query == facts_->first_query;
-  }
-
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV) {
-    WalkPlace at = first();
+    WalkPlace at = walk().first();
     if constexpr (Config::kStages == 2)
-      put_statistics(load_queries(at, stage_of(at)), stage_of(at));
-    for (; is_there(at); at = settled(at)) {
-      const int stage = stage_of(at);
+      put_statistics(load_queries(at, walk().stage_of(at)), walk().stage_of(at));
+    for (; walk().is_there(at); at = walk().settled(at)) {
+      const int stage = walk().stage_of(at);
       QueryStatistics statistics = {};
 
       // 2. This tile's Q and dO, and the dS before it, are there for all; the next ones set off.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
-        const WalkPlace following = next(at);
-        if (is_there(following)) statistics = load_queries(following, 1 - stage);
+        const WalkPlace following = walk().next(at);
+        if (walk().is_there(following)) statistics = load_queries(following, 1 - stage);
       } else {
         __syncthreads();
         statistics = load_queries(at, 0);
@@ -228,7 +178,8 @@ class KeyTileBlock {
 
       // 3. dQ of the tile before.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
-        if (!is_first(at)) add_dQ(gradient_tile(Config::kStages - 1 - stage), previous_dQ_tile(at));
+        if (!walk().is_first(at))
+          add_dQ(gradient_tile(Config::kStages - 1 - stage), walk().previous_dQ_tile(at));
       }
       put_statistics(statistics, Config::kStages - 1 - stage);
       if constexpr (Config::kStages == 1) {
@@ -250,7 +201,7 @@ class KeyTileBlock {
     }
     if constexpr (Config::kWithDQ && !Config::kSharesScores) {
       __syncthreads();
-      add_dQ(gradient_tile(Config::kStages - 1 - stage_of(at)), previous_dQ_tile(at));
+      add_dQ(gradient_tile(Config::kStages - 1 - walk().stage_of(at)), walk().previous_dQ_tile(at));
     }
   }
 
@@ -285,7 +236,7 @@ class KeyTileBlock {
   __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
                                             const WalkPlace& at) const {
     const int q = at.query % Config::kBlockQ;
-    const int stage = stage_of(at);
+    const int stage = walk().stage_of(at);
     Scores S, dP;
     const bool is_visible = score(S, dP, at, stage);
     if (!is_visible) set_to_zero(dP);
@@ -309,7 +260,7 @@ class KeyTileBlock {
     {
       Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, {at.head, at.query + q}, stage_of(at))) {
+      if (!score(S, dP, {at.head, at.query + q}, walk().stage_of(at))) {
         set_to_zero(S);
         set_to_zero(dP);
       }
@@ -320,9 +271,9 @@ class KeyTileBlock {
     const auto keys = [](const typename Config::GradientTile& of) {
       return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), chunk_lane());
     };
-    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage_of(at))));
-    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage_of(at))));
-    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile_of(at));
+    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, walk().stage_of(at))));
+    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, walk().stage_of(at))));
+    if constexpr (Config::kWithDQ) add_dQ(sdS, walk().dQ_tile_of(at));
   }
 
   template <class Tile>
