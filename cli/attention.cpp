@@ -1,18 +1,17 @@
 // `flashlab attention`: runs a variant on random inputs, verifies it, measures it.
-#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/attention_cuda.hpp"
+#include "cli/attention_list.hpp"
 #include "cli/attention_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-constexpr int kJsonVersion = 1;
 
 /// What was done: one run, or what was asked for instead.
 struct Results {
@@ -21,42 +20,9 @@ struct Results {
   std::optional<Measurement> measurement;
 };
 
-AttentionSummary::Output summarize(const OwnedTensor& tensor) {
-  AttentionSummary::Output output;
-  output.name = tensor.name();
-  double squares = 0;
-  tensor.for_each([&](double value) {
-    if (std::isnan(value)) {
-      ++output.num_nan;
-    } else if (std::isinf(value)) {
-      ++output.num_infinite;
-    } else {
-      squares += value * value;
-      output.sum += value;
-    }
-  });
-  output.norm = std::sqrt(squares);
-  return output;
-}
-
-std::vector<AttentionSummary> run_once(const AttentionRequest& request) {
-  AttentionTensors tensors(request.problem, request.problem.dtype);
-  std::vector<AttentionSummary> summaries;
-  for (const VariantInfo* const variant : request.variants) {
-    prepare_run(request, *variant, request.seed, tensors);
-    AttentionSummary summary{
-        std::string(variant->name), run_variant(request, variant->name, tensors), {}};
-    for (const OwnedTensor* const output : tensors.outputs(variant->pass)) {
-      summary.outputs.push_back(summarize(*output));
-    }
-    summaries.push_back(std::move(summary));
-  }
-  return summaries;
-}
-
 void print_json(const AttentionRequest& request, const Results& results) {
   nlohmann::ordered_json document = {{"format", "flashlab-attention"},
-                                     {"version", kJsonVersion},
+                                     {"version", kAttentionJsonVersion},
                                      {"device", "cpu"},
                                      {"instruction_set", to_string(request.instruction_set)},
                                      {"problem", request_json(request)}};
@@ -90,11 +56,14 @@ AttentionRequest make_request(const AttentionFlags& flags) {
 }
 
 int attention(const AttentionFlags& flags) {
+  if (flags.list) return list_attention(flags);
   const AttentionRequest request = make_request(flags);
+  if (request.on_gpu) return attention_on_gpu(flags, request);
+  const RunVariant run = run_on_cpu(request);
   Results results;
-  if (!flags.verify && !flags.bench) results.summaries = run_once(request);
-  if (flags.verify) results.verification = verify_attention(request);
-  if (flags.bench) results.measurement = measure_attention(request, flags.repeat);
+  if (!flags.verify && !flags.bench) results.summaries = run_once(request, run);
+  if (flags.verify) results.verification = verify_attention(request, run);
+  if (flags.bench) results.measurement = measure_attention(request, flags.num_runs());
   if (flags.json) {
     print_json(request, results);
   } else {
@@ -106,13 +75,16 @@ int attention(const AttentionFlags& flags) {
 }  // namespace
 
 CommandAction add_attention(CLI::App& app) {
-  CLI::App& command =
-      add_command(app, "attention", "Run, verify and time attention on this computer's cores",
-                  "  flashlab attention -H 8 -N 2048 -d 64           run flash2 once\n"
-                  "  flashlab attention --variant all --verify       all against a reference\n"
-                  "  flashlab attention -H 8 -N 2048 --mask causal --bench\n"
-                  "  flashlab attention -v bwd-onepass --seqlen-q 100 --seqlen-k 300 --verify\n"
-                  "  flashlab attention -H 8 --kv-heads 2 --dtype bf16 --bench --json\n");
+  CLI::App& command = add_command(
+      app, "attention", "Run, verify and time attention on this computer's cores or its GPU",
+      "  flashlab attention -H 8 -N 2048 -d 64           run flash2 once\n"
+      "  flashlab attention --variant all --verify       all against a reference\n"
+      "  flashlab attention -H 8 -N 2048 --mask causal --bench\n"
+      "  flashlab attention -v bwd-onepass --seqlen-q 100 --seqlen-k 300 --verify\n"
+      "  flashlab attention -H 8 --kv-heads 2 --dtype bf16 --bench --json\n"
+      "  flashlab attention --list                       variants and GPU kernels\n"
+      "  flashlab attention --device cuda -H 8 -N 4096 --dtype bf16 --bench\n"
+      "  flashlab attention --device cuda -v naive --by-kernel\n");
   const auto flags = std::make_shared<AttentionFlags>();
   flags->add_to(command);
   return [flags] { return attention(*flags); };

@@ -39,12 +39,13 @@ MeasuredVariant measure(const AttentionRequest& request, const VariantInfo& vari
   result.flops =
       static_cast<double>(variant.pass == Pass::kForward ? forward_flops(request.problem)
                                                          : backward_flops(request.problem));
+  const RunVariant run_variant = run_on_cpu(request);
   for (int run = 0; run <= repeat; ++run) {  // run 0 warms up
-    prepare_run(request, variant, request.seed + static_cast<std::uint64_t>(run), tensors);
-    const AttentionRun measured = run_variant(request, variant.name, tensors);
+    prepare_run(run_variant, variant, request.seed + static_cast<std::uint64_t>(run), tensors);
+    const AttentionRun measured = run_variant(variant.name, tensors);
     check_written(result.variant, tensors, variant.pass);
-    result.workspace_bytes = measured.execution.workspace_bytes;
-    result.num_threads = measured.execution.num_threads;
+    result.workspace_bytes = measured.workspace_bytes;
+    result.num_threads = measured.num_threads;
     if (run > 0) result.seconds.push_back(measured.seconds);
   }
   std::sort(result.seconds.begin(), result.seconds.end());

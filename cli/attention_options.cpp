@@ -16,6 +16,7 @@ constexpr std::array kInstructionSets = {cpu::InstructionSet::kBaseline, cpu::In
                                          cpu::InstructionSet::kAvx512};
 constexpr const char* kShapeGroup = "Problem";
 constexpr const char* kRunGroup = "Run";
+constexpr const char* kGpuGroup = "On a GPU";
 
 template <class Values>
 std::vector<std::string> names_of(const Values& values) {
@@ -45,6 +46,31 @@ std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
   std::vector<const VariantInfo*> all;
   for (const VariantInfo& variant : variants()) all.push_back(&variant);
   return all;
+}
+
+/// Flags that mean nothing here: of the other device, or without another flag.
+void refuse_idle_flags(const AttentionFlags& flags) {
+  if (flags.repeat && !flags.bench && !flags.by_kernel) {
+    throw request_failure("--repeat means nothing when nothing is measured",
+                          "--bench or --by-kernel");
+  }
+  struct OfDevice {
+    const char *flag, *device;
+    bool is_given;
+  };
+  const OfDevice all[] = {{"--threads", "cpu", flags.num_threads != 0},
+                          {"--instruction-set", "cpu", !flags.instruction_set.empty()},
+                          {"--by-kernel", "cuda", flags.by_kernel},
+                          {"--products", "cuda", !flags.products.empty()},
+                          {"--kernel", "cuda", !flags.kernel.empty()},
+                          {"--num-splits", "cuda", flags.num_splits.has_value()},
+                          {"--round-statistics", "cuda", flags.round_statistics}};
+  for (const auto& [flag, device, is_given] : all) {
+    if (is_given && flags.device != device) {
+      throw request_failure(std::string(flag) + " means nothing on the device " + flags.device,
+                            std::string("--device ") + device);
+    }
+  }
 }
 
 std::string counted(std::int64_t number, const std::string& what) {
@@ -85,11 +111,10 @@ void AttentionFlags::add_to(CLI::App& command) {
       ->type_name("N")
       ->group(kShapeGroup);
 
-  command.add_option("-v,--variant", variant, "the algorithm, or all")
-      ->capture_default_str()
+  command.add_option("-v,--variant", variant, "the algorithm, or all (flash2)")
       ->type_name("NAME")
       ->group(kRunGroup);
-  command.add_option("--device", device, "cpu")
+  command.add_option("--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("DEVICE")
       ->group(kRunGroup);
@@ -104,24 +129,48 @@ void AttentionFlags::add_to(CLI::App& command) {
       ->type_name("SET")
       ->group(kRunGroup);
   command.add_flag("--verify", verify, "compare with a reference in double")->group(kRunGroup);
-  auto* const timing =
-      command.add_flag("--bench", bench, "measure time, rate and memory")->group(kRunGroup);
-  command.add_option("--repeat", repeat, "measured runs")
-      ->needs(timing)
+  command.add_flag("--bench", bench, "measure time, rate and memory")->group(kRunGroup);
+  command.add_option("--repeat", repeat, "measured runs (10)")
       ->check(CLI::Range(1, 100000))
-      ->capture_default_str()
       ->type_name("R")
       ->group(kRunGroup);
+  command.add_flag("--list", list, "the variants and the GPU's kernels")->group(kRunGroup);
   command.add_flag("--json", json, "as JSON")->group(kRunGroup);
+  add_gpu_flags_to(command);
   terminal.add_to(command);
 }
 
+void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
+  command.add_flag("--by-kernel", by_kernel, "the time of each kernel")->group(kGpuGroup);
+  command
+      .add_option("--products", products,
+                  "what multiplies floats: native (fp32), tf32, or tf32x3 (three for one, as "
+                  "precise as fp32) (native)")
+      ->check(CLI::IsMember({"native", "tf32", "tf32x3"}))
+      ->type_name("HOW")
+      ->group(kGpuGroup);
+  command.add_option("--kernel", kernel, "one that --list has (the best)")
+      ->type_name("NAME")
+      ->group(kGpuGroup);
+  command
+      .add_option("--num-splits", num_splits, "parts of the keys, of split-kv (as fill the GPU)")
+      ->check(CLI::Range(1, 1 << 30))
+      ->type_name("N")
+      ->group(kGpuGroup);
+  command
+      .add_flag("--round-statistics", round_statistics,
+                "lse and delta in 16 bits, of a backward pass in bf16 or fp16")
+      ->group(kGpuGroup);
+}
+
 AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
-  if (flags.device != "cpu") {
-    throw request_failure("this build has no attention on the device '" + flags.device + "'",
-                          "--device cpu");
-  }
-  variants = chosen_variants(flags.variant);
+  on_gpu = flags.device == "cuda";
+  refuse_idle_flags(flags);
+  if (!flags.products.empty()) gpu.products = flags.products;
+  gpu.kernel = flags.kernel;
+  gpu.num_splits = flags.num_splits.value_or(0);
+  gpu.round_statistics = flags.round_statistics;
+  variants = chosen_variants(flags.variant.value_or("flash2"));
   num_threads = flags.num_threads;
   seed = flags.seed;
   instruction_set = flags.instruction_set.empty() ? cpu::best_instruction_set()

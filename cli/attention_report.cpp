@@ -13,24 +13,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string formatted(const char* format, double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-std::string milliseconds(double seconds) {
-  return formatted(seconds < 0.01 ? "%.3f" : seconds < 1 ? "%.2f" : "%.1f", 1e3 * seconds);
-}
-
-std::string byte_text(std::int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return formatted(unit == 0 || value >= 100 ? "%.0f " : "%.1f ", value) + kUnits[unit];
-}
-
 /// JSON has no NaN and no infinity: null.
 ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : nullptr; }
 
@@ -52,6 +34,24 @@ std::string verdict_line(const Verification& verification, const Terminal& termi
 
 }  // namespace
 
+std::string formatted(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+std::string milliseconds(double seconds) {
+  return formatted(seconds < 0.01 ? "%.3f" : seconds < 1 ? "%.2f" : "%.1f", 1e3 * seconds);
+}
+
+std::string byte_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return formatted(unit == 0 || value >= 100 ? "%.0f " : "%.1f ", value) + kUnits[unit];
+}
+
 std::string in_lines(const std::string& text, const Terminal& terminal) {
   std::string lines;
   for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
@@ -70,7 +70,7 @@ std::string summaries_text(const std::vector<AttentionSummary>& summaries,
                    {"NaN", Align::kRight}});
   for (const AttentionSummary& summary : summaries) {
     std::vector<std::string> cells = {summary.variant, milliseconds(summary.run.seconds),
-                                      byte_text(summary.run.execution.workspace_bytes)};
+                                      byte_text(summary.run.workspace_bytes)};
     for (const AttentionSummary::Output& output : summary.outputs) {
       cells.push_back(output.name);
       cells.push_back(formatted("%.6g", output.norm));
@@ -100,7 +100,7 @@ std::string verification_text(const Verification& verification, const Terminal& 
   return table.to_string(terminal) + "\n" +
          in_lines("error: ||out - ref|| / ||ref||; ref: " + verification.forward_reference + ", " +
                       verification.backward_reference +
-                      " in double on the same inputs; plain: the same variants in this data type",
+                      " in double on the same inputs; plain: " + verification.plain,
                   terminal) +
          verdict_line(verification, terminal) + "\n";
 }
@@ -154,11 +154,15 @@ ordered_json summaries_json(const std::vector<AttentionSummary>& summaries) {
                               {"infinite", output.num_infinite},
                               {"nan", output.num_nan}};
     }
-    runs.push_back({{"variant", summary.variant},
-                    {"seconds", summary.run.seconds},
-                    {"threads", summary.run.execution.num_threads},
-                    {"workspace_bytes", summary.run.execution.workspace_bytes},
-                    {"outputs", std::move(outputs)}});
+    ordered_json run = {{"variant", summary.variant}, {"seconds", summary.run.seconds}};
+    if (summary.run.kernel.empty()) {
+      run["threads"] = summary.run.num_threads;
+    } else {
+      run["kernel"] = summary.run.kernel;
+    }
+    run["workspace_bytes"] = summary.run.workspace_bytes;
+    run["outputs"] = std::move(outputs);
+    runs.push_back(std::move(run));
   }
   return runs;
 }

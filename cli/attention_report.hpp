@@ -6,25 +6,23 @@
 #include <vector>
 
 #include "cli/attention_bench.hpp"
+#include "cli/attention_summary.hpp"
 #include "cli/attention_verify.hpp"
 #include "cli/terminal.hpp"
 
 namespace flashlab::cli {
 
-/// One run of one variant: what its outputs come to.
-struct AttentionSummary {
-  struct Output {
-    std::string name;
-    double norm = 0, sum = 0;  // of the finite elements
-    std::int64_t num_infinite = 0, num_nan = 0;
-  };
-  std::string variant;
-  AttentionRun run;
-  std::vector<Output> outputs;
-};
+/// Of all that `flashlab attention` prints as JSON.
+inline constexpr int kAttentionJsonVersion = 1;
 
 /// The text in lines that fit, each ended.
 std::string in_lines(const std::string& text, const Terminal& terminal);
+/// printf's, for one number.
+std::string formatted(const char* format, double value);
+/// Milliseconds with at least two digits.
+std::string milliseconds(double seconds);
+/// "1.5 MiB".
+std::string byte_text(std::int64_t bytes);
 
 std::string summaries_text(const std::vector<AttentionSummary>& summaries,
                            const Terminal& terminal);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <new>
 
+#include "attention_cpu/attention.hpp"
 #include "attention_cpu/product_rate.hpp"
 #include "cli/failure.hpp"
 
@@ -58,31 +59,34 @@ auto or_failure(const Work& work) {
   }
 }
 
-}  // namespace
-
-void prepare_run(const AttentionRequest& request, const VariantInfo& variant, std::uint64_t seed,
-                 AttentionTensors& tensors) {
-  tensors.draw_inputs(seed);
-  if (variant.pass == Pass::kBackward) run_variant(request, kForwardForBackward, tensors);
-}
-
 AttentionRun run_variant(const AttentionRequest& request, std::string_view variant,
                          AttentionTensors& tensors) {
-  return or_failure([&] {
-    const Pass pass = find_variant(variant).pass;
-    for (OwnedTensor* const output : tensors.outputs(pass)) output->fill_with_nan();
-    ProgressLine progress(variant);
-    cpu::ExecutionOptions execution = execution_options(request);
-    execution.progress = [&](double share) { progress(share); };
-    AttentionRun run;
-    const auto start = Clock::now();
-    run.execution =
-        pass == Pass::kForward
-            ? cpu::attention_forward(variant, tensors.forward(), request.options(), execution)
-            : cpu::attention_backward(variant, tensors.backward(), request.options(), execution);
-    run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return run;
-  });
+  const Pass pass = find_variant(variant).pass;
+  for (OwnedTensor* const output : tensors.outputs(pass)) output->fill_with_nan();
+  ProgressLine progress(variant);
+  cpu::ExecutionOptions execution = execution_options(request);
+  execution.progress = [&](double share) { progress(share); };
+  const auto start = Clock::now();
+  const cpu::Execution done =
+      pass == Pass::kForward
+          ? cpu::attention_forward(variant, tensors.forward(), request.options(), execution)
+          : cpu::attention_backward(variant, tensors.backward(), request.options(), execution);
+  const std::chrono::duration<double> taken = Clock::now() - start;
+  return {taken.count(), done.workspace_bytes, done.num_threads, {}};
+}
+
+}  // namespace
+
+RunVariant run_on_cpu(const AttentionRequest& request) {
+  return [&request](std::string_view variant, AttentionTensors& tensors) {
+    return or_failure([&] { return run_variant(request, variant, tensors); });
+  };
+}
+
+void prepare_run(const RunVariant& run, const VariantInfo& variant, std::uint64_t seed,
+                 AttentionTensors& tensors) {
+  tensors.draw_inputs(seed);
+  if (variant.pass == Pass::kBackward) run(kForwardForBackward, tensors);
 }
 
 double product_rate(const AttentionRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <new>
 #include <random>
@@ -13,7 +14,24 @@
 namespace flashlab::cli {
 namespace {
 
-std::int64_t product_of(const char* name, const std::vector<std::int64_t>& shape) {
+/// Numbers that are converted at once: few, so that a tensor takes no further memory.
+constexpr std::int64_t kChunk = 4096;
+
+void assign(const std::vector<double>& values, OwnedTensor& to) {
+  to.generate([next = values.begin()]() mutable { return *next++; });
+}
+
+void copy(const OwnedTensor& from, OwnedTensor& to) { assign(from.values(), to); }
+
+double rounded_to_tf32(double value) {
+  constexpr std::uint32_t kHalf = 0x1000, kDropped = 0x1fff;  // of the 23 bits of fraction
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return std::bit_cast<float>((bits + kHalf) & ~kDropped);
+}
+
+}  // namespace
+
+std::int64_t element_count(const char* name, const std::vector<std::int64_t>& shape) {
   constexpr std::int64_t kMost = std::int64_t{1} << 48;
   std::int64_t product = 1;
   for (const std::int64_t size : shape) {
@@ -25,13 +43,8 @@ std::int64_t product_of(const char* name, const std::vector<std::int64_t>& shape
   return product;
 }
 
-/// Numbers that are converted at once: few, so that a tensor takes no further memory.
-constexpr std::int64_t kChunk = 4096;
-
-}  // namespace
-
 OwnedTensor::OwnedTensor(const char* name, DataType dtype, std::vector<std::int64_t> shape)
-    : name_(name), dtype_(dtype), shape_(std::move(shape)), size_(product_of(name, shape_)) {
+    : name_(name), dtype_(dtype), shape_(std::move(shape)), size_(element_count(name, shape_)) {
   const std::int64_t bytes = size_ * size_in_bytes(dtype);
   try {
     // new aligns large arrays to 16 bytes, enough for any element.
@@ -117,14 +130,18 @@ void AttentionTensors::draw_inputs(std::uint64_t seed) {
 }
 
 void AttentionTensors::copy_inputs(const AttentionTensors& other) {
-  const auto copy = [](const OwnedTensor& from, OwnedTensor& to) {
-    const std::vector<double> values = from.values();
-    to.generate([next = values.begin()]() mutable { return *next++; });
-  };
   copy(other.Q, Q);
   copy(other.K, K);
   copy(other.V, V);
   copy(other.dO, dO);
+}
+
+void AttentionTensors::round_inputs_to_tf32() {
+  for (OwnedTensor* const input : {&Q, &K, &V, &dO}) {
+    std::vector<double> values = input->values();
+    for (double& value : values) value = rounded_to_tf32(value);
+    assign(values, *input);
+  }
 }
 
 }  // namespace flashlab::cli

@@ -12,6 +12,9 @@
 
 namespace flashlab::cli {
 
+/// How many elements a tensor of that shape has. Throws Failure when they are more than 2^48.
+std::int64_t element_count(const char* name, const std::vector<std::int64_t>& shape);
+
 /// A row-major tensor in memory of its own.
 class OwnedTensor {
  public:
@@ -49,6 +52,8 @@ struct AttentionTensors {
   void draw_inputs(std::uint64_t seed);
   /// The same inputs as `other` has, value by value.
   void copy_inputs(const AttentionTensors& other);
+  /// As tensor cores take floats: 10 bits of fraction, ties away from zero.
+  void round_inputs_to_tf32();
 };
 
 }  // namespace flashlab::cli

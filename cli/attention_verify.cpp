@@ -44,10 +44,20 @@ double epsilon_of(DataType dtype) {
 
 /// What rounding alone may do to a relative norm. In double the reference rounds as we do, and may
 /// sum the longest axis in another order.
-double rounding_floor(const AttentionProblem& p) {
+double rounding_floor(const AttentionRequest& request) {
+  constexpr double kTensorFloat32Epsilon = 0x1p-10;
+  const AttentionProblem& p = request.problem;
+  if (request.multiplies_tf32()) return 4 * kTensorFloat32Epsilon;
   const double longest = static_cast<double>(std::max({p.seqlen_q, p.seqlen_k, p.head_dim}));
   const double units = p.dtype == DataType::kFloat64 ? 4 + std::sqrt(longest) : 4;
   return units * epsilon_of(p.dtype);
+}
+
+std::string plain_words(const AttentionRequest& request) {
+  std::string words = "the same variants in this data type";
+  if (request.on_gpu) words += ", on the CPU";
+  if (request.multiplies_tf32()) words += ", with inputs rounded to tf32";
+  return words;
 }
 
 struct Distance {
@@ -74,50 +84,41 @@ Distance distance(const std::vector<double>& values, const std::vector<double>& 
   return result;
 }
 
-/// The outputs of one variant on the seed's inputs, as numbers.
-class Calculation {
- public:
-  Calculation(const AttentionRequest& request, DataType dtype)
-      : request_(request), tensors_(request.problem, dtype) {}
-
-  AttentionTensors& tensors() { return tensors_; }
-
-  std::vector<std::vector<double>> outputs(std::string_view variant) {
-    run_variant(request_, variant, tensors_);
-    std::vector<std::vector<double>> result;
-    for (const OwnedTensor* output : tensors_.outputs(find_variant(variant).pass)) {
-      result.push_back(output->values());
-    }
-    return result;
+/// A variant's outputs as numbers.
+std::vector<std::vector<double>> outputs_of(std::string_view variant, const RunVariant& run,
+                                            AttentionTensors& tensors) {
+  run(variant, tensors);
+  std::vector<std::vector<double>> result;
+  for (const OwnedTensor* output : tensors.outputs(find_variant(variant).pass)) {
+    result.push_back(output->values());
   }
-
- private:
-  const AttentionRequest& request_;
-  AttentionTensors tensors_;
-};
+  return result;
+}
 
 /// Compares variants of one pass with the reference.
 class PassVerifier {
  public:
-  PassVerifier(const AttentionRequest& request, Pass pass, const References& references)
-      : request_(request),
-        pass_(pass),
-        given_(request, request.problem.dtype),
-        plain_(plain_outputs(references)) {
-    Calculation exact(request, DataType::kFloat64);
-    exact.tensors().copy_inputs(given_.tensors());
-    if (pass == Pass::kBackward) exact.outputs(references.forward);
-    reference_ = exact.outputs(reference_variant(references));
-    if (pass == Pass::kBackward) given_.outputs(kForwardForBackward);
+  PassVerifier(const AttentionRequest& request, const RunVariant& run, Pass pass,
+               const References& references)
+      : request_(request), run_(run), pass_(pass), given_(request.problem, request.problem.dtype) {
+    const RunVariant on_cpu = run_on_cpu(request);
+    given_.draw_inputs(request.seed);
+    AttentionTensors exact(request.problem, DataType::kFloat64);
+    exact.copy_inputs(given_);
+    if (request.multiplies_tf32()) given_.round_inputs_to_tf32();
+    plain_ = outputs_on(on_cpu, references, given_);
+    reference_ = outputs_on(on_cpu, references, exact);
+    if (request.multiplies_tf32()) given_.copy_inputs(exact);
+    if (pass == Pass::kBackward) run_(kForwardForBackward, given_);
   }
 
   std::vector<VerifiedOutput> verify(std::string_view variant) {
-    const std::vector<std::vector<double>> ours = given_.outputs(variant);
-    const std::vector<OwnedTensor*> tensors = given_.tensors().outputs(pass_);
+    const std::vector<std::vector<double>> ours = outputs_of(variant, run_, given_);
+    const std::vector<OwnedTensor*> tensors = given_.outputs(pass_);
     std::vector<VerifiedOutput> result;
     for (std::size_t k = 0; k < ours.size(); ++k) {
       const double rounding = tensors[k]->view().dtype == request_.problem.dtype
-                                  ? rounding_floor(request_.problem)
+                                  ? rounding_floor(request_)
                                   : 4 * epsilon_of(tensors[k]->view().dtype);
       result.push_back(compare(ours[k], plain_[k], reference_[k], rounding));
       result.back().variant = variant;
@@ -127,14 +128,10 @@ class PassVerifier {
   }
 
  private:
-  const char* reference_variant(const References& references) const {
-    return pass_ == Pass::kForward ? references.forward : references.backward;
-  }
-
-  std::vector<std::vector<double>> plain_outputs(const References& references) {
-    given_.tensors().draw_inputs(request_.seed);
-    if (pass_ == Pass::kBackward) given_.outputs(references.forward);
-    return given_.outputs(reference_variant(references));
+  std::vector<std::vector<double>> outputs_on(const RunVariant& run, const References& references,
+                                              AttentionTensors& tensors) const {
+    const std::vector<std::vector<double>> forward = outputs_of(references.forward, run, tensors);
+    return pass_ == Pass::kForward ? forward : outputs_of(references.backward, run, tensors);
   }
 
   VerifiedOutput compare(const std::vector<double>& ours, const std::vector<double>& plain,
@@ -157,8 +154,9 @@ class PassVerifier {
   }
 
   const AttentionRequest& request_;
+  const RunVariant& run_;
   Pass pass_;
-  Calculation given_;
+  AttentionTensors given_;
   std::vector<std::vector<double>> plain_, reference_;
 };
 
@@ -169,14 +167,14 @@ bool Verification::agrees() const {
                      [](const VerifiedOutput& output) { return output.agrees; });
 }
 
-Verification verify_attention(const AttentionRequest& request) {
+Verification verify_attention(const AttentionRequest& request, const RunVariant& run) {
   const References references = references_for(request.problem);
-  Verification result{references.forward, references.backward, {}};
+  Verification result{references.forward, references.backward, plain_words(request), {}};
   for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
     std::unique_ptr<PassVerifier> verifier;
     for (const VariantInfo* variant : request.variants) {
       if (variant->pass != pass) continue;
-      if (!verifier) verifier = std::make_unique<PassVerifier>(request, pass, references);
+      if (!verifier) verifier = std::make_unique<PassVerifier>(request, run, pass, references);
       for (VerifiedOutput& output : verifier->verify(variant->name)) {
         result.outputs.push_back(std::move(output));
       }

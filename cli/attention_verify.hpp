@@ -24,12 +24,13 @@ struct VerifiedOutput {
 
 struct Verification {
   std::string forward_reference, backward_reference;  // variants, which ran in double
+  std::string plain;                                  // what is as precise as ours, in words
   std::vector<VerifiedOutput> outputs;
 
   bool agrees() const;
 };
 
-/// Every chosen variant on the same inputs. Throws Failure.
-Verification verify_attention(const AttentionRequest& request);
+/// Every chosen variant on the same inputs, by `run`; references are the CPU's. Throws Failure.
+Verification verify_attention(const AttentionRequest& request, const RunVariant& run);
 
 }  // namespace flashlab::cli

@@ -1,7 +1,12 @@
 # CUDA is optional: without nvcc everything else is built.
+option(FLASHLAB_CUDA "Build the GPU kernels, where there is nvcc" ON)
 set(FLASHLAB_CUDA_ARCHITECTURES "" CACHE STRING
     "Compute capabilities to compile for, as CMAKE_CUDA_ARCHITECTURES; empty: this machine's GPU, or 8.0")
 set(FLASHLAB_HAS_CUDA OFF)
+if(NOT FLASHLAB_CUDA)
+  message(STATUS "FLASHLAB_CUDA is off: no GPU kernels are built")
+  return()
+endif()
 include(CheckLanguage)
 if(NOT FLASHLAB_CUDA_ARCHITECTURES)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader

@@ -6,15 +6,26 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
 # A library's folder is its name; only the folder's top-level headers are public, included as
 # "toymachine/assembler.hpp". The attention variants of each instruction set are objects inside
 # flashlab_attention_cpu and nothing a user sees.
-foreach(folder toymachine attention attention_cpu)
+set(folders toymachine attention attention_cpu)
+if(FLASHLAB_HAS_CUDA)
+  list(APPEND folders attention_cuda)
+endif()
+foreach(folder IN LISTS folders)
   set_target_properties(flashlab_${folder} PROPERTIES EXPORT_NAME ${folder})
   target_compile_features(flashlab_${folder} PUBLIC cxx_std_20)  # so do its headers' readers
   install(TARGETS flashlab_${folder} EXPORT flashlab_targets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.hpp")
+  file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.hpp"
+       "${PROJECT_SOURCE_DIR}/${folder}/*.h")
   install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/${folder}")
 endforeach()
+if(FLASHLAB_HAS_CUDA)  # the functions of flashlab.h, for C and for whatever loads libraries
+  set_target_properties(flashlab_cuda PROPERTIES EXPORT_NAME cuda)
+  target_include_directories(flashlab_cuda INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/flashlab>)
+  install(TARGETS flashlab_cuda EXPORT flashlab_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/flashlabConfig.cmake.in"

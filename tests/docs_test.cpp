@@ -1,15 +1,18 @@
 // The documentation's tables, traces and listings are what its commands print and its files hold.
 //
 // A block is a comment line and the fence (or, up to `<!-- end -->`, the text) after it:
-//   <!-- $ flashlab run matmul_c00 -->            the command's output; `(exit 1)` before the
-//   arrow:
-//                                                 with that exit code, its messages included
-//   <!-- file: toymachine/programs/x.toy -->      the file
-//   <!-- file: attention_cpu/x.cpp, function: f -->  the function's definition in it
-//   <!-- home $ flashlab exercises list -->       the command's output in a folder of the page's
-//   own,
-//                                                 empty at first, which is the home folder, too
-//   <!-- home write: x.toy -->                    the block is written to that file there
+//   <!-- $ flashlab run matmul_c00 -->
+//       the command's output; `(exit 1)` before the arrow: with that exit code, and its messages
+//   <!-- $ attention_cuda/bench/tables.py run -->
+//       a Python script of the repository, the same
+//   <!-- file: toymachine/programs/x.toy -->
+//       the file
+//   <!-- file: attention_cpu/x.cpp, function: f -->
+//       the function's definition in it
+//   <!-- home $ flashlab exercises list -->
+//       the command's output in a folder of the page's own, empty at first, its home folder, too
+//   <!-- home write: x.toy -->
+//       the block is written to that file there
 // FLASHLAB_UPDATE_DOCS=1 in the environment writes the blocks anew instead of comparing them.
 #include <sys/wait.h>
 
@@ -156,13 +159,15 @@ class HomeFolder {
 };
 
 Output run(const Block& block, const HomeFolder& home) {
-  constexpr const char* kProgram = "flashlab";
-  REQUIRE(block.command.starts_with(kProgram));
+  const std::string program = block.command.substr(0, block.command.find(' '));
+  const bool is_script = program.ends_with(".py");  // of the repository, from its root
+  REQUIRE((program == "flashlab" || is_script));
   const fs::path folder = block.in_home ? home.path() : kRoot;
   const std::string command =
       "cd '" + folder.string() + "' && unset XDG_DATA_HOME FLASHLAB_EXERCISES && HOME='" +
-      home.path().string() + "' COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 '" FLASHLAB_BINARY "'" +
-      block.command.substr(std::string(kProgram).size()) + (block.exit_code == 0 ? "" : " 2>&1");
+      home.path().string() + "' COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 " +
+      (is_script ? "python3 -B " + program : "'" FLASHLAB_BINARY "'") +
+      block.command.substr(program.size()) + (block.exit_code == 0 ? "" : " 2>&1");
   Output output;
   std::FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);

@@ -1,7 +1,7 @@
 # Every public header compiles alone: it includes what it uses. One generated source a header.
 file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/toymachine/*.hpp" "${PROJECT_SOURCE_DIR}/attention/*.hpp"
-     "${PROJECT_SOURCE_DIR}/attention_cpu/*.hpp")
+     "${PROJECT_SOURCE_DIR}/attention_cpu/*.hpp" "${PROJECT_SOURCE_DIR}/attention_cuda/*.hpp")
 set(sources "")
 foreach(header IN LISTS headers)
   string(MAKE_C_IDENTIFIER "${header}" stem)

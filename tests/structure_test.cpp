@@ -81,9 +81,12 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
       {"toymachine", {"toymachine"}},
       {"attention", {"attention"}},
       {"attention_cpu", {"attention", "attention_cpu"}},
+      {"attention_cuda", {"attention", "attention_cuda"}},
       {"compare", {"compare", "toymachine"}},
       {"exercises", {"exercises", "toymachine"}},
-      {"cli", {"attention", "attention_cpu", "cli", "compare", "exercises", "toymachine"}},
+      {"cli",
+       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises",
+        "toymachine"}},
   };
   for (const auto& [folder, allowed] : may_include) {
     for (const fs::path& source : sources_of(folder)) {

@@ -105,7 +105,10 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
   };
   const std::vector<Wrong> cases = {
       {"--variant flash3", {"variant: flash3", "flash2"}},
-      {"--device cuda", {"cuda", "--device cpu"}},
+      {"--products tf32", {"--products", "--device cuda"}},
+      {"--by-kernel", {"--by-kernel", "--device cuda"}},
+      {"--device cuda --threads 2", {"--threads", "--device cpu"}},
+      {"--device cuda --instruction-set avx2", {"--instruction-set", "--device cpu"}},
       {"--dtype half", {"--dtype", "half"}},
       {"-H 6 --kv-heads 4", {"K: 4 heads", "divides Q's 6 heads"}},
       {"-d 513", {"head_dim 513", "1 to 512"}},
@@ -127,6 +130,18 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
     CHECK(outcome.out == "");
     for (const char* part : wrong.says) CHECK_THAT(outcome.err, contains(part));
   }
+}
+
+TEST_CASE("--list names every variant, with or without CUDA") {
+  const auto document = json_of(flashlab("attention --list --json"));
+  CHECK(document["format"] == "flashlab-attention-variants");
+  REQUIRE(document["variants"].size() == 10);
+  CHECK(document["variants"][5]["variant"] == "flash2");
+  CHECK(document["variants"][5]["pass"] == "forward");
+  CHECK(document["variants"][5].contains("gpu_kernels") == document["built_with_cuda"]);
+  const Outcome table = flashlab("attention --list --width 80");
+  CHECK(widest_line(table.out) <= 80);
+  CHECK_THAT(table.out, contains("Milakov"));
 }
 
 TEST_CASE("Ctrl-C ends a long run with 130") {

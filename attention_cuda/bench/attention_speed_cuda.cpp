@@ -1,0 +1,329 @@
+// Every kernel of attention on this GPU, in every arithmetic that it has, in one run: time, FLOP/s,
+// share of the GPU's peak, and how many times as fast as the first kernel of the pass, which is
+// `naive` or `bwd_naive` where these have the type.
+//
+// Each is warmed up; each sample has new inputs, outputs full of NaN that are looked through
+// afterwards, and an L2 full of something else. A time below what the data sheet's rates allow is
+// an error, as is NaN. `attention_speed_cuda --help` lists the flags.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "attention_cuda/bench/json_text.hpp"
+#include "attention_cuda/roofline.hpp"
+#include "attention_cuda/timed_call.hpp"
+
+namespace {
+
+using flashlab::bench::json_array;
+using flashlab::bench::JsonObject;
+using flashlab::bench::JsonText;
+namespace cuda = flashlab::cuda;
+
+constexpr const char* kUsage =
+    "Usage: attention_speed_cuda [FLAG ...]\n\n"
+    "  --shape TYPE,B,H,N,D[,causal]  float, bf16 or fp16; may come several times\n"
+    "                                 (float,4,1,8192,64 and bf16,4,32,4096,64)\n"
+    "  --kernels NAME,...             only these (`flashlab attention --list` has them)\n"
+    "  --runs N                       samples of each, fewer of slow ones (9)\n"
+    "  --json FILE                    also writes raw samples and context to this file\n"
+    "  --commit TEXT                  what the file says of the source (git's)\n";
+
+struct Shape {
+  flashlab::DataType dtype;
+  std::int64_t batch, num_heads, seqlen, head_dim;
+  bool is_causal;
+};
+
+struct Settings {
+  std::vector<Shape> shapes;
+  std::vector<std::string> kernels;
+  int runs = 9;
+  std::string json_file, commit;
+};
+
+struct Row {
+  const cuda::KernelRow* kernel = nullptr;
+  cuda::Arithmetic arithmetic{};
+  flashlab::Pass pass{};
+  std::string not_run;  // why
+  cuda::Samples samples;
+  double flops = 0, floor_ms = 0;
+  std::optional<cuda::PeakRates> peak;
+  std::size_t workspace_bytes = 0;
+
+  double flops_per_s() const { return flops / (1e-3 * samples.median()); }
+};
+
+// ---- flags
+// -----------------------------------------------------------------------------------------
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::int64_t number(const std::string& flag, const std::string& text) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || value < 1) {
+    throw std::invalid_argument(flag + ": " + text + ": expected a number from 1 on");
+  }
+  return value;
+}
+
+Shape parse_shape(const std::string& text) {
+  const std::vector<std::string> parts = split(text);
+  const bool is_causal = parts.size() == 6 && parts[5] == "causal";
+  for (const auto dtype : {flashlab::DataType::kFloat32, flashlab::DataType::kBFloat16,
+                           flashlab::DataType::kFloat16}) {
+    if (parts[0] != to_string(dtype) || (parts.size() != 5 && !is_causal)) continue;
+    const auto size = [&](std::size_t k) { return number("--shape", parts[k]); };
+    return {dtype, size(1), size(2), size(3), size(4), is_causal};
+  }
+  throw std::invalid_argument("--shape: " + text +
+                              ": expected TYPE,B,H,N,D or TYPE,B,H,N,D,causal");
+}
+
+Settings parse(const std::vector<std::string>& words) {
+  Settings settings;
+  for (std::size_t k = 0; k < words.size(); k += 2) {
+    const std::string& flag = words[k];
+    if (k + 1 == words.size()) throw std::invalid_argument(flag + ": expected a value; see --help");
+    const std::string& value = words[k + 1];
+    if (flag == "--shape") {
+      settings.shapes.push_back(parse_shape(value));
+    } else if (flag == "--kernels") {
+      settings.kernels = split(value);
+    } else if (flag == "--runs") {
+      settings.runs = static_cast<int>(std::min<std::int64_t>(number(flag, value), 100000));
+    } else if (flag == "--json") {
+      settings.json_file = value;
+    } else if (flag == "--commit") {
+      settings.commit = value;
+    } else {
+      throw std::invalid_argument(flag + ": expected a flag that --help lists");
+    }
+  }
+  if (settings.shapes.empty()) {
+    settings.shapes = {parse_shape("float,4,1,8192,64"), parse_shape("bf16,4,32,4096,64")};
+  }
+  return settings;
+}
+
+// ---- measuring
+// -------------------------------------------------------------------------------------
+
+flashlab::AttentionProblem problem_of(const Shape& shape) {
+  flashlab::AttentionProblem problem;
+  problem.batch = shape.batch;
+  problem.num_heads = problem.num_kv_heads = shape.num_heads;
+  problem.seqlen_q = problem.seqlen_k = shape.seqlen;
+  problem.head_dim = shape.head_dim;
+  problem.dtype = shape.dtype;
+  problem.softmax_scale = 1 / std::sqrt(static_cast<double>(shape.head_dim));
+  if (shape.is_causal) problem.mask = flashlab::Mask::kCausalTopLeft;
+  return problem;
+}
+
+/// As many samples as asked for, or as there is time for.
+cuda::Samples samples_of(cuda::TimedCall& call, int runs) {
+  constexpr double kMostMs = 500;
+  constexpr std::uint64_t kSeed = 1, kOtherSeed = 1000;
+  const double ms = cuda::sample(call, 1, kSeed).median();
+  const double affordable = std::max(3.0, kMostMs / ms);
+  return cuda::sample(call, static_cast<int>(std::min<double>(runs, affordable)), kOtherSeed);
+}
+
+Row measure(const cuda::KernelRow& kernel, const cuda::Arithmetic& arithmetic, const Shape& shape,
+            int runs, const cuda::GpuInfo& gpu) {
+  const flashlab::AttentionProblem problem = problem_of(shape);
+  Row row{&kernel, arithmetic, flashlab::find_variant(kernel.variant).pass, {}, {}, 0, 0, {}, 0};
+  cuda::ExecutionOptions execution;
+  execution.products = arithmetic.products;
+  execution.kernel = kernel.stem;
+  try {
+    cuda::TimedCall call(kernel.variant, problem, execution);
+    row.workspace_bytes = call.workspace_bytes();
+    row.samples = samples_of(call, runs);
+  } catch (const flashlab::ProblemError& error) {
+    row.not_run = error.what();
+    return row;
+  } catch (const cuda::NoDeviceMemory& error) {
+    row.not_run = error.what();
+    return row;
+  }
+  row.flops = static_cast<double>(row.pass == flashlab::Pass::kForward ? forward_flops(problem)
+                                                                       : backward_flops(problem));
+  row.peak = cuda::peak_rates(gpu.name, arithmetic);
+  if (row.peak) row.floor_ms = cuda::floor_ms(row.pass, problem, *row.peak);
+  if (row.samples.least() < row.floor_ms) {
+    throw std::runtime_error(std::string(kernel.stem) + ": " + std::to_string(row.samples.least()) +
+                             " ms is below the floor of " + std::to_string(row.floor_ms) + " ms");
+  }
+  return row;
+}
+
+double times_first(const Row& row, const std::vector<Row>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Row& other) {
+    return other.pass == row.pass && other.not_run.empty();
+  });
+  return first->samples.median() / row.samples.median();
+}
+
+void print_row(const Row& row, const std::vector<Row>& rows) {
+  const std::string stem(row.kernel->stem), products(to_string(row.arithmetic.products));
+  if (!row.not_run.empty()) {
+    std::printf("%-27s %-7s not run: %s\n", stem.c_str(), products.c_str(), row.not_run.c_str());
+    return;
+  }
+  const std::string of_peak =
+      row.peak ? std::to_string(std::lround(100 * row.flops_per_s() / row.peak->flops_per_s)) + " %"
+               : "";
+  std::printf("%-27s %-7s %9.3f %9.3f %9.3f %8.1f %7s %8.2f\n", stem.c_str(), products.c_str(),
+              row.samples.median(), row.samples.least(), row.samples.most(),
+              row.flops_per_s() / 1e12, of_peak.c_str(), times_first(row, rows));
+  std::fflush(stdout);
+}
+
+std::vector<Row> measure_all(const Shape& shape, const Settings& settings,
+                             const cuda::GpuInfo& gpu) {
+  std::printf("\n%s, batch %lld, %lld heads, %lld queries and keys, head_dim %lld, %s\n",
+              std::string(to_string(shape.dtype)).c_str(), static_cast<long long>(shape.batch),
+              static_cast<long long>(shape.num_heads), static_cast<long long>(shape.seqlen),
+              static_cast<long long>(shape.head_dim), shape.is_causal ? "causal" : "full");
+  std::printf("%-27s %-7s %9s %9s %9s %8s %7s %8s\n", "kernel", "how", "median ms", "min", "max",
+              "TFLOP/s", "of peak", "x first");
+  const auto is_wanted = [&](std::string_view stem) {
+    const auto& names = settings.kernels;
+    return names.empty() || std::find(names.begin(), names.end(), stem) != names.end();
+  };
+  std::vector<Row> rows;
+  for (const cuda::KernelRow* const kernel : cuda::kernels()) {
+    for (const cuda::Arithmetic& arithmetic : kernel->arithmetic) {
+      if (arithmetic.dtype != shape.dtype || !is_wanted(kernel->stem)) continue;
+      rows.push_back(measure(*kernel, arithmetic, shape, settings.runs, gpu));
+      print_row(rows.back(), rows);
+    }
+  }
+  return rows;
+}
+
+// ---- what is written
+// -------------------------------------------------------------------------------
+
+std::string command_output(const std::string& command) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 256> buffer{};
+  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get())) text += buffer.data();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// Driver, clocks, temperature and power, under the names that nvidia-smi gives them.
+std::string gpu_state() {
+  return command_output(
+      "nvidia-smi --query-gpu=driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,"
+      "temperature.gpu,power.draw,power.limit --format=csv 2>/dev/null");
+}
+
+std::string utc_date() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M UTC", std::gmtime(&now));
+  return date.data();
+}
+
+JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& shape) {
+  const std::array<double, 4> sizes = {
+      static_cast<double>(shape.batch), static_cast<double>(shape.num_heads),
+      static_cast<double>(shape.seqlen), static_cast<double>(shape.head_dim)};
+  JsonObject object;
+  object.add("kernel", row.kernel->stem)
+      .add("variant", row.kernel->variant)
+      .add("dtype", to_string(shape.dtype))
+      .add("products", to_string(row.arithmetic.products))
+      .add("shape", json_array(sizes))
+      .add("mask", shape.is_causal ? "causal" : "none");
+  if (!row.not_run.empty()) return object.add("not_run", row.not_run).text();
+  object.add("median_ms", row.samples.median())
+      .add("samples_ms", json_array(row.samples.ms))
+      .add("flops", row.flops)
+      .add("flops_per_s", row.flops_per_s())
+      .add("times_first", times_first(row, rows))
+      .add("workspace_bytes", static_cast<double>(row.workspace_bytes));
+  if (row.peak) object.add("floor_ms", row.floor_ms).add("peak_flops_per_s", row.peak->flops_per_s);
+  return object.text();
+}
+
+int measure_and_write(const Settings& settings, const std::string& command) {
+  const cuda::GpuInfo gpu = cuda::current_gpu();
+  JsonObject context;
+  context.add("format_version", 1.0)
+      .add("command", command)
+      .add("date", utc_date())
+      .add("commit", settings.commit.empty()
+                         ? command_output("git -C '" FLASHLAB_SOURCE_DIR
+                                          "' rev-parse --short HEAD 2>/dev/null")
+                         : settings.commit)
+      .add("gpu", gpu.name)
+      .add("compute_capability", cuda::compute_capability_text(gpu.compute_capability))
+      .add("cuda_of_driver", static_cast<double>(gpu.driver_version))
+      .add("cuda", static_cast<double>(gpu.runtime_version))
+      .add("compiler", __VERSION__)
+      .add("gpu_before", gpu_state());
+  std::printf("%s%s\n", gpu.name.c_str(),
+              cuda::peak_rates(gpu.name, {})
+                  ? ""
+                  : ", of which compare/gpus.json has no rates: no time is too short");
+  std::vector<JsonText> texts;
+  for (const Shape& shape : settings.shapes) {
+    const std::vector<Row> rows = measure_all(shape, settings, gpu);
+    for (const Row& row : rows) texts.push_back(row_text(row, rows, shape));
+  }
+  context.add("gpu_after", gpu_state()).add("rows", json_array(texts, true));
+  if (settings.json_file.empty()) return 0;
+  std::ofstream file(settings.json_file);
+  file << context.text().text << "\n";
+  if (!file.flush()) throw std::runtime_error(settings.json_file + " cannot be written");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::string command = "attention_speed_cuda";
+  for (const std::string& word : words) command += " " + word;
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  try {
+    return measure_and_write(parse(words), command);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "attention_speed_cuda: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "attention_speed_cuda: %s\n", error.what());
+    return 1;
+  }
+}

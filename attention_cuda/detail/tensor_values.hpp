@@ -1,0 +1,18 @@
+// What measurements put into tensors, and look for in them, without taking them off the GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "attention/tensor.hpp"
+#include "attention_cuda/attention.hpp"
+
+namespace flashlab::cuda {
+
+/// Normally distributed numbers, rounded to the tensor's type: the same for the same seed.
+/// tensor  row-major, float, bf16 or fp16
+void draw_normal(const TensorView& tensor, std::uint64_t seed, Stream stream);
+
+/// Sets `*found`, in device memory, to 1 if an element of the tensor is NaN.
+void look_for_nan(const TensorView& tensor, int* found, Stream stream);
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,64 @@
+#include "attention_cuda/gpu.hpp"
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "attention_cuda/device/launch.cuh"
+
+namespace flashlab::cuda {
+
+GpuInfo current_gpu() {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  cudaDeviceProp properties;
+  check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  int l2_bytes = 0;
+  check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
+             "cudaDeviceGetAttribute");
+  GpuInfo gpu;
+  gpu.name = properties.name;
+  gpu.compute_capability = 10 * properties.major + properties.minor;
+  gpu.num_multiprocessors = properties.multiProcessorCount;
+  gpu.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  gpu.l2_bytes = l2_bytes;
+  check_cuda(cudaDriverGetVersion(&gpu.driver_version), "cudaDriverGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&gpu.runtime_version), "cudaRuntimeGetVersion");
+  return gpu;
+}
+
+std::string compute_capability_text(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+NoDeviceMemory::NoDeviceMemory(const std::string& owner, std::size_t bytes)
+    : message_("no device memory for " + owner + ": " + std::to_string(bytes) + " bytes") {}
+
+DeviceMemory::DeviceMemory(const std::string& owner, std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const cudaError_t error = cudaMalloc(&data_, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // what comes next is not to find it
+    throw NoDeviceMemory(owner, bytes);
+  }
+  check_cuda(error, "cudaMalloc");
+}
+
+DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+void DeviceMemory::fill(int byte, Stream stream) const {
+  if (bytes_ > 0) check_cuda(cudaMemsetAsync(data_, byte, bytes_, stream), "cudaMemsetAsync");
+}
+
+void copy_to_gpu(void* device, const void* host, std::size_t bytes) {
+  if (bytes > 0) check_cuda(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+void copy_from_gpu(void* host, const void* device, std::size_t bytes) {
+  if (bytes > 0) check_cuda(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+}  // namespace flashlab::cuda

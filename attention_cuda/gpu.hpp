@@ -1,0 +1,60 @@
+// The GPU that calls run on, and memory on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include "attention_cuda/attention.hpp"
+
+namespace flashlab::cuda {
+
+struct GpuInfo {
+  std::string name;            // "NVIDIA H200"
+  int compute_capability = 0;  // 90: 9.0
+  int num_multiprocessors = 0;
+  std::int64_t memory_bytes = 0, l2_bytes = 0;
+  int driver_version = 0, runtime_version = 0;  // of CUDA: 13000 is 13.0
+};
+
+/// The current device. Throws CudaError: no driver, no GPU.
+GpuInfo current_gpu();
+
+/// "9.0" of 90.
+std::string compute_capability_text(int compute_capability);
+
+/// what(): "no device memory for O: 1024 bytes".
+class NoDeviceMemory : public std::bad_alloc {
+ public:
+  NoDeviceMemory(const std::string& owner, std::size_t bytes);
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  std::string message_;
+};
+
+/// Memory of the current device, which goes away with the object.
+class DeviceMemory {
+ public:
+  /// `owner`: what errors call it. Throws NoDeviceMemory, CudaError.
+  DeviceMemory(const std::string& owner, std::size_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }  // 256-byte aligned; null: no bytes
+  std::size_t bytes() const { return bytes_; }
+  void fill(int byte, Stream stream = nullptr) const;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// Both wait until the bytes are there.
+void copy_to_gpu(void* device, const void* host, std::size_t bytes);
+void copy_from_gpu(void* host, const void* device, std::size_t bytes);
+
+}  // namespace flashlab::cuda

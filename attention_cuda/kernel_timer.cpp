@@ -1,0 +1,69 @@
+#include "attention_cuda/kernel_timer.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "attention_cuda/device/launch.cuh"
+
+namespace flashlab::cuda {
+namespace {
+
+/// A new event, now on the stream; null where that fails, and `failed` then says how.
+cudaEvent_t recorded_event(Stream stream, std::string& failed) {
+  cudaEvent_t event = nullptr;
+  cudaError_t error = cudaEventCreate(&event);
+  if (error == cudaSuccess) error = cudaEventRecord(event, stream);
+  if (error != cudaSuccess && failed.empty()) failed = cudaGetErrorString(error);
+  return event;
+}
+
+}  // namespace
+
+std::vector<KernelTotal> totals(const std::vector<KernelTime>& times) {
+  std::vector<KernelTotal> result;
+  for (const KernelTime& time : times) {
+    auto found = std::find_if(result.begin(), result.end(), [&](const KernelTotal& total) {
+      return total.kernel == time.kernel;
+    });
+    if (found == result.end()) found = result.insert(found, {time.kernel, 0, 0});
+    ++found->num_calls;
+    found->ms += time.ms;
+  }
+  return result;
+}
+
+KernelTimer::~KernelTimer() { forget(); }
+
+void KernelTimer::before(std::string_view kernel, Stream stream) {
+  spans_.push_back({std::string(kernel), nullptr, nullptr});
+  spans_.back().start = recorded_event(stream, failed_);
+}
+
+void KernelTimer::after(std::string_view, Stream stream) {
+  if (!spans_.empty()) spans_.back().end = recorded_event(stream, failed_);
+}
+
+std::vector<KernelTime> KernelTimer::times() {
+  if (!failed_.empty()) throw CudaError("an event round a kernel", failed_);
+  std::vector<KernelTime> result;
+  for (const Span& span : spans_) {
+    check_cuda(cudaEventSynchronize(span.end), "cudaEventSynchronize");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, span.start, span.end), "cudaEventElapsedTime");
+    result.push_back({span.kernel, ms});
+  }
+  forget();
+  return result;
+}
+
+void KernelTimer::forget() {
+  for (const Span& span : spans_) {
+    for (cudaEvent_t const event : {span.start, span.end}) {
+      if (event != nullptr) cudaEventDestroy(event);
+    }
+  }
+  spans_.clear();
+}
+
+}  // namespace flashlab::cuda

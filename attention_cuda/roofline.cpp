@@ -1,0 +1,72 @@
+#include "attention_cuda/roofline.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <set>
+#include <string>
+
+namespace flashlab::cuda {
+namespace {
+
+struct GpuRates {
+  std::string_view name;
+  double half_flops_per_s, float_flops_per_s, tf32_flops_per_s, bytes_per_s;
+};
+
+constexpr GpuRates kGpus[] = {
+#include "gpu_rates.inc"
+};
+
+std::set<std::string, std::less<>> words(std::string_view text) {
+  std::set<std::string, std::less<>> result;
+  for (const auto word : std::views::split(text, ' ')) {
+    for (const auto part : std::views::split(word, '-')) {
+      result.emplace(part.begin(), part.end());
+    }
+  }
+  return result;
+}
+
+/// Queries of a batch entry that see a key: the last ones.
+std::int64_t seeing_queries(const AttentionProblem& problem, std::int64_t batch_entry) {
+  const auto queries = std::views::iota(std::int64_t{0}, problem.seqlen_q);
+  const auto first = std::ranges::partition_point(
+      queries, [&](std::int64_t query) { return problem.visible_keys(batch_entry, query) == 0; });
+  return static_cast<std::int64_t>(queries.end() - first);
+}
+
+/// Q, K, V, and going backward O and dO: the rows that matter.
+double bytes_read(Pass pass, const AttentionProblem& problem) {
+  double rows = 0;
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    const std::int64_t queries = seeing_queries(problem, b);
+    if (queries == 0) continue;
+    const std::int64_t keys = problem.visible_keys(b, problem.seqlen_q - 1);
+    const std::int64_t like_Q = pass == Pass::kForward ? 1 : 3;
+    rows += static_cast<double>(like_Q * problem.num_heads * queries) +
+            static_cast<double>(2 * problem.num_kv_heads * keys);
+  }
+  return rows * static_cast<double>(problem.head_dim * size_in_bytes(problem.dtype));
+}
+
+}  // namespace
+
+std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic) {
+  const auto of_device = words(gpu_name);
+  for (const GpuRates& gpu : kGpus) {
+    if (!std::ranges::includes(of_device, words(gpu.name))) continue;
+    const double flops_per_s = arithmetic.dtype != DataType::kFloat32     ? gpu.half_flops_per_s
+                               : arithmetic.products == Products::kNative ? gpu.float_flops_per_s
+                                                                          : gpu.tf32_flops_per_s;
+    return PeakRates{flops_per_s, gpu.bytes_per_s};
+  }
+  return std::nullopt;
+}
+
+double floor_ms(Pass pass, const AttentionProblem& problem, const PeakRates& rates) {
+  const auto flops = static_cast<double>(pass == Pass::kForward ? forward_flops(problem)
+                                                                : backward_flops(problem));
+  return 1e3 * std::max(flops / rates.flops_per_s, bytes_read(pass, problem) / rates.bytes_per_s);
+}
+
+}  // namespace flashlab::cuda
