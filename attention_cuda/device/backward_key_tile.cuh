@@ -23,24 +23,12 @@
 #include "attention_cuda/device/backward_mma.cuh"
 #include "attention_cuda/device/key_tile_config.cuh"
 #include "attention_cuda/device/places.cuh"
+#include "attention_cuda/device/query_walk.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
-
-/// What a block has to know all the time.
-struct KeyTileFacts {
-  int b, kv_head;
-  int first_key;    // of the tile
-  int end_key;      // of those that any query sees
-  int first_query;  // that sees the tile's first key
-  int begin_query;  // that sees any key
-  int keys, diagonal;
-
-  /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
-  __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
-};
 
 /// One block's work.
 template <class Config>
@@ -68,43 +56,52 @@ class KeyTileBlock {
     sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
     lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
     stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
-    facts_ = facts();
+    facts_ = reinterpret_cast<KeyTileFacts*>(take(Config::kFactsBytes));
+    static_assert(sizeof(KeyTileFacts) <= Config::kFactsBytes);
   }
 
   /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
   __device__ __forceinline__ void run() {
+    const int end_key = find_facts();
     KeyGradients dK, dV;
     set_to_zero(dK);
     set_to_zero(dV);
-    const int num_q_tiles = static_cast<int>(ceil_div(arguments_.sizes.seqlen_q, Config::kBlockQ));
-    const int first_tile = facts_.first_query / Config::kBlockQ;  // may lie beyond the last one
-    if (facts_.first_key < facts_.end_key && first_tile < num_q_tiles) {
-      load_keys();
-      walk_queries(dK, dV, first_tile, num_q_tiles);
+    if (facts_->first_key < end_key && facts_->first_query < facts_->end_query) {
+      load_keys(end_key);
+      walk_queries(dK, dV);
     }
     write_gradients(dK, dV);
   }
 
  private:
-  /// 1. Which keys, and which queries see them.
-  __device__ __forceinline__ KeyTileFacts facts() const {
+  /// 1. Which keys, and which queries see them. Returns the end of the keys that any query sees.
+  __device__ __forceinline__ int find_facts() const {
     const Sizes& sizes = arguments_.sizes;
     const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
     const Place place = place_of_kv(blockIdx.x, num_tiles, sizes);
     const VisibleKeys visible = arguments_.mask.of_batch_entry(place.b, sizes);
     const int first_key = place.part * Config::kBlockKV;
-    return {place.b,
-            place.h,
-            first_key,
-            sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1),
-            visible.first_query(first_key),
-            visible.first_query(0),
-            visible.keys,
-            visible.is_causal ? visible.diagonal : visible.keys - 1};
+    if (threadIdx.x == 0) {
+      *facts_ = {place.b,
+                 place.h,
+                 first_key,
+                 visible.first_query(0),
+                 visible.first_query(first_key) / Config::kBlockQ * Config::kBlockQ,
+                 static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ)) * Config::kBlockQ,
+                 visible.keys,
+                 visible.is_causal ? visible.diagonal : visible.keys - 1};
+    }
+    __syncthreads();
+    return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
   }
+  __device__ __forceinline__ QueryWalk<Config> walk() const { return {arguments_.sizes, *facts_}; }
   /// Made anew where it is used: what follows from it would otherwise take registers all the time.
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+  }
+  /// Values split in two leave no registers for what follows from the lane.
+  static __device__ __forceinline__ int chunk_lane() {
+    return TensorCore::kSplitsValues ? new_lane_id() : lane_id();
   }
   static __device__ __forceinline__ int warp_first_key() {
     return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
@@ -120,9 +117,9 @@ class KeyTileBlock {
     return {sdS_ + index % max(Config::kGradientTiles, 1) * Config::kBlockKV * Config::kBlockQ};
   }
 
-  __device__ __forceinline__ void load_keys() const {
+  __device__ __forceinline__ void load_keys(int end_key) const {
     const auto rows = [&](const DeviceTensor<const Element>& tensor) {
-      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key, facts_.end_key,
+      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key, end_key,
                          arguments_.sizes.head_dim, is_aligned_);
     };
     load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
@@ -131,25 +128,26 @@ class KeyTileBlock {
 
   /// Rows of queries that see no key may hold anything: they count as 0. What is returned, of one
   /// query, put_statistics writes.
-  __device__ __forceinline__ QueryStatistics load_queries(int h, int tile, int stage) const {
-    const int first = tile * Config::kBlockQ;
+  __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
+    const int first = at.query;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
       // What is rare is one path, so that the loop stays short.
-      const bool is_fast = is_aligned_ && first >= facts_.begin_query;
-      const auto rows = global_rows(tensor, facts_.b, h, first, arguments_.sizes.seqlen_q,
+      const bool is_fast = is_aligned_ && first >= facts_->begin_query;
+      const auto rows = global_rows(tensor, facts_->b, at.head, first, arguments_.sizes.seqlen_q,
                                     arguments_.sizes.head_dim, true);
       if (is_fast) {
         load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
       } else {
         load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
-                                                facts_.begin_query - first);
+                                                facts_->begin_query - first);
       }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);
     ptx::cp_async_commit();
     if (threadIdx.x >= Config::kBlockQ) return {};
-    return load_statistics(arguments_, delta_, facts_.b, h, first + static_cast<int>(threadIdx.x));
+    return load_statistics(arguments_, delta_, facts_->b, at.head,
+                           first + static_cast<int>(threadIdx.x));
   }
 
   __device__ __forceinline__ void put_statistics(const QueryStatistics& statistics,
@@ -159,88 +157,92 @@ class KeyTileBlock {
     stage_delta_[stage * Config::kBlockQ + threadIdx.x] = statistics.delta;
   }
 
-  __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV, int first_tile,
-                                               int num_q_tiles) {
-    const int heads = arguments_.sizes.heads_per_kv_head, first_head = facts_.kv_head * heads;
-    const int num_items = heads * (num_q_tiles - first_tile);
-    int head = first_head, tile = first_tile;  // of this item
-    int previous = 0;                          // dQ tile of the one before
-    if constexpr (Config::kStages == 2) put_statistics(load_queries(head, tile, 0), 0);
-    for (int item = 0; item < num_items; ++item) {
-      const int stage = Config::kStages == 2 ? item % 2 : 0;
-      const bool is_last = tile + 1 == num_q_tiles;
-      const int next_head = head + is_last, next_tile = is_last ? first_tile : tile + 1;
+  __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV) {
+    WalkPlace at = walk().first();
+    if constexpr (Config::kStages == 2)
+      put_statistics(load_queries(at, walk().stage_of(at)), walk().stage_of(at));
+    for (; walk().is_there(at); at = walk().settled(at)) {
+      const int stage = walk().stage_of(at);
       QueryStatistics statistics = {};
 
-      // 2. This item's Q and dO, and the dS before it, are there for all; the next ones set off.
+      // 2. This tile's Q and dO, and the dS before it, are there for all; the next ones set off.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
-        if (item + 1 < num_items) statistics = load_queries(next_head, next_tile, 1 - stage);
+        const WalkPlace following = walk().next(at);
+        if (walk().is_there(following)) statistics = load_queries(following, 1 - stage);
       } else {
         __syncthreads();
-        statistics = load_queries(head, tile, 0);
+        statistics = load_queries(at, 0);
       }
 
-      // 3. dQ of the item before.
+      // 3. dQ of the tile before.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
-        if (item > 0) add_dQ(gradient_tile(item - 1), previous);
+        if (!walk().is_first(at))
+          add_dQ(gradient_tile(Config::kStages - 1 - stage), walk().previous_dQ_tile(at));
       }
-      put_statistics(statistics, Config::kStages == 2 ? 1 - stage : 0);
+      put_statistics(statistics, Config::kStages - 1 - stage);
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
         __syncthreads();
       }
 
       // 4. dV and dK.
-      previous = (facts_.b * arguments_.sizes.num_heads + head) * num_q_tiles + tile;
       if constexpr (Config::kSharesScores) {
-        add_shared_tile(dK, dV, tile, stage, previous);
+        add_shared_tile(dK, dV, at);
+        at.query += Config::kBlockQ;
       } else {
 #pragma unroll 1
-        for (int q = 0; q < Config::kBlockQ; q += Config::kWarpChunk) {
-          add_chunk(dK, dV, tile, q, stage, gradient_tile(item));
-        }
+        do {
+          add_chunk(dK, dV, at);
+          at.query += Config::kWarpChunk;
+        } while (at.query % Config::kBlockQ != 0);
       }
-      head = next_head;
-      tile = next_tile;
     }
     if constexpr (Config::kWithDQ && !Config::kSharesScores) {
       __syncthreads();
-      add_dQ(gradient_tile(num_items - 1), previous);
+      add_dQ(gradient_tile(Config::kStages - 1 - walk().stage_of(at)), walk().previous_dQ_tile(at));
     }
   }
 
-  /// P^T and dS^T of the warp's keys and kWarpChunk queries; false: all hidden, and not set.
-  __device__ __forceinline__ bool score(Scores& S, Scores& dP, int tile, int q, int stage) const {
+  /// P^T and dS^T of the warp's keys and kWarpChunk queries from at.query on; false: all hidden,
+  /// and not set.
+  __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at,
+                                        int stage) const {
+    const int query = at.query, q = query % Config::kBlockQ;  // in its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
-    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
-    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
-    const int key = facts_.first_key + warp_first_key(), query = tile * Config::kBlockQ + q;
-    const VisibleKeys visible = facts_.visible();
+    const int key = facts_->first_key + warp_first_key();
+    const VisibleKeys visible = facts_->visible();
     if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
 
-    multiply_rows<TensorCore>(S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key())),
-                              BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q)));
-    multiply_rows<TensorCore>(dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key())),
-                              BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q)));
+    multiply_rows<TensorCore>(
+        S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), chunk_lane()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q), chunk_lane()));
+    multiply_rows<TensorCore>(
+        dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), chunk_lane()),
+        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), chunk_lane()));
+    const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
+    const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     if (key + Config::kWarpKeys > visible.of_query(query)) {
-      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
     } else {
-      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query);
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
     }
     return true;
   }
 
-  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries, and dS^T to shared memory.
-  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, int tile, int q,
-                                            int stage,
-                                            const typename Config::GradientTile& sdS) const {
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from at.query on, and dS^T to shared
+  /// memory.
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
+                                            const WalkPlace& at) const {
+    const int q = at.query % Config::kBlockQ;
+    const int stage = walk().stage_of(at);
     Scores S, dP;
-    const bool is_visible = score(S, dP, tile, q, stage);
+    const bool is_visible = score(S, dP, at, stage);
     if (!is_visible) set_to_zero(dP);
     if constexpr (Config::kWithDQ) {
-      if (warp() < Config::kKeyWarps) put_sums(sdS, warp_first_key(), q, dP);
+      if (warp() < Config::kKeyWarps)
+        put_sums(gradient_tile(stage), warp_first_key(), q, dP, 1.f, chunk_lane());
     }
     if (!is_visible) return;
     const auto chunk = [&](Element* tiles) {
@@ -252,31 +254,31 @@ class KeyTileBlock {
 
   /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
   /// of the queries, and take all of them for their columns of dV and dK.
-  __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV, int tile,
-                                                  int stage, int dQ_tile) const {
+  __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV,
+                                                  const WalkPlace& at) const {
     const auto sP = gradient_tile(1), sdS = gradient_tile(0);
     {
       Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, tile, q, stage)) {
+      if (!score(S, dP, {at.head, at.query + q}, walk().stage_of(at))) {
         set_to_zero(S);
         set_to_zero(dP);
       }
-      put_sums(sP, warp_first_key(), q, S);
-      put_sums(sdS, warp_first_key(), q, dP);
+      put_sums(sP, warp_first_key(), q, S, 1.f, chunk_lane());
+      put_sums(sdS, warp_first_key(), q, dP, 1.f, chunk_lane());
     }
     __syncthreads();
     const auto keys = [](const typename Config::GradientTile& of) {
-      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()));
+      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), chunk_lane());
     };
-    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, stage)));
-    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, stage)));
-    if constexpr (Config::kWithDQ) add_dQ(sdS, dQ_tile);
+    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, walk().stage_of(at))));
+    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, walk().stage_of(at))));
+    if constexpr (Config::kWithDQ) add_dQ(sdS, walk().dQ_tile_of(at));
   }
 
   template <class Tile>
   static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
-    typename TensorCore::template BColumns<Tile> columns(tile);
+    typename TensorCore::template BColumns<Tile> columns(tile, chunk_lane());
     if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
     return columns;
   }
@@ -287,15 +289,15 @@ class KeyTileBlock {
     const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS);
-    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_);
+    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS, new_lane_id());
+    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_, new_lane_id());
     dS.skip_chunks(first_query / kChunkElements);
     K.skip_chunks(first_column / kChunkElements);
     multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
 
     constexpr int kWarpElements = Config::kTileElements / Config::kWarps;
     float* to = dQ_sums_ + static_cast<std::int64_t>(dQ_tile) * Config::kTileElements +
-                (warp * kWarpElements + lane_id());
+                (warp * kWarpElements + new_lane_id());
 #pragma unroll
     for (int m = 0; m < Config::kWarpQueriesDQ / 16; ++m) {
 #pragma unroll
@@ -318,7 +320,7 @@ class KeyTileBlock {
     constexpr int kRows = Config::kBlockKV / Config::kWarps;
     static_assert(kRows % 8 == 0);
     const auto rows = [&](const DeviceTensor<Element>& tensor) {
-      return global_rows(tensor, facts_.b, facts_.kv_head, facts_.first_key + warp() * kRows,
+      return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key + warp() * kRows,
                          arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
     };
     store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
@@ -332,7 +334,7 @@ class KeyTileBlock {
   typename Config::KeyTile sK_, sV_;
   Element *sQ_, *sdO_, *sdS_;
   float *lse_log2_, *stage_delta_;
-  KeyTileFacts facts_;
+  KeyTileFacts* facts_;
 };
 
 }  // namespace flashlab::cuda

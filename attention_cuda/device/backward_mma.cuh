@@ -45,8 +45,8 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
                                            WarpSums<kRowTiles, kColumnTiles>& dP,
                                            const float* lse_log2, const float* delta,
                                            float scale_log2, const VisibleKeys& visible,
-                                           int first_key, int first_query) {
-  const int row = lane_id() / 4, column = lane_id() % 4 * 2;
+                                           int first_key, int first_query, int lane) {
+  const int row = lane / 4, column = lane % 4 * 2;
 #pragma unroll
   for (int n = 0; n < kColumnTiles; ++n) {
     const float2 lse_pair = *reinterpret_cast<const float2*>(lse_log2 + n * 8 + column);

@@ -40,9 +40,11 @@ struct KeyTileConfig {
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
   static constexpr int kGradientTiles = kSharesScores ? 2 : kWithDQ ? kStages : 0;
+  static constexpr int kFactsBytes = 32;  // KeyTileFacts
   static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
                                       kGradientTiles * GradientTile::kBytes +
-                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float));
+                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
+                                      kFactsBytes;
 
   static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
   static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);

@@ -92,12 +92,14 @@ class TileStream {
  public:
   using Element = typename Tile::Element;
 
-  __device__ __forceinline__ explicit TileStream(const GlobalRows<const Element>& rows)
-      : row_stride_(rows.row_stride),
+  __device__ __forceinline__ explicit TileStream(const GlobalRows<const Element>& rows,
+                                                 int thread = static_cast<int>(threadIdx.x))
+      : thread_(thread),
+        row_stride_(rows.row_stride),
         column_stride_(rows.column_stride),
         is_aligned_(rows.is_aligned) {
-    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
-    const int column = static_cast<int>(threadIdx.x) % Tile::kChunks * Tile::kChunkElements;
+    const int row = thread_ / Tile::kChunks;
+    const int column = thread_ % Tile::kChunks * Tile::kChunkElements;
     num_columns_ = rows.head_dim - column;
     num_rows_ = rows.num_rows - row;
     source_ = rows.data + row * row_stride_ + column * column_stride_;
@@ -120,8 +122,7 @@ class TileStream {
   static_assert(Tile::kRows % kRowStep == 0, "each thread takes as many rows");
 
   __device__ __forceinline__ void load_chunks(const Tile& tile) const {
-    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
-    const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
+    const int row = thread_ / Tile::kChunks, chunk = thread_ % Tile::kChunks;
     const Element* source = source_;
     const ptx::SharedAddress first = ptx::opaque(ptx::shared_address(tile.chunk(row, chunk)));
 #pragma unroll
@@ -135,8 +136,7 @@ class TileStream {
   }
 
   __device__ __forceinline__ void load_elements(const Tile& tile) const {
-    const int row = static_cast<int>(threadIdx.x) / Tile::kChunks;
-    const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
+    const int row = thread_ / Tile::kChunks, chunk = thread_ % Tile::kChunks;
 #pragma unroll 1
     for (int i = 0; i < Tile::kRows; i += kRowStep) {
 #pragma unroll 1
@@ -150,6 +150,7 @@ class TileStream {
     }
   }
 
+  int thread_;
   const Element* source_;
   std::int64_t row_stride_, column_stride_;
   int num_rows_, num_columns_;  // from this thread's first row and column on
@@ -159,7 +160,9 @@ class TileStream {
 template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile(const Tile& tile,
                                           const GlobalRows<const typename Tile::Element>& from) {
-  TileStream<kNumThreads, Tile>(from).load(tile);
+  // Made anew: what follows from the thread would otherwise take registers between two loads.
+  const int thread = static_cast<int>(ptx::opaque(threadIdx.x));
+  TileStream<kNumThreads, Tile>(from, thread).load(tile);
 }
 
 /// As load_tile, but rows before begin_row count as 0 and are not read either. For tiles of which

@@ -26,17 +26,21 @@
 namespace flashlab::cuda {
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
+/// Made anew where it is used: what follows from it would otherwise take registers all the time.
+__device__ __forceinline__ int new_lane_id() {
+  return static_cast<int>(ptx::opaque(threadIdx.x)) % 32;
+}
 
 /// Which row of a tile each lane names to ldmatrix, for A or B by rows or by columns.
 template <class Tile>
 struct ARows : LaneRow<Tile> {
-  __device__ __forceinline__ explicit ARows(const Tile& tile)
-      : LaneRow<Tile>(tile, lane_id() % 16, lane_id() / 16) {}
+  __device__ __forceinline__ explicit ARows(const Tile& tile, int lane = lane_id())
+      : LaneRow<Tile>(tile, lane % 16, lane / 16) {}
 };
 template <class Tile>
 struct BRows : LaneRow<Tile> {
-  __device__ __forceinline__ explicit BRows(const Tile& tile)
-      : LaneRow<Tile>(tile, lane_id() / 16 * 8 + lane_id() % 8, lane_id() / 8 % 2) {}
+  __device__ __forceinline__ explicit BRows(const Tile& tile, int lane = lane_id())
+      : LaneRow<Tile>(tile, lane / 16 * 8 + lane % 8, lane / 8 % 2) {}
 };
 
 /// bf16 or fp16, products exact, sums fp32.
@@ -44,6 +48,7 @@ template <class ElementType>
 struct TensorCore16 {
   using Element = ElementType;
   static constexpr int kDepth = 16;
+  static constexpr bool kSplitsValues = false;
   static constexpr int kSumTiles = 2;  // sums that make one A: 16 x 16
   struct A {
     std::uint32_t r[4];
@@ -53,13 +58,13 @@ struct TensorCore16 {
   };
   template <class Tile>
   struct AColumns : LaneRow<Tile> {
-    __device__ __forceinline__ explicit AColumns(const Tile& tile)
-        : LaneRow<Tile>(tile, lane_id() / 16 * 8 + lane_id() % 8, lane_id() / 8 % 2) {}
+    __device__ __forceinline__ explicit AColumns(const Tile& tile, int lane = lane_id())
+        : LaneRow<Tile>(tile, lane / 16 * 8 + lane % 8, lane / 8 % 2) {}
   };
   template <class Tile>
   struct BColumns : LaneRow<Tile> {
-    __device__ __forceinline__ explicit BColumns(const Tile& tile)
-        : LaneRow<Tile>(tile, lane_id() % 16, lane_id() / 16) {}
+    __device__ __forceinline__ explicit BColumns(const Tile& tile, int lane = lane_id())
+        : LaneRow<Tile>(tile, lane % 16, lane / 16) {}
   };
 
   template <class Tile>
@@ -108,6 +113,7 @@ template <bool kInTwoParts>
 struct TensorCoreFloat {
   using Element = float;
   static constexpr int kDepth = 8;
+  static constexpr bool kSplitsValues = kInTwoParts;
   static constexpr int kSumTiles = 1;
   static constexpr int kParts = kInTwoParts ? 2 : 1;
   struct A {
@@ -121,9 +127,9 @@ struct TensorCoreFloat {
   /// is how sums lie, and rows two apart do not meet in a bank.
   template <class Tile>
   struct Columns {
-    __device__ __forceinline__ explicit Columns(const Tile& tile)
-        : even(tile, lane_id() % 4 * 2, lane_id() / 16, lane_id() / 4 % 4 * 4),
-          odd(tile, lane_id() % 4 * 2 + 1, lane_id() / 16, lane_id() / 4 % 4 * 4) {}
+    __device__ __forceinline__ explicit Columns(const Tile& tile, int lane = lane_id())
+        : even(tile, lane % 4 * 2, lane / 16, lane / 4 % 4 * 4),
+          odd(tile, lane % 4 * 2 + 1, lane / 16, lane / 4 % 4 * 4) {}
     __device__ __forceinline__ void skip_chunks(int index) {
       even.skip_chunks(index);
       odd.skip_chunks(index);

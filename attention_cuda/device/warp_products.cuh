@@ -17,7 +17,7 @@ using WarpSums = float[kRowTiles][kColumnTiles][4];
 
 /// Of the summed index. Values split in two would, with more at a time, not fit the registers.
 template <class TensorCore>
-inline constexpr int kUnrolledSteps = sizeof(typename TensorCore::A) > 16 ? 2 : 8;
+inline constexpr int kUnrolledSteps = TensorCore::kSplitsValues ? 2 : 8;
 
 template <int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& sums) {
@@ -39,6 +39,9 @@ __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>&
   static_assert(kColumnTiles % 2 == 0, "B is loaded 16 columns at a time");
 #pragma unroll
   for (int column = 0; column < kColumnTiles; column += 2) {
+    // No load from shared memory comes before this: with more of them begun, and each value in two
+    // parts, registers would not do.
+    if (TensorCore::kSplitsValues && column % 4 == 0) __syncwarp();
     typename TensorCore::B b[2];
     load(b, column * 8);
 #pragma unroll
@@ -127,12 +130,12 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
 template <int kRowTiles, int kColumnTiles, class Tile>
 __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
                                          const WarpSums<kRowTiles, kColumnTiles>& sums,
-                                         float scale = 1.f) {
+                                         float scale = 1.f, int lane = lane_id()) {
   using Element = typename Tile::Element;
   constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
-  const int pair_byte = lane_id() % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
+  const int pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
   const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
-  LaneRow to(rows, lane_id() / 4, pair_byte / 16, pair_byte % 16);
+  LaneRow to(rows, lane / 4, pair_byte / 16, pair_byte % 16);
   to.skip_chunks(first_column / Tile::kChunkElements);
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {

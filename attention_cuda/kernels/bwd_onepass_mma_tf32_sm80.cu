@@ -14,7 +14,7 @@ template <int kHeadDim>
 constexpr KeyTileShape kShape = {};
 //                           queries, keys, warps, keys a warp, chunk, stages, warps_q, blocks an SM
 template <>
-constexpr KeyTileShape kShape<32> = {32, 128, 4, 32, 32, 2, 2, 2};
+constexpr KeyTileShape kShape<32> = {32, 128, 4, 32, 16, 2, 2, 2};
 template <>
 constexpr KeyTileShape kShape<64> = {32, 64, 4, 16, 32, 2, 2, 2};
 template <>

@@ -30,7 +30,7 @@ constexpr KeyTileShape kKeyShape<32> = {64, 128, 4, 32, 32, 2, 1, 2};
 template <>
 constexpr KeyTileShape kKeyShape<64> = {64, 128, 4, 32, 32, 2, 1, 2};
 template <>
-constexpr KeyTileShape kKeyShape<128> = {64, 64, 4, 16, 64, 2, 1, 2};
+constexpr KeyTileShape kKeyShape<128> = {64, 64, 4, 16, 32, 2, 1, 2};
 template <>
 constexpr KeyTileShape kKeyShape<256> = {16, 64, 8, 16, 16, 2, 1, 1};
 

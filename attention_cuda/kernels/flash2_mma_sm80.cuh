@@ -106,7 +106,11 @@ __device__ __forceinline__ void scores(Fragments<Config>& fragments,
                                        const BRows<typename Config::KVTile>& sK) {
   using Unit = typename Config::Unit;
   clear(fragments.S);
-#pragma unroll
+  // Rolled up where values in two parts would, with all steps begun, not fit the registers.
+  [[maybe_unused]] constexpr bool kIsLong = Unit::kSplitsValues && Config::kDepthSteps > 8;
+  [[maybe_unused]] constexpr int kUnrolled =
+      kIsLong && !Config::kQInRegisters ? 2 : Config::kDepthSteps;
+#pragma unroll kUnrolled
   for (int k = 0; k < Config::kDepthSteps; ++k) {
     if constexpr (!Config::kQInRegisters) load_queries<Config>(fragments.Q[0], sQ, k);
     const auto& Q = fragments.Q[Config::kQInRegisters ? k : 0];
