@@ -6,7 +6,7 @@
 DIR is a build of the target flashlab_on_a_gpu (./lab gpu makes it). Timings come first and alone;
 then the tests run side by side. Written to --out: attention_cuda_beside_torch.json,
 attention_cuda_rounded_statistics.json, and attention_cuda_on_a_gpu.json, which says what ran, on
-what, and how it ended: passed, failed, or not run and why.
+what, and how it ended: passed, failed, or not run and why; and attention_cuda_speed.json.
 
 Exit code 0: all that could run passed. 1: something failed.
 """
@@ -116,6 +116,22 @@ def run_softmax_rows(program, limit_s):
     return {**result, "counters": rows or "not run: " + counted.text[-300:]}
 
 
+def run_speed(program, options, limit_s):
+    run = Run([program, *options], limit_s)
+    print(run.text, flush=True)
+    return {"script": os.path.basename(program), "outcome": run.outcome(), "seconds": run.seconds}
+
+
+def run_by_kernel(program, limit_s):
+    """The kernels of eager attention one by one, where the command was built too."""
+    if not os.path.exists(program):
+        return "not run: flashlab was not built here"
+    run = Run([program, "attention", "--device", "cuda", "-v", "naive", "-B", "4", "-N", "8192",
+               "--by-kernel", "--width", "100", "--ascii"], limit_s)
+    print(run.text, flush=True)
+    return run.text.splitlines()
+
+
 def gpu():
     fields = "name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm"
     said = Run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], 20)
@@ -158,6 +174,9 @@ def main():
     report["scripts"].append(script("beside_torch.py", options,
                                     ["--out", out("beside_torch"), *commit, *quick],
                                     options.limit, library))
+    report["scripts"].append(run_speed(at("attention_cuda", "bench", "attention_speed_cuda"),
+                                       ["--json", out("speed"), *commit], options.limit))
+    report["by_kernel"] = run_by_kernel(at("cli", "flashlab"), options.limit)
     report["softmax_rows"] = run_softmax_rows(
         at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
