@@ -99,9 +99,10 @@ class KeyTileBlock {
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
   }
-  /// Values split in two leave no registers for what follows from the lane.
+  /// Values split in two, and tiles of shared scores, leave no registers for what follows from the
+  /// lane.
   static __device__ __forceinline__ int chunk_lane() {
-    return TensorCore::kSplitsValues ? new_lane_id() : lane_id();
+    return TensorCore::kSplitsValues || Config::kSharesScores ? new_lane_id() : lane_id();
   }
   static __device__ __forceinline__ int warp_first_key() {
     return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
