@@ -175,7 +175,7 @@ def main():
                                     ["--out", out("beside_torch"), *commit, *quick],
                                     options.limit, library))
     report["scripts"].append(run_speed(at("attention_cuda", "bench", "attention_speed_cuda"),
-                                       ["--json", out("speed"), *commit], options.limit))
+                                       ["--json", out("speed"), "--runs", "3", *commit], options.limit))
     report["by_kernel"] = run_by_kernel(at("cli", "flashlab"), options.limit)
     report["softmax_rows"] = run_softmax_rows(
         at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)
