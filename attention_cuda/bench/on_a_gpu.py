@@ -161,7 +161,7 @@ def main():
         return 2
     os.environ["LD_LIBRARY_PATH"] = library_folders()
     os.makedirs(options.out, exist_ok=True)
-    at = lambda *parts: os.path.abspath(os.path.join(options.build, *parts))  # noqa: E731
+    at = lambda *parts: os.path.join(options.build, *parts)  # noqa: E731
     library = at("attention_cuda", "libflashlab_cuda.so")
     tests = at("tests", "attention_cuda", "flashlab_cuda_tests")
     out = lambda name: os.path.join(options.out, f"attention_cuda_{name}.json")  # noqa: E731
