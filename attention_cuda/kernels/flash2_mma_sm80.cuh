@@ -186,6 +186,7 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                                        const RowStatistics<Config::kRowTiles>& rows,
                                        const typename Config::WarpQTile& sQ, float* mLse,
                                        std::int64_t lse_stride, int num_rows) {
+  __syncwarp();  // nobody reads these rows as queries any more
   const int lane = lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
