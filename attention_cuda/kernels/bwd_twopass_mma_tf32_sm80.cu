@@ -31,9 +31,10 @@ template <bool kSplits>
 constexpr KeyTileShape kKeyShape<32, kSplits> = {32, 128, 4, 32, 32, 2, 1, 2};
 template <bool kSplits>
 constexpr KeyTileShape kKeyShape<64, kSplits> =
-    kSplits ? KeyTileShape{32, 64, 4, 16, 32, 2, 1, 2} : KeyTileShape{16, 128, 4, 32, 16, 2, 1, 2};
+    kSplits ? KeyTileShape{32, 64, 4, 16, 16, 2, 1, 2} : KeyTileShape{16, 128, 4, 32, 16, 2, 1, 2};
 template <bool kSplits>
-constexpr KeyTileShape kKeyShape<128, kSplits> = {16, 64, 4, 16, 16, 2, 1, 2};
+constexpr KeyTileShape kKeyShape<128, kSplits> =
+    kSplits ? KeyTileShape{16, 64, 8, 16, 16, 2, 1, 1} : KeyTileShape{16, 64, 4, 16, 16, 2, 1, 2};
 template <bool kSplits>
 constexpr KeyTileShape kKeyShape<256, kSplits> = {16, 32, 4, 16, 16, 1, 1, 1};
 
