@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The tables of docs/attention_cuda_results.md, from the committed results.
 
-  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, marks, tests
+  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, rows, kernels,
+                      marks, tests
 
 Where a seed measured the same, its time stands beside ours (seed_timings.json).
 """
@@ -167,7 +168,27 @@ def tests():
         print(f"{row['tool']}: {row['outcome']} ({row.get('summary') or row.get('why')})")
 
 
-TABLES = {"run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
+def rows():
+    found = results("on_a_gpu")["softmax_rows"]
+    elements = 1056 * 524288 * 4
+    counted = {}
+    for line in found["counters"]:
+        cells = [cell.strip('"') for cell in line.split('","')]
+        kernel = "three-pass" if "three_pass" in line else "online"
+        metric = "read" if "read" in cells[-3] else "written"
+        counted.setdefault(kernel, {})[metric] = int(cells[-1].replace(",", "").strip('"'))
+    print_table(["", "read, GB", "in n", "written, GB", "in n"],
+                [[kernel, f"{b['read'] / 1e9:.2f}", f"{b['read'] / elements:.2f}",
+                  f"{b['written'] / 1e9:.2f}", f"{b['written'] / elements:.2f}"]
+                 for kernel, b in counted.items()])
+    print("\n".join(found["printed"][1:]))
+
+
+def kernels():
+    print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
+
+
+TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
