@@ -106,7 +106,7 @@ Call prepare(const KernelRow& row, const AttentionProblem& problem,
 int compute_capability() {
   int device = 0, major = 0, minor = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  // A thread that has not used CUDA yet (autograd's, say) knows no memory of the device before this.
+  // Before this, a thread that has not used CUDA yet (autograd's, say) knows no device memory.
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
              "cudaDeviceGetAttribute");
