@@ -10,11 +10,11 @@
 // Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] stream past; a warp has
 //          4 kRows queries and all keys of a tile, its lanes kRows x kColumns of S and of O
 //          (device/simt_product.cuh); P goes through shared memory, within its warp
-// Grid     batch x num_heads x query tiles, the last tiles first: with a causal mask they are
-// longest Copies   V's tile comes while S is computed, the next K tile while O is Numbers  2^x for
-// e^x: log2 e is multiplied into Q with the scale, m and S are in base 2 Masks    K/V tiles that
-// nobody sees are skipped; scores are compared with the mask, and hidden rows
-//          of V left out, only in tiles that some query of the block does not see whole
+// Grid     batch x num_heads x query tiles, the last tiles first: with a causal mask the longest
+// Copies   V's tile comes while S is computed, the next K tile while O is
+// Numbers  2^x for e^x: log2 e is multiplied into Q with the scale, m and S are in base 2
+// Masks    K/V tiles that nobody sees are skipped; scores are compared with the mask, and hidden
+//          rows of V left out, only in tiles that some query of the block does not see whole
 // Against  online: a K/V tile read once serves kBlockQ queries, a number read from shared memory
 //          several multiply-adds
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
