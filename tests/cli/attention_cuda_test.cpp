@@ -84,7 +84,7 @@ TEST_CASE("a measurement on a GPU has a time a repetition, the kernel and its ra
   CHECK_FALSE(row.contains("floor_seconds"));  // no data sheet has the emulated GPU
 }
 
-TEST_CASE("--by-kernel divides a call among its kernels") {
+TEST_CASE("the flag --by-kernel divides a call among its kernels") {
   const auto breakdowns = small_json("--variant all --by-kernel --repeat 2")["by_kernel"];
   REQUIRE(breakdowns.size() == 10);
   for (const auto& breakdown : breakdowns) {
@@ -105,7 +105,7 @@ TEST_CASE("a kernel's name is enough, its options reach it") {
   CHECK(workspace("7") > workspace("2"));
 }
 
-TEST_CASE("--list has the kernels of a GPU") {
+TEST_CASE("the flag --list has the kernels of a GPU") {
   const auto variants = json_of(emulated("attention --list --json"))["variants"];
   const auto& kernels = variants[5]["gpu_kernels"];
   REQUIRE(kernels.size() >= 2);

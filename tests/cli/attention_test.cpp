@@ -132,7 +132,7 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
   }
 }
 
-TEST_CASE("--list names every variant, with or without CUDA") {
+TEST_CASE("the flag --list names every variant, with or without CUDA") {
   const auto document = json_of(flashlab("attention --list --json"));
   CHECK(document["format"] == "flashlab-attention-variants");
   REQUIRE(document["variants"].size() == 10);
