@@ -208,7 +208,8 @@ def gpu_context():
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--library", help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
+    add("--library", dest="shared_object", metavar="FILE",
+        help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
     add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
     add("--quick", action="store_true", help="fewer lengths")
     add("--commit", help="of the library, where this is no git checkout")
@@ -217,8 +218,8 @@ def parse_arguments():
     options.groups = options.rows.split(",")
     if not set(options.groups) <= set("abcde"):
         parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e")
-    if options.library:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     return options
 
 
@@ -259,7 +260,7 @@ def run(options, library):
 def main():
     options = parse_arguments()
     try:
-        library = flashlab.library()
+        library = flashlab.loaded_library()
     except RuntimeError as error:
         print(f"beside_torch.py: {error}", file=sys.stderr)
         return 2

@@ -31,6 +31,13 @@ ELEMENTS = {"BFloat16": "bf16", "Float16": "fp16", "TensorCoreFloat<true>": "tf3
             "TensorCoreFloat<false>": "tf32", "float": "fp32"}
 
 
+def architecture(text):
+    """A compute capability as nvcc writes it."""
+    if not re.fullmatch(r"[1-9][0-9]{1,2}[af]?", text):
+        raise argparse.ArgumentTypeError(f"{text}: expected a number such as 80, 86 or 90a")
+    return text
+
+
 def sources():
     folder = os.path.join(ROOT, "attention_cuda")
     return sorted(os.path.join("attention_cuda", part, name) for part in ("kernels", "detail")
@@ -137,7 +144,7 @@ def result_of(nvcc, rows, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--arch", action="append", help="80, 86, 89, 90, …; 90 where none is given")
+    parser.add_argument("--arch", type=architecture, action="append", help="80, 86, 89, 90, …; 90 where none is given")
     parser.add_argument("--one-head-dim", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out")

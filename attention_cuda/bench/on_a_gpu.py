@@ -36,7 +36,11 @@ class Run:
                                   env={**os.environ, **(environment or {})}, check=False)
             self.text, self.code = done.stdout + done.stderr, done.returncode
         except subprocess.TimeoutExpired as late:
-            self.text, self.code = (late.stdout or b"").decode() + "\nout of time", -1
+            printed = late.stdout or ""
+            printed = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+            self.text, self.code = printed + "\nout of time", -1
+        except OSError as error:
+            self.text, self.code = f"{command[0]}: {error.strerror}", 127
         self.seconds = round(time.monotonic() - start, 1)
 
     def outcome(self):
@@ -138,7 +142,7 @@ def gpu():
     return dict(zip(fields.split(","), said.text.strip().split(", "))) if said.code == 0 else None
 
 
-def script(name, options, extra, limit_s, library):
+def script(name, extra, limit_s, library):
     run = Run([sys.executable, os.path.join(HERE, name), "--library", library, *extra], limit_s)
     print(run.text, flush=True)
     return {"script": name, "outcome": run.outcome(), "seconds": run.seconds}
@@ -156,14 +160,19 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
+    at = lambda *parts: os.path.join(options.build, *parts)  # noqa: E731
+    library = at("attention_cuda", "libflashlab_cuda.so")
+    tests = at("tests", "attention_cuda", "flashlab_cuda_tests")
+    for needed in (library, tests):
+        if not os.path.exists(needed):
+            print(f"on_a_gpu: --build {options.build}: no {needed}: expected a build of the target "
+                  "flashlab_on_a_gpu", file=sys.stderr)
+            return 2
     if gpu() is None:
         print("on_a_gpu: no GPU here (nvidia-smi does not answer)", file=sys.stderr)
         return 2
     os.environ["LD_LIBRARY_PATH"] = library_folders()
     os.makedirs(options.out, exist_ok=True)
-    at = lambda *parts: os.path.join(options.build, *parts)  # noqa: E731
-    library = at("attention_cuda", "libflashlab_cuda.so")
-    tests = at("tests", "attention_cuda", "flashlab_cuda_tests")
     out = lambda name: os.path.join(options.out, f"attention_cuda_{name}.json")  # noqa: E731
     commit = ["--commit", options.commit] if options.commit else []
     report = {"gpu": gpu(), "commit": options.commit,
@@ -171,20 +180,21 @@ def main():
               "command": " ".join(["attention_cuda/bench/on_a_gpu.py", *sys.argv[1:]]),
               "scripts": []}
     quick = ["--quick"] if options.quick else []
-    report["scripts"].append(script("beside_torch.py", options,
+    report["scripts"].append(script("beside_torch.py",
                                     ["--out", out("beside_torch"), *commit, *quick],
                                     options.limit, library))
     report["scripts"].append(run_speed(at("attention_cuda", "bench", "attention_speed_cuda"),
-                                       ["--json", out("speed"), "--runs", "3", *commit], options.limit))
+                                       ["--json", out("speed"), "--runs", "3", *commit],
+                                       options.limit))
     report["by_kernel"] = run_by_kernel(at("cli", "flashlab"), options.limit)
     report["softmax_rows"] = run_softmax_rows(
         at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         steps = {
-            "rounded": pool.submit(script, "rounded_statistics.py", options,
+            "rounded": pool.submit(script, "rounded_statistics.py",
                                    ["--out", out("rounded_statistics"), *commit], options.limit,
                                    library),
-            "gradients": pool.submit(script, "../python/gradient_check.py", options, [],
+            "gradients": pool.submit(script, "../python/gradient_check.py", [],
                                      options.limit, library),
             "tests": pool.submit(run_tests, tests, options.limit),
             "sanitizers": pool.submit(run_sanitizers, tests, options.limit)}

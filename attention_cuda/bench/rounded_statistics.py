@@ -54,14 +54,15 @@ def errors(seqlen, device, variant, dtype):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", help="libflashlab_cuda.so")
+    parser.add_argument("--library", dest="shared_object", metavar="FILE",
+                        help="libflashlab_cuda.so")
     parser.add_argument("--most", type=int, default=16384, help="the longest sequence")
     parser.add_argument("--variant", default="bwd-twopass")
     parser.add_argument("--commit")
     parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
-    if options.library:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     is_gpu = torch.cuda.is_available()
     device = "cuda" if is_gpu else "cpu"
     print("bf16, head_dim 64: |gradient - exact| / |exact|, lse and delta in float | in bf16")

@@ -54,7 +54,7 @@ class Ours:
 
     def _add(self, variant, options):
         wanted = (self._case.dtype, options["products"])
-        kernels = [kernel for kernel in flashlab.library().kernels()
+        kernels = [kernel for kernel in flashlab.loaded_library().kernels()
                    if kernel.variant == variant and wanted in kernel.arithmetic]
         if not kernels:
             raise Refused("not in this library")

@@ -118,7 +118,7 @@ struct Arrays {
   float *P, *dP, *dS, *delta;
   float *Q, *K, *V, *dO;  // the copies
   float *dQ, *dK, *dV;
-  std::byte* library_scratch;
+  std::byte* product_scratch;
 };
 
 Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
@@ -138,7 +138,7 @@ Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
           .dQ = take(queries),
           .dK = take(keys),
           .dV = take(keys),
-          .library_scratch = workspace.take<std::byte>(kLibraryScratchBytes)};
+          .product_scratch = workspace.take<std::byte>(kLibraryScratchBytes)};
 }
 
 /// The launches of one call.
@@ -212,7 +212,7 @@ class Steps {
     if (shape.depth == 0) return;
     shape.batch = problem_.batch * problem_.num_kv_heads;
     library_product(call_, name, {problem_.dtype, call_.options.products}, shape, A, B, C,
-                    arrays_.library_scratch);
+                    arrays_.product_scratch);
   }
 
   template <class Kernel>

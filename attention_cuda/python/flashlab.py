@@ -120,7 +120,7 @@ def default_library_path():
 
 
 @functools.cache
-def library():
+def loaded_library():
     """The library that the functions below call."""
     found = Library(default_library_path())
     if not found.is_emulated and not torch.cuda.is_available():
@@ -152,7 +152,7 @@ class Call:
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
                  key_lengths=None, products="native", kernel="", num_splits=0,
                  round_statistics=False):
-        self._library, self._held = library(), [tensors, key_lengths]
+        self._library, self._held = loaded_library(), [tensors, key_lengths]
         functions = self._library.functions
         self._run = getattr(functions, f"flashlab_attention_{direction}")
         struct = {"forward": ForwardStruct, "backward": BackwardStruct}[direction]

@@ -65,7 +65,7 @@ def errors_of(shape, mask, dtype, products, backward_variant):
              (num_heads, seqlen_q)]
     drawn = [torch.randn(batch, heads, seqlen, head_dim, generator=generator).to(dtype)
              for heads, seqlen in sizes]
-    device = flashlab.library().device_type
+    device = flashlab.loaded_library().device_type
     ours = [tensor.to(device, copy=True).requires_grad_() for tensor in drawn[:3]]
     exact = [tensor.double().requires_grad_() for tensor in drawn[:3]]
     dO = drawn[3]
@@ -81,7 +81,7 @@ def errors_of(shape, mask, dtype, products, backward_variant):
 def arithmetics_of(backward_variant):
     """(dtype, products) that both flash2 and the variant have in this library."""
     words = {"float": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-    have = {variant: {pair for kernel in flashlab.library().kernels() if kernel.variant == variant
+    have = {variant: {pair for kernel in flashlab.loaded_library().kernels() if kernel.variant == variant
                       for pair in kernel.arithmetic} for variant in ("flash2", backward_variant)}
     return [(words[dtype], products) for dtype, products in
             sorted(have["flash2"] & have[backward_variant])]
@@ -113,7 +113,7 @@ def check_against_differences(backward_variant):
     wrong = 0
     for mask in flashlab.MASKS:
         generator = torch.Generator().manual_seed(7)
-        device = flashlab.library().device_type
+        device = flashlab.loaded_library().device_type
         inputs = [torch.randn(1, heads, seqlen, 8, generator=generator).to(device).requires_grad_()
                   for heads, seqlen in ((2, 5), (1, 6), (1, 6))]
         with warnings.catch_warnings():
@@ -130,12 +130,13 @@ def check_against_differences(backward_variant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY or build/)")
+    parser.add_argument("--library", dest="shared_object", metavar="FILE",
+                        help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY or build/)")
     options = parser.parse_args()
-    if options.library:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     try:
-        library = flashlab.library()
+        library = flashlab.loaded_library()
     except RuntimeError as error:
         print(f"gradient_check.py skipped: {error}")
         return 0

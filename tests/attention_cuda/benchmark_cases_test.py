@@ -1,5 +1,6 @@
 """What beside_torch.py makes of its samples; needs neither torch nor a GPU."""
 import os
+import subprocess
 import sys
 import unittest
 
@@ -16,6 +17,23 @@ def row(group, direction, **times):
                for label, ms in labels.items()}
     return {"group": group, "direction": direction, "dtype": "bf16", "mask": "none",
             "shape": [1, 2, 3, 4], "entries": entries}
+
+
+def run_script(name, *arguments):
+    return subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "attention_cuda/bench", name),
+                           *arguments], capture_output=True, text=True, check=False)
+
+
+class BadArguments(unittest.TestCase):
+    def test_a_build_that_is_not_there_is_named(self):
+        done = run_script("on_a_gpu.py", "--build", "nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--build nowhere: no nowhere/attention_cuda/libflashlab_cuda.so", done.stderr)
+
+    def test_an_architecture_is_a_number(self):
+        done = run_script("kernel_resources.py", "--arch", "9x")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("9x: expected a number such as 80", done.stderr)
 
 
 class Cases(unittest.TestCase):
