@@ -1,0 +1,43 @@
+// The file of a comparison: what was predicted and measured, on which GPU, when, with which
+// command.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.hpp"
+#include "compare/machine_model.hpp"
+
+namespace flashlab::compare {
+
+inline constexpr int kResultVersion = 1;
+
+struct Comparison {
+  std::string gpu_key;                 // as gpu_specs() has it: "h200"
+  std::string gpu_name, driver, cuda;  // of the GPU that measured; empty: nothing was measured
+  std::string date, commit, command;
+  std::optional<Calibration> calibration;
+  std::vector<Row> rows;
+};
+
+/// What is wrong with a file: place (JSON pointer or byte), value, what was expected.
+class ResultFileError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+nlohmann::ordered_json to_json(const Comparison& comparison);
+nlohmann::ordered_json to_json(const Calibration& calibration);
+/// Throws ResultFileError: not JSON (truncated), another version, a value that is none, NaN.
+Comparison parse_comparison(std::string_view text);
+Calibration parse_calibration(std::string_view text);
+
+/// One line a row; a header line with units.
+std::string to_csv(const Comparison& comparison);
+
+/// What prediction_sha256 is of.
+std::string prediction_sha256(const Row& row);
+
+}  // namespace flashlab::compare
