@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
-#include "exercises/grader/sha256.hpp"
 #include "exercises/grader/visible_text.hpp"
+#include "toymachine/sha256.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -67,19 +67,19 @@ void report_odd_characters(const std::string& text, Verdict& verdict) {
 /// Verdicts by the digest of the text.
 class Verdicts {
  public:
-  std::shared_ptr<const Verdict> find(const Digest& digest) {
+  std::shared_ptr<const Verdict> find(const toy::Digest& digest) {
     const std::lock_guard lock(mutex_);
     const auto found = by_text_.find(digest);
     return found == by_text_.end() ? nullptr : found->second;
   }
-  void add(const Digest& digest, const std::shared_ptr<const Verdict>& verdict) {
+  void add(const toy::Digest& digest, const std::shared_ptr<const Verdict>& verdict) {
     const std::lock_guard lock(mutex_);
     by_text_.emplace(digest, verdict);
   }
 
  private:
   std::mutex mutex_;
-  std::map<Digest, std::shared_ptr<const Verdict>> by_text_;
+  std::map<toy::Digest, std::shared_ptr<const Verdict>> by_text_;
 };
 
 /// What the threads share: the next student, and how many are done.
@@ -125,7 +125,7 @@ class Work {
   }
 
   std::shared_ptr<const Verdict> graded(const std::string& text) {
-    const Digest digest = sha256(text);
+    const toy::Digest digest = toy::sha256(text);
     std::shared_ptr<const Verdict> verdict = verdicts_.find(digest);
     if (verdict == nullptr) {
       verdict = std::make_shared<const Verdict>(grade_text(grader_, text));

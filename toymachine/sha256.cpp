@@ -1,10 +1,10 @@
-#include "exercises/grader/sha256.hpp"
+#include "toymachine/sha256.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace flashlab::exercises {
+namespace flashlab::toy {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64;
@@ -72,6 +72,16 @@ Digest sha256(std::string_view text) {
   return digest;
 }
 
+std::string hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : digest) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
 std::string base64(const Digest& digest) {
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -88,4 +98,4 @@ std::string base64(const Digest& digest) {
   return text;
 }
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab::toy

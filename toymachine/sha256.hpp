@@ -7,13 +7,16 @@
 #include <string>
 #include <string_view>
 
-namespace flashlab::exercises {
+namespace flashlab::toy {
 
 using Digest = std::array<std::uint8_t, 32>;
 
 Digest sha256(std::string_view text);
 
+/// 64 digits, lower case.
+std::string hex(const Digest& digest);
+
 /// As a Content-Security-Policy writes it.
 std::string base64(const Digest& digest);
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab::toy
