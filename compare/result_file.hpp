@@ -14,6 +14,8 @@
 namespace flashlab::compare {
 
 inline constexpr int kResultVersion = 1;
+inline constexpr const char *kResultFormat = "flashlab-compare",
+                            *kCalibrationFormat = "flashlab-calibration";
 
 struct Comparison {
   std::string gpu_key;                 // as gpu_specs() has it: "h200"
