@@ -38,11 +38,13 @@ struct MachineModel {
   std::map<std::string, Rate> products;  // by the keys of Calibration::flops_per_s
   std::optional<double> launch_s;        // nothing: launches cost nothing in predictions
 
-  /// Of products of this type. Throws std::invalid_argument: a GPU without it.
-  Rate product_rate(std::string_view dtype, std::string_view products) const;
+  /// Of products of this type: ("bf16", "native"), ("float", "tf32"). A product of "tf32x3" is
+  /// three of tf32. Throws std::invalid_argument: a type that the GPU has no rate of.
+  Rate product_rate(std::string_view dtype, std::string_view product_kind) const;
 };
 
-/// The data sheet, and over it what was measured.
+/// The data sheet at the boost clock, and over it what was measured. No sheet has the rates of L2
+/// to the multiprocessors, of divisions and of launches.
 MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration = {});
 
 }  // namespace flashlab::compare
