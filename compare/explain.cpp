@@ -20,8 +20,8 @@ std::string times(double ratio) { return number(ratio, ratio < 10 ? 1 : 0) + " t
 /// What the time is made of, by the prediction.
 class Clauses {
  public:
-  Clauses(const Row& row, int num_multiprocessors, const ExplainLimits& limits)
-      : row_(row), p_(row.predicted), sms_(num_multiprocessors), limits_(limits) {}
+  Clauses(const Row& row, std::int64_t num_sms, const ExplainLimits& limits)
+      : row_(row), p_(row.predicted), sms_(num_sms), limits_(limits) {}
 
   double time_ms() const {
     return row_.measured && row_.measured->median_ms ? *row_.measured->median_ms : predicted_ms(p_);
@@ -57,7 +57,7 @@ class Clauses {
  private:
   const Row& row_;
   const Prediction& p_;
-  const int sms_;
+  const std::int64_t sms_;
   const ExplainLimits& limits_;
 };
 
@@ -157,9 +157,9 @@ const Step& longest_step(const Row& row) {
   });
 }
 
-std::string explain(const Row& row, int num_multiprocessors, const ExplainLimits& limits) {
+std::string explain(const Row& row, std::int64_t num_sms, const ExplainLimits& limits) {
   if (!row.failure.empty()) return row.failure;
-  const Clauses clauses(row, num_multiprocessors, limits);
+  const Clauses clauses(row, num_sms, limits);
   if (time_ratio(row)) return explain_measured(row, clauses, limits);
   if (clauses.is_launch_bound()) return "predicted only; " + clauses.launch_bound();
   if (clauses.has_too_few_tiles()) return "predicted only; " + clauses.too_few_tiles();

@@ -19,8 +19,8 @@ struct ExplainLimits {
   double busy_percent = 65;      // a unit that explains slowness
 };
 
-/// `num_multiprocessors`: of the GPU, for "32 blocks on 132 SMs".
-std::string explain(const Row& row, int num_multiprocessors, const ExplainLimits& limits = {});
+/// `num_sms`: of the GPU, for "32 blocks on 132 SMs".
+std::string explain(const Row& row, std::int64_t num_sms, const ExplainLimits& limits = {});
 
 /// The row's longest step by prediction. Throws std::out_of_range: no steps.
 const Step& longest_step(const Row& row);

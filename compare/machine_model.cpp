@@ -50,6 +50,7 @@ MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>&
   put(model.divisions, calibration->divisions_per_s);
   for (const auto& [type, per_s] : calibration->flops_per_s) model.products[type] = {per_s, true};
   model.launch_s = calibration->launch_s;
+  if (calibration->l2_bytes) model.gpu.l2_bytes = calibration->l2_bytes;
   return model;
 }
 

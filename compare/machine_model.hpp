@@ -1,6 +1,7 @@
 // A GPU as the predictions see it: a few rates, each from its data sheet or measured.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Calibration {
   std::optional<double> exps_per_s;         // 2^x
   std::optional<double> divisions_per_s;    // a / b, rounded as IEEE asks
   std::optional<double> launch_s;           // from one empty kernel's start to the next one's
+  std::optional<std::int64_t> l2_bytes;     // as the device says
 };
 
 struct Rate {

@@ -40,11 +40,11 @@ std::pair<Bound, double> slowest(const Prediction& p) {
 
 }  // namespace
 
-double fill_of(std::int64_t num_blocks, int num_multiprocessors, bool is_causal) {
-  if (num_blocks <= 0 || num_multiprocessors <= 0) return 1;
-  const std::int64_t most = (num_blocks + num_multiprocessors - 1) / num_multiprocessors;
+double fill_of(std::int64_t num_blocks, std::int64_t num_sms, bool is_causal) {
+  if (num_blocks <= 0 || num_sms <= 0) return 1;
+  const std::int64_t most = (num_blocks + num_sms - 1) / num_sms;
   if (is_causal && most > 1) return 1;
-  return static_cast<double>(num_blocks) / static_cast<double>(most * num_multiprocessors);
+  return static_cast<double>(num_blocks) / static_cast<double>(most * num_sms);
 }
 
 Prediction predict(const Step& step, const MachineModel& machine, std::string_view dtype,
@@ -60,7 +60,7 @@ Prediction predict(const Step& step, const MachineModel& machine, std::string_vi
   p.elementwise_ms = elementwise_ms(work, machine);
   p.exp_ms = ms_at(static_cast<double>(work.exps), machine.exps);
   p.launch_ms = 1e3 * machine.launch_s.value_or(0) * static_cast<double>(step.num_launches);
-  p.fill = fill_of(step.num_blocks, machine.gpu.num_multiprocessors, is_causal);
+  p.fill = fill_of(step.num_blocks, machine.gpu.num_sms, is_causal);
   std::tie(p.bound, p.roofline_ms) = slowest(p);
   const double moving = std::max(p.dram_ms, p.sm_ms);
   const double computing = (p.products_ms + p.elementwise_ms + p.exp_ms) / p.fill;

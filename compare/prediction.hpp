@@ -27,6 +27,6 @@ Prediction in_turn(std::span<const Step> steps);
 /// blocks take equally long and each multiprocessor has as many as the next one, or one more. Under
 /// a causal mask the long blocks go first and the short ones fill the gaps: only too few blocks for
 /// all multiprocessors count.
-double fill_of(std::int64_t num_blocks, int num_multiprocessors, bool is_causal);
+double fill_of(std::int64_t num_blocks, std::int64_t num_sms, bool is_causal);
 
 }  // namespace flashlab::compare

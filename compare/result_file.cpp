@@ -119,6 +119,7 @@ Json to_json(const Calibration& c) {
   set_text(json, "driver", c.driver);
   set_text(json, "cuda", c.cuda);
   for (const CalibrationField& field : calibration_fields()) set(json, field.key, c.*field.value);
+  set(json, "l2_bytes", c.l2_bytes);
   json["flops_per_s"] = c.flops_per_s;
   return json;
 }

@@ -220,6 +220,7 @@ Calibration calibration_of(const Place& place) {
   for (const CalibrationField& field : calibration_fields()) {
     c.*field.value = optional_positive(place, field.key);
   }
+  if (place.has("l2_bytes")) c.l2_bytes = place.at("l2_bytes").whole();
   const Place flops = place.at("flops_per_s");
   for (const auto& [key, value] : flops.object().items()) {
     c.flops_per_s[key] = flops.at(key.c_str()).positive();

@@ -288,14 +288,14 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   const GpuSpec& gpu = machine.gpu;
   const cuda::KernelTiles kernel =
       cuda::kernel_tiles(call.variant, call.problem, call.products, compute_capability(gpu),
-                         gpu.num_multiprocessors, gpu.shared_memory_per_block_bytes);
+                         gpu.num_sms, gpu.shared_memory_per_block_bytes);
   const std::int64_t element = size_in_bytes(call.problem.dtype);
   Row row;
   set_problem(call, row);
   row.kernel = kernel.stem;
   row.tensor_bytes = tensor_bytes(row, element);
   row.toy = count_seed_program(call, kernel, row.workspace_bytes);
-  row.steps = count_steps(call, kernel, gpu.l2_bytes);
+  row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
   row.work = together(row.steps);
   for (Step& step : row.steps) {
     step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
