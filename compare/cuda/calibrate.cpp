@@ -38,17 +38,16 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   calibration.date = utc_now();
   calibration.driver = version_text(gpu.driver_version);
   calibration.cuda = version_text(gpu.runtime_version);
-  for (auto* const benchmarks : {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks,
-                                 tensor_core_benchmarks, arithmetic_benchmarks,
-                                 launch_benchmarks}) {
+  for (auto* const benchmarks :
+       {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
+        arithmetic_benchmarks, launch_benchmarks}) {
     for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers go with the loop
       result.rates.push_back(measured_rate(benchmark, {options.num_samples, options.sample_ms}));
     }
   }
-  std::stable_sort(result.rates.begin(), result.rates.end(),
-                   [](const CalibratedRate& a, const CalibratedRate& b) {
-                     return place_of(a) < place_of(b);
-                   });
+  std::stable_sort(
+      result.rates.begin(), result.rates.end(),
+      [](const CalibratedRate& a, const CalibratedRate& b) { return place_of(a) < place_of(b); });
   put_rates(calibration, result.rates);
   return result;
 }

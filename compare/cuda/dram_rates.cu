@@ -81,8 +81,8 @@ int num_blocks(const cuda::GpuInfo& gpu) {
 std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes,
                          const cuda::GpuInfo& gpu) {
   const std::int64_t num_tiles = bytes / kTileBytes;
-  dram_copy_kernel<<<num_blocks(gpu), kNumThreads>>>(
-      static_cast<const uint4*>(source), static_cast<uint4*>(destination), num_tiles);
+  dram_copy_kernel<<<num_blocks(gpu), kNumThreads>>>(static_cast<const uint4*>(source),
+                                                     static_cast<uint4*>(destination), num_tiles);
   check_launch("dram_copy_kernel");
   return num_tiles * kTileBytes;
 }

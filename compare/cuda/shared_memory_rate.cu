@@ -47,9 +47,9 @@ __global__ void __launch_bounds__(kNumThreads)
 
 std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu) {
   int fitting = 0;
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, shared_memory_kernel,
-                                                           kNumThreads, 0),
-             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  check_cuda(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, shared_memory_kernel, kNumThreads, 0),
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const int num_blocks = std::min(fitting, kMostBlocksPerMultiprocessor) * gpu.num_multiprocessors;
   const auto sink = std::make_shared<cuda::DeviceMemory>("shared memory", sizeof(std::uint32_t));
   const auto launch = [=](int num_rounds) {
