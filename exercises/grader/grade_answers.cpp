@@ -29,8 +29,7 @@ std::string praise(const Question& question) {
   if (question.kind == AnswerKind::kOpen) {
     text = "model answer: " + on_one_line(question.answer) + (text.empty() ? "" : " ") + text;
   } else if (!question.measured_in.empty()) {
-    text = "measured: " + question.answer + " (" + question.measured_in + ")" +
-           (text.empty() ? "" : "; ") + text;
+    text = question.measured_in + " has " + question.answer + (text.empty() ? "" : "; ") + text;
   }
   return text;
 }

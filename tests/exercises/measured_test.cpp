@@ -107,7 +107,7 @@ TEST_CASE("numbers are shown with the digits asked for, and read back as they ar
 
 TEST_CASE("an answer within the factor is right and shows what was measured", "[measured]") {
   const Exercise exercise = read(quiz(kTime + "\nwithin = 2\nbecause = \"So it is.\""));
-  CHECK(said(exercise, "0.457") == "right: measured: 0.457 (gpu); So it is.");
+  CHECK(said(exercise, "0.457") == "right: gpu has 0.457; So it is.");
   CHECK_THAT(said(exercise, "0.23"), contains("right"));
   CHECK_THAT(said(exercise, "0.914"), contains("right"));
   CHECK(said(exercise, "0.915") == "q: too large by more than a factor of 2");
