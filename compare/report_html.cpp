@@ -42,7 +42,8 @@ constexpr std::array<Chapter, 7> kChapters = {{
      "bytes that DRAM must move, each array once, hollow ones over those that the kernel's tiles "
      "move between L2 and the multiprocessors. Roofs are what the units and memories can do."},
     {PictureKind::kTime, "time", "Time over N",
-     "Markers: measured, with bars from the fastest to the slowest run. Lines: predicted, by the "
+     "Filled markers: measured, with bars from the fastest to the slowest run. Lines: predicted, "
+     "by the "
      "overlap model drawn through, by the roofline dashed."},
     {PictureKind::kMemory, "memory", "Memory over N",
      "Tensors and workspace. What stores S grows with the square of N."},
