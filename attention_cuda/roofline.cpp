@@ -9,7 +9,7 @@ namespace flashlab::cuda {
 namespace {
 
 struct GpuRates {
-  std::string_view name;
+  std::string_view name, other_models;
   double half_flops_per_s, float_flops_per_s, tf32_flops_per_s, bytes_per_s;
 };
 
@@ -17,14 +17,24 @@ constexpr GpuRates kGpus[] = {
 #include "gpu_rates.inc"
 };
 
-std::set<std::string, std::less<>> words(std::string_view text) {
-  std::set<std::string, std::less<>> result;
+using Words = std::set<std::string, std::less<>>;
+
+Words words(std::string_view text) {
+  Words result;
   for (const auto word : std::views::split(text, ' ')) {
     for (const auto part : std::views::split(word, '-')) {
       result.emplace(part.begin(), part.end());
     }
   }
   return result;
+}
+
+/// "NVIDIA GeForce RTX 3090" has the words of "RTX 3090"; with "Ti" it is a faster one.
+bool is_device(const GpuRates& gpu, const Words& of_device) {
+  return std::ranges::includes(of_device, words(gpu.name)) &&
+         std::ranges::none_of(words(gpu.other_models), [&](const std::string& word) {
+           return !word.empty() && of_device.contains(word);
+         });
 }
 
 /// Queries of a batch entry that see a key: the last ones.
@@ -54,7 +64,7 @@ double bytes_read(Pass pass, const AttentionProblem& problem) {
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic) {
   const auto of_device = words(gpu_name);
   for (const GpuRates& gpu : kGpus) {
-    if (!std::ranges::includes(of_device, words(gpu.name))) continue;
+    if (!is_device(gpu, of_device)) continue;
     const double flops_per_s = arithmetic.dtype != DataType::kFloat32     ? gpu.half_flops_per_s
                                : arithmetic.products == Products::kNative ? gpu.float_flops_per_s
                                                                           : gpu.tf32_flops_per_s;

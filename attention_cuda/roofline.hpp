@@ -16,7 +16,7 @@ struct PeakRates {
 };
 
 /// From compare/gpus.json, which has H200 for "NVIDIA H200 NVL"; nothing for a GPU that is not
-/// there, or is there without rates.
+/// there: the row of RTX 3090 is not that of "NVIDIA GeForce RTX 3090 Ti".
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic);
 
 /// All FLOPs at the peak rate, or all that a call must read from DRAM, whichever takes longer. Rows

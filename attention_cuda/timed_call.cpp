@@ -159,12 +159,16 @@ double TimedCall::time_ms() {
   return end.ms_since(start);
 }
 
+void TimedCall::run(KernelObserver* observer) {
+  ExecutionOptions watched = execution_;
+  watched.observer = observer;
+  call(watched);
+}
+
 std::vector<KernelTime> TimedCall::kernel_times() {
   KernelTimer timer;
-  ExecutionOptions watched = execution_;
-  watched.observer = &timer;
   clear();
-  call(watched);
+  run(&timer);
   return timer.times();
 }
 

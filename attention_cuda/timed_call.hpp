@@ -58,11 +58,15 @@ class TimedCall {
   double time_ms();
   /// The same call, kernel by kernel.
   std::vector<KernelTime> kernel_times();
+  /// The call untimed, for whoever watches it otherwise: between clear(), which is what comes
+  /// before a timed call, too, and a wait for the GPU, which is the caller's.
+  void run(KernelObserver* observer);
+  /// Fills the outputs with NaN and flushes L2.
+  void clear();
   /// Throws std::runtime_error if an output has NaN: it was not written, or is wrong.
   void check_outputs() const;
 
  private:
-  void clear();
   void call(const ExecutionOptions& execution);
   AttentionOptions options() const;
 

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <new>
 
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
@@ -213,6 +214,7 @@ int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions) {
 
 int main(int argc, char** argv) {
   flashlab::cli::handle_signals();
+  flashlab::cli::set_command_line(argc, argv);
   std::ios::sync_with_stdio(false);
   return flashlab::cli::run_and_report(argc, argv);
 }

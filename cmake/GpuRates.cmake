@@ -1,5 +1,6 @@
 # flashlab_gpu_rates(FILE): the rows of compare/gpus.json that have rates, for a table in C++: name,
-# FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures anew when the rows change.
+# words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures anew
+# when the rows change.
 function(flashlab_gpu_rates output)
   set(json_file "${PROJECT_SOURCE_DIR}/compare/gpus.json")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${json_file}")
@@ -13,7 +14,10 @@ function(flashlab_gpu_rates output)
       continue()
     endif()
     string(JSON name GET "${json}" gpus ${k} name)
-    set(row "\"${name}\"")
+    string(JSON words GET "${json}" gpus ${k} not_with)
+    string(REGEX REPLACE "[^A-Za-z0-9]+" " " words "${words}")
+    string(STRIP "${words}" words)
+    set(row "\"${name}\", \"${words}\"")
     foreach(path IN ITEMS "flops_per_s;bf16" "flops_per_s;float" "flops_per_s;float tf32" "bytes_per_s")
       string(JSON value GET "${rates}" ${path})
       string(APPEND row ", ${value}")

@@ -90,6 +90,7 @@ struct Row {
   Pass pass = Pass::kForward;
   std::string dtype, products, mask;  // "bf16"; "native", "tf32", "tf32x3"; "none", "causal"
   std::int64_t batch = 0, num_heads = 0, num_kv_heads = 0, seqlen_q = 0, seqlen_k = 0, head_dim = 0;
+  std::string tile;  // "128x64", asked for instead of the kernel's: such a row is predicted only
 
   // Counted and predicted
   Work toy;   // the seed's program on one worker, with the kernel's tiles
@@ -114,6 +115,7 @@ std::optional<double> time_ratio(const Row& row);
 std::optional<double> time_ratio(const Step& step);
 /// Counted bytes over the SM boundary over predicted ones.
 std::optional<double> sm_ratio(const Row& row);
+std::optional<double> sm_ratio(const Step& step);
 /// "flash2, bf16, batch 4, 8 heads, N 4096, d 64, causal": what tells rows apart, for messages and
 /// for resuming.
 std::string key_of(const Row& row);

@@ -1,6 +1,7 @@
 // A GPU as the predictions see it: a few rates, each from its data sheet or measured.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Calibration {
   std::optional<double> exps_per_s;         // 2^x
   std::optional<double> divisions_per_s;    // a / b, rounded as IEEE asks
   std::optional<double> launch_s;           // from one empty kernel's start to the next one's
+  std::optional<std::int64_t> l2_bytes;     // as the device says
 };
 
 struct Rate {
@@ -38,11 +40,13 @@ struct MachineModel {
   std::map<std::string, Rate> products;  // by the keys of Calibration::flops_per_s
   std::optional<double> launch_s;        // nothing: launches cost nothing in predictions
 
-  /// Of products of this type. Throws std::invalid_argument: a GPU without it.
-  Rate product_rate(std::string_view dtype, std::string_view products) const;
+  /// Of products of this type: ("bf16", "native"), ("float", "tf32"). A product of "tf32x3" is
+  /// three of tf32. Throws std::invalid_argument: a type that the GPU has no rate of.
+  Rate product_rate(std::string_view dtype, std::string_view product_kind) const;
 };
 
-/// The data sheet, and over it what was measured.
+/// The data sheet at the boost clock, and over it what was measured. No sheet has the rates of L2
+/// to the multiprocessors, of divisions and of launches.
 MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration = {});
 
 }  // namespace flashlab::compare

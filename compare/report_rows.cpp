@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "compare/picture/markup.hpp"
+#include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/units.hpp"
-#include "compare/shares.hpp"
+#include "compare/sweep.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -25,14 +26,14 @@ std::string percent_cell(const std::optional<double>& percent) {
 }
 
 /// A sign as well as a colour.
-std::string ratio_cell(const std::optional<double>& ratio, bool (*holds)(double)) {
+std::string ratio_cell(const std::optional<double>& ratio, const RatioBand& band) {
   if (!ratio) return cell("");
-  if (!holds(*ratio)) return cell(ratio_text(*ratio));
+  if (!band.holds(*ratio)) return cell(ratio_text(*ratio));
   return cell("<span class=\"good\">" + ratio_text(*ratio) + " ✓</span>");
 }
 
 std::string bytes_ratio_cell(const std::optional<BytePair>& pair) {
-  return ratio_cell(pair ? std::optional(pair->ratio()) : std::nullopt, holds_bytes);
+  return ratio_cell(pair ? std::optional(pair->ratio()) : std::nullopt, RatioBand{kCloseBytes});
 }
 
 std::optional<Traffic> measured_sm(const std::optional<Measurement>& measured) {
@@ -99,12 +100,16 @@ void write_steps(std::ostream& out, const Row& row) {
   out << "</details>\n";
 }
 
+std::string kernel_text(const Row& row) {
+  return dtype_text(row) + ", " + row.kernel + (row.tile.empty() ? "" : ", tile " + row.tile);
+}
+
 void write_row(std::ostream& out, const Row& row) {
   out << "<tr><th scope=\"row\">" << markup_start(shape_text(row), kMostText) << "<small>"
-      << markup_start(dtype_text(row) + ", " + row.kernel, kMostText) << "</small>"
-      << bytes_cell(row.work.sm) << bytes_cell(measured_sm(row.measured))
-      << bytes_ratio_cell(sm_pair(row)) << predicted_cell(row) << measured_cell(row.measured)
-      << ratio_cell(predicted_over_measured(row.predicted, row.measured), holds_time) << cell("")
+      << markup_start(kernel_text(row), kMostText) << "</small>" << bytes_cell(row.work.sm)
+      << bytes_cell(measured_sm(row.measured)) << bytes_ratio_cell(sm_pair(row))
+      << predicted_cell(row) << measured_cell(row.measured)
+      << ratio_cell(predicted_over_measured(row), RatioBand{kCloseTime}) << cell("")
       << markup_start(row.sentence, kMostText);
   if (!row.failure.empty()) {
     out << "<span class=\"bad\">✗ " << markup_start(row.failure, kMostText) << "</span>";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 namespace flashlab::compare {
 
 inline constexpr int kResultVersion = 1;
+inline constexpr const char *kResultFormat = "flashlab-compare",
+                            *kCalibrationFormat = "flashlab-calibration";
 
 struct Comparison {
   std::string gpu_key;                 // as gpu_specs() has it: "h200"
@@ -33,6 +36,11 @@ nlohmann::ordered_json to_json(const Calibration& calibration);
 /// Throws ResultFileError: not JSON (truncated), another version, a value that is none, NaN.
 Comparison parse_comparison(std::string_view text);
 Calibration parse_calibration(std::string_view text);
+
+/// The comparisons that come with the program: "h200" of docs/results/compare_h200.json.
+std::vector<std::string> committed_results();
+/// Nothing: no such name.
+std::optional<std::string_view> committed_result(std::string_view name);
 
 /// One line a row; a header line with units.
 std::string to_csv(const Comparison& comparison);

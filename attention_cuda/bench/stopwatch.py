@@ -54,8 +54,9 @@ def gpu_rates(device_name):
     """What gpus.json says of a GPU's rates, or None: "NVIDIA H200" has H200 in its name."""
     with open(GPUS, encoding="utf-8") as file:
         rows = json.load(file)["gpus"]
-    words = device_name.replace("-", " ").split()
-    found = [row for row in rows if set(row["name"].split()) <= set(words) and "rates" in row]
+    words = set(device_name.replace("-", " ").split())
+    found = [row for row in rows
+             if set(row["name"].split()) <= words and not words & set(row["not_with"])]
     return found[0]["rates"] if found else None
 
 

@@ -8,8 +8,13 @@
 // Lanes    A lane reads 16 bytes at once. The hardware serves half a warp at a time if lanes l and
 //          l ^ 1, or l and l ^ 2, want the same bytes, and a quarter if not: so bit 0 of the lane
 //          belongs to y and bit 1 to x.
-// Banks    Rows lie kPadding floats more than a multiple of 32 apart: 8 neighbours, and rows 2y
-//          too, start in different banks.
+// Banks    A's rows lie 4 or 8 floats more than a multiple of 32 apart: rows 2y, of which half a
+//          warp reads two, start in different banks. B's, of which it reads 8 neighbours, lie a
+//          multiple of 32 apart, the chunks of 16 bytes permuted: chunk c of row r is at c ^ r % 8.
+// Sectors  cp.async fetches a sector of 32 bytes twice if its halves go to different sectors of
+//          shared memory, as they do in every second row where rows are an odd number of chunks
+//          apart. Tiles that it fills have an even number, and the permutation keeps pairs
+//          together.
 // Cost     rows with rows: kRows + kColumns 16-byte loads for 4 kRows kColumns multiply-adds
 #pragma once
 
@@ -17,7 +22,8 @@
 
 namespace flashlab::cuda {
 
-inline constexpr int kPadding = 4;
+inline constexpr int kPadding = 4;        // of tiles that threads fill
+inline constexpr int kCopiedPadding = 8;  // of tiles that cp.async fills
 
 /// Where a lane stands.
 struct LaneGrid {
@@ -54,15 +60,17 @@ __device__ __forceinline__ void load_four(float (&to)[4], const float* shared) {
 }
 
 /// C += A B^T, the sum over kDepth neighbours in memory.
-/// sA  the lane's first row (2y) of [.., kStrideA];  sB  the lane's first row (x) of [.., kStrideB]
+/// sA  the lane's first row (2y) of [.., kStrideA]
+/// sB  the lane's first row (x) of [.., kStrideB], whose column d is at d ^ permutation, 4x
 template <int kDepth, int kStrideA, int kStrideB, int kUnroll, int kRows, int kColumns>
 __device__ __forceinline__ void add_rows_times_rows(float (&rC)[kRows][kColumns], const float* sA,
-                                                    const float* sB) {
+                                                    const float* sB, int permutation) {
 #pragma unroll kUnroll
   for (int depth = 0; depth < kDepth; depth += 4) {
+    const float* const sB_chunk = sB + (depth ^ permutation);
     float rB[kColumns][4];
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) load_four(rB[c], sB + c * 8 * kStrideB + depth);
+    for (int c = 0; c < kColumns; ++c) load_four(rB[c], sB_chunk + c * 8 * kStrideB);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       float rA[4];

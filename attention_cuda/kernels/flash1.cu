@@ -8,8 +8,12 @@
 //
 // Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse, m, l [batch, num_heads, seqlen_q]
 //            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query a warp. O is divided by
-//            the sum so far each time: it is the attention to the keys so far
+// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query a warp; m and l
+// [kBlockQ]
+//            come and go together, by whole sectors. O is divided by the sum so far each time: it
+//            is the attention to the keys so far
+// Banks      sK's chunks are permuted, so that lanes read theirs from different banks; no padding,
+//            for cp.async fetches a sector twice whose halves it must put into two of shared memory
 // Grid       batch x num_heads x query tiles; the warps of a block share the queries of its tile
 // Traffic    K and V once for each query tile; Q, O, m and l once for each K/V tile
 // Workspace  m and l
@@ -47,33 +51,70 @@ struct Statistics {
 };
 
 template <int kHeadDim>
-using KVTile = PaddedTile<kBlockKV, kHeadDim, 4>;
+using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;
 template <int kHeadDim>
-using QueryRows = PaddedTile<kNumWarps, kHeadDim, 4>;
+using ValueTile = PaddedTile<kBlockKV, kHeadDim, 0>;
 template <int kHeadDim>
-constexpr int kSharedBytes = 2 * KVTile<kHeadDim>::kBytes + QueryRows<kHeadDim>::kBytes;
+using QueryRows = PaddedTile<kNumWarps, kHeadDim, 0>;
 
+/// What a block has in shared memory.
+template <int kHeadDim>
+struct Tiles {
+  static constexpr int kBytes = KeyTile<kHeadDim>::kBytes + ValueTile<kHeadDim>::kBytes +
+                                QueryRows<kHeadDim>::kBytes + 2 * kBlockQ * 4;
+  KeyTile<kHeadDim> sK;
+  ValueTile<kHeadDim> sV;
+  QueryRows<kHeadDim> sQ;
+  Statistics statistics;  // [kBlockQ] each
+
+  __device__ explicit Tiles(unsigned char* memory) {
+    sK.data = reinterpret_cast<float*>(memory);
+    sV.data = sK.data + KeyTile<kHeadDim>::kBytes / 4;
+    sQ.data = sV.data + ValueTile<kHeadDim>::kBytes / 4;
+    statistics.row_max = sQ.data + QueryRows<kHeadDim>::kBytes / 4;
+    statistics.row_sum = statistics.row_max + kBlockQ;
+  }
+};
+
+/// An element of O a thread, and of m and l, which are no longer.
 __global__ void __launch_bounds__(kStartThreads)
     flash1_start_kernel(ForwardArguments<float> arguments, Statistics statistics,
                         std::int64_t num_queries) {
-  const std::int64_t query = std::int64_t{blockIdx.x} * kStartThreads + threadIdx.x;
-  if (query >= num_queries) return;
+  const std::int64_t index = std::int64_t{blockIdx.x} * kStartThreads + threadIdx.x;
   const Sizes& sizes = arguments.sizes;
+  if (index < num_queries) {
+    statistics.row_max[index] = -INFINITY;
+    statistics.row_sum[index] = 0;
+  }
+  const std::int64_t query = index / sizes.head_dim, c = index % sizes.head_dim;
+  if (query >= num_queries) return;
   const Place place = place_of(query, sizes.seqlen_q, sizes);
-  statistics.row_max[query] = -INFINITY;
-  statistics.row_sum[query] = 0;
-  float* const o = arguments.O.row(place.b, place.h, place.part);
-  for (int c = 0; c < sizes.head_dim; ++c) o[c * arguments.O.column_stride] = 0;
+  arguments.O.row(place.b, place.h, place.part)[c * arguments.O.column_stride] = 0;
 }
 
-/// s_j, the score of the lane's key, for a query whose row lies in shared memory.
+/// m and l of a tile's queries, from one place to another; a thread each.
+__device__ __forceinline__ void copy_statistics(const Statistics& to, const Statistics& from,
+                                                int num_queries) {
+  static_assert(kNumThreads == 2 * kBlockQ);
+  const int thread = static_cast<int>(threadIdx.x), query = thread % kBlockQ;
+  if (query >= num_queries) return;
+  if (thread < kBlockQ) {
+    to.row_max[query] = from.row_max[query];
+  } else {
+    to.row_sum[query] = from.row_sum[query];
+  }
+}
+
+/// s_j, the score of the lane's key, for a query whose row lies in shared memory; `sK`: the key's
+/// row, whose column c is at c ^ permutation.
 template <int kHeadDim>
-__device__ __forceinline__ float score(const float* sQ, const float* sK, float softmax_scale) {
+__device__ __forceinline__ float score(const float* sQ, const float* sK, int permutation,
+                                       float softmax_scale) {
   float sum = 0;
 #pragma unroll 4
   for (int c = 0; c < kHeadDim; c += 4) {
     const float4 q = *reinterpret_cast<const float4*>(sQ + c);
-    const float4 k = *reinterpret_cast<const float4*>(sK + c);
+    const float4 k = *reinterpret_cast<const float4*>(sK + (c ^ permutation));
     sum = fmaf(q.x, k.x, sum);
     sum = fmaf(q.y, k.y, sum);
     sum = fmaf(q.z, k.z, sum);
@@ -82,22 +123,19 @@ __device__ __forceinline__ float score(const float* sQ, const float* sK, float s
   return softmax_scale * sum;
 }
 
-/// One query's step: O, m and l from global memory, and back.
+/// One query's step: O from global memory and back; its row of Q, m and l are in shared memory.
 template <int kHeadDim>
-__device__ __forceinline__ void attend(const ForwardArguments<float>& arguments,
-                                       const Statistics& statistics, const Place& place, int i,
-                                       int num_visible, const float* sQ, const KVTile<kHeadDim>& sK,
-                                       const KVTile<kHeadDim>& sV) {
-  const Sizes& sizes = arguments.sizes;
+__device__ __forceinline__ void attend(const HeadRows<float>& mO, int i, int num_visible,
+                                       float softmax_scale, const Tiles<kHeadDim>& tiles,
+                                       const float* sQ, float& row_max, float& row_sum) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  const std::int64_t at = (std::int64_t{place.b} * sizes.num_heads + place.h) * sizes.seqlen_q + i;
-  const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
-  const float row_max = statistics.row_max[at], row_sum = statistics.row_sum[at];
-
-  const float s =
-      lane < num_visible ? score<kHeadDim>(sQ, sK.row(lane), arguments.softmax_scale) : -INFINITY;
-  const float new_max = fmaxf(row_max, warp_max(s)), shift = shift_of(new_max);
-  const float p = expf(s - shift), weight = row_sum * expf(row_max - shift);
+  static_assert(KeyTile<kHeadDim>::kPermuted == 8);
+  const float s = lane < num_visible ? score<kHeadDim>(sQ, tiles.sK.data + lane * kHeadDim,
+                                                       lane % 8 * 4, softmax_scale)
+                                     : -INFINITY;
+  const float old_max = row_max;
+  const float new_max = fmaxf(old_max, warp_max(s)), shift = shift_of(new_max);
+  const float p = expf(s - shift), weight = row_sum * expf(old_max - shift);
   const float new_sum = weight + warp_sum(p);
 
   WarpRow<kHeadDim> o =
@@ -105,13 +143,13 @@ __device__ __forceinline__ void attend(const ForwardArguments<float>& arguments,
   scale_and_add(o, weight, 0.f, {});
   for (int j = 0; j < num_visible; ++j) {
     scale_and_add(o, 1.f, __shfl_sync(kAllLanes, p, j),
-                  load_row<kHeadDim>({sV.data, KVTile<kHeadDim>::kStride, 1, kHeadDim}, j));
+                  load_row<kHeadDim>({tiles.sV.data, kHeadDim, 1, kHeadDim}, j));
   }
   store_row(normalised(o, new_sum), mO, i);
   __syncwarp();
   if (lane == 0) {
-    statistics.row_max[at] = new_max;
-    statistics.row_sum[at] = new_sum;
+    row_max = new_max;
+    row_sum = new_sum;
   }
 }
 
@@ -119,6 +157,7 @@ template <int kHeadDim>
 __global__ void __launch_bounds__(kNumThreads)
     flash1_kernel(ForwardArguments<float> arguments, Statistics statistics, int num_q_tiles,
                   int first_key) {
+  // Which queries, and whether they see the tile's keys.
   const Sizes& sizes = arguments.sizes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
@@ -127,27 +166,39 @@ __global__ void __launch_bounds__(kNumThreads)
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
   if (visible.of_query(end_query - 1) <= first_key) return;
 
-  float* const shared = reinterpret_cast<float*>(ptx::shared_memory());
-  const KVTile<kHeadDim> sK = {shared}, sV = {shared + KVTile<kHeadDim>::kBytes / 4};
-  float* const sQ = QueryRows<kHeadDim>{shared + KVTile<kHeadDim>::kBytes / 2}.row(warp);
-  load_tile<kNumThreads>(
-      sK, global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys, sizes.head_dim,
-                      arguments.K.has_aligned_rows(sizes.head_dim)));
-  load_tile<kNumThreads>(
-      sV, global_rows(arguments.V, place.b, place.kv_head, first_key, visible.keys, sizes.head_dim,
-                      arguments.V.has_aligned_rows(sizes.head_dim)));
+  // K, V, m and l come.
+  const Tiles<kHeadDim> tiles(ptx::shared_memory());
+  load_tile<kNumThreads>(tiles.sK,
+                         global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys,
+                                     sizes.head_dim, arguments.K.has_aligned_rows(sizes.head_dim)));
+  load_tile<kNumThreads>(tiles.sV,
+                         global_rows(arguments.V, place.b, place.kv_head, first_key, visible.keys,
+                                     sizes.head_dim, arguments.V.has_aligned_rows(sizes.head_dim)));
   ptx::cp_async_commit();
+  const std::int64_t at =
+      (std::int64_t{place.b} * sizes.num_heads + place.h) * sizes.seqlen_q + first_query;
+  const Statistics mStatistics = {statistics.row_max + at, statistics.row_sum + at};
+  copy_statistics(tiles.statistics, mStatistics, end_query - first_query);
   ptx::cp_async_wait<0>();
   __syncthreads();
 
+  // A query a warp, and the next one.
   const auto mQ = head_rows(arguments.Q, place.b, place.h, sizes.head_dim);
+  const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
+  float* const sQ = tiles.sQ.row(warp);
   for (int i = first_query + warp; i < end_query; i += kNumWarps) {
     const int num_visible = min(visible.of_query(i) - first_key, kBlockKV);
     if (num_visible <= 0) continue;
     store_row(load_row<kHeadDim>(mQ, i), {sQ, 0, 1, kHeadDim}, 0);
     __syncwarp();
-    attend<kHeadDim>(arguments, statistics, place, i, num_visible, sQ, sK, sV);
+    attend<kHeadDim>(mO, i, num_visible, arguments.softmax_scale, tiles, sQ,
+                     tiles.statistics.row_max[i - first_query],
+                     tiles.statistics.row_sum[i - first_query]);
   }
+
+  // m and l go.
+  __syncthreads();
+  copy_statistics(mStatistics, tiles.statistics, end_query - first_query);
 }
 
 __global__ void __launch_bounds__(kStartThreads)
@@ -184,12 +235,13 @@ void launch_flash1(const ForwardCall& call) {
   const Statistics statistics = statistics_in(workspace, problem);
   const LaunchShape a_query_each = {ceil_div(num_queries(problem), kStartThreads), kStartThreads};
 
-  launch(call, "flash1_start", flash1_start_kernel, a_query_each, arguments, statistics,
-         num_queries(problem));
+  launch(call, "flash1_start", flash1_start_kernel,
+         {ceil_div(num_queries(problem) * problem.head_dim, kStartThreads), kStartThreads},
+         arguments, statistics, num_queries(problem));
   const int num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, kBlockQ));
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     const LaunchShape shape = {problem.batch * problem.num_heads * num_q_tiles, kNumThreads,
-                               static_cast<std::size_t>(kSharedBytes<kHeadDim>)};
+                               static_cast<std::size_t>(Tiles<kHeadDim>::kBytes)};
     for (int first_key = 0; first_key < problem.seqlen_k; first_key += kBlockKV) {
       launch(call, "flash1", flash1_kernel<kHeadDim>, shape, arguments, statistics, num_q_tiles,
              first_key);

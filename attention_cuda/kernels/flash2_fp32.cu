@@ -11,6 +11,7 @@
 //          4 kRows queries and all keys of a tile, its lanes kRows x kColumns of S and of O
 //          (device/simt_product.cuh); P goes through shared memory, within its warp
 // Grid     batch x num_heads x query tiles, the last tiles first: with a causal mask the longest
+// Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
 // Copies   V's tile comes while S is computed, the next K tile while O is
 // Numbers  2^x for e^x: log2 e is multiplied into Q with the scale, m and S are in base 2
 // Masks    K/V tiles that nobody sees are skipped; scores are compared with the mask, and hidden
@@ -47,13 +48,14 @@ struct Config {
   static constexpr int kBlockQ = kNumWarps * kWarpRows, kBlockKV = kBlockKVValue;
   static constexpr int kUnroll = 2;  // times 4 of a product's depth; more does not fit the cache
 
-  using QTile = PaddedTile<kBlockQ, kHeadDim, kPadding>;
-  using KTile = PaddedTile<kBlockKV, kHeadDim, kPadding>;
+  using QTile = PaddedTile<kBlockQ, kHeadDim, kCopiedPadding>;
+  using KTile = SharedTile<float, kBlockKV, kHeadDim>;
   using VTile = PaddedTile<kBlockKV, kHeadDim, 0>;
   using PTile = PaddedTile<kBlockQ, kBlockKV, kPadding>;
   static constexpr int kSharedBytes = QTile::kBytes + KTile::kBytes + VTile::kBytes + PTile::kBytes;
 
   static_assert(kHeadDim % 32 == 0, "a lane has four columns of O at a time");
+  static_assert(KTile::kPermuted == 8, "rows x, x + 8, … of sK are permuted alike");
   static_assert(kRows % 2 == 0 && kBlockKV % 8 == 0);
   static_assert(kSharedBytes <= 227 << 10, "a block of compute capability 9.0 has 227 KiB");
 };
@@ -243,8 +245,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
 
     // 2. S = scale Q K^T, m, l and P.
     Scores<Config> S = {};
-    add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kStride,
-                        Config::kUnroll>(S.at, tiles.sQ.row(first_row), tiles.sK.row(x));
+    add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kColumns,
+                        Config::kUnroll>(S.at, tiles.sQ.row(first_row),
+                                         tiles.sK.data + x * Config::KTile::kColumns, 4 * x);
     const bool is_partly_hidden = first_key + kBlockKV > seen_by_all;
     if (is_partly_hidden) hide(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);

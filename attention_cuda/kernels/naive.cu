@@ -93,15 +93,28 @@ __global__ void __launch_bounds__(kRowThreads)
   if (threadIdx.x == 0) row_sum[blockIdx.x] = sum;
 }
 
+/// Several elements are on their way before the first is divided: a division may branch, and no
+/// load would be moved ahead of it.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     naive_divide_kernel(ScoreMatrix<float> exponentials, const float* row_sum,
                         ScoreMatrix<Element> P) {
+  constexpr int kAtOnce = 4;
   const float* const from = exponentials.row(blockIdx.x);
   Element* const row = P.row(blockIdx.x);
   const float divisor = divisor_of(row_sum[blockIdx.x]);
-  for (int j = first_key(); j < P.num_keys; j += kRowThreads) {
-    row[j] = ptx::from_float<Element>(from[j] / divisor);
+  for (int first = first_key(); first < P.num_keys; first += kAtOnce * kRowThreads) {
+    float p[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int j = first + k * kRowThreads;
+      p[k] = j < P.num_keys ? from[j] : 0.f;
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int j = first + k * kRowThreads;
+      if (j < P.num_keys) row[j] = ptx::from_float<Element>(p[k] / divisor);
+    }
   }
 }
 

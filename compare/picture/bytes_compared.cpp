@@ -6,12 +6,12 @@
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/units.hpp"
-#include "compare/shares.hpp"
+#include "compare/sweep.hpp"
 
 namespace flashlab::compare {
 namespace {
 
-constexpr RatioBand kBand{kByteTolerance};
+constexpr RatioBand kBand{kCloseBytes};
 
 std::string bytes_text(double bytes) { return si_text(bytes, "B"); }
 

@@ -47,7 +47,7 @@ auto setting_of(const Row& row, SplitBy split) {
 auto heads_of(const Row& row) { return std::tuple(row.batch, row.num_heads, row.num_kv_heads); }
 
 auto kernel_of(const Row& row) {
-  return std::tuple(row.variant, row.kernel, row.dtype, row.products);
+  return std::tuple(row.variant, row.kernel, row.dtype, row.products, row.tile);
 }
 
 /// Batch and heads may go with N; where one N has several, they are pictures of their own.
@@ -100,6 +100,7 @@ std::vector<Series> series_of(const Draft& draft) {
              other.rows[0]->variant == one.rows[0]->variant;
     });
     if (is_shared) one.name = one.rows[0]->kernel;
+    if (!one.rows[0]->tile.empty()) one.name += " " + one.rows[0]->tile;
   }
   return result;
 }
@@ -159,6 +160,12 @@ double bytes_of(const Traffic& traffic) {
 std::optional<double> measured_ms_of(const Row& row) {
   if (!row.measured || !row.measured->median_ms) return std::nullopt;
   return is_drawable(*row.measured->median_ms) ? row.measured->median_ms : std::nullopt;
+}
+
+std::optional<double> predicted_over_measured(const Row& row) {
+  const auto ms = measured_ms_of(row);
+  if (!ms || !is_drawable(predicted_ms(row.predicted))) return std::nullopt;
+  return predicted_ms(row.predicted) / *ms;
 }
 
 std::optional<BytePair> dram_pair(const Row& row) {

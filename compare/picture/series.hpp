@@ -49,6 +49,8 @@ std::string shape_text(const Row& row);
 /// Sums as floating-point numbers: those of a file can be anything.
 double bytes_of(const Traffic& traffic);
 std::optional<double> measured_ms_of(const Row& row);
+/// A prediction that held is 1. Nothing: not measured, or no time at all.
+std::optional<double> predicted_over_measured(const Row& row);
 /// Measured bytes over counted ones at DRAM and at the SM boundary.
 struct BytePair {
   double counted = 0, measured = 0;

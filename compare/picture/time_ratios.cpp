@@ -4,15 +4,15 @@
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/shares.hpp"
+#include "compare/sweep.hpp"
 
 namespace flashlab::compare {
 
 std::vector<Picture> draw_time_ratios(const Comparison& comparison) {
   std::vector<RatioStrip> strips;
   for (const Row& row : comparison.rows) {
-    const auto ms = measured_ms_of(row);
-    if (!ms) continue;
+    const auto ratio = predicted_over_measured(row);
+    if (!ratio) continue;
     const std::string name = row.variant + ", " + dtype_text(row);
     auto strip = std::find_if(strips.begin(), strips.end(),
                               [&](const RatioStrip& other) { return other.name == name; });
@@ -20,10 +20,10 @@ std::vector<Picture> draw_time_ratios(const Comparison& comparison) {
       strips.push_back({name, look_of(row.variant), {}});
       strip = strips.end() - 1;
     }
-    strip->ratios.push_back(predicted_ms(row.predicted) / *ms);
+    strip->ratios.push_back(*ratio);
   }
   std::string svg =
-      draw_ratio_strips(strips, {kTimeTolerance}, "Time: predicted over measured",
+      draw_ratio_strips(strips, {kCloseTime}, "Time: predicted over measured",
                         "a marker a row; the band: 25 % more and less", "predicted / measured");
   if (svg.empty()) return {};
   return {{PictureKind::kTimeRatio, "time_ratios", std::move(svg)}};

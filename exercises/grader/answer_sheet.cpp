@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "exercises/grader/answers.hpp"
 #include "exercises/grader/plain_text.hpp"
@@ -154,10 +155,19 @@ void add_comment(std::string& sheet, const std::string& text, const std::string&
   }
 }
 
+/// "2", "1.5".
+std::string shown(double factor) {
+  std::ostringstream text;
+  text << factor;
+  return text.str();
+}
+
 std::string what_is_expected(const Question& question) {
   switch (question.kind) {
     case AnswerKind::kNumber:
-      return "A number.";
+      return question.within > 1
+                 ? "A number; it may be off by a factor of " + shown(question.within) + "."
+                 : "A number.";
     case AnswerKind::kChoice:
       return "One letter.";
     case AnswerKind::kOpen:

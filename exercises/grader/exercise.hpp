@@ -127,6 +127,8 @@ struct Question {
   std::vector<std::string> variables;  // kFormula: what may occur
   bool leading = false;                // kFormula: the leading order suffices
   double tolerance = 0;                // kNumber: relative
+  double within = 0;                   // kNumber: the answer may be off by this factor; 0: no
+  std::string measured_in;             // kNumber: the file that the answer is from; empty: none
   std::vector<Mistake> mistakes;
   double points = 1;
 };
@@ -166,9 +168,13 @@ struct Exercise {
 /// Whether a folder of this name can hold an exercise: letters, digits, _ and -, at most 64.
 bool is_exercise_id(std::string_view id);
 
+/// Those of docs/results, which travel inside the command: "compare_h200".
+const Files& committed_measurements();
+
 /// Reads an exercise. All errors at once, each with its place in the file it is about. Errors:
 /// unknown or missing key, wrong type, unknown counter, family, instruction; a formula or
-/// declaration that cannot be read; a program that does not assemble; a missing file.
+/// declaration that cannot be read; a program that does not assemble; a missing file; a figure that
+/// the measurements do not have.
 struct ReadError {
   std::string file;  // "exercise.toml"
   toy::Diagnostic diagnostic;
@@ -177,7 +183,10 @@ struct ReadResult {
   std::optional<Exercise> exercise;
   std::vector<ReadError> errors;
 };
-ReadResult read_exercise(const std::string& id, Files files, const std::string& folder = {});
+/// Figures that exercise.toml names are looked up in `measurements`, files of `flashlab compare` by
+/// their names without .json.
+ReadResult read_exercise(const std::string& id, Files files, const std::string& folder = {},
+                         const Files& measurements = committed_measurements());
 
 /// As the assembler's messages: place, line, caret.
 std::string format(const std::vector<ReadError>& errors, const Files& files);

@@ -40,9 +40,9 @@ std::string factor_text(const mpq_class& ratio) {
 }
 
 /// "0.01".
-std::string shown_tolerance(double tolerance) {
+std::string shown(double number) {
   std::ostringstream text;
-  text << tolerance;
+  text << number;
   return text.str();
 }
 
@@ -145,6 +145,11 @@ Objection object_to_formula(const Question& question, const Answer& answer,
 Objection object_to_number(const Question& question, const Answer& answer, const Answer& expected) {
   const mpq_class mine = value_at(answer.formula, {}).value_or(0);
   const mpq_class right = value_at(expected.formula, {}).value_or(0);
+  if (question.within > 1 && sgn(mine) == sgn(right) && right != 0) {
+    return {std::string("too ") + (abs(mine) > abs(right) ? "large" : "small") +
+                " by more than a factor of " + shown(question.within),
+            {}};
+  }
   if (right != 0) {
     const std::string factor = factor_text(mine / right);
     if (!factor.empty()) return {factor, {}};
@@ -153,7 +158,7 @@ Objection object_to_number(const Question& question, const Answer& answer, const
     if (abs(mine - right) <= near * abs(right)) {
       return {"close, but not within the tolerance",
               {question.tolerance > 0
-                   ? "expected a relative error of at most " + shown_tolerance(question.tolerance)
+                   ? "expected a relative error of at most " + shown(question.tolerance)
                    : "expected the exact value"}};
     }
   }

@@ -28,6 +28,8 @@ std::string praise(const Question& question) {
   std::string text = on_one_line(question.because);
   if (question.kind == AnswerKind::kOpen) {
     text = "model answer: " + on_one_line(question.answer) + (text.empty() ? "" : " ") + text;
+  } else if (!question.measured_in.empty()) {
+    text = question.measured_in + " has " + question.answer + (text.empty() ? "" : "; ") + text;
   }
   return text;
 }

@@ -91,6 +91,11 @@ bool agree(const Question& question, const Answer& answer, const Answer& expecte
   }
   const mpq_class value = value_at(answer.formula, {}).value_or(0);
   const mpq_class right = value_at(expected.formula, {}).value_or(0);
+  if (question.within > 1) {
+    const mpq_class within(question.within);
+    return sgn(value) == sgn(right) && abs(value) <= within * abs(right) &&
+           abs(right) <= within * abs(value);
+  }
   return abs(value - right) <= mpq_class(question.tolerance) * abs(right);
 }
 

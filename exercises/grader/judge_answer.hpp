@@ -23,7 +23,8 @@ struct Answer {
 toy::Result<Answer> read_answer(const Question& question, const toy::SourceText& text);
 
 /// Formulas: equal as quotients of polynomials, or to leading order where that suffices. Numbers:
-/// |answer - expected| <= tolerance |expected|, exactly. Choices: the same. Open: always.
+/// |answer - expected| <= tolerance |expected|, exactly, or off by a factor of at most `within`,
+/// with the same sign. Choices: the same. Open: always.
 bool agree(const Question& question, const Answer& answer, const Answer& expected);
 
 /// What to say about a wrong answer.

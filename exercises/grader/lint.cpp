@@ -157,9 +157,10 @@ class Linter {
 
 }  // namespace
 
-std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options) {
+std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options,
+                              const Files& measurements) {
   std::vector<LintProblem> problems;
-  ReadResult read = read_exercise(source.id, source.files, source.folder);
+  ReadResult read = read_exercise(source.id, source.files, source.folder, measurements);
   for (const ReadError& error : read.errors) {
     problems.push_back({printable(error.file), printable(format({error}, source.files))});
   }

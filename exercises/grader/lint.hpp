@@ -19,6 +19,7 @@ struct LintProblem {
 /// marks, the starter passes (the demonstration's must), a wrong submission passes or is not
 /// explained as exercise.toml says, a file that nothing refers to, a hint that repeats another, …
 /// Empty: nothing is wrong.
-std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options = {});
+std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options = {},
+                              const Files& measurements = committed_measurements());
 
 }  // namespace flashlab::exercises

@@ -57,7 +57,8 @@ void read_problem(const Files& files, Exercise& exercise, std::vector<ReadError>
   }
 }
 
-void read_task(TomlTable& top, PartReader parts) {
+void read_task(TomlTable& top, PartReader& parts) {
+  parts.read_figures(top);
   const auto questions = top.tables("question", kMostQuestions);
   if (top.has("question")) {
     parts.exercise.kind = Kind::kQuestions;
@@ -80,7 +81,8 @@ bool is_exercise_id(std::string_view id) {
   });
 }
 
-ReadResult read_exercise(const std::string& id, Files files, const std::string& folder) {
+ReadResult read_exercise(const std::string& id, Files files, const std::string& folder,
+                         const Files& measurements) {
   ReadResult result;
   Exercise exercise;
   exercise.id = id;
@@ -95,13 +97,18 @@ ReadResult read_exercise(const std::string& id, Files files, const std::string& 
   }
   check_texts(files, result.errors);
   if (!result.errors.empty()) return result;  // nothing further is safe to show
-  if (const auto parsed = parse_toml(errors)) {
-    TomlTable top(*parsed, "exercise.toml", errors);
+  Measurements data(measurements);
+  std::map<std::string, Figure> figures;
+  PartReader parts{exercise, files, result.errors, errors, data, figures};
+  const auto parsed = parse_toml(errors);
+  if (parsed) {
+    TomlTable top(*parsed, kTomlFile, errors);
     read_top(top, exercise);
-    read_task(top, {exercise, files, result.errors, errors});
+    read_task(top, parts);
   }
   read_problem(files, exercise, result.errors);
   read_hints(files, exercise, result.errors);
+  if (parsed) parts.fill_texts(*parsed);
   exercise.files = std::move(files);
   if (result.errors.empty()) result.exercise = std::move(exercise);
   return result;

@@ -1,6 +1,8 @@
 // The parts of exercise.toml: the machine, inputs, expected results, cost; questions.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "exercises/grader/exercise.hpp"
+#include "exercises/grader/measurements.hpp"
 #include "exercises/grader/toml_table.hpp"
 
 namespace flashlab::exercises {
@@ -29,12 +32,24 @@ std::string joined(const List& list) {
   return text;
 }
 
+/// A number that texts name as {{key}}.
+struct Figure {
+  std::string text;
+  bool used = false;
+};
+
 struct PartReader {
   Exercise& exercise;
   const Files& files;
   std::vector<ReadError>& read_errors;
   ErrorList& errors;  // of exercise.toml
+  Measurements& measurements;
+  std::map<std::string, Figure>& figures;
 
+  /// The [figures] table, before any text that uses them.
+  void read_figures(TomlTable& top);
+  /// problem.md and the hints, with figures; and complains of figures that no text has.
+  void fill_texts(const toml::table& top);
   void read_program(TomlTable& top);
   void read_questions(TomlTable& top, const std::vector<const toml::table*>& tables);
   /// The [[wrong]] entries of either kind.
@@ -73,7 +88,18 @@ struct PartReader {
   // read_questions.cpp
   void read_question(const toml::table& table);
   void read_answer_rules(TomlTable& question, Question& result);
+  void read_number_rules(TomlTable& question, Question& result);
+  void read_answer(TomlTable& question, Question& result);
   void read_mistakes(TomlTable& question, Question& result);
+  // read_measured.cpp
+  /// Nothing when there is none: that has been said.
+  std::optional<std::string> figure(const toml::table& table, const std::string& name);
+  using Complain = std::function<void(const std::string& what, const std::string& expected,
+                                      const std::string& suggestion)>;
+  /// With the figures in the place of their names.
+  std::string filled(std::string text, const Complain& complain);
+  std::string filled(TomlTable& table, std::string_view key, std::string text);
+  void fill(const std::string& file, std::string& text);
   // read_program.cpp
   void read_solution();
   void read_starter();

@@ -39,7 +39,7 @@ std::optional<Answer> read_or_complain(TomlTable& table, const Question& questio
 }  // namespace
 
 void PartReader::read_questions(TomlTable& top, const std::vector<const toml::table*>& tables) {
-  exercise.questions.conventions = top.text("conventions");
+  exercise.questions.conventions = filled(top, "conventions", top.text("conventions"));
   if (exercise.demo) top.wrong("demo", "questions are no demonstration", "a program to write");
   for (const toml::table* question : tables) read_question(*question);
 }
@@ -56,7 +56,7 @@ void PartReader::read_question(const toml::table& table) {
       question.wrong("id", "'" + result.id + "' is there twice", "another key");
     }
   }
-  result.ask = question.required_text("ask");
+  result.ask = filled(question, "ask", question.required_text("ask"));
   const std::string kind = question.required_line("kind");
   const auto known = kAnswerKinds.find(kind);
   if (known == kAnswerKinds.end()) {
@@ -79,8 +79,12 @@ void PartReader::read_answer_rules(TomlTable& question, Question& result) {
   only("variables", AnswerKind::kFormula, "only a formula has them");
   only("leading", AnswerKind::kFormula, "only a formula has it");
   only("tolerance", AnswerKind::kNumber, "only a number has it");
-  result.because = question.text("because");
-  result.choices = question.texts("choices", kMostChoices);
+  only("within", AnswerKind::kNumber, "only a number has it");
+  only("measured", AnswerKind::kNumber, "only a number is measured");
+  result.because = filled(question, "because", question.text("because"));
+  for (const std::string& choice : question.texts("choices", kMostChoices)) {
+    result.choices.push_back(filled(question, "choices", choice));
+  }
   if (result.kind == AnswerKind::kChoice && result.choices.size() < 2) {
     question.wrong("choices", "fewer than two", "a list of texts: [\"…\", \"…\"]");
   }
@@ -91,16 +95,48 @@ void PartReader::read_answer_rules(TomlTable& question, Question& result) {
                    "letters, digits and _, but ceil and floor");
   }
   result.leading = question.flag("leading");
-  result.tolerance = question.number("tolerance", 0);
-  if (!(result.tolerance >= 0 && result.tolerance < 1)) {
-    question.wrong("tolerance", "not from 0 to below 1", "such as 0.01, relative");
-  }
+  read_number_rules(question, result);
   result.points = question.number("points", 1);
   if (!(result.points >= 0 && result.points <= 1e6)) {
     question.wrong("points", "out of range", "0 to 1000000");
   }
-  result.answer = question.required_text("answer");
+  read_answer(question, result);
   read_mistakes(question, result);
+}
+
+void PartReader::read_number_rules(TomlTable& question, Question& result) {
+  constexpr double kLargestFactor = 1000;
+  result.tolerance = question.number("tolerance", 0);
+  if (!(result.tolerance >= 0 && result.tolerance < 1)) {
+    question.wrong("tolerance", "not from 0 to below 1", "such as 0.01, relative");
+  }
+  result.within = question.number("within", 0);
+  if (question.has("within") && !(result.within > 1 && result.within <= kLargestFactor)) {
+    question.wrong("within", "not above 1 and at most 1000", "a factor such as 2");
+  }
+  if (question.has("within") && question.has("tolerance")) {
+    question.wrong("within", "there is a tolerance, too", "one of the two");
+  }
+}
+
+void PartReader::read_answer(TomlTable& question, Question& result) {
+  const toml::table* measured = question.table("measured");
+  if (measured == nullptr) {
+    result.answer = filled(question, "answer", question.required_text("answer"));
+    return;
+  }
+  if (question.has("answer")) {
+    question.wrong("answer", "there is a measured one, too", "one of the two");
+    question.node("answer");
+  }
+  if (result.tolerance == 0 && result.within == 0) {
+    question.wrong("measured", "nobody guesses a measured number exactly",
+                   "tolerance = 0.1, or within = 2");
+  }
+  if (const auto found = figure(*measured, "measured")) {
+    result.answer = *found;
+    result.measured_in = (*measured)["file"].value_or(std::string());
+  }
 }
 
 void PartReader::read_mistakes(TomlTable& question, Question& result) {
@@ -111,8 +147,8 @@ void PartReader::read_mistakes(TomlTable& question, Question& result) {
   std::vector<Answer> before;
   for (const toml::table* entry : question.tables("mistakes", kMostMistakes)) {
     TomlTable mistake(*entry, "mistakes", errors);
-    const std::string answer = mistake.required_text("answer");
-    result.mistakes.push_back({answer, mistake.required_text("says")});
+    const std::string answer = filled(mistake, "answer", mistake.required_text("answer"));
+    result.mistakes.push_back({answer, filled(mistake, "says", mistake.required_text("says"))});
     mistake.finish();
     if (result.kind == AnswerKind::kOpen) continue;
     const std::optional<Answer> wrong = read_or_complain(mistake, result, answer);

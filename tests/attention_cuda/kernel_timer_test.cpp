@@ -119,7 +119,9 @@ TEST_CASE("rates are found by the words of a GPU's name") {
   CHECK(cuda::peak_rates("NVIDIA H200", fp16)->flops_per_s == 989.4e12);
   CHECK(cuda::peak_rates("NVIDIA H200 NVL", fp32)->flops_per_s == 66.9e12);
   CHECK(cuda::peak_rates("NVIDIA A100-SXM4-80GB", tf32)->flops_per_s == 156e12);
-  CHECK_FALSE(cuda::peak_rates("NVIDIA GeForce RTX 3090", fp32));  // a row without rates
+  CHECK(cuda::peak_rates("NVIDIA GeForce RTX 3090", bf16)->flops_per_s == 71e12);
+  CHECK_FALSE(cuda::peak_rates("NVIDIA GeForce RTX 3090 Ti", fp32));  // faster than the row says
+  CHECK_FALSE(cuda::peak_rates("NVIDIA H100 NVL", fp32));
   CHECK_FALSE(cuda::peak_rates("NVIDIA GH200 480GB", fp32));
   CHECK_FALSE(cuda::peak_rates("emulated GPU", fp32));
 }

@@ -1,12 +1,10 @@
 // The report of a comparison: one file that needs nothing else, with every row in it.
-#include <cmath>
 #include <limits>
 #include <regex>
 #include <sstream>
 
 #include "compare/picture/svg.hpp"
 #include "compare/report_html.hpp"
-#include "compare/shares.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/sample_comparison.hpp"
 #include "tests/compare/xml_check.hpp"
@@ -134,37 +132,26 @@ TEST_CASE("rates stand beside the data sheet with their share of it") {
                             "class=\"number\">89 %</td>"));
 }
 
-TEST_CASE("shares count the rows whose predictions hold") {
+TEST_CASE("a report counts the rows whose predictions hold") {
   Comparison comparison = sample_comparison({{2048, 4096, 8192}, {64}, {"bf16"}});
   for (Row& row : comparison.rows) {
     row.measured->median_ms = row.predicted.overlap_ms * (row.seqlen_k == 8192 ? 2 : 1);
     row.measured->sm = row.work.sm;
     if (row.variant == "flash1" && row.seqlen_k == 8192) row.measured->sm->bytes_read *= 2;
-    for (Step& step : row.steps) {
-      step.measured = row.measured;
-      step.predicted.bound = Bound::kProducts;
-    }
+    for (Step& step : row.steps) step.measured = row.measured;
   }
-  comparison.rows[0].measured.reset();  // naive at 2048
-  const Shares shares = shares_of(comparison);
-  CHECK(shares.time.all == 6 * 3 - 1);
-  CHECK(shares.time.within == 6 * 2 - 1);
-  CHECK(shares.asked_time.all == 2);  // flash2 at 4096 and 8192: no memory-bound kernel of naive
-  CHECK(shares.asked_time.within == 1);
-  CHECK(shares.asked_bytes.all == 3 * 2);
-  CHECK(shares.asked_bytes.within == 3 * 2 - 1);
-  for (Row& row : comparison.rows) row.steps[0].predicted.bound = Bound::kDram;
-  CHECK(shares_of(comparison).asked_time.all == 4);  // naive's kernels at 4096 and 8192 as well
+  comparison.rows[0].measured.reset();
+  const std::string page = report_of(comparison);
+  CHECK_THAT(page, contains("within 25 % of measured time in 11 of 17 rows (65 %)"));
+  CHECK_THAT(page, contains("within 5 % of those counted in 16 of 17 rows (94 %)"));
+  CHECK_THAT(page, contains("of flash2 on tensor cores, in 1 of 2 rows (50 %)"));
+  CHECK_THAT(page, contains("bytes of flash1, flash2 and bwd-twopass, in 5 of 6 rows (83 %)"));
 }
 
-TEST_CASE("a time holds within a quarter of the measured one and bytes within a twentieth") {
-  CHECK(holds_time(1.25));
-  CHECK(holds_time(0.75));
-  CHECK_FALSE(holds_time(1.26));
-  CHECK_FALSE(holds_time(0.74));
-  CHECK(holds_bytes(1.049));
-  CHECK_FALSE(holds_bytes(0.94));
-  CHECK_FALSE(holds_time(std::nan("")));
+TEST_CASE("a tile that was asked for is named with its kernel") {
+  Comparison comparison = sample_comparison({{4096}, {64}, {"bf16"}});
+  comparison.rows[3].tile = "64x32";
+  CHECK_THAT(report_of(comparison), contains("_mma_sm80, tile 64x32<"));
 }
 
 }  // namespace flashlab::test

@@ -1,0 +1,81 @@
+#include "attention_cuda/gpu.hpp"
+#include "cli/compare_gpu.hpp"
+#include "cli/compare_text.hpp"
+#include "cli/failure.hpp"
+#include "cli/text_table.hpp"
+#include "compare/cuda/calibrate.hpp"
+#include "compare/cuda/measure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+/// "13.0" of 13000.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// What the data sheet has for a measured rate.
+std::optional<double> sheet_rate(const compare::MachineModel& sheet, const std::string& key) {
+  const auto of = [](const std::optional<compare::Rate>& rate) {
+    return rate ? std::optional(rate->per_s) : std::nullopt;
+  };
+  if (key == "DRAM copy") return of(sheet.dram_copy);
+  if (key == "DRAM read") return of(sheet.dram_read);
+  if (key == "L2 to SM") return of(sheet.sm);
+  if (key == "shared memory") return of(sheet.shared);
+  if (key == "elementwise") return of(sheet.elementwise);
+  if (key == "exp2") return of(sheet.exps);
+  if (key == "divisions") return of(sheet.divisions);
+  const auto product = sheet.products.find(key);
+  return product == sheet.products.end() ? std::nullopt : std::optional(product->second.per_s);
+}
+
+std::string calibration_table(const compare::CalibrationResult& result, const Terminal& terminal) {
+  const auto spec = compare::find_gpu(result.calibration.gpu_name);
+  TextTable table({{"rate"},
+                   {"measured", Align::kRight},
+                   {"least", Align::kRight},
+                   {"most", Align::kRight},
+                   {"data sheet", Align::kRight},
+                   {"share", Align::kRight}});
+  for (const compare::CalibratedRate& rate : result.rates) {
+    const std::string unit = rate.unit == "byte" ? "B/s" : rate.unit + "/s";
+    const auto sheet = spec ? sheet_rate(compare::machine_model(*spec), rate.key) : std::nullopt;
+    table.row(
+        {rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
+         with_prefix(rate.most, unit), sheet ? with_prefix(*sheet, unit) : "",
+         sheet ? std::to_string(static_cast<int>(100 * rate.median / *sheet + 0.5)) + " %" : ""});
+  }
+  return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
+         "\n\n" + table.to_string(terminal);
+}
+
+}  // namespace
+
+std::optional<GpuHere> find_gpu_here(std::string& why_not) {
+  try {
+    const cuda::GpuInfo gpu = cuda::current_gpu();
+    return GpuHere{gpu.name, version_text(gpu.driver_version), version_text(gpu.runtime_version)};
+  } catch (const cuda::CudaError& error) {
+    why_not = "no GPU to run on: " + error.error;
+    return std::nullopt;
+  }
+}
+
+CalibrationShown calibrate_here(const Terminal& terminal) {
+  std::string why_not;
+  if (!find_gpu_here(why_not)) throw request_failure(why_not);
+  try {
+    const compare::CalibrationResult result = compare::calibrate();
+    return {result.calibration, calibration_table(result, terminal)};
+  } catch (const std::exception& error) {  // CudaError, NoDeviceMemory
+    throw Failure(kExitProgramWrong, std::string("flashlab: error: ") + error.what() + "\n");
+  }
+}
+
+void measure_here(compare::Row& row, const compare::MachineModel& data_sheet,
+                  const MeasureRequest& request) {
+  compare::measure(row, data_sheet, {request.repeat, request.seed, request.counters});
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,296 @@
+#include "cli/compare_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <set>
+
+#include "cli/text_table.hpp"
+#include "compare/seed_formulas.hpp"
+#include "compare/sweep.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using compare::Comparison;
+using compare::Row;
+using compare::Step;
+
+std::string digits(double value, int number) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", number, value);
+  return text.data();
+}
+/// Three digits that count, as fixed point.
+std::string three_digits(double value) {
+  if (value == 0) return "0";
+  const int power = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return digits(value, std::clamp(2 - power, 0, 6));
+}
+std::string ms_text(const std::optional<double>& ms) { return ms ? three_digits(*ms) : ""; }
+std::string ratio_text(const std::optional<double>& ratio) {
+  return ratio ? digits(*ratio, 2) : "";
+}
+std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
+  return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
+}
+
+/// What tells calls apart, one attribute each, in the order in which it is said.
+struct Attribute {
+  std::function<std::string(const Row&)> text;
+};
+const std::vector<Attribute>& attributes() {
+  static const std::vector<Attribute> all = {
+      {[](const Row& r) { return r.dtype + (r.products == "native" ? "" : " " + r.products); }},
+      {[](const Row& r) { return "batch " + std::to_string(r.batch); }},
+      {[](const Row& r) {
+        return std::to_string(r.num_heads) + (r.num_heads == 1 ? " head" : " heads") +
+               (r.num_kv_heads == r.num_heads
+                    ? ""
+                    : " on " + std::to_string(r.num_kv_heads) + " kv heads");
+      }},
+      {[](const Row& r) { return "d " + std::to_string(r.head_dim); }},
+      {[](const Row& r) { return r.mask == "none" ? std::string("full") : r.mask; }},
+      {[](const Row& r) {
+        return r.seqlen_k == r.seqlen_q ? "" : std::to_string(r.seqlen_k) + " keys";
+      }},
+      {[](const Row& r) { return r.tile.empty() ? "" : "tile " + r.tile; }},
+  };
+  return all;
+}
+
+bool is_shared(const Attribute& attribute, const std::vector<Row>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return attribute.text(row) == attribute.text(rows.front());
+  });
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  }
+  return text;
+}
+
+/// The variant, and what not all rows share.
+std::string label(const Row& row, const std::vector<Row>& rows) {
+  std::vector<std::string> parts = {printable(row.variant)};
+  for (const Attribute& attribute : attributes()) {
+    // Batch and heads follow from N and d where --tokens and --hidden set them: the JSON has them.
+    const bool is_derived = &attribute == &attributes()[1] || &attribute == &attributes()[2];
+    if (!is_derived && !is_shared(attribute, rows)) parts.push_back(printable(attribute.text(row)));
+  }
+  return joined(parts);
+}
+
+const std::vector<Column> kTimes = {{"variant"},
+                                    {"N", Align::kRight},
+                                    {"GB to SMs counted", Align::kRight},
+                                    {"measured", Align::kRight},
+                                    {"ratio", Align::kRight},
+                                    {"ms predicted", Align::kRight},
+                                    {"measured", Align::kRight},
+                                    {"ratio", Align::kRight}};
+
+std::vector<std::string> times_cells(const std::string& name, const std::string& n,
+                                     const compare::Work& work,
+                                     const compare::Prediction& predicted,
+                                     const std::optional<compare::Measurement>& measured,
+                                     const std::optional<double>& bytes_ratio,
+                                     const std::optional<double>& time_ratio) {
+  return {name,
+          n,
+          gigabytes(work.sm),
+          measured ? gigabytes(measured->sm) : "",
+          ratio_text(bytes_ratio),
+          three_digits(compare::predicted_ms(predicted)),
+          measured ? ms_text(measured->median_ms) : "",
+          ratio_text(time_ratio)};
+}
+
+std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
+std::string byte_text(double bytes) { return with_prefix(bytes, "B"); }
+
+}  // namespace
+
+std::string with_prefix(double value, const std::string& unit) {
+  constexpr std::array<const char*, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  return three_digits(value) + " " + kPrefixes[prefix] + unit;
+}
+
+std::string comparison_heading(const Comparison& comparison, const compare::MachineModel& machine,
+                               const Terminal& terminal) {
+  std::string text = machine.gpu.name;
+  if (comparison.calibration) {
+    const std::string& date = comparison.calibration->date;
+    text += ", rates measured" + (date.empty() ? "" : " " + printable(date.substr(0, 10)));
+  } else {
+    text += ", rates of the data sheet";
+  }
+  if (!comparison.gpu_name.empty()) {
+    text += "; timed on " + printable(comparison.gpu_name);
+    if (!comparison.date.empty()) text += ", " + printable(comparison.date.substr(0, 10));
+  } else {
+    text += "; nothing measured";
+  }
+  std::vector<std::string> shared;
+  for (const Attribute& attribute : attributes()) {
+    if (!comparison.rows.empty() && is_shared(attribute, comparison.rows)) {
+      shared.push_back(printable(attribute.text(comparison.rows.front())));
+    }
+  }
+  text += "\n" + joined(shared);
+  std::string lines;
+  for (const std::string& part : CLI::detail::split(text, '\n')) {
+    for (const std::string& line : wrap(part, terminal.width)) lines += line + "\n";
+  }
+  return lines;
+}
+
+std::string times_table(const Comparison& comparison, bool steps, const Terminal& terminal) {
+  TextTable table(kTimes);
+  for (const Row& row : comparison.rows) {
+    table.row(times_cells(label(row, comparison.rows), std::to_string(row.seqlen_q), row.work,
+                          row.predicted, row.measured, sm_ratio(row), time_ratio(row)));
+    if (!steps) continue;
+    for (const Step& step : row.steps) {
+      table.row(times_cells("  " + printable(step.name), "", step.work, step.predicted,
+                            step.measured, sm_ratio(step), time_ratio(step)));
+    }
+  }
+  return table.to_string(terminal);
+}
+
+std::string models_table(const Comparison& comparison, const Terminal& terminal) {
+  TextTable table({{"variant"},
+                   {"N", Align::kRight},
+                   {"roofline ms", Align::kRight},
+                   {"overlap ms", Align::kRight},
+                   {"S4 ms", Align::kRight},
+                   {"measured ms", Align::kRight},
+                   {"slowest unit"}});
+  for (const Row& row : comparison.rows) {
+    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
+               three_digits(row.predicted.roofline_ms), three_digits(row.predicted.overlap_ms),
+               ms_text(row.seed_ms), row.measured ? ms_text(row.measured->median_ms) : "",
+               std::string(to_string(row.predicted.bound))});
+  }
+  return table.to_string(terminal) +
+         "\nroofline  every unit of the GPU works at its rate, all at once; the slowest decides\n"
+         "overlap   loads run beside computing; products, elementwise work and exponentials wait\n"
+         "          for one another; blocks that do not fill the SMs, and launches, cost extra\n"
+         "S4        its FLOPs or its bytes at the data sheet's rates, whichever takes longer\n";
+}
+
+std::string bytes_table(const Comparison& comparison, const Terminal& terminal) {
+  TextTable table({{"variant"},
+                   {"N", Align::kRight},
+                   {"S4 formula", Align::kRight},
+                   {"S4 prose", Align::kRight},
+                   {"each once", Align::kRight},
+                   {"DRAM measured", Align::kRight},
+                   {"toy program", Align::kRight},
+                   {"blocks", Align::kRight},
+                   {"SMs measured", Align::kRight}});
+  const auto traffic = [](const std::optional<compare::Traffic>& t) {
+    return t ? byte_text(static_cast<double>(t->bytes())) : "";
+  };
+  for (const Row& row : comparison.rows) {
+    const auto seed = [&](std::int64_t compare::SeedBytes::*value) {
+      return row.seed_bytes ? byte_text(static_cast<double>(*row.seed_bytes.*value)) : "";
+    };
+    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
+               seed(&compare::SeedBytes::formula), seed(&compare::SeedBytes::prose),
+               traffic(row.work.dram), row.measured ? traffic(row.measured->dram) : "",
+               traffic(row.toy.sm), traffic(row.work.sm),
+               row.measured ? traffic(row.measured->sm) : ""});
+  }
+  return table.to_string(terminal);
+}
+
+std::string flops_table(const Comparison& comparison, const Terminal& terminal) {
+  TextTable table({{"variant"},
+                   {"N", Align::kRight},
+                   {"S4", Align::kRight},
+                   {"usual", Align::kRight},
+                   {"products", Align::kRight},
+                   {"elementwise", Align::kRight},
+                   {"exponentials", Align::kRight}});
+  for (const Row& row : comparison.rows) {
+    const compare::SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
+    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
+               row.seed_bytes
+                   ? flop_text(static_cast<double>(compare::seed_flops(row.variant, shape)))
+                   : "",
+               flop_text(static_cast<double>(row.usual_flops)),
+               flop_text(static_cast<double>(row.work.product_flops)),
+               flop_text(static_cast<double>(row.work.elementwise_flops)),
+               with_prefix(static_cast<double>(row.work.exps), "")});
+  }
+  return table.to_string(terminal);
+}
+
+std::string shared_memory_table(const Comparison& comparison, const compare::MachineModel& machine,
+                                const Terminal& terminal) {
+  const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
+  const auto kib = [](std::int64_t bytes) { return digits(static_cast<double>(bytes) / 1024, 1); };
+  TextTable table({{"kernel"},
+                   {"d", Align::kRight},
+                   {"tile", Align::kRight},
+                   {"threads", Align::kRight},
+                   {"KiB a block", Align::kRight},
+                   {"of " + kib(limit), Align::kRight}});
+  std::set<std::string> shown;
+  for (const Row& row : comparison.rows) {
+    for (const Step& step : row.steps) {
+      if (step.shared_bytes == 0) continue;
+      const std::string name = printable(row.kernel + ": " + step.name) + " " + row.dtype;
+      if (!shown.insert(name + std::to_string(row.head_dim)).second) continue;
+      const double share = static_cast<double>(step.shared_bytes) / static_cast<double>(limit);
+      table.row({name, std::to_string(row.head_dim),
+                 std::to_string(step.block_q) + " x " + std::to_string(step.block_kv),
+                 std::to_string(step.num_threads), kib(step.shared_bytes),
+                 digits(100 * share, 0) + " %"});
+    }
+  }
+  return table.to_string(terminal) +
+         "\nS4's budget for its tile of 64 x 64 with two stages: 57 + 16 = 73 KB at d 64, and\n"
+         "97 + 32 = 129 KB at d 128, where a block of its GPU has 99 KiB\n";
+}
+
+std::string sentences(const Comparison& comparison, const Terminal& terminal) {
+  std::string text;
+  for (const Row& row : comparison.rows) {
+    const std::string line = label(row, comparison.rows) + ", N " + std::to_string(row.seqlen_q) +
+                             ": " + printable(row.sentence);
+    const std::vector<std::string> lines = wrap(line, terminal.width - 2);
+    for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "  ") + lines[k] + "\n";
+  }
+  return text;
+}
+
+std::string shares(const Comparison& comparison) {
+  std::string text;
+  const auto say = [&](const compare::Share& share, const std::string& what) {
+    if (share.num_all == 0) return;
+    text += std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + " (" +
+            digits(100 * share.share(), 0) + " %) " + what + "\n";
+  };
+  say(compare::close_sm_bytes(comparison.rows),
+      "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
+  say(compare::close_flash2_times(comparison.rows),
+      "times within 25 %: flash2 on tensor cores, N >= 4096");
+  say(compare::close_naive_steps(comparison.rows),
+      "times within 25 %: steps of naive that DRAM bounds, N >= 4096");
+  return text;
+}
+
+}  // namespace flashlab::cli

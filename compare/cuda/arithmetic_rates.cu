@@ -1,0 +1,136 @@
+// How fast the multiprocessors compute from registers, one kind of operation at a time.
+//
+//   float        16 sums += x y, an outer product of 4 by 4: fused multiply-adds, 2 FLOPs each
+//   elementwise  8 values: max(value + x, y): additions and maxima in turn, each 1
+//   exp2         8 values: 2^-value, by the special function unit
+//   divisions    4 values: numerator / value, rounded as IEEE asks
+//
+// Grid  4 blocks a multiprocessor x 256 threads: 32 warps
+#include "compare/cuda/check_cuda.hpp"
+#include "compare/cuda/kept_result.cuh"
+#include "compare/cuda/micro_benchmarks.hpp"
+#include "compare/cuda/ptx/exp2.cuh"
+
+namespace flashlab::compare {
+namespace {
+
+constexpr int kNumThreads = 256, kBlocksPerMultiprocessor = 4;
+
+template <int kNum>
+__device__ float sum_of(const float (&values)[kNum]) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kNum; ++i) sum += values[i];
+  return sum;
+}
+
+struct MultiplyAdd {
+  static constexpr int kOperations = 2 * 16, kStepsPerRound = 8;
+  float x[4], y[4], sums[16] = {};
+
+  explicit __device__ MultiplyAdd(std::uint32_t seed) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      x[i] = random_float(seed + i);
+      y[i] = random_float(seed + 4 + i);
+    }
+  }
+  __device__ void step() {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sums[i] = __fmaf_rn(x[i / 4], y[i % 4], sums[i]);
+  }
+  __device__ float result() const { return sum_of(sums); }
+};
+
+/// Up, then down and no lower than a floor, so that the values never settle.
+struct AddMax {
+  static constexpr int kOperations = 4 * 8, kStepsPerRound = 4;
+  float rise, fall, floor[2], values[8];
+
+  explicit __device__ AddMax(std::uint32_t seed) {
+    rise = fabsf(random_float(seed));
+    fall = -fabsf(random_float(seed + 1));
+    floor[0] = random_float(seed + 2);
+    floor[1] = random_float(seed + 3);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) values[i] = random_float(seed + 4 + i);
+  }
+  __device__ void step() {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) values[i] = fmaxf(values[i] + rise, floor[0]);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) values[i] = fmaxf(values[i] + fall, floor[1]);
+  }
+  __device__ float result() const { return sum_of(values); }
+};
+
+struct Exp2 {
+  static constexpr int kOperations = 8, kStepsPerRound = 16;
+  float values[8];
+
+  explicit __device__ Exp2(std::uint32_t seed) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) values[i] = random_float(seed + i);
+  }
+  __device__ void step() {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) values[i] = ptx::exp2_approximate(-values[i]);
+  }
+  __device__ float result() const { return sum_of(values); }
+};
+
+/// A value and numerator / value by turns: neither overflows, and none takes the slow way of
+/// subnormal numbers.
+struct Division {
+  static constexpr int kOperations = 4, kStepsPerRound = 4;
+  float numerators[4], values[4];
+
+  explicit __device__ Division(std::uint32_t seed) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      numerators[i] = random_float(seed + i);
+      values[i] = random_float(seed + 4 + i);
+    }
+  }
+  __device__ void step() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) values[i] = __fdiv_rn(numerators[i], values[i]);
+  }
+  __device__ float result() const { return sum_of(values); }
+};
+
+template <class Operation>
+__global__ void __launch_bounds__(kNumThreads)
+    arithmetic_kernel(int num_rounds, std::uint32_t* sink) {
+  Operation operation(16 * thread_number());
+#pragma unroll 1
+  for (int round = 0; round < num_rounds; ++round) {
+#pragma unroll
+    for (int step = 0; step < Operation::kStepsPerRound; ++step) operation.step();
+  }
+  keep(operation.result(), sink);
+}
+
+template <class Operation>
+MicroBenchmark arithmetic_benchmark(std::string key, std::string unit, const cuda::GpuInfo& gpu) {
+  const int num_blocks = kBlocksPerMultiprocessor * gpu.num_multiprocessors;
+  const double operations_per_round =
+      1.0 * num_blocks * kNumThreads * Operation::kStepsPerRound * Operation::kOperations;
+  const auto sink = std::make_shared<cuda::DeviceMemory>(key, sizeof(std::uint32_t));
+  return {std::move(key), std::move(unit), operations_per_round, [=](int num_rounds) {
+            arithmetic_kernel<Operation><<<num_blocks, kNumThreads>>>(
+                num_rounds, static_cast<std::uint32_t*>(sink->data()));
+            check_launch("arithmetic_kernel");
+          }};
+}
+
+}  // namespace
+
+std::vector<MicroBenchmark> arithmetic_benchmarks(const cuda::GpuInfo& gpu) {
+  return {arithmetic_benchmark<MultiplyAdd>("float", "FLOP", gpu),
+          arithmetic_benchmark<AddMax>("elementwise", "operation", gpu),
+          arithmetic_benchmark<Exp2>("exp2", "operation", gpu),
+          arithmetic_benchmark<Division>("divisions", "operation", gpu)};
+}
+
+}  // namespace flashlab::compare

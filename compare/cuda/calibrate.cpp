@@ -1,0 +1,55 @@
+#include "compare/cuda/calibrate.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+
+#include "compare/cuda/micro_benchmarks.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+/// "2026-11-21T21:20:00Z".
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm broken_down = {};
+  gmtime_r(&now, &broken_down);
+  char text[32];
+  return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &broken_down)};
+}
+
+/// "13.0" of 13000.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::ptrdiff_t place_of(const CalibratedRate& rate) {
+  return std::find(std::begin(kCalibrationKeys), std::end(kCalibrationKeys), rate.key) -
+         std::begin(kCalibrationKeys);
+}
+
+}  // namespace
+
+CalibrationResult calibrate(const CalibrationOptions& options) {
+  const cuda::GpuInfo gpu = cuda::current_gpu();
+  CalibrationResult result;
+  Calibration& calibration = result.calibration;
+  calibration.gpu_name = gpu.name;
+  calibration.date = utc_now();
+  calibration.driver = version_text(gpu.driver_version);
+  calibration.cuda = version_text(gpu.runtime_version);
+  for (auto* const benchmarks :
+       {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
+        arithmetic_benchmarks, launch_benchmarks}) {
+    for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers go with the loop
+      result.rates.push_back(measured_rate(benchmark, {options.num_samples, options.sample_ms}));
+    }
+  }
+  std::stable_sort(
+      result.rates.begin(), result.rates.end(),
+      [](const CalibratedRate& a, const CalibratedRate& b) { return place_of(a) < place_of(b); });
+  put_rates(calibration, result.rates);
+  return result;
+}
+
+}  // namespace flashlab::compare

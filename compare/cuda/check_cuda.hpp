@@ -1,0 +1,24 @@
+// A CUDA call that failed becomes an exception that names it and its place.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <source_location>
+#include <string_view>
+
+#include "attention_cuda/attention.hpp"
+
+namespace flashlab::compare {
+
+inline void check_cuda(cudaError_t error, std::string_view call,
+                       std::source_location where = std::source_location::current()) {
+  if (error != cudaSuccess) throw cuda::CudaError(call, cudaGetErrorString(error), where);
+}
+
+/// Of the launch just made.
+inline void check_launch(std::string_view kernel,
+                         std::source_location where = std::source_location::current()) {
+  check_cuda(cudaGetLastError(), kernel, where);
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,200 @@
+#include "compare/cuda/measure.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "attention_cuda/timed_call.hpp"
+#include "compare/hardware_counters.hpp"
+#include "compare/sweep.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+/// More launches than this are counted as one: each range of the profiler costs milliseconds.
+constexpr std::int64_t kMostRanges = 64;
+
+void check_cuda(cudaError_t error, const char* call) {
+  if (error != cudaSuccess) throw cuda::CudaError(call, cudaGetErrorString(error));
+}
+
+std::string gigabytes(std::int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", 1e-9 * static_cast<double>(bytes));
+  return text;
+}
+
+/// Why the call would not fit, found out without asking for memory.
+std::string does_not_fit(const Row& row, const Call& call,
+                         const cuda::ExecutionOptions& execution) {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  const auto workspace =
+      static_cast<std::int64_t>(cuda::workspace_bytes(call.variant, call.problem, execution));
+  const std::int64_t flushed = 4 * cuda::current_gpu().l2_bytes;  // a timed call empties L2
+  const std::int64_t needed = row.tensor_bytes + workspace + flushed;
+  if (needed <= static_cast<std::int64_t>(free_bytes)) return {};
+  return "does not fit: " + gigabytes(needed) + " needed, " +
+         gigabytes(static_cast<std::int64_t>(free_bytes)) + " of the GPU's " +
+         gigabytes(static_cast<std::int64_t>(total_bytes)) + " free";
+}
+
+/// A range of the profiler for each kernel of a call.
+class RangeForEachKernel : public cuda::KernelObserver {
+ public:
+  explicit RangeForEachKernel(RangeMarker& marker) : marker_(marker) {}
+  void before(std::string_view kernel, cuda::Stream) override { marker_.begin(kernel); }
+  void after(std::string_view, cuda::Stream stream) override {
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess && error_ == cudaSuccess) error_ = error;
+    marker_.end();
+  }
+  void check() const { check_cuda(error_, "cudaStreamSynchronize"); }
+
+ private:
+  RangeMarker& marker_;
+  cudaError_t error_ = cudaSuccess;
+};
+
+Measurement times_of(const cuda::Samples& samples) {
+  Measurement measured;
+  measured.median_ms = samples.median();
+  measured.least_ms = samples.least();
+  measured.most_ms = samples.most();
+  measured.num_samples = static_cast<int>(samples.ms.size());
+  return measured;
+}
+
+Step* find_step(Row& row, std::string_view name) {
+  const auto found = std::find_if(row.steps.begin(), row.steps.end(),
+                                  [&](const Step& step) { return step.name == name; });
+  return found == row.steps.end() ? nullptr : &*found;
+}
+
+void time_steps(Row& row, cuda::TimedCall& call, const MeasureOptions& options) {
+  for (const cuda::KernelTotal& total :
+       cuda::sample_by_kernel(call, options.repeat, options.seed)) {
+    Step* const step = find_step(row, total.kernel);
+    if (step == nullptr) continue;
+    step->measured.emplace();
+    step->measured->median_ms = total.ms;
+    step->measured->num_samples = options.repeat;
+  }
+}
+
+void take_counters(Measurement& measured, const Measurement& counters) {
+  measured.dram = counters.dram;
+  measured.sm = counters.sm;
+  measured.tensor_percent = counters.tensor_percent;
+  measured.exp_percent = counters.exp_percent;
+  measured.issue_percent = counters.issue_percent;
+  measured.shared_percent = counters.shared_percent;
+}
+
+void add(std::optional<Traffic>& sum, const std::optional<Traffic>& traffic) {
+  if (!sum || !traffic) return sum.reset();
+  sum->bytes_read += traffic->bytes_read;
+  sum->bytes_written += traffic->bytes_written;
+}
+
+/// Mean over the steps, by their times.
+std::optional<double> mean(const Row& row, std::optional<double> Measurement::*percent) {
+  double sum = 0, time = 0;
+  for (const Step& step : row.steps) {
+    if (!step.measured || !step.measured->median_ms || !(*step.measured.*percent)) continue;
+    sum += *step.measured->median_ms * *(*step.measured.*percent);
+    time += *step.measured->median_ms;
+  }
+  return time > 0 ? std::optional(sum / time) : std::nullopt;
+}
+
+void add_up_counters(Row& row) {
+  Measurement& total = *row.measured;
+  total.dram = total.sm = Traffic{};
+  for (const Step& step : row.steps) {
+    if (!step.measured) continue;  // not launched: lse that nobody wants
+    add(total.dram, step.measured->dram);
+    add(total.sm, step.measured->sm);
+  }
+  total.tensor_percent = mean(row, &Measurement::tensor_percent);
+  total.exp_percent = mean(row, &Measurement::exp_percent);
+  total.issue_percent = mean(row, &Measurement::issue_percent);
+  total.shared_percent = mean(row, &Measurement::shared_percent);
+}
+
+void run_in_ranges(cuda::TimedCall& call, RangeMarker& marker) {
+  RangeForEachKernel observer(marker);
+  call.run(&observer);
+  observer.check();
+}
+
+void count_call(Row& row, cuda::TimedCall& call) {
+  std::int64_t num_launches = 0;
+  for (const Step& step : row.steps) num_launches += step.num_launches;
+  const bool by_kernel = num_launches <= kMostRanges;
+  std::string why_not;
+  const auto counted = count_on_gpu(
+      [&](RangeMarker& marker) {
+        call.clear();
+        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        if (by_kernel) return run_in_ranges(call, marker);
+        marker.begin("call");
+        call.run(nullptr);
+        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        marker.end();
+      },
+      why_not);
+  row.measured->why_no_counters = why_not;
+  if (counted.empty()) return;
+  if (!by_kernel) return take_counters(*row.measured, counted.front().counters);
+  for (const CountedRange& range : counted) {
+    Step* const step = find_step(row, range.name);
+    if (step == nullptr) continue;
+    if (!step->measured) step->measured.emplace();
+    take_counters(*step->measured, range.counters);
+  }
+  add_up_counters(row);
+}
+
+void measure_or_throw(Row& row, const MachineModel& data_sheet, const MeasureOptions& options) {
+  const Call request = call_of(row);
+  cuda::ExecutionOptions execution;
+  execution.products = request.products;
+  execution.kernel = row.kernel;
+  row.failure = does_not_fit(row, request, execution);
+  if (!row.failure.empty()) return;
+  cuda::TimedCall call(request.variant, request.problem, execution);
+  Measurement measured = times_of(cuda::sample(call, options.repeat, options.seed));
+  const double floor = floor_ms(row, data_sheet);
+  if (*measured.least_ms < floor) {
+    row.failure = "wrong: " + std::to_string(*measured.least_ms) + " ms, below the floor of " +
+                  std::to_string(floor) + " ms";
+    return;
+  }
+  row.measured = measured;
+  time_steps(row, call, options);
+  if (options.counters) {
+    count_call(row, call);
+  } else {
+    row.measured->why_no_counters = "not asked for (--no-counters)";
+  }
+}
+
+}  // namespace
+
+void measure(Row& row, const MachineModel& data_sheet, const MeasureOptions& options) {
+  row.measured.reset();
+  for (Step& step : row.steps) step.measured.reset();
+  try {
+    measure_or_throw(row, data_sheet, options);
+  } catch (const std::bad_alloc& error) {
+    row.failure = error.what();
+  } catch (const std::exception& error) {  // ProblemError, CudaError, NaN in an output
+    row.failure = error.what();
+  }
+  if (!row.failure.empty()) row.measured.reset();
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,32 @@
+// The kernels of the calibration, none of which is attention; one file a subject.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "attention_cuda/gpu.hpp"
+#include "compare/cuda/micro_benchmark.hpp"
+
+namespace flashlab::compare {
+
+/// "DRAM copy", "DRAM read": two buffers of 4 GiB, or of a quarter of the memory that is free.
+/// Throws NoDeviceMemory, CudaError; so do the others.
+std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu);
+/// "L2 to SM": every block copies the same buffer, a third of L2, to shared memory.
+std::vector<MicroBenchmark> l2_benchmarks(const cuda::GpuInfo& gpu);
+/// "shared memory": 16 bytes a thread, without bank conflicts.
+std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu);
+/// "bf16", "fp16", "float tf32": mma.sync with fp32 sums.
+std::vector<MicroBenchmark> tensor_core_benchmarks(const cuda::GpuInfo& gpu);
+/// "float", "elementwise", "exp2", "divisions".
+std::vector<MicroBenchmark> arithmetic_benchmarks(const cuda::GpuInfo& gpu);
+/// "launches": of empty kernels, one after the other.
+std::vector<MicroBenchmark> launch_benchmarks(const cuda::GpuInfo& gpu);
+
+/// By the kernel of "DRAM copy", on the default stream; 16-byte aligned. Returns how many bytes
+/// were copied: the last few may be left out.
+std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes,
+                         const cuda::GpuInfo& gpu);
+
+}  // namespace flashlab::compare

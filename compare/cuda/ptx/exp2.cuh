@@ -1,0 +1,14 @@
+// 2^x by the special function unit, as the attention kernels take it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace flashlab::compare::ptx {
+
+__device__ __forceinline__ float exp2_approximate(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+}  // namespace flashlab::compare::ptx

@@ -1,0 +1,42 @@
+// One call, watched by the hardware's counters pass after pass until every counter had its turn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compare/cuda/chip_metrics.hpp"
+#include "compare/hardware_counters.hpp"
+
+namespace flashlab::compare {
+
+/// The range profiler is at work from the constructor to the destructor; timings made meanwhile are
+/// worthless.
+class RangeSession {
+ public:
+  /// `names`: of the ranges of the call, in their order. Throws CountersUnavailable.
+  RangeSession(const CuptiLibrary& cupti, CUcontext context, const ChipMetrics& metrics,
+               const std::vector<std::string>& names);
+  ~RangeSession();
+  RangeSession(const RangeSession&) = delete;
+  RangeSession& operator=(const RangeSession&) = delete;
+
+  /// In the order of the ranges. Throws CountersUnavailable, and what `call` throws.
+  std::vector<CountedLaunch> count(const std::function<void(RangeMarker&)>& call);
+
+ private:
+  class Marker;
+  void configure();
+  bool run_pass(const std::function<void(RangeMarker&)>& call);
+  void decode();
+  std::vector<CountedLaunch> results() const;
+
+  const CuptiLibrary& cupti_;
+  const ChipMetrics& metrics_;
+  const std::vector<std::string>& names_;
+  CUpti_RangeProfiler_Object* profiler_ = nullptr;
+  std::vector<std::uint8_t> counter_data_;
+};
+
+}  // namespace flashlab::compare

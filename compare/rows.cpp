@@ -1,0 +1,322 @@
+#include "compare/rows.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "attention_cuda/tiles.hpp"
+#include "compare/prediction.hpp"
+#include "compare/result_file.hpp"
+#include "compare/seed_formulas.hpp"
+#include "compare/toy_counts.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+constexpr std::int64_t kFloatBytes = 4;
+
+/// 90 of "9.0".
+int compute_capability(const GpuSpec& gpu) {
+  const double value = std::stod(gpu.compute_capability);
+  return static_cast<int>(std::lround(10 * value));
+}
+
+bool is_causal(const AttentionProblem& problem) { return problem.mask != Mask::kNone; }
+
+/// The toy programs have the seeds' mask, which is top left; the other one is the same on as many
+/// queries as keys.
+void check_mask(const AttentionProblem& problem) {
+  if (problem.mask == Mask::kCausalBottomRight && problem.seqlen_q != problem.seqlen_k) {
+    throw ProblemError("mask", to_string(problem.mask),
+                       "causal (top left), which the toy programs have, where there are other "
+                       "numbers of queries and keys");
+  }
+}
+
+std::string program_name(std::string_view stem, const AttentionProblem& problem) {
+  return std::string(stem) + (is_causal(problem) ? "_causal" : "");
+}
+
+std::string toy_name(std::string variant) {
+  std::replace(variant.begin(), variant.end(), '-', '_');
+  return variant;
+}
+
+bool is_of_keys(std::string_view array) {
+  return array == "k" || array == "v" || array == "dk" || array == "dv";
+}
+
+/// Elements of one head that there are to move: under a causal mask nobody sees keys past the last
+/// query.
+std::int64_t size_of(const ArrayCount& array, const AttentionProblem& problem) {
+  if (!is_causal(problem) || !is_of_keys(array.name) || problem.seqlen_k <= problem.seqlen_q) {
+    return array.size;
+  }
+  return array.size / problem.seqlen_k * problem.seqlen_q;
+}
+
+/// What the arrays of a step add up to, over batch and heads.
+class StepTraffic {
+ public:
+  StepTraffic(const AttentionProblem& problem, const cuda::LaunchTiles& launch,
+              const ToyCounts& counts)
+      : problem_(problem), launch_(launch), counts_(counts) {}
+
+  std::int64_t bytes_of(std::string_view array) const {
+    const bool is_element = std::find(launch_.element_arrays.begin(), launch_.element_arrays.end(),
+                                      array) != launch_.element_arrays.end();
+    return is_element ? size_in_bytes(problem_.dtype) : kFloatBytes;
+  }
+  std::int64_t heads() const { return problem_.batch * problem_.num_heads; }
+
+  Traffic sm() const {
+    Traffic traffic;
+    for (const ArrayCount& array : counts_.arrays) {
+      const std::int64_t bytes = heads() * bytes_of(array.name);
+      traffic.bytes_read += array.loaded * bytes;
+      traffic.bytes_written += (array.stored + array.updated) * bytes;
+    }
+    return traffic;
+  }
+
+  /// Bytes of the arrays that one launch touches.
+  std::int64_t footprint() const {
+    std::int64_t bytes = 0;
+    for (const ArrayCount& array : counts_.arrays) {
+      if (array.loaded + array.stored + array.updated == 0) continue;
+      bytes += once(array, array.size) / (is_of_keys(array.name) ? launch_.num_launches : 1);
+    }
+    return bytes;
+  }
+
+  /// Each array once; once a launch where what a launch touches is more than L2 holds, but for keys
+  /// and values, of which each launch has its own. Arrays in `in_l2` need not be read.
+  Traffic dram(std::int64_t l2_bytes, const std::vector<std::string>& in_l2) const {
+    const std::int64_t rounds = footprint() > l2_bytes ? launch_.num_launches : 1;
+    Traffic traffic;
+    for (const ArrayCount& array : counts_.arrays) {
+      const std::int64_t size = size_of(array, problem_) * (is_of_keys(array.name) ? 1 : rounds);
+      const bool is_there = std::find(in_l2.begin(), in_l2.end(), array.name) != in_l2.end();
+      if (!is_there) traffic.bytes_read += once(array, std::min(array.loaded, size));
+      traffic.bytes_written += once(array, std::min(array.stored + array.updated, size));
+    }
+    return traffic;
+  }
+
+  std::vector<std::string> touched() const {
+    std::vector<std::string> names;
+    for (const ArrayCount& array : counts_.arrays) {
+      if (array.loaded + array.stored + array.updated > 0) names.push_back(array.name);
+    }
+    return names;
+  }
+
+ private:
+  std::int64_t once(const ArrayCount& array, std::int64_t elements) const {
+    const std::int64_t heads =
+        problem_.batch * (is_of_keys(array.name) ? problem_.num_kv_heads : problem_.num_heads);
+    return elements * heads * bytes_of(array.name);
+  }
+
+  const AttentionProblem& problem_;
+  const cuda::LaunchTiles& launch_;
+  const ToyCounts& counts_;
+};
+
+ToyParameters parameters_of(const Call& call, const cuda::LaunchTiles& launch) {
+  const AttentionProblem& problem = call.problem;
+  ToyParameters parameters{problem.seqlen_q, problem.seqlen_k, problem.head_dim,
+                           launch.block_q,   launch.block_kv,  std::nullopt};
+  if (call.tile && launch.block_q > 0) {
+    parameters.B = call.tile->block_q;
+    parameters.Bk = call.tile->block_kv;
+  }
+  if (launch.num_splits > 0) parameters.splits = launch.num_splits;
+  return parameters;
+}
+
+void set_arithmetic(Work& work, const ToyCounts& counts, std::int64_t heads) {
+  work.product_flops = heads * counts.product_flops;
+  work.elementwise_flops = heads * counts.elementwise_flops;
+  work.divisions = heads * counts.divisions;
+  work.exps = heads * counts.exps;
+}
+
+Step shape_of(const Call& call, const cuda::LaunchTiles& launch) {
+  Step step;
+  step.name = launch.name;
+  step.num_launches = launch.num_launches;
+  step.num_blocks = launch.num_blocks;
+  step.block_q = static_cast<int>(launch.block_q);
+  step.block_kv = static_cast<int>(launch.block_kv);
+  step.num_threads = launch.num_threads;
+  step.shared_bytes = launch.shared_bytes;
+  if (call.tile && launch.block_q > 0) {  // a block that nobody built
+    step.block_q = static_cast<int>(call.tile->block_q);
+    step.block_kv = static_cast<int>(call.tile->block_kv);
+    step.num_blocks = 0;
+    step.num_threads = 0;
+    step.shared_bytes = 0;
+  }
+  return step;
+}
+
+void add(Traffic& sum, const Traffic& traffic) {
+  sum.bytes_read += traffic.bytes_read;
+  sum.bytes_written += traffic.bytes_written;
+}
+
+Work together(const std::vector<Step>& steps) {
+  Work sum;
+  sum.sm = Traffic{};
+  for (const Step& step : steps) {
+    add(sum.dram, step.work.dram);
+    if (!step.work.sm) sum.sm.reset();
+    if (sum.sm) add(*sum.sm, *step.work.sm);
+    sum.product_flops += step.work.product_flops;
+    sum.elementwise_flops += step.work.elementwise_flops;
+    sum.divisions += step.work.divisions;
+    sum.exps += step.work.exps;
+  }
+  return sum;
+}
+
+/// Counts each step's pass of the kernel's program.
+std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
+                              std::int64_t l2_bytes) {
+  std::vector<Step> steps;
+  std::vector<std::string> in_l2;
+  for (const cuda::LaunchTiles& launch : kernel.launches) {
+    Step step = shape_of(call, launch);
+    if (launch.is_counted) {
+      const ToyCounts counts = count_toy(program_name(kernel.toy_program, call.problem),
+                                         parameters_of(call, launch), launch.toy_pass);
+      const StepTraffic traffic(call.problem, launch, counts);
+      step.work.dram = traffic.dram(l2_bytes, in_l2);
+      if (!launch.is_library) step.work.sm = traffic.sm();
+      set_arithmetic(step.work, counts, traffic.heads());
+      in_l2 = traffic.footprint() <= l2_bytes ? traffic.touched() : std::vector<std::string>();
+    } else {
+      step.work.sm = Traffic{};
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+/// The launch with the tile that the whole program is counted with.
+const cuda::LaunchTiles& main_launch(const cuda::KernelTiles& kernel) {
+  const auto has_tile = [](const cuda::LaunchTiles& launch) {
+    return launch.is_counted && launch.block_q > 1;
+  };
+  const auto found = std::find_if(kernel.launches.begin(), kernel.launches.end(), has_tile);
+  return found == kernel.launches.end() ? kernel.launches.front() : *found;
+}
+
+/// The seed's program on one worker.
+Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
+                        std::int64_t& workspace_bytes) {
+  const cuda::LaunchTiles& launch = main_launch(kernel);
+  const ToyCounts counts =
+      count_toy(program_name(toy_name(call.variant), call.problem), parameters_of(call, launch));
+  const StepTraffic traffic(call.problem, launch, counts);
+  Work work;
+  work.sm = traffic.sm();
+  work.dram = traffic.dram(INT64_MAX, {});
+  set_arithmetic(work, counts, traffic.heads());
+  workspace_bytes = 0;
+  for (const ArrayCount& array : counts.arrays) {
+    if (array.is_temporary) {
+      workspace_bytes += array.size * traffic.heads() * traffic.bytes_of(array.name);
+    }
+  }
+  return work;
+}
+
+void set_problem(const Call& call, Row& row) {
+  const AttentionProblem& problem = call.problem;
+  row.variant = call.variant;
+  row.pass = find_variant(call.variant).pass;
+  row.dtype = to_string(problem.dtype);
+  row.products = to_string(call.products);
+  row.mask = to_string(problem.mask);
+  row.batch = problem.batch;
+  row.num_heads = problem.num_heads;
+  row.num_kv_heads = problem.num_kv_heads;
+  row.seqlen_q = problem.seqlen_q;
+  row.seqlen_k = problem.seqlen_k;
+  row.head_dim = problem.head_dim;
+  if (call.tile) row.tile = to_string(*call.tile);
+  row.usual_flops = row.pass == Pass::kForward ? forward_flops(problem) : backward_flops(problem);
+}
+
+/// Bytes of Q's and of K's shape.
+std::int64_t q_bytes(const Row& row, std::int64_t element) {
+  return row.batch * row.num_heads * row.seqlen_q * row.head_dim * element;
+}
+std::int64_t k_bytes(const Row& row, std::int64_t element) {
+  return row.batch * row.num_kv_heads * row.seqlen_k * row.head_dim * element;
+}
+
+std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
+  const std::int64_t lse = row.batch * row.num_heads * row.seqlen_q * kFloatBytes;
+  const std::int64_t passes = row.pass == Pass::kForward ? 1 : 2;  // Q, O | dQ, dO; K, V | dK, dV
+  return passes * (2 * q_bytes(row, element) + 2 * k_bytes(row, element)) + lse;
+}
+
+/// S4's formulas are for square problems without a mask, as many heads of K as of Q.
+void set_seed_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
+  if (row.mask != "none" || row.seqlen_q != row.seqlen_k || row.num_heads != row.num_kv_heads) {
+    return;
+  }
+  const SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, element};
+  std::int64_t block_q = 0;
+  for (const Step& step : row.steps) block_q = std::max<std::int64_t>(block_q, step.block_q);
+  row.seed_bytes = seed_bytes(row.variant, shape, block_q);
+  row.seed_ms = seed_ms(row.variant, shape, data_sheet, row.dtype, row.products);
+}
+
+}  // namespace
+
+std::string to_string(const Tile& tile) {
+  return std::to_string(tile.block_q) + "x" + std::to_string(tile.block_kv);
+}
+
+Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet) {
+  check_mask(call.problem);
+  const GpuSpec& gpu = machine.gpu;
+  const cuda::KernelTiles kernel =
+      cuda::kernel_tiles(call.variant, call.problem, call.products, compute_capability(gpu),
+                         gpu.num_sms, gpu.shared_memory_per_block_bytes);
+  const std::int64_t element = size_in_bytes(call.problem.dtype);
+  Row row;
+  set_problem(call, row);
+  row.kernel = kernel.stem;
+  row.tensor_bytes = tensor_bytes(row, element);
+  row.toy = count_seed_program(call, kernel, row.workspace_bytes);
+  row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
+  row.work = together(row.steps);
+  for (Step& step : row.steps) {
+    step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
+  }
+  row.predicted = in_turn(row.steps);
+  set_seed_figures(data_sheet, element, row);
+  row.prediction_sha256 = prediction_sha256(row);
+  return row;
+}
+
+double floor_ms(const Row& row, const MachineModel& data_sheet) {
+  const std::int64_t element = row.dtype == "float" ? kFloatBytes : 2;
+  const std::int64_t like_q = row.pass == Pass::kForward ? 1 : 3;  // Q; O and dO beside
+  const auto bytes =
+      static_cast<double>(like_q * q_bytes(row, element) + 2 * k_bytes(row, element));
+  double seconds = data_sheet.dram_copy ? bytes / data_sheet.dram_copy->per_s : 0;
+  if (!data_sheet.products.empty()) {
+    const double rate = data_sheet.product_rate(row.dtype, row.products).per_s;
+    seconds = std::max(seconds, static_cast<double>(row.usual_flops) / rate);
+  }
+  return 1e3 * seconds;
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,90 @@
+// The data sheets of gpus.json: consistent with themselves, and found by any of their names.
+#include "compare/gpu_specs.hpp"
+
+#include "tests/catch_shim.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using namespace compare;
+
+/// FLOPs of all multiprocessors in a clock of the tensor cores, fp32 sums: a whitepaper says so of
+/// each architecture.
+struct TensorRate {
+  const char* key;
+  double half_flops_per_clock_per_sm, tf32_flops_per_clock_per_sm;
+};
+constexpr TensorRate kTensorRates[] = {{"rtx3090", 512, 256},
+                                       {"rtx4000ada", 1024, 512},
+                                       {"a100", 2048, 1024},
+                                       {"h100", 4096, 2048},
+                                       {"h200", 4096, 2048}};
+
+bool within_2_percent(double value, double sheet) {
+  return value > 0.98 * sheet && value < 1.02 * sheet;
+}
+
+std::string key_of_device(std::string_view name) {
+  const auto found = find_gpu(name);
+  return found ? found->key : "";
+}
+
+}  // namespace
+
+TEST_CASE("float rates of the sheets are multiprocessors, clock and two FLOPs an addition") {
+  for (const GpuSpec& gpu : gpu_specs()) {
+    INFO(gpu.name);
+    CHECK(within_2_percent(
+        static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz * gpu.additions_per_clock_per_sm * 2,
+        gpu.flops_per_s.at("float")));
+  }
+}
+
+TEST_CASE("tensor core rates of the sheets are multiprocessors, clock and FLOPs a clock") {
+  REQUIRE(std::size(kTensorRates) == gpu_specs().size());
+  for (const TensorRate& rate : kTensorRates) {
+    INFO(rate.key);
+    const GpuSpec gpu = find_gpu(rate.key).value();
+    const double clocks_per_s = static_cast<double>(gpu.num_sms) * gpu.tensor_boost_clock_hz;
+    CHECK(within_2_percent(clocks_per_s * rate.half_flops_per_clock_per_sm,
+                           gpu.flops_per_s.at("bf16")));
+    CHECK(gpu.flops_per_s.at("fp16") == gpu.flops_per_s.at("bf16"));
+    CHECK(within_2_percent(clocks_per_s * rate.tf32_flops_per_clock_per_sm,
+                           gpu.flops_per_s.at("float tf32")));
+  }
+}
+
+TEST_CASE("every GPU has a source, memory, and more shared memory than a block may take") {
+  for (const GpuSpec& gpu : gpu_specs()) {
+    INFO(gpu.name);
+    CHECK(gpu.sources.size() == 2);
+    CHECK(gpu.memory_bytes >= 20'000'000'000);
+    CHECK(gpu.dram_bytes_per_s >= 360e9);
+    CHECK(gpu.shared_memory_per_sm_bytes - gpu.shared_memory_per_block_bytes == 1024);
+    CHECK(gpu.exps_per_clock_per_sm == 16);
+    CHECK(gpu.shared_bytes_per_clock_per_sm == 128);
+    CHECK((!gpu.l2_bytes || *gpu.l2_bytes >= 6 << 20));
+  }
+}
+
+TEST_CASE("GPUs are found by key, name and the name that CUDA gives the device") {
+  CHECK(key_of_device("RTX-4000 ada") == "rtx4000ada");
+  CHECK(key_of_device("h200") == "h200");
+  CHECK(key_of_device("NVIDIA H200") == "h200");
+  CHECK(key_of_device("NVIDIA H100 80GB HBM3") == "h100");
+  CHECK(key_of_device("NVIDIA A100-SXM4-80GB") == "a100");
+  CHECK(key_of_device("NVIDIA GeForce RTX 3090") == "rtx3090");
+  CHECK(key_of_device("NVIDIA RTX 4000 Ada Generation") == "rtx4000ada");
+}
+
+TEST_CASE("models that share a name's words but not its rates are not found") {
+  for (const char* name : {"NVIDIA GeForce RTX 3090 Ti", "NVIDIA RTX 4000 SFF Ada Generation",
+                           "NVIDIA RTX 4000 Ada Generation Laptop GPU", "NVIDIA A100-PCIE-40GB",
+                           "NVIDIA A100-SXM4-40GB", "NVIDIA H100 PCIe", "NVIDIA H100 NVL",
+                           "NVIDIA GH200 480GB", "Tesla T4", "RTX", ""}) {
+    INFO(name);
+    CHECK_FALSE(find_gpu(name));
+  }
+}
+
+}  // namespace flashlab::test
