@@ -228,8 +228,8 @@ const cuda::LaunchTiles& main_launch(const cuda::KernelTiles& kernel) {
 Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
                         std::int64_t& workspace_bytes) {
   const cuda::LaunchTiles& launch = main_launch(kernel);
-  const ToyCounts counts =
-      count_toy(program_name(toy_name(call.variant), call.problem), parameters_of(call, launch));
+  const std::string program = toy_name(call.variant) + (is_causal(call.problem) ? "_causal" : "");
+  const ToyCounts counts = count_toy(program, parameters_of(call, launch));
   const StepTraffic traffic(call.problem, launch, counts);
   Work work;
   work.sm = traffic.sm();

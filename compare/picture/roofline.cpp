@@ -1,0 +1,247 @@
+// The roofline: what the memory and the arithmetic units allow, and where each row is.
+//
+// A row stands at its usual FLOPs (4 or 10 per visible pair and element of head_dim) over its time,
+// and over the bytes that it must move: filled markers count DRAM, every array once; hollow ones
+// what the kernel moves between L2 and the multiprocessors.
+#include <algorithm>
+#include <cmath>
+
+#include "compare/picture/axes.hpp"
+#include "compare/picture/pictures.hpp"
+#include "compare/picture/series.hpp"
+#include "compare/picture/units.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+struct Roof {
+  std::string name;  // "bf16", "DRAM"
+  double per_s = 0;
+  bool is_measured = false;
+  std::string text(std::string_view unit) const {
+    return name + " " + si_text(per_s, unit) + (is_measured ? ", measured" : ", data sheet");
+  }
+};
+
+struct Roofs {
+  std::vector<Roof> products, memories;  // memories: the slower first
+};
+
+struct Spot {
+  double dram_x = 0, sm_x = 0, y = 0;  // 0: not known
+  const Row* row = nullptr;
+};
+
+struct Line {
+  const Series* series = nullptr;
+  std::vector<Spot> spots;
+};
+
+/// Calibration::flops_per_s's key.
+std::string product_key(const Row& row) {
+  return row.products == "native" ? row.dtype : row.dtype + " tf32";
+}
+
+Roofs roofs_of(const Panel& panel, const MachineModel& machine) {
+  Roofs roofs;
+  for (const Series& series : panel.series) {
+    const auto rate = machine.products.find(product_key(*series.rows[0]));
+    if (rate == machine.products.end() || !is_drawable(rate->second.per_s)) continue;
+    const bool is_there = std::any_of(roofs.products.begin(), roofs.products.end(),
+                                      [&](const Roof& roof) { return roof.name == rate->first; });
+    if (!is_there) {
+      roofs.products.push_back({rate->first, rate->second.per_s, rate->second.is_measured});
+    }
+  }
+  const auto add = [&](std::string name, const std::optional<Rate>& rate) {
+    if (rate && is_drawable(rate->per_s)) {
+      roofs.memories.push_back({std::move(name), rate->per_s, rate->is_measured});
+    }
+  };
+  add("DRAM", machine.dram_copy);
+  add("L2 to SM", machine.sm);
+  std::sort(roofs.memories.begin(), roofs.memories.end(),
+            [](const Roof& a, const Roof& b) { return a.per_s < b.per_s; });
+  return roofs;
+}
+
+Spot spot_of(const Row& row, bool is_measured) {
+  const double ms = is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
+  const auto flops = static_cast<double>(row.usual_flops);
+  const double dram = bytes_of(row.work.dram), sm = row.work.sm ? bytes_of(*row.work.sm) : 0;
+  if (!is_drawable(ms) || !is_drawable(flops)) return {};
+  const auto over = [&](double bytes) { return is_drawable(bytes) ? flops / bytes : 0; };
+  const bool is_other = sm > 1.1 * dram;  // else the two markers hide each other
+  return {over(dram), is_other ? over(sm) : 0, flops / (ms / 1e3), &row};
+}
+
+std::vector<Line> lines_of(const Panel& panel, bool is_measured) {
+  std::vector<Line> lines;
+  for (const Series& series : panel.series) {
+    Line line{&series, {}};
+    for (const Row* row : series.rows) {
+      const Spot spot = spot_of(*row, is_measured);
+      if (is_drawable(spot.y) && is_drawable(spot.dram_x)) line.spots.push_back(spot);
+    }
+    if (!line.spots.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+Frame frame_of(const std::vector<Line>& lines, const Roofs& roofs) {
+  Extent x, y;
+  for (const Line& line : lines) {
+    for (const Spot& spot : line.spots) {
+      x.include(spot.dram_x);
+      x.include(spot.sm_x);
+      y.include(spot.y);
+    }
+  }
+  for (const Roof& roof : roofs.products) y.include(roof.per_s);
+  for (const Roof& memory : roofs.memories) {  // a stretch of the diagonal left of its ridge
+    for (const Roof& roof : roofs.products) x.include(roof.per_s / memory.per_s / 12);
+  }
+  constexpr double kFrameHeight = 330, kMargin = 1.7;
+  return {{x.low() / kMargin, x.high() * kMargin, kFrameLeft, kFrameRight},
+          {y.low() / kMargin, y.high() * kMargin, kFrameTop + kFrameHeight, kFrameTop}};
+}
+
+void draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
+  for (const Roof& roof : roofs.products) {
+    const double fastest = roofs.memories.empty() ? 0 : roof.per_s / roofs.memories.back().per_s;
+    const Point from = frame.at(std::max(frame.x.low, fastest), roof.per_s);
+    svg.line(from, frame.at(frame.x.high, roof.per_s), "roof");
+    svg.text({kFrameRight - 2, from.y - 7}, roof.text("FLOP/s"), "end halo");
+    for (const Roof& memory : roofs.memories) {
+      const double ridge = roof.per_s / memory.per_s;
+      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof.per_s), "ink", 4);
+    }
+  }
+}
+
+/// The slower memory's line is drawn through, the faster one's dashed.
+std::string memory_classes(std::size_t index) { return index == 0 ? "roof" : "roof dash"; }
+
+void draw_memories(Svg& svg, const Frame& frame, const Roofs& roofs) {
+  double top = 0;
+  for (const Roof& roof : roofs.products) top = std::max(top, roof.per_s);
+  if (top == 0) top = frame.y.high;
+  for (std::size_t i = 0; i < roofs.memories.size(); ++i) {
+    const double per_s = roofs.memories[i].per_s;
+    const double first = std::max(frame.x.low, frame.y.low / per_s);
+    const double last = std::min(frame.x.high, top / per_s);
+    if (first >= last) continue;
+    svg.line(frame.at(first, first * per_s), frame.at(last, last * per_s), memory_classes(i));
+  }
+}
+
+void draw_line(Svg& svg, const Frame& frame, const Line& line) {
+  const Look& look = line.series->look;
+  std::vector<Point> dram, sm;
+  for (const Spot& spot : line.spots) {
+    dram.push_back(frame.at(spot.dram_x, spot.y));
+    if (is_drawable(spot.sm_x)) sm.push_back(frame.at(spot.sm_x, spot.y));
+  }
+  svg.polyline(sm, "thin dot " + look.colour);
+  svg.polyline(dram, "thin " + look.colour);
+  for (const Point& point : sm) svg.marker(look.marker, point, "hollow " + look.colour);
+  for (const Point& point : dram) svg.marker(look.marker, point, "filled " + look.colour);
+}
+
+/// N at the ends of a line, where nothing else is near.
+void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines) {
+  std::vector<Point> taken;
+  for (const Line& line : lines) {
+    for (const Spot& spot : line.spots) {
+      taken.push_back(frame.at(spot.dram_x, spot.y));
+      if (is_drawable(spot.sm_x)) taken.push_back(frame.at(spot.sm_x, spot.y));
+    }
+  }
+  for (const Line& line : lines) {
+    for (const bool is_last : {false, true}) {
+      if (is_last && line.spots.size() == 1) continue;
+      const Spot& spot = is_last ? line.spots.back() : line.spots.front();
+      const Point at = frame.at(spot.dram_x, spot.y);
+      const Point middle{at.x, at.y + (is_last ? -17 : 17)};
+      const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
+        return std::fabs(other.x - middle.x) < 22 && std::fabs(other.y - middle.y) < 12;
+      });
+      if (is_near || middle.y > frame.y.from - 10 || middle.y < frame.y.to + 10) continue;
+      taken.push_back(middle);
+      svg.text({middle.x, middle.y + 5}, length_text(length_of(*spot.row)), "soft halo middle");
+    }
+  }
+}
+
+std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, bool is_measured) {
+  const Line* best = nullptr;
+  const Spot* top = nullptr;
+  for (const Line& line : lines) {
+    for (const Spot& spot : line.spots) {
+      if (top == nullptr || spot.y > top->y) top = &spot, best = &line;
+    }
+  }
+  std::string text = "Fastest: " + best->series->name + " in " + best->series->dtype + " with " +
+                     si_text(top->y, "FLOP/s") + (is_measured ? " measured" : " predicted") +
+                     " at N " + std::to_string(length_of(*top->row));
+  for (const Roof& roof : roofs.products) {
+    if (roof.name != product_key(*top->row)) continue;
+    text += ", " + percent_text(top->y / roof.per_s) + " of the roof of " + roof.text("FLOP/s");
+  }
+  return text + ".";
+}
+
+/// Marker by variant, whatever the type: the roofs tell types apart.
+std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& roofs) {
+  std::vector<LegendEntry> entries;
+  for (const Line& line : lines) {
+    const Series& series = *line.series;
+    const bool is_there =
+        std::any_of(entries.begin(), entries.end(),
+                    [&](const LegendEntry& entry) { return entry.text == series.name; });
+    if (!is_there) {
+      entries.push_back({series.look.marker, "filled " + series.look.colour, "", series.name});
+    }
+  }
+  entries.push_back({Marker::kCircle, "filled c7", "", "over DRAM bytes"});
+  entries.push_back({Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
+  entries.push_back({Marker::kDiamond, "ink", "", "ridge"});
+  for (std::size_t i = 0; i < roofs.memories.size(); ++i) {
+    entries.push_back({Marker::kCircle, "", memory_classes(i), roofs.memories[i].text("B/s")});
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineModel& machine) {
+  std::vector<Picture> pictures;
+  for (const Panel& panel : panels_of(comparison.rows, SplitBy::kNotDtype)) {
+    std::vector<Line> lines = lines_of(panel, true);
+    const bool is_measured = !lines.empty();
+    if (!is_measured) lines = lines_of(panel, false);
+    if (lines.empty()) continue;
+    const Roofs roofs = roofs_of(panel, machine);
+    const Frame frame = frame_of(lines, roofs);
+    const auto plain = [](double value) { return si_text(value, ""); };
+    Svg svg(kPictureWidth);
+    draw_heading(svg,
+                 "Roofline, " + (machine.gpu.name.empty() ? "GPU" : machine.gpu.name) +
+                     (is_measured ? "" : ": predicted times"),
+                 panel.text);
+    draw_frame(svg, frame, decade_ticks(frame.x, ratio_text, 60), decade_ticks(frame.y, plain),
+               "FLOP a byte", "FLOP/s");
+    draw_memories(svg, frame, roofs);
+    draw_products(svg, frame, roofs);
+    for (const Line& line : lines) draw_line(svg, frame, line);
+    label_ends(svg, frame, lines);
+    const double legend_top = frame.y.from + kFrameFoot;
+    const double height = legend_top + draw_legend(svg, legend_top, legend_of(lines, roofs)) + 10;
+    pictures.push_back(
+        {PictureKind::kRoofline, "roofline_" + panel.name,
+         svg.finish(height, "Roofline: " + panel.text, description_of(lines, roofs, is_measured))});
+  }
+  return pictures;
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,181 @@
+// Time over N: markers are measured, with bars from the fastest to the slowest run; lines are
+// predicted, drawn through by the overlap model, dashed by the roofline.
+#include <algorithm>
+
+#include "compare/picture/axes.hpp"
+#include "compare/picture/pictures.hpp"
+#include "compare/picture/series.hpp"
+#include "compare/picture/units.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+constexpr double kFrameHeight = 320;
+
+/// Peers of the panel's rows.
+std::vector<const PeerSeries*> peers_of(const Panel& panel, const std::vector<PeerSeries>& peers) {
+  const Row& row = *panel.series[0].rows[0];
+  std::vector<const PeerSeries*> result;
+  for (const PeerSeries& peer : peers) {
+    if (peer.pass == row.pass && peer.dtype == row.dtype && row.products == "native" &&
+        peer.head_dim == row.head_dim && peer.is_causal == (row.mask != "none")) {
+      result.push_back(&peer);
+    }
+  }
+  return result;
+}
+
+Frame frame_of(const Panel& panel, const std::vector<const PeerSeries*>& peers) {
+  Extent x, y;
+  for (const Series& series : panel.series) {
+    for (const Row* row : series.rows) {
+      x.include(static_cast<double>(length_of(*row)));
+      for (const double ms : {row->predicted.overlap_ms, row->predicted.roofline_ms,
+                              measured_ms_of(*row).value_or(0)}) {
+        y.include(ms);
+      }
+      if (measured_ms_of(*row)) {
+        y.include(row->measured->least_ms.value_or(0));
+        y.include(row->measured->most_ms.value_or(0));
+      }
+    }
+  }
+  if (x.is_empty() || y.is_empty()) return {{1, 1, 0, 0}, {}};
+  for (const PeerSeries* peer : peers) {
+    for (const auto& [length, ms] : peer->ms_at_length) {
+      if (is_drawable(static_cast<double>(length)) && is_drawable(ms)) {
+        x.include(static_cast<double>(length));
+        y.include(ms);
+      }
+    }
+  }
+  return {{x.low() / 1.25, x.high() * 1.25, kFrameLeft, kFrameRight},
+          {y.low() / 1.6, y.high() * 1.6, kFrameTop + kFrameHeight, kFrameTop}};
+}
+
+std::vector<Point> predicted_line(const Frame& frame, const Series& series,
+                                  double Prediction::*member) {
+  std::vector<Point> points;
+  for (const Row* row : series.rows) {
+    const double length = static_cast<double>(length_of(*row)), ms = row->predicted.*member;
+    if (is_drawable(length) && is_drawable(ms)) points.push_back(frame.at(length, ms));
+  }
+  return points;
+}
+
+void draw_measured(Svg& svg, const Frame& frame, const Series& series) {
+  const std::string& colour = series.look.colour;
+  for (const Row* row : series.rows) {
+    const auto ms = measured_ms_of(*row);
+    const auto length = static_cast<double>(length_of(*row));
+    if (!ms || !is_drawable(length)) continue;
+    const double least = row->measured->least_ms.value_or(*ms);
+    const double most = row->measured->most_ms.value_or(*ms);
+    if (is_drawable(least) && is_drawable(most)) {
+      const Point low = frame.at(length, least), high = frame.at(length, most);
+      svg.line(low, high, "series " + colour);
+      for (const Point end : {low, high}) {
+        svg.line({end.x - 4, end.y}, {end.x + 4, end.y}, "series " + colour);
+      }
+    }
+    svg.marker(series.look.marker, frame.at(length, *ms), "filled " + colour);
+  }
+}
+
+void draw_series(Svg& svg, const Frame& frame, const Series& series, bool is_measured) {
+  const std::string& colour = series.look.colour;
+  const auto overlap = predicted_line(frame, series, &Prediction::overlap_ms);
+  svg.polyline(overlap, "thin " + colour);
+  svg.polyline(predicted_line(frame, series, &Prediction::roofline_ms), "thin dash " + colour);
+  if (is_measured) {
+    draw_measured(svg, frame, series);
+  } else {
+    for (const Point& point : overlap) svg.marker(series.look.marker, point, "hollow " + colour);
+  }
+}
+
+void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer) {
+  std::vector<Point> points;
+  for (const auto& [length, ms] : peer.ms_at_length) {
+    if (is_drawable(static_cast<double>(length)) && is_drawable(ms)) {
+      points.push_back(frame.at(static_cast<double>(length), ms));
+    }
+  }
+  svg.polyline(points, "series dot c7");
+  for (const Point& point : points) svg.marker(Marker::kCircle, point, "hollow c7", 3);
+}
+
+std::vector<LegendEntry> legend_of(const Panel& panel, const std::vector<const PeerSeries*>& peers,
+                                   bool is_measured) {
+  std::vector<LegendEntry> entries;
+  const std::string fill = is_measured ? "filled " : "hollow ";
+  for (const Series& series : panel.series) {
+    entries.push_back({series.look.marker, fill + series.look.colour, "", series.name});
+  }
+  for (const PeerSeries* peer : peers) {
+    entries.push_back({Marker::kCircle, "hollow c7", "series dot c7", peer->name});
+  }
+  entries.push_back({Marker::kCircle, "", "thin c0", "predicted: overlap"});
+  entries.push_back({Marker::kCircle, "", "thin dash c0", "roofline"});
+  return entries;
+}
+
+/// The fastest and the slowest at the longest N that has both.
+std::string description_of(const Panel& panel, bool is_measured) {
+  const auto ms_of = [&](const Row& row) {
+    return is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
+  };
+  const Row *fastest = nullptr, *slowest = nullptr;
+  std::int64_t longest = 0;
+  for (const Series& series : panel.series) {
+    for (const Row* row : series.rows) {
+      if (is_drawable(ms_of(*row))) longest = std::max(longest, length_of(*row));
+    }
+  }
+  for (const Series& series : panel.series) {
+    for (const Row* row : series.rows) {
+      if (length_of(*row) != longest || !is_drawable(ms_of(*row))) continue;
+      if (fastest == nullptr || ms_of(*row) < ms_of(*fastest)) fastest = row;
+      if (slowest == nullptr || ms_of(*row) > ms_of(*slowest)) slowest = row;
+    }
+  }
+  if (fastest == nullptr) return "No times.";
+  std::string text = std::string(is_measured ? "Measured" : "Predicted; nothing was measured") +
+                     ": at N " + std::to_string(longest) + ", " + fastest->variant + " takes " +
+                     time_text(ms_of(*fastest));
+  if (slowest != fastest) text += " and " + slowest->variant + " " + time_text(ms_of(*slowest));
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<Picture> draw_times(const Comparison& comparison,
+                                const std::vector<PeerSeries>& all_peers) {
+  std::vector<Picture> pictures;
+  for (const Panel& panel : panels_of(comparison.rows, SplitBy::kDtype)) {
+    const std::vector<const PeerSeries*> peers = peers_of(panel, all_peers);
+    const Frame frame = frame_of(panel, peers);
+    if (frame.x.to <= frame.x.from) continue;  // nothing to draw
+    const bool is_measured =
+        std::any_of(panel.series.begin(), panel.series.end(), [](const Series& series) {
+          return std::any_of(series.rows.begin(), series.rows.end(),
+                             [](const Row* row) { return measured_ms_of(*row).has_value(); });
+        });
+    Svg svg(kPictureWidth);
+    draw_heading(svg, is_measured ? "Time over N" : "Time over N: predicted, not measured",
+                 panel.text);
+    draw_frame(svg, frame, length_ticks(frame.x), decade_ticks(frame.y, time_text),
+               "N (1k is 1024)", "time");
+    for (const PeerSeries* peer : peers) draw_peer(svg, frame, *peer);
+    for (const Series& series : panel.series) draw_series(svg, frame, series, is_measured);
+    const double legend_top = frame.y.from + kFrameFoot;
+    const auto legend = legend_of(panel, peers, is_measured);
+    const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
+    pictures.push_back(
+        {PictureKind::kTime, "time_" + panel.name,
+         svg.finish(height, "Time over N: " + panel.text, description_of(panel, is_measured))});
+  }
+  return pictures;
+}
+
+}  // namespace flashlab::compare

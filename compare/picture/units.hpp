@@ -1,0 +1,32 @@
+// Numbers as pictures and tables print them: three digits, and a prefix of SI.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace flashlab::compare {
+
+/// Can stand on a logarithmic axis: above zero, and of a size that anything here has.
+bool is_drawable(double value);
+
+/// "340 TFLOP/s", "4.28 TB/s", "2.1 GB": three digits, without zeros at the end. A value that is
+/// not finite: "-".
+std::string si_text(double value, std::string_view unit);
+
+/// "1.6 ms", "850 µs", "2.1 s".
+std::string time_text(double milliseconds);
+
+/// "73 KiB".
+std::string kib_text(std::int64_t bytes);
+
+/// "0.97", "12.4": three digits.
+std::string ratio_text(double ratio);
+
+/// "94 %", whole.
+std::string percent_text(double share);
+
+/// "4096" as it stands on an axis: "4k", of 1024; what is no multiple of it stays "1500".
+std::string length_text(std::int64_t length);
+
+}  // namespace flashlab::compare
