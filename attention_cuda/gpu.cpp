@@ -22,6 +22,7 @@ GpuInfo current_gpu() {
   gpu.num_multiprocessors = properties.multiProcessorCount;
   gpu.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   gpu.l2_bytes = l2_bytes;
+  gpu.shared_memory_per_block_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
   check_cuda(cudaDriverGetVersion(&gpu.driver_version), "cudaDriverGetVersion");
   check_cuda(cudaRuntimeGetVersion(&gpu.runtime_version), "cudaRuntimeGetVersion");
   return gpu;

@@ -14,7 +14,7 @@ struct GpuInfo {
   std::string name;            // "NVIDIA H200"
   int compute_capability = 0;  // 90: 9.0
   int num_multiprocessors = 0;
-  std::int64_t memory_bytes = 0, l2_bytes = 0;
+  std::int64_t memory_bytes = 0, l2_bytes = 0, shared_memory_per_block_bytes = 0;
   int driver_version = 0, runtime_version = 0;  // of CUDA: 13000 is 13.0
 };
 

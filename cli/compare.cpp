@@ -1,4 +1,5 @@
 // `flashlab compare`: what the toy machine's counters predict, and what a GPU does.
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -91,14 +92,16 @@ void choose_machine(const CompareFlags& flags, const std::optional<Comparison>& 
       flags.predict_only || measured ? std::nullopt : find_gpu_here(session.why_not_here);
   std::string name = flags.gpu;
   if (name.empty() && measured) name = measured->gpu_key;
-  if (name.empty() && session.here) name = session.here->name;
-  const compare::GpuSpec spec = spec_of(name.empty() ? kUsualGpu : name);
-  if (session.here) {
-    const auto real = compare::find_gpu(session.here->name);
-    if (!real || real->key != spec.key) {  // predicted for another one
-      session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
-      session.here.reset();
-    }
+  const bool is_here = name.empty() && session.here;
+  const compare::GpuSpec spec =
+      is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
+  if (is_here && !session.here->is_listed) {
+    std::cerr << "nobody listed " << printable(spec.name)
+              << ": sizes are what it says, rates what is measured\n";
+  }
+  if (session.here && session.here->spec.key != spec.key) {  // predicted for another one
+    session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
+    session.here.reset();
   }
   Comparison& comparison = session.comparison;
   if (!flags.calibration.empty()) {
@@ -111,7 +114,7 @@ void choose_machine(const CompareFlags& flags, const std::optional<Comparison>& 
   }
   if (comparison.calibration) {
     const auto of = compare::find_gpu(comparison.calibration->gpu_name);
-    if (!of || of->key != spec.key) {
+    if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
       throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
                                 ", the comparison of " + spec.name,
                             "one of " + spec.name);
@@ -169,7 +172,17 @@ Session predicted_session(const CompareFlags& flags) {
   return session;
 }
 
-/// Takes over what an earlier run of the same calls measured.
+/// Rows of an earlier run that are not among the present ones stay, in front of them.
+void keep_other_rows(const std::vector<Row>& before, std::vector<Row>& rows) {
+  std::vector<Row> kept;
+  for (const Row& row : before) {
+    const auto is_same = [&](const Row& other) { return key_of(other) == key_of(row); };
+    if (std::none_of(rows.begin(), rows.end(), is_same)) kept.push_back(row);
+  }
+  rows.insert(rows.begin(), kept.begin(), kept.end());
+}
+
+/// Takes over what an earlier run measured.
 void resume(const CompareFlags& flags, Session& session) {
   if (!flags.resume || !std::filesystem::exists(flags.json)) return;
   const Comparison before = read_comparison(flags.json);
@@ -187,6 +200,10 @@ void resume(const CompareFlags& flags, Session& session) {
   const auto report = compare::merge_measurements(session.comparison.rows, before.rows);
   std::cerr << report.num_merged << " of " << session.comparison.rows.size()
             << " calls are there already\n";
+  keep_other_rows(before.rows, session.comparison.rows);
+  if (!before.command.empty() && before.command != session.comparison.command) {
+    session.comparison.command = before.command + "\n" + session.comparison.command;
+  }
 }
 
 /// "3 of 40, flash2, …; 2 min left".
@@ -288,7 +305,7 @@ int run(const CompareFlags& flags) {
   explain_rows(session);
   write_json(flags.json, session.comparison);
   write_csv(flags.csv, session.comparison);
-  write_pictures(flags, session.comparison);
+  write_pictures(flags, session.comparison, session.machine, session.data_sheet);
   if (flags.json != "-" && flags.csv != "-") print(flags, session);
   return kExitGood;
 }

@@ -50,12 +50,27 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
          "\n\n" + table.to_string(terminal);
 }
 
+/// What a GPU without a row says of itself.
+compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
+  compare::GpuSpec spec;
+  spec.name = gpu.name;
+  spec.key = gpu.name;
+  spec.compute_capability = cuda::compute_capability_text(gpu.compute_capability);
+  spec.shared_memory_per_block_bytes = gpu.shared_memory_per_block_bytes;
+  spec.num_sms = gpu.num_multiprocessors;
+  spec.memory_bytes = gpu.memory_bytes;
+  spec.l2_bytes = gpu.l2_bytes;
+  return spec;
+}
+
 }  // namespace
 
 std::optional<GpuHere> find_gpu_here(std::string& why_not) {
   try {
     const cuda::GpuInfo gpu = cuda::current_gpu();
-    return GpuHere{gpu.name, version_text(gpu.driver_version), version_text(gpu.runtime_version)};
+    const auto listed = compare::find_gpu(gpu.name);
+    return GpuHere{gpu.name, version_text(gpu.driver_version), version_text(gpu.runtime_version),
+                   listed.has_value(), listed ? *listed : queried(gpu)};
   } catch (const cuda::CudaError& error) {
     why_not = "no GPU to run on: " + error.error;
     return std::nullopt;

@@ -15,6 +15,8 @@ namespace flashlab::cli {
 
 struct GpuHere {
   std::string name, driver, cuda;  // "NVIDIA H200", "13.0", "13.0"
+  bool is_listed = true;           // else it has no data sheet, and `spec` is what the device says
+  compare::GpuSpec spec;
 };
 /// The GPU that calls would run on; nothing, and `why_not` says why.
 std::optional<GpuHere> find_gpu_here(std::string& why_not);

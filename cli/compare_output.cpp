@@ -65,21 +65,6 @@ void take(std::optional<compare::Measurement>& measured, const compare::Measurem
   measured->why_no_counters = counters.why_no_counters;
 }
 
-compare::ReportOptions report_options(const CompareFlags& flags,
-                                      const compare::Comparison& comparison) {
-  compare::ReportOptions options;
-  const auto spec = compare::find_gpu(comparison.gpu_key);
-  if (!spec) throw request_failure("nobody listed the GPU '" + printable(comparison.gpu_key) + "'");
-  options.sheet = compare::machine_model(*spec);
-  options.machine = compare::machine_model(*spec, comparison.calibration);
-  if (!flags.peers.empty()) {
-    options.peers = parsed(flags.peers, [&](const std::string& text) {
-      return compare::parse_peers(text, comparison.rows);
-    });
-  }
-  return options;
-}
-
 }  // namespace
 
 compare::Comparison read_comparison(const std::string& file) {
@@ -133,9 +118,15 @@ void write_csv(const std::string& file, const compare::Comparison& comparison) {
   write_file(file, [&](std::ostream& out) { out << compare::to_csv(comparison); });
 }
 
-void write_pictures(const CompareFlags& flags, const compare::Comparison& comparison) {
+void write_pictures(const CompareFlags& flags, const compare::Comparison& comparison,
+                    const compare::MachineModel& machine, const compare::MachineModel& data_sheet) {
   if (flags.html.empty() && flags.svg.empty()) return;
-  const compare::ReportOptions options = report_options(flags, comparison);
+  compare::ReportOptions options{data_sheet, machine, {}};
+  if (!flags.peers.empty()) {
+    options.peers = parsed(flags.peers, [&](const std::string& text) {
+      return compare::parse_peers(text, comparison.rows);
+    });
+  }
   if (!flags.html.empty()) {
     write_file(flags.html,
                [&](std::ostream& out) { compare::write_report(out, comparison, options); });

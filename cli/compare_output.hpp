@@ -18,6 +18,7 @@ void take_ncu_counters(const std::string& file, compare::Row& row);
 void write_json(const std::string& file, const compare::Comparison& comparison);
 void write_csv(const std::string& file, const compare::Comparison& comparison);
 /// --html and --svg.
-void write_pictures(const CompareFlags& flags, const compare::Comparison& comparison);
+void write_pictures(const CompareFlags& flags, const compare::Comparison& comparison,
+                    const compare::MachineModel& machine, const compare::MachineModel& data_sheet);
 
 }  // namespace flashlab::cli

@@ -5,7 +5,10 @@
 namespace flashlab::compare {
 namespace {
 
-Rate sheet(double per_s) { return {per_s, false}; }
+/// Nothing where the sheet has none: a GPU that nobody listed.
+std::optional<Rate> sheet(double per_s) {
+  return per_s > 0 ? std::optional(Rate{per_s, false}) : std::nullopt;
+}
 
 void put(std::optional<Rate>& rate, const std::optional<double>& measured_per_s) {
   if (measured_per_s) rate = Rate{*measured_per_s, true};
@@ -19,7 +22,7 @@ MachineModel from_sheet(const GpuSpec& gpu) {
   model.shared = sheet(gpu.shared_bytes_per_clock_per_sm * clocks_per_s);
   model.elementwise = sheet(gpu.additions_per_clock_per_sm * clocks_per_s);
   model.exps = sheet(gpu.exps_per_clock_per_sm * clocks_per_s);
-  for (const auto& [type, per_s] : gpu.flops_per_s) model.products[type] = sheet(per_s);
+  for (const auto& [type, per_s] : gpu.flops_per_s) model.products[type] = {per_s, false};
   return model;
 }
 

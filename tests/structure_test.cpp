@@ -82,7 +82,7 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
       {"attention", {"attention"}},
       {"attention_cpu", {"attention", "attention_cpu"}},
       {"attention_cuda", {"attention", "attention_cuda"}},
-      {"compare", {"compare", "toymachine"}},
+      {"compare", {"attention", "attention_cuda", "compare", "toymachine"}},
       {"exercises", {"exercises", "toymachine"}},
       {"cli",
        {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises",

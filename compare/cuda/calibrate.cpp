@@ -38,6 +38,7 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   calibration.date = utc_now();
   calibration.driver = version_text(gpu.driver_version);
   calibration.cuda = version_text(gpu.runtime_version);
+  calibration.l2_bytes = gpu.l2_bytes;
   for (auto* const benchmarks :
        {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
         arithmetic_benchmarks, launch_benchmarks}) {

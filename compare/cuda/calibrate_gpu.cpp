@@ -52,7 +52,7 @@ void print_counters() {
   const auto call = [&](RangeMarker& marker) {
     for (const char* name : {"copy", "two copies", "two copies"}) {
       marker.begin(name);
-      copy_on_gpu(destination.data(), source.data(), kBytes, gpu);
+      copy_on_gpu(destination.data(), source.data(), kBytes);
       check_cuda(cudaDeviceSynchronize(), "dram_copy_kernel");
       marker.end();
     }

@@ -26,7 +26,6 @@ std::vector<MicroBenchmark> launch_benchmarks(const cuda::GpuInfo& gpu);
 
 /// By the kernel of "DRAM copy", on the default stream; 16-byte aligned. Returns how many bytes
 /// were copied: the last few may be left out.
-std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes,
-                         const cuda::GpuInfo& gpu);
+std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes);
 
 }  // namespace flashlab::compare

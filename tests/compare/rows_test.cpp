@@ -1,0 +1,157 @@
+#include "compare/rows.hpp"
+
+#include "attention/variants.hpp"
+#include "compare/gpu_specs.hpp"
+#include "compare/sweep.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::compare;
+using flashlab::test::contains;
+
+namespace {
+
+SweepAxes axes(std::vector<std::string> variants, std::vector<std::int64_t> seqlens,
+               DataType dtype = DataType::kBFloat16) {
+  SweepAxes result;
+  result.variants = std::move(variants);
+  result.dtypes = {dtype};
+  result.products = {cuda::Products::kNative};
+  result.masks = {Mask::kNone};
+  result.seqlens = std::move(seqlens);
+  result.head_dims = {64};
+  return result;
+}
+
+MachineModel machine(const char* gpu = "h200") { return machine_model(*find_gpu(gpu)); }
+
+Row row_of(const SweepAxes& of, const char* gpu = "h200") {
+  return predict_row(calls_of(of).front(), machine(gpu), machine(gpu));
+}
+
+}  // namespace
+
+// 4 x 8 heads, N 4096, d 64, bf16 on an H200; Nsight Compute counted 1 090 519 040 bytes read by
+// the multiprocessors and 17 301 504 written.
+TEST_CASE("flash2's bytes to the SMs are Q once, K and V once for each tile", "[compare]") {
+  const Row row = row_of(axes({"flash2"}, {4096}));
+  const std::int64_t heads = 32, matrix = 4096 * 64 * 2;
+  REQUIRE(row.steps.size() == 1);
+  const std::int64_t tiles = 4096 / row.steps[0].block_q;
+  REQUIRE(row.work.sm.has_value());
+  CHECK(row.work.sm->bytes_read == heads * (matrix + 2 * tiles * matrix));
+  CHECK(row.work.sm->bytes_written == heads * (matrix + 4096 * 4));
+  CHECK(row.work.dram.bytes_read == heads * 3 * matrix);
+  CHECK(row.steps[0].num_blocks == heads * tiles);
+}
+
+TEST_CASE("flash1 on a GPU loads K and V for every query tile, the seed's worker keeps them",
+          "[compare]") {
+  const Row row = row_of(axes({"flash1"}, {4096}, DataType::kFloat32));
+  REQUIRE(row.work.sm.has_value());
+  CHECK(row.work.sm->bytes_read > row.toy.sm->bytes_read);
+  CHECK(row.work.sm->bytes_written == row.toy.sm->bytes_written);
+}
+
+TEST_CASE("steps of naive move the matrix of scores, products by the library have no tiles",
+          "[compare]") {
+  const Row row = row_of(axes({"naive"}, {4096}, DataType::kFloat32));
+  const std::int64_t scores = std::int64_t{32} * 4096 * 4096 * 4;
+  for (const Step& step : row.steps) {
+    if (step.name == "naive_scale" || step.name == "naive_exp") {
+      CHECK(step.work.dram == Traffic{scores, scores});
+      CHECK(step.predicted.bound == Bound::kDram);
+    }
+    if (step.name == "naive_row_max") CHECK(step.work.dram.bytes_read == scores);
+    if (step.name == "S = Q K^T") CHECK_FALSE(step.work.sm.has_value());
+  }
+  CHECK_FALSE(row.work.sm.has_value());
+}
+
+TEST_CASE("a call's work is that of its steps", "[compare]") {
+  for (const char* const variant : {"flash2", "bwd-onepass", "bwd-twopass", "split-kv"}) {
+    const Row row = row_of(axes({variant}, {2048}));
+    std::int64_t flops = 0, bytes = 0;
+    double ms = 0;
+    for (const Step& step : row.steps) {
+      flops += step.work.product_flops;
+      bytes += step.work.sm ? step.work.sm->bytes() : 0;
+      ms += step.predicted.overlap_ms;
+    }
+    INFO(variant);
+    CHECK(row.work.product_flops == flops);
+    CHECK(row.work.sm->bytes() == bytes);
+    CHECK(std::abs(row.predicted.overlap_ms - ms) < 1e-12);
+  }
+}
+
+TEST_CASE("two passes of the backward multiply seven times, one pass five times", "[compare]") {
+  const std::int64_t product = std::int64_t{2} * 32 * 4096 * 4096 * 64;
+  CHECK(row_of(axes({"bwd-onepass"}, {4096})).work.product_flops == 5 * product);
+  CHECK(row_of(axes({"bwd-twopass"}, {4096})).work.product_flops == 7 * product);
+}
+
+TEST_CASE("no call is predicted below the floor of the data sheet", "[compare]") {
+  for (const VariantInfo& variant : variants()) {
+    for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+      std::vector<RefusedCall> refused;
+      const auto rows =
+          predict_rows(calls_of(axes({std::string(variant.name)}, {512, 4096}, dtype)), machine(),
+                       machine(), refused);
+      for (const Row& row : rows) {
+        INFO(key_of(row));
+        CHECK(row.predicted.roofline_ms >= 0.999 * floor_ms(row, machine()));
+        CHECK(row.predicted.overlap_ms >= 0.999 * row.predicted.roofline_ms);
+      }
+    }
+  }
+}
+
+TEST_CASE("heads that share K and V need not load them from DRAM again", "[compare]") {
+  SweepAxes grouped = axes({"flash2"}, {4096});
+  grouped.num_kv_heads = 2;
+  const Row row = row_of(grouped), all = row_of(axes({"flash2"}, {4096}));
+  CHECK(row.work.dram.bytes_read < all.work.dram.bytes_read);
+  CHECK(row.work.sm->bytes_read == all.work.sm->bytes_read);
+}
+
+TEST_CASE("a tile that was asked for is counted, and has no blocks", "[compare]") {
+  SweepAxes tiled = axes({"flash2"}, {4096});
+  tiled.tiles = {{64, 64}, {256, 64}};
+  std::vector<RefusedCall> refused;
+  const auto rows = predict_rows(calls_of(tiled), machine(), machine(), refused);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].tile == "64x64");
+  CHECK(rows[0].work.sm->bytes_read > 3 * rows[1].work.sm->bytes_read);
+  CHECK(rows[0].steps[0].num_blocks == 0);
+}
+
+TEST_CASE("a mask that no toy program has is refused by name", "[compare]") {
+  SweepAxes other = axes({"flash2"}, {1024});
+  other.masks = {Mask::kCausalBottomRight};
+  other.seqlen_k = 2048;
+  std::vector<RefusedCall> refused;
+  CHECK(predict_rows(calls_of(other), machine(), machine(), refused).empty());
+  REQUIRE(refused.size() == 1);
+  CHECK_THAT(refused[0].reason, contains("mask: causal-bottom-right: expected causal (top left)"));
+}
+
+TEST_CASE("a call that no kernel takes is left out with the reason", "[compare]") {
+  std::vector<RefusedCall> refused;
+  const auto rows =
+      predict_rows(calls_of(axes({"flash1", "flash2"}, {1024})), machine(), machine(), refused);
+  CHECK(rows.size() == 1);
+  REQUIRE(refused.size() == 1);
+  CHECK_THAT(refused[0].call, contains("flash1, bf16"));
+}
+
+TEST_CASE("every GPU of the list gets predictions", "[compare]") {
+  for (const GpuSpec& gpu : gpu_specs()) {
+    const Row row = row_of(axes({"flash2"}, {4096}), gpu.key.c_str());
+    INFO(gpu.name);
+    CHECK(row.predicted.overlap_ms > 0);
+    for (const Step& step : row.steps) {
+      CHECK(step.shared_bytes <= gpu.shared_memory_per_block_bytes);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+#include "compare/sweep.hpp"
+
+#include "compare/result_file.hpp"
+#include "tests/catch_shim.hpp"
+#include "tests/compare/synthetic_row.hpp"
+
+using namespace flashlab;
+using namespace flashlab::compare;
+using flashlab::test::measured_row;
+
+namespace {
+
+SweepAxes square() {
+  SweepAxes axes;
+  axes.variants = {"flash2", "bwd-onepass"};
+  axes.dtypes = {DataType::kFloat32, DataType::kBFloat16};
+  axes.products = {cuda::Products::kNative, cuda::Products::kTensorFloat32};
+  axes.masks = {Mask::kNone, Mask::kCausalTopLeft};
+  axes.seqlens = {1024, 4096};
+  axes.head_dims = {64, 128};
+  return axes;
+}
+
+}  // namespace
+
+TEST_CASE("every combination is a call, but tf32 products of other types than float", "[compare]") {
+  // variants x (float: two products, bf16: one) x masks x lengths x head_dims
+  CHECK(calls_of(square()).size() == 2 * 3 * 2 * 2 * 2);
+}
+
+TEST_CASE("tokens and hidden columns stay the same over lengths and head_dims", "[compare]") {
+  SweepAxes axes = square();
+  axes.tokens = 16384;
+  axes.hidden = 2048;
+  for (const Call& call : calls_of(axes)) {
+    CHECK(call.problem.batch * call.problem.seqlen_q == 16384);
+    CHECK(call.problem.num_heads * call.problem.head_dim == 2048);
+  }
+  axes.seqlens = {65536};
+  CHECK(calls_of(axes).front().problem.batch == 1);
+}
+
+TEST_CASE("a size that is none is refused by name", "[compare]") {
+  SweepAxes axes = square();
+  axes.batch = 0;
+  CHECK_THROWS_AS(calls_of(axes), ProblemError);
+  axes = square();
+  axes.num_kv_heads = 3;
+  CHECK_THROWS_AS(calls_of(axes), ProblemError);
+  axes = square();
+  axes.head_dims = {0};
+  CHECK_THROWS_AS(calls_of(axes), ProblemError);
+}
+
+TEST_CASE("a row's call is the one that it was predicted from", "[compare]") {
+  Row row = measured_row(1);
+  row.mask = "causal";
+  const Call call = call_of(row);
+  CHECK(call.variant == "flash2");
+  CHECK(call.problem.dtype == DataType::kBFloat16);
+  CHECK(call.problem.mask == Mask::kCausalTopLeft);
+  CHECK(call.problem.softmax_scale == 0.125);
+  row.dtype = "int4";
+  CHECK_THROWS_AS(call_of(row), ProblemError);
+}
+
+TEST_CASE("measurements go to the same calls, steps by name", "[compare]") {
+  std::vector<Row> into = {flashlab::test::synthetic_row(), flashlab::test::synthetic_row()};
+  into[1].seqlen_q = into[1].seqlen_k = 8192;
+  Row from = measured_row(1.5);
+  from.steps[0].measured = from.measured;
+  for (Row& row : into) row.prediction_sha256 = prediction_sha256(row);
+  from.prediction_sha256 = prediction_sha256(from);
+  const MergeReport report = merge_measurements(into, {from});
+  CHECK(report.num_merged == 1);
+  CHECK(report.other_predictions.empty());
+  REQUIRE(report.not_there.size() == 1);
+  CHECK(report.not_there[0] == key_of(into[1]));
+  CHECK(into[0].measured->median_ms == 1.5);
+  CHECK(into[0].steps[0].measured->median_ms == 1.5);
+}
+
+TEST_CASE("a measurement after another prediction is told apart", "[compare]") {
+  std::vector<Row> into = {flashlab::test::synthetic_row()};
+  into[0].prediction_sha256 = prediction_sha256(into[0]);
+  Row from = measured_row(1.5);
+  from.prediction_sha256 = "another";
+  CHECK(merge_measurements(into, {from}).other_predictions.size() == 1);
+}
+
+TEST_CASE("shares count long calls of the variants that they are of", "[compare]") {
+  std::vector<Row> rows = {measured_row(1.2), measured_row(1.3), measured_row(0.7)};
+  CHECK(close_flash2_times(rows).num_close == 1);
+  CHECK(close_flash2_times(rows).num_all == 3);
+  rows[1].seqlen_q = 2048;    // too short to count
+  rows[2].variant = "naive";  // another share
+  CHECK(close_flash2_times(rows).num_all == 1);
+  CHECK(close_sm_bytes(rows).num_close == 1);
+  rows[0].measured->sm->bytes_read += 60'000'000;  // 6 %
+  CHECK(close_sm_bytes(rows).num_close == 0);
+  CHECK(close_sm_bytes(rows).num_all == 1);
+}
+
+TEST_CASE("steps of naive count where the prediction sees DRAM as their bound", "[compare]") {
+  Row row = measured_row(1);
+  row.variant = "naive";
+  row.steps[0].measured = flashlab::test::measured_in(1.1);
+  row.steps[0].predicted.bound = Bound::kDram;
+  row.steps.push_back(row.steps[0]);
+  row.steps[1].predicted.bound = Bound::kProducts;
+  CHECK(close_naive_steps({row}).num_all == 1);
+  CHECK(close_naive_steps({row}).num_close == 1);
+}
