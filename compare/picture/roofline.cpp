@@ -5,6 +5,7 @@
 // what the kernel moves between L2 and the multiprocessors.
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
@@ -24,7 +25,7 @@ struct Roof {
 };
 
 struct Roofs {
-  std::vector<Roof> products, memories;  // memories: the slower first
+  std::vector<Roof> products, memories;  // the highest product and the slowest memory first
 };
 
 struct Spot {
@@ -37,22 +38,28 @@ struct Line {
   std::vector<Spot> spots;
 };
 
-/// Calibration::flops_per_s's key.
-std::string product_key(const Row& row) {
-  return row.products == "native" ? row.dtype : row.dtype + " tf32";
+/// Nothing: the machine has no rate for this type.
+std::optional<Roof> product_roof(const Row& row, const MachineModel& machine) {
+  try {
+    const Rate rate = machine.product_rate(row.dtype, row.products);
+    if (!is_drawable(rate.per_s)) return std::nullopt;
+    return Roof{dtype_text(row), rate.per_s, rate.is_measured};
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
 }
 
 Roofs roofs_of(const Panel& panel, const MachineModel& machine) {
   Roofs roofs;
   for (const Series& series : panel.series) {
-    const auto rate = machine.products.find(product_key(*series.rows[0]));
-    if (rate == machine.products.end() || !is_drawable(rate->second.per_s)) continue;
-    const bool is_there = std::any_of(roofs.products.begin(), roofs.products.end(),
-                                      [&](const Roof& roof) { return roof.name == rate->first; });
-    if (!is_there) {
-      roofs.products.push_back({rate->first, rate->second.per_s, rate->second.is_measured});
+    const auto roof = product_roof(*series.rows[0], machine);
+    const auto has_name = [&](const Roof& other) { return other.name == roof->name; };
+    if (roof && std::none_of(roofs.products.begin(), roofs.products.end(), has_name)) {
+      roofs.products.push_back(*roof);
     }
   }
+  std::sort(roofs.products.begin(), roofs.products.end(),
+            [](const Roof& a, const Roof& b) { return a.per_s > b.per_s; });
   const auto add = [&](std::string name, const std::optional<Rate>& rate) {
     if (rate && is_drawable(rate->per_s)) {
       roofs.memories.push_back({std::move(name), rate->per_s, rate->is_measured});
@@ -102,21 +109,28 @@ Frame frame_of(const std::vector<Line>& lines, const Roofs& roofs) {
     for (const Roof& roof : roofs.products) x.include(roof.per_s / memory.per_s / 12);
   }
   constexpr double kFrameHeight = 330, kMargin = 1.7;
+  const double headroom = kMargin + 0.6 * static_cast<double>(roofs.products.size());  // for labels
   return {{x.low() / kMargin, x.high() * kMargin, kFrameLeft, kFrameRight},
-          {y.low() / kMargin, y.high() * kMargin, kFrameTop + kFrameHeight, kFrameTop}};
+          {y.low() / kMargin, y.high() * headroom, kFrameTop + kFrameHeight, kFrameTop}};
 }
 
-void draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
-  for (const Roof& roof : roofs.products) {
-    const double fastest = roofs.memories.empty() ? 0 : roof.per_s / roofs.memories.back().per_s;
-    const Point from = frame.at(std::max(frame.x.low, fastest), roof.per_s);
-    svg.line(from, frame.at(frame.x.high, roof.per_s), "roof");
-    svg.text({kFrameRight - 2, from.y - 7}, roof.text("FLOP/s"), "end halo");
+/// From the lowest up, so that labels of roofs that lie together are above each other. Returns
+/// where they stand.
+std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
+  std::vector<Point> labels;
+  for (auto roof = roofs.products.rbegin(); roof != roofs.products.rend(); ++roof) {
+    const double fastest = roofs.memories.empty() ? 0 : roof->per_s / roofs.memories.back().per_s;
+    const Point from = frame.at(std::max(frame.x.low, fastest), roof->per_s);
+    svg.line(from, frame.at(frame.x.high, roof->per_s), "roof");
     for (const Roof& memory : roofs.memories) {
-      const double ridge = roof.per_s / memory.per_s;
-      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof.per_s), "ink", 4);
+      const double ridge = roof->per_s / memory.per_s;
+      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof->per_s), "ink", 4);
     }
+    const double highest = labels.empty() ? 1e9 : labels.back().y - kLineHeight;
+    labels.push_back({kFrameRight - 2, std::min(from.y - 7, highest)});
+    svg.text(labels.back(), roof->text("FLOP/s"), "end halo");
   }
+  return labels;
 }
 
 /// The slower memory's line is drawn through, the faster one's dashed.
@@ -149,8 +163,14 @@ void draw_line(Svg& svg, const Frame& frame, const Line& line) {
 }
 
 /// N at the ends of a line, where nothing else is near.
-void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines) {
-  std::vector<Point> taken;
+/// taken: where roofs have their labels
+void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
+                std::vector<Point> taken) {
+  constexpr double kLabelRoom = 260;  // of a roof's label, which ends at its place
+  for (std::size_t i = 0, labels = taken.size(); i < labels; ++i) {
+    const Point middle{taken[i].x, taken[i].y - 6};
+    for (double x = 0; x < kLabelRoom; x += kLineHeight) taken.push_back({middle.x - x, middle.y});
+  }
   for (const Line& line : lines) {
     for (const Spot& spot : line.spots) {
       taken.push_back(frame.at(spot.dram_x, spot.y));
@@ -164,7 +184,7 @@ void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines) {
       const Point at = frame.at(spot.dram_x, spot.y);
       const Point middle{at.x, at.y + (is_last ? -17 : 17)};
       const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
-        return std::fabs(other.x - middle.x) < 22 && std::fabs(other.y - middle.y) < 12;
+        return std::fabs(other.x - middle.x) < 22 && std::fabs(other.y - middle.y) < 15;
       });
       if (is_near || middle.y > frame.y.from - 10 || middle.y < frame.y.to + 10) continue;
       taken.push_back(middle);
@@ -185,7 +205,7 @@ std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, b
                      si_text(top->y, "FLOP/s") + (is_measured ? " measured" : " predicted") +
                      " at N " + std::to_string(length_of(*top->row));
   for (const Roof& roof : roofs.products) {
-    if (roof.name != product_key(*top->row)) continue;
+    if (roof.name != dtype_text(*top->row)) continue;
     text += ", " + percent_text(top->y / roof.per_s) + " of the roof of " + roof.text("FLOP/s");
   }
   return text + ".";
@@ -232,9 +252,9 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     draw_frame(svg, frame, decade_ticks(frame.x, ratio_text, 60), decade_ticks(frame.y, plain),
                "FLOP a byte", "FLOP/s");
     draw_memories(svg, frame, roofs);
-    draw_products(svg, frame, roofs);
+    const std::vector<Point> labels = draw_products(svg, frame, roofs);
     for (const Line& line : lines) draw_line(svg, frame, line);
-    label_ends(svg, frame, lines);
+    label_ends(svg, frame, lines, labels);
     const double legend_top = frame.y.from + kFrameFoot;
     const double height = legend_top + draw_legend(svg, legend_top, legend_of(lines, roofs)) + 10;
     pictures.push_back(
