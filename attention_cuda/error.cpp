@@ -12,9 +12,4 @@ CudaError::CudaError(std::string_view failed_call, std::string_view what_happene
       call(failed_call),
       error(what_happened) {}
 
-std::string_view to_string(Products products) {
-  constexpr std::string_view kNames[] = {"native", "tf32", "tf32x3"};
-  return kNames[static_cast<int>(products)];
-}
-
 }  // namespace flashlab::cuda

@@ -3,102 +3,12 @@
 #include <algorithm>
 
 namespace flashlab::cuda {
-namespace {
-
-/// Indices and tile ends fit in 32 bits.
-constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
-
-std::string words(const Arithmetic& arithmetic) {
-  std::string text(to_string(arithmetic.dtype));
-  if (arithmetic.products != Products::kNative) {
-    text += " with " + std::string(to_string(arithmetic.products)) + " products";
-  }
-  return text;
-}
-
-std::string all_words(const KernelRow& row) {
-  std::string text;
-  for (const Arithmetic& arithmetic : row.arithmetic) {
-    text += (text.empty() ? "" : ", ") + words(arithmetic);
-  }
-  return text;
-}
-
-std::string version(int compute_capability) {
-  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
-}
-
-std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
-  const auto limit = [](std::string_view name, std::int64_t size, std::int64_t most) {
-    return size <= most
-               ? std::nullopt
-               : std::optional(ProblemError(name, std::to_string(size),
-                                            "at most " + std::to_string(most) + " on a GPU"));
-  };
-  if (auto refusal = limit("head_dim", problem.head_dim, kMaxHeadDim)) return refusal;
-  if (auto refusal = limit("seqlen_q", problem.seqlen_q, kMaxLength)) return refusal;
-  if (auto refusal = limit("seqlen_k", problem.seqlen_k, kMaxLength)) return refusal;
-  if (auto refusal = limit("batch", problem.batch, kMaxLength)) return refusal;
-  return limit("num_heads", problem.num_heads, kMaxLength);
-}
-
-std::optional<ProblemError> option_refusal(const KernelRow& row, const AttentionProblem& problem,
-                                           const ExecutionOptions& execution) {
-  if (execution.num_splits < 0) {
-    return ProblemError("num_splits", std::to_string(execution.num_splits), "0 or more");
-  }
-  if (execution.round_statistics &&
-      (row.backward == nullptr || size_in_bytes(problem.dtype) != 2)) {
-    return ProblemError("round_statistics", "true", "a backward pass of bf16 or fp16");
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<ProblemError> why_unsupported(const KernelRow& row, const AttentionProblem& problem,
-                                            const ExecutionOptions& execution,
-                                            int compute_capability) {
-  const Arithmetic wanted{problem.dtype, execution.products};
-  if (std::ranges::find(row.arithmetic, wanted) == row.arithmetic.end()) {
-    return ProblemError("dtype", words(wanted), all_words(row) + " for " + std::string(row.stem));
-  }
-  if (compute_capability < row.min_compute_capability) {
-    return ProblemError(
-        "device", "compute capability " + version(compute_capability),
-        version(row.min_compute_capability) + " or later for " + std::string(row.stem));
-  }
-  if (auto refusal = size_refusal(problem)) return refusal;
-  if (auto refusal = option_refusal(row, problem, execution)) return refusal;
-  if (row.why_not != nullptr) {
-    if (const auto reason = row.why_not(problem, execution)) {
-      return ProblemError("kernel", row.stem, *reason);
-    }
-  }
-  return std::nullopt;
-}
 
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
                              const ExecutionOptions& execution, int compute_capability) {
-  const std::string_view name = find_variant(variant).name;
-  const KernelRow* found = nullptr;
-  std::optional<ProblemError> refusal;
-  for (const KernelRow* const row : kernels()) {
-    if (row->variant != name) continue;
-    if (!execution.kernel.empty() && row->stem != execution.kernel) continue;
-    const auto why = why_unsupported(*row, problem, execution, compute_capability);
-    if (!why) {
-      found = row;
-    } else if (!refusal || refusal->field == "dtype") {  // another reason says more
-      refusal.emplace(*why);
-    }
-  }
-  if (found != nullptr) return *found;
-  if (refusal) throw ProblemError(*refusal);
-  if (!execution.kernel.empty()) {
-    throw ProblemError("kernel", execution.kernel, "a kernel of " + std::string(name));
-  }
-  throw ProblemError("variant", name, "a variant that runs on a GPU");
+  const KernelListing& listing = find_listing(variant, problem, execution, compute_capability);
+  return **std::ranges::find_if(kernels(),
+                                [&](const KernelRow* row) { return row->stem == listing.stem; });
 }
 
 }  // namespace flashlab::cuda

@@ -1,7 +1,6 @@
 #include "compare/rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -34,10 +33,6 @@ void check_mask(const AttentionProblem& problem) {
   }
 }
 
-std::string program_name(std::string_view stem, const AttentionProblem& problem) {
-  return std::string(stem) + (is_causal(problem) ? "_causal" : "");
-}
-
 std::string toy_name(std::string variant) {
   std::replace(variant.begin(), variant.end(), '-', '_');
   return variant;
@@ -63,19 +58,22 @@ class StepTraffic {
               const ToyCounts& counts)
       : problem_(problem), launch_(launch), counts_(counts) {}
 
-  std::int64_t bytes_of(std::string_view array) const {
-    const bool is_element = std::find(launch_.element_arrays.begin(), launch_.element_arrays.end(),
-                                      array) != launch_.element_arrays.end();
-    return is_element ? size_in_bytes(problem_.dtype) : kFloatBytes;
+  std::int64_t bytes_loaded(std::string_view array) const {
+    return bytes_of(array, launch_.elements_loaded);
+  }
+  std::int64_t bytes_stored(std::string_view array) const {
+    return bytes_of(array, launch_.elements_stored);
   }
   std::int64_t heads() const { return problem_.batch * problem_.num_heads; }
 
   Traffic sm() const {
+    if (launch_.moved) return {launch_.moved->read, launch_.moved->written};
     Traffic traffic;
     for (const ArrayCount& array : counts_.arrays) {
-      const std::int64_t bytes = heads() * bytes_of(array.name);
-      traffic.bytes_read += array.loaded * bytes;
-      traffic.bytes_written += (array.stored + array.updated) * bytes;
+      const bool is_shared = launch_.is_per_kv_head && is_of_keys(array.name);
+      const std::int64_t workers = is_shared ? kv_heads() : heads();
+      traffic.bytes_read += array.loaded * workers * bytes_loaded(array.name);
+      traffic.bytes_written += (array.stored + array.updated) * workers * bytes_stored(array.name);
     }
     return traffic;
   }
@@ -85,7 +83,10 @@ class StepTraffic {
     std::int64_t bytes = 0;
     for (const ArrayCount& array : counts_.arrays) {
       if (array.loaded + array.stored + array.updated == 0) continue;
-      bytes += once(array, array.size) / (is_of_keys(array.name) ? launch_.num_launches : 1);
+      const std::int64_t size =
+          array.loaded > 0 ? bytes_loaded(array.name) : bytes_stored(array.name);
+      bytes +=
+          array.size * heads_of(array) * size / (is_of_keys(array.name) ? launch_.num_launches : 1);
     }
     return bytes;
   }
@@ -98,8 +99,12 @@ class StepTraffic {
     for (const ArrayCount& array : counts_.arrays) {
       const std::int64_t size = size_of(array, problem_) * (is_of_keys(array.name) ? 1 : rounds);
       const bool is_there = std::find(in_l2.begin(), in_l2.end(), array.name) != in_l2.end();
-      if (!is_there) traffic.bytes_read += once(array, std::min(array.loaded, size));
-      traffic.bytes_written += once(array, std::min(array.stored + array.updated, size));
+      if (!is_there) {
+        traffic.bytes_read +=
+            std::min(array.loaded, size) * heads_of(array) * bytes_loaded(array.name);
+      }
+      traffic.bytes_written +=
+          std::min(array.stored + array.updated, size) * heads_of(array) * bytes_stored(array.name);
     }
     return traffic;
   }
@@ -113,10 +118,14 @@ class StepTraffic {
   }
 
  private:
-  std::int64_t once(const ArrayCount& array, std::int64_t elements) const {
-    const std::int64_t heads =
-        problem_.batch * (is_of_keys(array.name) ? problem_.num_kv_heads : problem_.num_heads);
-    return elements * heads * bytes_of(array.name);
+  using Names = std::vector<std::string_view>;
+  std::int64_t bytes_of(std::string_view array, const Names& elements) const {
+    const bool is_element = std::find(elements.begin(), elements.end(), array) != elements.end();
+    return is_element ? size_in_bytes(problem_.dtype) : kFloatBytes;
+  }
+  std::int64_t kv_heads() const { return problem_.batch * problem_.num_kv_heads; }
+  std::int64_t heads_of(const ArrayCount& array) const {
+    return is_of_keys(array.name) ? kv_heads() : heads();
   }
 
   const AttentionProblem& problem_;
@@ -148,8 +157,8 @@ Step shape_of(const Call& call, const cuda::LaunchTiles& launch) {
   step.name = launch.name;
   step.num_launches = launch.num_launches;
   step.num_blocks = launch.num_blocks;
-  step.block_q = static_cast<int>(launch.block_q);
-  step.block_kv = static_cast<int>(launch.block_kv);
+  step.block_q = launch.block_q;
+  step.block_kv = launch.block_kv;
   step.num_threads = launch.num_threads;
   step.shared_bytes = launch.shared_bytes;
   if (call.tile && launch.block_q > 0) {  // a block that nobody built
@@ -190,15 +199,16 @@ std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
   for (const cuda::LaunchTiles& launch : kernel.launches) {
     Step step = shape_of(call, launch);
     if (launch.is_counted) {
-      const ToyCounts counts = count_toy(program_name(kernel.toy_program, call.problem),
-                                         parameters_of(call, launch), launch.toy_pass);
+      const ToyCounts counts =
+          count_toy(kernel.toy_program, parameters_of(call, launch), launch.toy_pass);
       const StepTraffic traffic(call.problem, launch, counts);
       step.work.dram = traffic.dram(l2_bytes, in_l2);
       if (!launch.is_library) step.work.sm = traffic.sm();
       set_arithmetic(step.work, counts, traffic.heads());
       in_l2 = traffic.footprint() <= l2_bytes ? traffic.touched() : std::vector<std::string>();
     } else {
-      step.work.sm = Traffic{};
+      step.work.sm = launch.moved ? Traffic{launch.moved->read, launch.moved->written} : Traffic{};
+      step.work.dram = *step.work.sm;
     }
     steps.push_back(std::move(step));
   }
@@ -218,8 +228,8 @@ const cuda::LaunchTiles& main_launch(const cuda::KernelTiles& kernel) {
 Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
                         std::int64_t& workspace_bytes) {
   const cuda::LaunchTiles& launch = main_launch(kernel);
-  const ToyCounts counts =
-      count_toy(program_name(toy_name(call.variant), call.problem), parameters_of(call, launch));
+  const std::string program = toy_name(call.variant) + (is_causal(call.problem) ? "_causal" : "");
+  const ToyCounts counts = count_toy(program, parameters_of(call, launch));
   const StepTraffic traffic(call.problem, launch, counts);
   Work work;
   work.sm = traffic.sm();
@@ -228,7 +238,7 @@ Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
   workspace_bytes = 0;
   for (const ArrayCount& array : counts.arrays) {
     if (array.is_temporary) {
-      workspace_bytes += array.size * traffic.heads() * traffic.bytes_of(array.name);
+      workspace_bytes += array.size * traffic.heads() * kFloatBytes;
     }
   }
   return work;
@@ -286,9 +296,11 @@ std::string to_string(const Tile& tile) {
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet) {
   check_mask(call.problem);
   const GpuSpec& gpu = machine.gpu;
-  const cuda::KernelTiles kernel =
-      cuda::kernel_tiles(call.variant, call.problem, call.products, compute_capability(gpu),
-                         gpu.num_sms, gpu.shared_memory_per_block_bytes);
+  cuda::ExecutionOptions execution;
+  execution.products = call.products;
+  const cuda::KernelTiles kernel = cuda::kernel_tiles(
+      call.variant, call.problem, execution,
+      {compute_capability(gpu), static_cast<int>(gpu.num_sms), gpu.shared_memory_per_block_bytes});
   const std::int64_t element = size_in_bytes(call.problem.dtype);
   Row row;
   set_problem(call, row);

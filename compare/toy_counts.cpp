@@ -22,7 +22,7 @@ const EmbeddedFile* find_file(std::string_view program) {
 template <class Value>
 Value value_or_throw(toy::Result<Value> result, std::string_view program) {
   if (result) return std::move(*result);
-  throw std::invalid_argument(std::string(program) + ".toy: " + result.diagnostics.front().message);
+  throw std::invalid_argument(std::string(program) + ".toy: " + result.diagnostics.front().what);
 }
 
 std::int64_t whole(const toy::Count& count) {

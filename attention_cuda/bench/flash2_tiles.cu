@@ -190,7 +190,11 @@ void time_all(const std::string& arithmetic, std::int64_t head_dim, std::int64_t
   } else if (arithmetic == "fp32") {
     std::vector<Candidate> simt;
     for (const Flash2Fp32Choice& choice : flash2_fp32_choices()) {
-      if (choice.head_dim == head_dim) simt.push_back({std::string(choice.tiles), choice.launch});
+      const Flash2Fp32Shape& shape = choice.shape;
+      if (shape.head_dim != head_dim) continue;
+      simt.push_back({std::to_string(shape.block_q()) + " x " + std::to_string(shape.block_kv) +
+                          ", " + std::to_string(shape.num_warps) + " warps",
+                      choice.launch});
     }
     time_candidates<float>(simt, small);
   } else {

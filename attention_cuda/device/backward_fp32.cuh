@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -20,12 +21,14 @@ namespace flashlab::cuda {
 template <int kPaddedHeadDim>
 struct BackwardConfig {
   static constexpr int kHeadDim = kPaddedHeadDim;
-  static constexpr int kBlock = kHeadDim <= 64 ? 64 : 4096 / kHeadDim;
+  static constexpr BackwardFp32Shape kShape = {kHeadDim};
+  static constexpr int kBlock = kShape.block();
   static constexpr int kBlockQ = kBlock, kBlockKV = kBlock;
-  static constexpr int kHalfThreads = 64, kNumThreads = 2 * kHalfThreads;
+  static constexpr int kHalfThreads = BackwardFp32Shape::kHalfThreads;
+  static constexpr int kNumThreads = BackwardFp32Shape::kNumThreads;
   static constexpr int kBlocksPerSM = 2;
   /// What compute capability 8.6 and 8.9 have; 9.0 has room for two such blocks.
-  static constexpr int kMaxSharedBytes = 99 << 10;
+  static constexpr int kMaxSharedBytes = kLeastSharedBytes;
 
   using QueryTile = SharedTile<float, kBlockQ, kHeadDim>;   // Q, dO
   using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;    // K, V

@@ -13,6 +13,7 @@
 
 #include <cuda_runtime.h>
 
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ptx/convert.cuh"
@@ -21,8 +22,7 @@ namespace flashlab::cuda {
 
 namespace delta_config {
 inline constexpr int kWarpSize = 32;
-inline constexpr int kWarps = 8;
-inline constexpr int kNumThreads = kWarps * kWarpSize;
+inline constexpr int kWarps = DeltaShape::kNumWarps, kNumThreads = DeltaShape::kNumThreads;
 }  // namespace delta_config
 
 /// A number a query, [batch, num_heads, seqlen_q] without gaps.

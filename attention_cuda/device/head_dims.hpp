@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "attention_cuda/detail/tile_shapes.hpp"
+
 namespace flashlab::cuda {
 
 /// Calls work.operator()<kHeadDim>() for the smallest one that head_dim fits.
@@ -13,10 +15,16 @@ void with_head_dim(std::int64_t head_dim, const Work& work) {
   static_cast<void>(head_dim);
   work.template operator()<64>();
 #else
-  if (head_dim <= 32) return work.template operator()<32>();
-  if (head_dim <= 64) return work.template operator()<64>();
-  if (head_dim <= 128) return work.template operator()<128>();
-  work.template operator()<256>();
+  switch (padded_head_dim(head_dim)) {
+    case 32:
+      return work.template operator()<32>();
+    case 64:
+      return work.template operator()<64>();
+    case 128:
+      return work.template operator()<128>();
+    default:
+      return work.template operator()<256>();
+  }
 #endif
 }
 

@@ -30,6 +30,7 @@ struct KeyPassMemory {
                                 2 * Config::WeightTile::kBytes +
                                 SharedStatistics<Config::kBlockQ>::kBytes;
   static_assert(kBytes <= Config::kMaxSharedBytes, "the key pass fits the shared memory");
+  static_assert(kBytes == Config::kShape.key_pass_bytes());
 
   typename Config::KeyTile sK, sV;
   typename Config::QueryTile sQ, sdO;

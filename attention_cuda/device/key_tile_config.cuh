@@ -2,17 +2,10 @@
 // and what follows from them (device/backward_key_tile.cuh).
 #pragma once
 
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
 #include "attention_cuda/device/shared_tile.cuh"
 
 namespace flashlab::cuda {
-
-struct KeyTileShape {
-  int block_q, block_kv, warps, warp_keys;
-  int chunk;       // queries whose S^T and dP^T are in registers at a time
-  int stages;      // of sQ and sdO: 2 load the next tile beside this one's products
-  int warps_q;     // of dQ
-  int min_blocks;  // on a multiprocessor
-};
 
 template <class TensorCoreType, int kPaddedHeadDim, KeyTileShape kShape, bool kIsWithDQ>
 struct KeyTileConfig {
@@ -26,10 +19,9 @@ struct KeyTileConfig {
   static constexpr bool kWithDQ = kIsWithDQ;
 
   static constexpr int kWarpKeys = kShape.warp_keys, kRowTiles = kWarpKeys / 16;
-  static constexpr int kKeyWarps = kBlockKV / kWarpKeys, kColumnWarps = kWarps / kKeyWarps;
+  static constexpr int kKeyWarps = kBlockKV / kWarpKeys, kColumnWarps = kShape.column_warps();
   static constexpr int kWarpColumns = kHeadDim / kColumnWarps;
-  static constexpr bool kSharesScores = kColumnWarps > 1 &&
-                                        sizeof(Element) == 2 && kBlockQ / kColumnWarps % 16 == 0;
+  static constexpr bool kSharesScores = kShape.shares_scores(sizeof(Element));
   static constexpr int kWarpChunk = kSharesScores ? kBlockQ / kColumnWarps : kShape.chunk;
 
   static constexpr int kWarpsQ = kShape.warps_q, kWarpsD = kWarps / kWarpsQ;
@@ -39,13 +31,14 @@ struct KeyTileConfig {
   using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using GradientTile = SharedTile<Element, kBlockKV, kBlockQ>;
-  static constexpr int kGradientTiles = kSharesScores ? 2 : kWithDQ ? kStages : 0;
-  static constexpr int kFactsBytes = 32;  // KeyTileFacts
+  static constexpr int kGradientTiles = kShape.gradient_tiles(sizeof(Element), kWithDQ);
+  static constexpr int kFactsBytes = KeyTileShape::kFactsBytes;
   static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
                                       kGradientTiles * GradientTile::kBytes +
                                       2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
                                       kFactsBytes;
 
+  static_assert(kSharedBytes == kShape.shared_bytes(kHeadDim, sizeof(Element), kWithDQ));
   static_assert(kSharedBytes <= 227 << 10, "shared memory of compute capability 9.0");
   static_assert(kKeyWarps * kWarpKeys == kBlockKV && kColumnWarps * kKeyWarps == kWarps);
   static_assert(kStages == 1 || kStages == 2);

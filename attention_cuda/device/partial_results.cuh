@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/split_kv_shape.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -20,9 +21,7 @@
 
 namespace flashlab::cuda {
 
-inline constexpr int kMergeWarps = 8, kMergeThreads = kMergeWarps * kWarpSize;
-template <int kHeadDim>
-inline constexpr std::size_t kMergeBytes = kMergeWarps*(1 + kHeadDim) * sizeof(float);
+inline constexpr int kMergeWarps = MergeShape::kNumWarps, kMergeThreads = MergeShape::kNumThreads;
 
 /// m and l [rows, num_splits], O [rows, num_splits, head_dim].
 struct PartialResults {

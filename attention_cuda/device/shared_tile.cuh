@@ -118,6 +118,7 @@ class TileStream {
 
  private:
   static_assert(kNumThreads % Tile::kChunks == 0, "a thread keeps its chunk");
+  static_assert(Tile::kRowBytes % 32 == 0, "a sector in two parts would be fetched twice");
   static constexpr int kRowStep = kNumThreads / Tile::kChunks;
   static_assert(Tile::kRows % kRowStep == 0, "each thread takes as many rows");
 

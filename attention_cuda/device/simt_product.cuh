@@ -22,9 +22,6 @@
 
 namespace flashlab::cuda {
 
-inline constexpr int kPadding = 4;        // of tiles that threads fill
-inline constexpr int kCopiedPadding = 8;  // of tiles that cp.async fills
-
 /// Where a lane stands.
 struct LaneGrid {
   int y, x;  // 0 … 3, 0 … 7

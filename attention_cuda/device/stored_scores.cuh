@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "attention_cuda/detail/library_product.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -25,9 +26,6 @@
 #include "attention_cuda/ptx/convert.cuh"
 
 namespace flashlab::cuda {
-
-/// Of the kernels that have a block for each row, and of the copies.
-inline constexpr int kRowThreads = 256;
 
 /// S or P, row-major, a row for each query of each head.
 template <class Element>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace flashlab::cuda::emulation {
 
@@ -29,5 +30,14 @@ struct Statistics {
 
 Statistics statistics();
 void reset_statistics();
+
+/// A launch, as it was asked for.
+struct GridShape {
+  std::int64_t num_blocks = 0, num_threads = 0;  // threads: of a block
+  std::int64_t shared_bytes = 0;                 // dynamic, of a block
+};
+
+/// Every launch since the last reset_statistics, in their order.
+std::vector<GridShape> launched_grids();
 
 }  // namespace flashlab::cuda::emulation

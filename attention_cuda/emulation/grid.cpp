@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <vector>
 
 #include "attention_cuda/emulation/block_runner.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
@@ -19,6 +20,7 @@ Settings settings;
 
 std::mutex statistics_mutex;
 Statistics total;
+std::vector<GridShape> grids;
 
 void add_to_total(const Statistics& more) {
   const std::lock_guard lock(statistics_mutex);
@@ -29,6 +31,12 @@ void add_to_total(const Statistics& more) {
   total.ldmatrices += more.ldmatrices;
   total.ldmatrix_conflicts += more.ldmatrix_conflicts;
   total.cp_async_bytes += more.cp_async_bytes;
+}
+
+void note(const Launch& launch, std::int64_t num_blocks) {
+  const std::lock_guard lock(statistics_mutex);
+  grids.push_back({num_blocks, std::int64_t{launch.block.x} * launch.block.y * launch.block.z,
+                   static_cast<std::int64_t>(launch.shared_bytes)});
 }
 
 BlockRunner& own_runner() {
@@ -48,11 +56,17 @@ Statistics statistics() {
 void reset_statistics() {
   const std::lock_guard lock(statistics_mutex);
   total = {};
+  grids.clear();
+}
+std::vector<GridShape> launched_grids() {
+  const std::lock_guard lock(statistics_mutex);
+  return grids;
 }
 
 void run(const Launch& launch) {
   const std::int64_t num_blocks =
       static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
+  note(launch, num_blocks);
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure;  // the first
 #pragma omp parallel num_threads(settings.num_threads)

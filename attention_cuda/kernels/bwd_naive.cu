@@ -29,6 +29,7 @@
 #include <cmath>
 #include <string>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/detail/library_product.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
@@ -251,20 +252,9 @@ std::size_t bwd_naive_bytes(const AttentionProblem& problem, const ExecutionOpti
 
 void launch_bwd_naive(const BackwardCall& call) { Steps(call).run(); }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative},
-                                      {DataType::kFloat32, Products::kTensorFloat32}};
-
 }  // namespace
 
 extern const KernelRow bwd_naive;
-const KernelRow bwd_naive = {
-    .stem = "bwd_naive",
-    .variant = "bwd-naive",
-    .arithmetic = kArithmetic,
-    .min_compute_capability = 80,
-    .source = "S3, S2",
-    .backward = launch_bwd_naive,
-    .workspace_bytes = bwd_naive_bytes,
-};
+const KernelRow bwd_naive = {listed("bwd_naive"), nullptr, launch_bwd_naive, bwd_naive_bytes};
 
 }  // namespace flashlab::cuda

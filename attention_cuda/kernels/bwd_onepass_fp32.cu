@@ -13,6 +13,7 @@
 // Bits     dK and dV the same every time; dQ is summed in the order of arrival
 // Against  bwd-twopass: five products instead of seven, atomic additions
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -22,7 +23,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kZeroThreads = 256;
+constexpr int kZeroThreads = BackwardFp32Shape::kZeroThreads;
 
 __global__ void __launch_bounds__(kZeroThreads)
     zero_dQ_kernel(const DeviceTensor<float> dQ, const Sizes sizes) {
@@ -75,19 +76,10 @@ void launch_bwd_onepass_fp32(const BackwardCall& call) {
   });
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow bwd_onepass_fp32;
-const KernelRow bwd_onepass_fp32 = {
-    .stem = "bwd_onepass_fp32",
-    .variant = "bwd-onepass",
-    .arithmetic = kArithmetic,
-    .min_compute_capability = 80,
-    .source = "Dao 2023, FlashAttention-2, Algorithm 2",
-    .backward = launch_bwd_onepass_fp32,
-    .workspace_bytes = bwd_onepass_fp32_bytes,
-};
+const KernelRow bwd_onepass_fp32 = {listed("bwd_onepass_fp32"), nullptr, launch_bwd_onepass_fp32,
+                                    bwd_onepass_fp32_bytes};
 
 }  // namespace flashlab::cuda

@@ -20,6 +20,7 @@
 // Bits     the same every time
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
 // Source   S2, option 2
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -35,6 +36,7 @@ struct QueryPassMemory {
                                 Config::WeightTile::kBytes +
                                 SharedStatistics<Config::kBlockQ>::kBytes;
   static_assert(kBytes <= Config::kMaxSharedBytes, "the query pass fits the shared memory");
+  static_assert(kBytes == Config::kShape.query_pass_bytes());
 
   typename Config::QueryTile sQ, sdO;
   float* both_sK;
@@ -191,19 +193,10 @@ void launch_bwd_twopass_fp32(const BackwardCall& call) {
   });
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow bwd_twopass_fp32;
-const KernelRow bwd_twopass_fp32 = {
-    .stem = "bwd_twopass_fp32",
-    .variant = "bwd-twopass",
-    .arithmetic = kArithmetic,
-    .min_compute_capability = 80,
-    .source = "S2, option 2",
-    .backward = launch_bwd_twopass_fp32,
-    .workspace_bytes = bwd_twopass_fp32_bytes,
-};
+const KernelRow bwd_twopass_fp32 = {listed("bwd_twopass_fp32"), nullptr, launch_bwd_twopass_fp32,
+                                    bwd_twopass_fp32_bytes};
 
 }  // namespace flashlab::cuda

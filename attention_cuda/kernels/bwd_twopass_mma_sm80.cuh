@@ -19,6 +19,7 @@
 
 #include <cstdint>
 
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/backward_key_tile.cuh"
 #include "attention_cuda/device/backward_launch.cuh"
@@ -26,14 +27,6 @@
 #include "attention_cuda/device/launch.cuh"
 
 namespace flashlab::cuda {
-
-/// How a block of the dQ pass works through the keys of its query tile.
-struct QueryTileShape {
-  int warps, warp_queries, block_kv;
-  int chunk;       // keys whose S and dP are in registers at a time
-  int stages;      // of sK and sV: 2 load the next tile beside this one's products
-  int min_blocks;  // on a multiprocessor
-};
 
 template <class TensorCoreType, int kPaddedHeadDim, QueryTileShape kShape>
 struct QueryTileConfig {
@@ -47,7 +40,8 @@ struct QueryTileConfig {
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
   static constexpr int kSharedBytes = 2 * QueryTile::kBytes + 2 * kStages * KeyTile::kBytes;
-  static_assert(kSharedBytes <= 99 << 10);
+  static_assert(kSharedBytes == kShape.shared_bytes(kHeadDim, sizeof(Element)));
+  static_assert(kSharedBytes <= kLeastSharedBytes);
   static_assert(kBlockKV % kChunk == 0 && kChunk % 16 == 0 && (kStages == 1 || kStages == 2));
 };
 
@@ -235,7 +229,7 @@ template <class QueryConfig, class KeyConfig>
 void launch_bwd_twopass_mma(const BackwardCall& call) {
   using namespace bwd_twopass_mma;
   using Element = typename QueryConfig::Element;
-  static_assert(KeyConfig::kSharedBytes <= 99 << 10);
+  static_assert(KeyConfig::kSharedBytes <= kLeastSharedBytes);
   const AttentionProblem& problem = call.problem;
   const Arrays workspace = arrays(problem, call.options, call.workspace);
   auto arguments = backward_arguments<Element>(call);

@@ -24,6 +24,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
@@ -39,10 +41,10 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumWarps = 4, kNumThreads = kNumWarps * kWarpSize;
-constexpr int kBlockQ = 64;
-constexpr int kBlockKV = kWarpSize;  // a key a lane
-constexpr int kStartThreads = 256;
+constexpr int kNumWarps = Flash1Shape::kNumWarps, kNumThreads = Flash1Shape::kNumThreads;
+constexpr int kBlockQ = Flash1Shape::kBlockQ, kBlockKV = Flash1Shape::kBlockKV;
+constexpr int kStartThreads = Flash1Shape::kStartThreads;
+static_assert(kBlockKV == kWarpSize, "a key a lane");
 
 /// m and l, [batch, num_heads, seqlen_q] each.
 struct Statistics {
@@ -62,6 +64,8 @@ template <int kHeadDim>
 struct Tiles {
   static constexpr int kBytes = KeyTile<kHeadDim>::kBytes + ValueTile<kHeadDim>::kBytes +
                                 QueryRows<kHeadDim>::kBytes + 2 * kBlockQ * 4;
+  static_assert(kBytes == Flash1Shape::shared_bytes(kHeadDim));
+
   KeyTile<kHeadDim> sK;
   ValueTile<kHeadDim> sV;
   QueryRows<kHeadDim> sQ;
@@ -253,17 +257,9 @@ void launch_flash1(const ForwardCall& call) {
   }
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow flash1;
-const KernelRow flash1 = {.stem = "flash1",
-                          .variant = "flash1",
-                          .arithmetic = kArithmetic,
-                          .min_compute_capability = 80,
-                          .source = "Dao et al. 2022, FlashAttention, Algorithm 1",
-                          .forward = launch_flash1,
-                          .workspace_bytes = flash1_workspace_bytes};
+const KernelRow flash1 = {listed("flash1"), launch_flash1, nullptr, flash1_workspace_bytes};
 
 }  // namespace flashlab::cuda

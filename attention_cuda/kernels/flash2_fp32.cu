@@ -21,10 +21,13 @@
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "attention_cuda/detail/flash2_fp32_choices.hpp"
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/padded_tile.cuh"
@@ -48,10 +51,10 @@ struct Config {
   static constexpr int kBlockQ = kNumWarps * kWarpRows, kBlockKV = kBlockKVValue;
   static constexpr int kUnroll = 2;  // times 4 of a product's depth; more does not fit the cache
 
-  using QTile = PaddedTile<kBlockQ, kHeadDim, kCopiedPadding>;
+  using QTile = PaddedTile<kBlockQ, kHeadDim, Flash2Fp32Shape::kQPadding>;
   using KTile = SharedTile<float, kBlockKV, kHeadDim>;
   using VTile = PaddedTile<kBlockKV, kHeadDim, 0>;
-  using PTile = PaddedTile<kBlockQ, kBlockKV, kPadding>;
+  using PTile = PaddedTile<kBlockQ, kBlockKV, Flash2Fp32Shape::kPPadding>;
   static constexpr int kSharedBytes = QTile::kBytes + KTile::kBytes + VTile::kBytes + PTile::kBytes;
 
   static_assert(kHeadDim % 32 == 0, "a lane has four columns of O at a time");
@@ -287,52 +290,40 @@ void launch_tiles(const ForwardCall& call) {
          forward_arguments<float>(call), static_cast<int>(num_q_tiles));
 }
 
-template <class Config>
-constexpr Flash2Fp32Choice choice(std::string_view tiles) {
-  return {tiles, Config::kHeadDim, Config::kSharedBytes, &launch_tiles<Config>};
+template <Flash2Fp32Shape kShape>
+constexpr Flash2Fp32Choice choice() {
+  using ThisConfig = Config<kShape.head_dim, kShape.num_warps, kShape.rows_per_thread,
+                            kShape.block_kv, kShape.min_blocks>;
+  static_assert(ThisConfig::kSharedBytes == kShape.shared_bytes());
+  static_assert(ThisConfig::kBlockQ == kShape.block_q());
+  return {kShape, &launch_tiles<ThisConfig>};
 }
 
-// A block of compute capability 8.6 or 8.9 has 99 KiB: the last of each head_dim fits.
-constexpr Flash2Fp32Choice kChoices[] = {
-    choice<Config<32, 4, 8, 64, 3>>("128 x 64, 4 warps"),
-    choice<Config<64, 4, 8, 64, 2>>("128 x 64, 4 warps"),
-    choice<Config<64, 8, 4, 64, 2>>("128 x 64, 8 warps"),
-    choice<Config<64, 4, 8, 32, 3>>("128 x 32, 4 warps"),
-    choice<Config<128, 8, 4, 64, 1>>("128 x 64, 8 warps"),
-    choice<Config<128, 8, 8, 32, 1>>("256 x 32, 8 warps"),
-    choice<Config<128, 4, 4, 32, 2>>("64 x 32, 4 warps"),
-    choice<Config<256, 8, 4, 32, 1>>("128 x 32, 8 warps"),
-    choice<Config<256, 4, 2, 16, 1>>("32 x 16, 4 warps"),
-};
+template <int... kIndices>
+constexpr auto choices(std::integer_sequence<int, kIndices...>) {
+  return std::array{choice<kFlash2Fp32Shapes[kIndices]>()...};
+}
+constexpr auto kChoices = choices(std::make_integer_sequence<int, kNumFlash2Fp32Shapes>());
 
 void launch_flash2_fp32(const ForwardCall& call) {
   int device = 0, shared_bytes = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
-  for (const Flash2Fp32Choice& choice : kChoices) {
-    if (call.problem.head_dim <= choice.head_dim &&
-        choice.shared_bytes <= static_cast<std::size_t>(shared_bytes)) {
-      return choice.launch(call);
-    }
+  const int chosen = flash2_fp32_shape(call.problem.head_dim, shared_bytes);
+  if (chosen < 0) {
+    throw ProblemError("flash2_fp32",
+                       std::to_string(shared_bytes) + " bytes of shared memory a block",
+                       "more of them for this head_dim");
   }
-  throw ProblemError("flash2_fp32",
-                     std::to_string(shared_bytes) + " bytes of shared memory a block",
-                     "more of them for this head_dim");
+  kChoices[static_cast<std::size_t>(chosen)].launch(call);
 }
-
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
 
 }  // namespace
 
 std::span<const Flash2Fp32Choice> flash2_fp32_choices() { return kChoices; }
 
 extern const KernelRow flash2_fp32;
-const KernelRow flash2_fp32 = {.stem = "flash2_fp32",
-                               .variant = "flash2",
-                               .arithmetic = kArithmetic,
-                               .min_compute_capability = 80,
-                               .source = "Dao 2023, FlashAttention-2, Algorithm 1",
-                               .forward = launch_flash2_fp32};
+const KernelRow flash2_fp32 = {listed("flash2_fp32"), launch_flash2_fp32};
 
 }  // namespace flashlab::cuda

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
@@ -45,7 +46,15 @@ struct Flash2Config {
   using KVTile = SharedTile<Element, kBlockKV, kHeadDim>;
   static constexpr int kSharedBytes = QTile::kBytes + 4 * KVTile::kBytes;
   static_assert(kBlockKV % 16 == 0 && kHeadDim % 16 == 0);
-  static_assert(kSharedBytes <= 99 << 10, "compute capability 8.6 and 8.9 have 99 KiB");
+  static_assert(kSharedBytes <= kLeastSharedBytes);
+};
+
+template <class Unit, int kHeadDim, Flash2Shape kShape>
+struct Flash2ConfigOf : Flash2Config<Unit, kHeadDim, kShape.num_warps, kShape.row_tiles,
+                                     kShape.block_kv, kShape.keeps_queries, kShape.min_blocks> {
+  static_assert(Flash2ConfigOf::kBlockQ == kShape.block_q() &&
+                Flash2ConfigOf::kSharedBytes ==
+                    kShape.shared_bytes(kHeadDim, sizeof(typename Unit::Element)));
 };
 
 /// Whether rows can be copied 16 bytes at a time.

@@ -1,5 +1,6 @@
 // flash2 forward of fp32 tensors on tensor cores, their operands rounded to tf32 or split in two:
 // see flash2_mma_sm80.cuh.
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
 #include "attention_cuda/registry.hpp"
@@ -9,18 +10,8 @@ namespace {
 
 constexpr std::string_view kStem = "flash2_mma_tf32_sm80";
 
-/// The tiles by head_dim: rows are twice as long as 16-bit ones, and 99 KiB have to do.
 template <class Unit, int kHeadDim>
-struct Tiles;
-//                                     warps, row tiles, keys, Q in registers, blocks an SM
-template <class Unit>
-struct Tiles<Unit, 32> : Flash2Config<Unit, 32, 4, 2, 32, false, 2> {};
-template <class Unit>
-struct Tiles<Unit, 64> : Flash2Config<Unit, 64, 4, 2, 32, false, 2> {};
-template <class Unit>
-struct Tiles<Unit, 128> : Flash2Config<Unit, 128, 4, 1, 32, false, 2> {};
-template <class Unit>
-struct Tiles<Unit, 256> : Flash2Config<Unit, 256, 2, 1, 16, false, 2> {};
+struct Tiles : Flash2ConfigOf<Unit, kHeadDim, kFlash2ShapesTf32[head_dim_index(kHeadDim)]> {};
 
 void launch_flash2_mma_tf32_sm80(const ForwardCall& call) {
   with_head_dim(call.problem.head_dim, [&]<int kHeadDim>() {
@@ -32,17 +23,10 @@ void launch_flash2_mma_tf32_sm80(const ForwardCall& call) {
   });
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kTensorFloat32},
-                                      {DataType::kFloat32, Products::kTensorFloat32x3}};
-
 }  // namespace
 
 extern const KernelRow flash2_mma_tf32_sm80;
-const KernelRow flash2_mma_tf32_sm80 = {kStem,
-                                        "flash2",
-                                        kArithmetic,
-                                        80,
-                                        "Dao 2023, FlashAttention-2, Algorithm 1",
+const KernelRow flash2_mma_tf32_sm80 = {listed("flash2_mma_tf32_sm80"),
                                         launch_flash2_mma_tf32_sm80};
 
 }  // namespace flashlab::cuda

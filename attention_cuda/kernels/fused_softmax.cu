@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -30,9 +31,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kReduceFloats = kRowThreads / kWarpSize;
-constexpr int kMostStoredKeys =
-    static_cast<int>(kSharedBytesWithoutAsking / sizeof(float)) - kReduceFloats;
+static_assert((kMostStoredKeys + kReduceFloats) * sizeof(float) <= kSharedBytesWithoutAsking);
 
 /// A row's scores after scaling, in shared memory if they are stored there.
 template <bool kIsStored>
@@ -118,20 +117,10 @@ void launch_fused_softmax(const ForwardCall& call) {
   }
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative},
-                                      {DataType::kFloat32, Products::kTensorFloat32},
-                                      {DataType::kBFloat16, Products::kNative},
-                                      {DataType::kFloat16, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow fused_softmax;
-const KernelRow fused_softmax = {.stem = "fused_softmax",
-                                 .variant = "fused-softmax",
-                                 .arithmetic = kArithmetic,
-                                 .min_compute_capability = 80,
-                                 .source = "toymachine/programs/fused_softmax.toy",
-                                 .forward = launch_fused_softmax,
-                                 .workspace_bytes = stored_scores_bytes};
+const KernelRow fused_softmax = {listed("fused_softmax"), launch_fused_softmax, nullptr,
+                                 stored_scores_bytes};
 
 }  // namespace flashlab::cuda

@@ -23,6 +23,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -35,7 +36,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr std::size_t kReduceBytes = kRowThreads / kWarpSize * sizeof(float);
+constexpr std::size_t kReduceBytes = kReduceFloats * sizeof(float);
 
 __device__ __forceinline__ int first_key() { return static_cast<int>(threadIdx.x); }
 
@@ -153,20 +154,9 @@ void launch_naive(const ForwardCall& call) {
   }
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative},
-                                      {DataType::kFloat32, Products::kTensorFloat32},
-                                      {DataType::kBFloat16, Products::kNative},
-                                      {DataType::kFloat16, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow naive;
-const KernelRow naive = {.stem = "naive",
-                         .variant = "naive",
-                         .arithmetic = kArithmetic,
-                         .min_compute_capability = 80,
-                         .source = "S0, eager",
-                         .forward = launch_naive,
-                         .workspace_bytes = stored_scores_bytes};
+const KernelRow naive = {listed("naive"), launch_naive, nullptr, stored_scores_bytes};
 
 }  // namespace flashlab::cuda

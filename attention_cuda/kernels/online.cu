@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -27,7 +28,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumWarps = 4;
+constexpr int kNumWarps = kQueryWarps;
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kNumWarps* kWarpSize)
@@ -73,16 +74,9 @@ void launch_online(const ForwardCall& call) {
   });
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow online;
-const KernelRow online = {.stem = "online",
-                          .variant = "online",
-                          .arithmetic = kArithmetic,
-                          .min_compute_capability = 80,
-                          .source = "Milakov and Gimelshein 2018, algorithm 3; S3",
-                          .forward = launch_online};
+const KernelRow online = {listed("online"), launch_online};
 
 }  // namespace flashlab::cuda

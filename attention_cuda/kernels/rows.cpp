@@ -1,4 +1,4 @@
-// The table of kernels. A new one: its file in this folder, its name here twice.
+// The kernels, in the order of detail/kernel_listings.hpp, which says what else a new one needs.
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -18,10 +18,11 @@
 // Source     Dao et al. 2023, Flash-Decoding; S3, merging tiles
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/split_kv_shape.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/four_columns.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -36,19 +37,15 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumThreads = 128;
-constexpr int kMostRows = 8;     // of a block
-constexpr int kBlocksPerSm = 4;  // that the launcher tries to have
-constexpr int kFewestKeys = 64;  // fewer are not worth a split of their own
+constexpr int kNumThreads = SplitKvShape::kNumThreads;
 
 template <int kHeadDimValue, int kRowsValue>
 struct Config {
-  static constexpr int kHeadDim = kHeadDimValue, kRows = kRowsValue;
-  static constexpr int kLanes = kHeadDim / 4 < kWarpSize ? kHeadDim / 4 : kWarpSize;
-  static constexpr int kVectors = kHeadDim / 4 / kLanes;  // of four columns, a lane
-  static constexpr int kGroups = kNumThreads / kLanes;    // of lanes
-  static constexpr int kKeys = 4 / kVectors;              // that a group takes at once
-  static constexpr int kSharedBytes = kGroups * kRows * (kHeadDim + 2) * 4;
+  static constexpr SplitKvShape kShape = {kHeadDimValue, kRowsValue};
+  static constexpr int kHeadDim = kShape.head_dim, kRows = kShape.rows;
+  static constexpr int kLanes = kShape.lanes(), kVectors = kShape.vectors();
+  static constexpr int kGroups = kShape.groups(), kKeys = kShape.keys();
+  static constexpr int kSharedBytes = kShape.shared_bytes();
   static_assert(kSharedBytes <= static_cast<int>(kSharedBytesWithoutAsking));
 };
 
@@ -251,23 +248,12 @@ __global__ void __launch_bounds__(kNumThreads)
 
 // ------------------------------------------------------------------------------------- launcher
 
-/// Blocks of one split.
-std::int64_t num_row_groups(const AttentionProblem& problem) {
-  const std::int64_t rows = problem.heads_per_kv_head() * problem.seqlen_q;
-  return problem.batch * problem.num_kv_heads * (rows == 1 ? 1 : ceil_div(rows, kMostRows));
-}
-
 int num_splits(const AttentionProblem& problem, const ExecutionOptions& options) {
-  if (options.num_splits > 0) return options.num_splits;
-  const std::int64_t num_blocks = num_row_groups(problem);
-  if (num_blocks == 0) return 1;
   int device = 0, num_sms = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  const std::int64_t wanted = num_sms * kBlocksPerSm / num_blocks;
-  const std::int64_t most = problem.seqlen_k / kFewestKeys;
-  return static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
+  return split_kv_splits(problem, options.num_splits, num_sms);
 }
 
 PartialResults partial_results_in(Workspace& workspace, const AttentionProblem& problem,
@@ -289,7 +275,7 @@ std::size_t split_kv_workspace_bytes(const AttentionProblem& problem,
 template <class Config>
 void launch_splits(const ForwardCall& call, const PartialResults& partial) {
   launch(call, "split_kv", split_kv_kernel<Config>,
-         {num_row_groups(call.problem) * partial.num_splits, kNumThreads,
+         {split_kv_row_groups(call.problem) * partial.num_splits, kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
          forward_arguments<float>(call), partial);
 }
@@ -300,28 +286,20 @@ void launch_split_kv(const ForwardCall& call) {
   Workspace workspace(call.workspace);
   const PartialResults partial = partial_results_in(workspace, problem, call.options);
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
-    if (problem.heads_per_kv_head() * problem.seqlen_q == 1) {
+    if (split_kv_rows(problem) == 1) {
       launch_splits<Config<kHeadDim, 1>>(call, partial);
     } else {
-      launch_splits<Config<kHeadDim, kMostRows>>(call, partial);
+      launch_splits<Config<kHeadDim, SplitKvShape::kMostRows>>(call, partial);
     }
     launch(call, "split_kv_merge", merge_partial_results_kernel<kHeadDim>,
-           {num_rows, kMergeThreads, kMergeBytes<kHeadDim>}, forward_arguments<float>(call),
-           partial);
+           {num_rows, kMergeThreads, MergeShape::shared_bytes(kHeadDim)},
+           forward_arguments<float>(call), partial);
   });
 }
-
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
 
 }  // namespace
 
 extern const KernelRow split_kv;
-const KernelRow split_kv = {.stem = "split_kv",
-                            .variant = "split-kv",
-                            .arithmetic = kArithmetic,
-                            .min_compute_capability = 80,
-                            .source = "Dao et al. 2023, Flash-Decoding",
-                            .forward = launch_split_kv,
-                            .workspace_bytes = split_kv_workspace_bytes};
+const KernelRow split_kv = {listed("split_kv"), launch_split_kv, nullptr, split_kv_workspace_bytes};
 
 }  // namespace flashlab::cuda

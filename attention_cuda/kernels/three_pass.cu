@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -26,7 +27,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumWarps = 4;
+constexpr int kNumWarps = kQueryWarps;
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kNumWarps* kWarpSize)
@@ -82,16 +83,9 @@ void launch_three_pass(const ForwardCall& call) {
   });
 }
 
-constexpr Arithmetic kArithmetic[] = {{DataType::kFloat32, Products::kNative}};
-
 }  // namespace
 
 extern const KernelRow three_pass;
-const KernelRow three_pass = {.stem = "three_pass",
-                              .variant = "three-pass",
-                              .arithmetic = kArithmetic,
-                              .min_compute_capability = 80,
-                              .source = "safe softmax; toymachine/programs/three_pass.toy",
-                              .forward = launch_three_pass};
+const KernelRow three_pass = {listed("three_pass"), launch_three_pass};
 
 }  // namespace flashlab::cuda

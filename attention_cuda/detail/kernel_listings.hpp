@@ -1,0 +1,50 @@
+// The table behind kernel_listings(). A new kernel: a row here, its file in kernels/, its name
+// twice in kernels/rows.cpp, its launches in detail/forward_launches.cpp or backward_launches.cpp.
+#pragma once
+
+#include "attention_cuda/kernel_listing.hpp"
+
+namespace flashlab::cuda {
+
+inline constexpr Arithmetic kFp32[] = {{DataType::kFloat32, Products::kNative}};
+inline constexpr Arithmetic k16Bits[] = {{DataType::kBFloat16, Products::kNative},
+                                         {DataType::kFloat16, Products::kNative}};
+inline constexpr Arithmetic kTf32[] = {{DataType::kFloat32, Products::kTensorFloat32},
+                                       {DataType::kFloat32, Products::kTensorFloat32x3}};
+inline constexpr Arithmetic kLibraryFp32[] = {{DataType::kFloat32, Products::kNative},
+                                              {DataType::kFloat32, Products::kTensorFloat32}};
+inline constexpr Arithmetic kLibrary[] = {{DataType::kFloat32, Products::kNative},
+                                          {DataType::kFloat32, Products::kTensorFloat32},
+                                          {DataType::kBFloat16, Products::kNative},
+                                          {DataType::kFloat16, Products::kNative}};
+
+inline constexpr std::string_view kForwardSource = "Dao 2023, FlashAttention-2, Algorithm 1",
+                                  kBackwardSource = "Dao 2023, FlashAttention-2, Algorithm 2";
+
+inline constexpr KernelListing kKernelListings[] = {
+    {"naive", "naive", kLibrary, 80, "S0, eager"},
+    {"fused_softmax", "fused-softmax", kLibrary, 80, "toymachine/programs/fused_softmax.toy"},
+    {"three_pass", "three-pass", kFp32, 80, "safe softmax; toymachine/programs/three_pass.toy"},
+    {"online", "online", kFp32, 80, "Milakov and Gimelshein 2018, algorithm 3; S3"},
+    {"flash1", "flash1", kFp32, 80, "Dao et al. 2022, FlashAttention, Algorithm 1"},
+    {"flash2_fp32", "flash2", kFp32, 80, kForwardSource},
+    {"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource},
+    {"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource},
+    {"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
+    {"bwd_naive", "bwd-naive", kLibraryFp32, 80, "S3, S2"},
+    {"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource},
+    {"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource},
+    {"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource},
+    {"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "S2, option 2"},
+    {"bwd_twopass_mma_sm80", "bwd-twopass", k16Bits, 80, kBackwardSource},
+    {"bwd_twopass_mma_tf32_sm80", "bwd-twopass", kTf32, 80, kBackwardSource}};
+
+/// The row of a kernel file. Does not compile where there is none.
+consteval KernelListing listed(std::string_view stem) {
+  for (const KernelListing& kernel : kKernelListings) {
+    if (kernel.stem == stem) return kernel;
+  }
+  throw "no row for this kernel file";
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,112 @@
+#include "attention_cuda/kernel_listing.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "attention_cuda/detail/kernel_listings.hpp"
+
+namespace flashlab::cuda {
+namespace {
+
+/// Indices and tile ends fit in 32 bits.
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
+
+std::string words(const Arithmetic& arithmetic) {
+  std::string text(to_string(arithmetic.dtype));
+  if (arithmetic.products != Products::kNative) {
+    text += " with " + std::string(to_string(arithmetic.products)) + " products";
+  }
+  return text;
+}
+
+std::string all_words(const KernelListing& kernel) {
+  std::string text;
+  for (const Arithmetic& arithmetic : kernel.arithmetic) {
+    text += (text.empty() ? "" : ", ") + words(arithmetic);
+  }
+  return text;
+}
+
+std::string version(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
+  const auto limit = [](std::string_view name, std::int64_t size, std::int64_t most) {
+    return size <= most
+               ? std::nullopt
+               : std::optional(ProblemError(name, std::to_string(size),
+                                            "at most " + std::to_string(most) + " on a GPU"));
+  };
+  if (auto refusal = limit("head_dim", problem.head_dim, kMaxHeadDim)) return refusal;
+  if (auto refusal = limit("seqlen_q", problem.seqlen_q, kMaxLength)) return refusal;
+  if (auto refusal = limit("seqlen_k", problem.seqlen_k, kMaxLength)) return refusal;
+  if (auto refusal = limit("batch", problem.batch, kMaxLength)) return refusal;
+  return limit("num_heads", problem.num_heads, kMaxLength);
+}
+
+std::optional<ProblemError> option_refusal(const KernelListing& kernel,
+                                           const AttentionProblem& problem,
+                                           const ExecutionOptions& execution) {
+  if (execution.num_splits < 0) {
+    return ProblemError("num_splits", std::to_string(execution.num_splits), "0 or more");
+  }
+  if (execution.round_statistics &&
+      (find_variant(kernel.variant).pass != Pass::kBackward || size_in_bytes(problem.dtype) != 2)) {
+    return ProblemError("round_statistics", "true", "a backward pass of bf16 or fp16");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Products products) {
+  constexpr std::string_view kNames[] = {"native", "tf32", "tf32x3"};
+  return kNames[static_cast<int>(products)];
+}
+
+std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
+                                            const AttentionProblem& problem,
+                                            const ExecutionOptions& execution,
+                                            int compute_capability) {
+  const Arithmetic wanted{problem.dtype, execution.products};
+  if (std::ranges::find(kernel.arithmetic, wanted) == kernel.arithmetic.end()) {
+    return ProblemError("dtype", words(wanted),
+                        all_words(kernel) + " for " + std::string(kernel.stem));
+  }
+  if (compute_capability < kernel.min_compute_capability) {
+    return ProblemError(
+        "device", "compute capability " + version(compute_capability),
+        version(kernel.min_compute_capability) + " or later for " + std::string(kernel.stem));
+  }
+  if (auto refusal = size_refusal(problem)) return refusal;
+  if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
+  return std::nullopt;
+}
+
+std::span<const KernelListing> kernel_listings() { return kKernelListings; }
+
+const KernelListing& find_listing(std::string_view variant, const AttentionProblem& problem,
+                                  const ExecutionOptions& execution, int compute_capability) {
+  const std::string_view name = find_variant(variant).name;
+  const KernelListing* found = nullptr;
+  std::optional<ProblemError> refusal;
+  for (const KernelListing& kernel : kKernelListings) {
+    if (kernel.variant != name) continue;
+    if (!execution.kernel.empty() && kernel.stem != execution.kernel) continue;
+    const auto why = why_unsupported(kernel, problem, execution, compute_capability);
+    if (!why) {
+      found = &kernel;
+    } else if (!refusal || refusal->field == "dtype") {  // another reason says more
+      refusal.emplace(*why);
+    }
+  }
+  if (found != nullptr) return *found;
+  if (refusal) throw ProblemError(*refusal);
+  if (!execution.kernel.empty()) {
+    throw ProblemError("kernel", execution.kernel, "a kernel of " + std::string(name));
+  }
+  throw ProblemError("variant", name, "a variant that runs on a GPU");
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,154 @@
+#include "cli/compare_output.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/failure.hpp"
+#include "cli/files.hpp"
+#include "compare/ncu_file.hpp"
+#include "compare/peers.hpp"
+#include "compare/report_html.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+
+Failure file_failure(const std::string& file, const std::string& what) {
+  return request_failure(printable(file) + ": " + printable(what));
+}
+
+std::string read_whole(const std::string& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) throw file_failure(file, "no such file");
+  if (!std::filesystem::is_regular_file(status)) throw file_failure(file, "no regular file");
+  if (std::filesystem::file_size(file, error) > kMostBytes) {
+    throw Failure(kExitLimit, "flashlab: error: " + printable(file) + ": more than 64 MiB\n");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.eof() && !stream) throw file_failure(file, "cannot be read");
+  return text;
+}
+
+std::string names_of_committed() {
+  std::string names;
+  for (const std::string& name : compare::committed_results()) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+/// What a file holds; its errors with its name.
+template <class Parse>
+auto parsed(const std::string& file, const Parse& parse) {
+  const std::string text = read_whole(file);
+  try {
+    return parse(text);
+  } catch (const std::runtime_error& error) {  // ResultFileError, NcuFileError
+    throw file_failure(file, error.what());
+  }
+}
+
+void take(std::optional<compare::Measurement>& measured, const compare::Measurement& counters) {
+  if (!measured) measured.emplace();
+  measured->dram = counters.dram;
+  measured->sm = counters.sm;
+  measured->tensor_percent = counters.tensor_percent;
+  measured->exp_percent = counters.exp_percent;
+  measured->issue_percent = counters.issue_percent;
+  measured->shared_percent = counters.shared_percent;
+  measured->why_no_counters = counters.why_no_counters;
+}
+
+compare::ReportOptions report_options(const CompareFlags& flags,
+                                      const compare::Comparison& comparison) {
+  compare::ReportOptions options;
+  const auto spec = compare::find_gpu(comparison.gpu_key);
+  if (!spec) throw request_failure("nobody listed the GPU '" + printable(comparison.gpu_key) + "'");
+  options.sheet = compare::machine_model(*spec);
+  options.machine = compare::machine_model(*spec, comparison.calibration);
+  if (!flags.peers.empty()) {
+    options.peers = parsed(flags.peers, [&](const std::string& text) {
+      return compare::parse_peers(text, comparison.rows);
+    });
+  }
+  return options;
+}
+
+}  // namespace
+
+compare::Comparison read_comparison(const std::string& file) {
+  if (!std::filesystem::exists(file)) {
+    if (const auto text = compare::committed_result(file)) return compare::parse_comparison(*text);
+    const std::string known = names_of_committed();
+    throw request_failure(printable(file) + ": no such file",
+                          known.empty() ? "a file that --json wrote"
+                                        : "a file that --json wrote, or one of " + known);
+  }
+  return parsed(file, compare::parse_comparison);
+}
+
+compare::Calibration read_calibration(const std::string& file) {
+  return parsed(file, compare::parse_calibration);
+}
+
+void take_ncu_counters(const std::string& file, compare::Row& row) {
+  std::vector<std::string> names;
+  for (const compare::Step& step : row.steps) names.push_back(step.name);
+  const auto launches = parsed(
+      file, [&](const std::string& text) { return compare::parse_ncu_launches(text, names); });
+  bool is_any = false;
+  std::vector<compare::CountedLaunch> counted;
+  for (const compare::CountedRange& range : compare::together(launches)) {
+    const auto step = std::find_if(row.steps.begin(), row.steps.end(),
+                                   [&](const auto& s) { return s.name == range.name; });
+    if (step == row.steps.end()) continue;
+    take(step->measured, range.counters);
+    is_any = true;
+  }
+  if (!is_any) {
+    throw file_failure(file, "no launch of " + key_of(row) + ", whose kernels are " +
+                                 nlohmann::json(names).dump());
+  }
+  for (const compare::CountedLaunch& launch : launches) {
+    if (std::find(names.begin(), names.end(), launch.name) == names.end()) continue;
+    counted.push_back(launch);
+    counted.back().name = "call";
+  }
+  take(row.measured, compare::together(counted).front().counters);
+}
+
+void write_json(const std::string& file, const compare::Comparison& comparison) {
+  if (file.empty()) return;
+  write_file(file, [&](std::ostream& out) { out << compare::to_json(comparison).dump(1) << "\n"; });
+}
+
+void write_csv(const std::string& file, const compare::Comparison& comparison) {
+  if (file.empty()) return;
+  write_file(file, [&](std::ostream& out) { out << compare::to_csv(comparison); });
+}
+
+void write_pictures(const CompareFlags& flags, const compare::Comparison& comparison) {
+  if (flags.html.empty() && flags.svg.empty()) return;
+  const compare::ReportOptions options = report_options(flags, comparison);
+  if (!flags.html.empty()) {
+    write_file(flags.html,
+               [&](std::ostream& out) { compare::write_report(out, comparison, options); });
+  }
+  if (flags.svg.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(flags.svg, error);
+  if (!std::filesystem::is_directory(flags.svg)) throw file_failure(flags.svg, "no folder");
+  for (const compare::Picture& picture :
+       compare::draw_pictures(comparison, {options.machine, options.peers})) {
+    write_file((std::filesystem::path(flags.svg) / (picture.name + ".svg")).string(),
+               [&](std::ostream& out) { out << picture.svg; });
+  }
+}
+
+}  // namespace flashlab::cli
