@@ -4,7 +4,9 @@
 // and over the bytes that it must move: filled markers count DRAM, every array once; hollow ones
 // what the kernel moves between L2 and the multiprocessors.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "compare/picture/axes.hpp"
@@ -36,6 +38,7 @@ struct Spot {
 struct Line {
   const Series* series = nullptr;
   std::vector<Spot> spots;
+  std::string stroke;  // a class for each type: variants look the same in all of them
 };
 
 /// Nothing: the machine has no rate for this type.
@@ -83,9 +86,14 @@ Spot spot_of(const Row& row, bool is_measured) {
 }
 
 std::vector<Line> lines_of(const Panel& panel, bool is_measured) {
+  constexpr std::array<const char*, 4> kStrokes = {"plain", "dash", "dot", "dashdot"};
   std::vector<Line> lines;
+  std::vector<std::string> types;
   for (const Series& series : panel.series) {
-    Line line{&series, {}};
+    auto type = std::find(types.begin(), types.end(), series.dtype);
+    if (type == types.end()) type = types.insert(types.end(), series.dtype);
+    const auto index = static_cast<std::size_t>(type - types.begin());
+    Line line{&series, {}, kStrokes[std::min(index, kStrokes.size() - 1)]};
     for (const Row* row : series.rows) {
       const Spot spot = spot_of(*row, is_measured);
       if (is_drawable(spot.y) && is_drawable(spot.dram_x)) line.spots.push_back(spot);
@@ -156,20 +164,27 @@ void draw_line(Svg& svg, const Frame& frame, const Line& line) {
     dram.push_back(frame.at(spot.dram_x, spot.y));
     if (is_drawable(spot.sm_x)) sm.push_back(frame.at(spot.sm_x, spot.y));
   }
-  svg.polyline(sm, "thin dot " + look.colour);
-  svg.polyline(dram, "thin " + look.colour);
+  const std::string classes = "thin " + line.stroke + " " + look.colour;
+  svg.polyline(sm, classes);
+  svg.polyline(dram, classes);
   for (const Point& point : sm) svg.marker(look.marker, point, "hollow " + look.colour);
   for (const Point& point : dram) svg.marker(look.marker, point, "filled " + look.colour);
 }
 
-/// N at the ends of a line, where nothing else is near.
-/// taken: where roofs have their labels
-void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
-                std::vector<Point> taken) {
+bool has_types(const std::vector<Line>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+    return line.series->dtype != lines[0].series->dtype;
+  });
+}
+
+/// What labels stay away from: markers, and the labels of roofs.
+std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lines,
+                                const std::vector<Point>& roof_labels) {
   constexpr double kLabelRoom = 260;  // of a roof's label, which ends at its place
-  for (std::size_t i = 0, labels = taken.size(); i < labels; ++i) {
-    const Point middle{taken[i].x, taken[i].y - 6};
-    for (double x = 0; x < kLabelRoom; x += kLineHeight) taken.push_back({middle.x - x, middle.y});
+  std::vector<Point> taken;
+  for (const Point& label : roof_labels) {
+    for (double x = 0; x < kLabelRoom; x += kLineHeight)
+      taken.push_back({label.x - x, label.y - 6});
   }
   for (const Line& line : lines) {
     for (const Spot& spot : line.spots) {
@@ -177,19 +192,43 @@ void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
       if (is_drawable(spot.sm_x)) taken.push_back(frame.at(spot.sm_x, spot.y));
     }
   }
+  return taken;
+}
+
+/// Above or below the place; false: something else is there.
+bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
+                std::vector<Point>& taken) {
+  constexpr double kAway = 17, kHeight = 15, kMarker = 6;
+  const double half = text_width(text) / 2;
+  const double x = std::clamp(at.x, frame.x.from + half, frame.x.to - half);
+  for (const double y : {at.y - kAway, at.y + kAway}) {
+    const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
+      return std::fabs(other.x - x) < half + kMarker && std::fabs(other.y - y) < kHeight;
+    });
+    if (is_near || y > frame.y.from - 10 || y < frame.y.to + 10) continue;
+    for (double part = -half; part <= half; part += kMarker) taken.push_back({x + part, y});
+    svg.text({x, y + 5}, text, "soft halo middle");
+    return true;
+  }
+  return false;
+}
+
+/// N at both ends of a line; at the far one the type as well, where a panel has several.
+void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
+                const std::vector<Point>& roof_labels) {
+  std::vector<Point> taken = taken_places(frame, lines, roof_labels);
   for (const Line& line : lines) {
-    for (const bool is_last : {false, true}) {
-      if (is_last && line.spots.size() == 1) continue;
-      const Spot& spot = is_last ? line.spots.back() : line.spots.front();
-      const Point at = frame.at(spot.dram_x, spot.y);
-      const Point middle{at.x, at.y + (is_last ? -17 : 17)};
-      const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
-        return std::fabs(other.x - middle.x) < 22 && std::fabs(other.y - middle.y) < 15;
-      });
-      if (is_near || middle.y > frame.y.from - 10 || middle.y < frame.y.to + 10) continue;
-      taken.push_back(middle);
-      svg.text({middle.x, middle.y + 5}, length_text(length_of(*spot.row)), "soft halo middle");
+    const Spot& first = line.spots.front();
+    const Spot& last = line.spots.back();
+    const Point end = frame.at(last.dram_x, last.y);
+    const std::string length = length_text(length_of(*last.row));
+    if (!has_types(lines) ||
+        !draw_label(svg, frame, end, line.series->dtype + " " + length, taken)) {
+      draw_label(svg, frame, end, length, taken);
     }
+    if (line.spots.size() == 1) continue;
+    draw_label(svg, frame, frame.at(first.dram_x, first.y), length_text(length_of(*first.row)),
+               taken);
   }
 }
 
@@ -211,7 +250,7 @@ std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, b
   return text + ".";
 }
 
-/// Marker by variant, whatever the type: the roofs tell types apart.
+/// Markers by variant, strokes by type.
 std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& roofs) {
   std::vector<LegendEntry> entries;
   for (const Line& line : lines) {
@@ -222,6 +261,11 @@ std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& 
     if (!is_there) {
       entries.push_back({series.look.marker, "filled " + series.look.colour, "", series.name});
     }
+  }
+  std::set<std::string> strokes;
+  for (const Line& line : lines) {
+    if (!has_types(lines) || !strokes.insert(line.stroke).second) continue;
+    entries.push_back({Marker::kCircle, "", "thin c0 " + line.stroke, line.series->dtype});
   }
   entries.push_back({Marker::kCircle, "filled c7", "", "over DRAM bytes"});
   entries.push_back({Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
