@@ -7,28 +7,15 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <stdexcept>
 
 #include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
+#include "compare/picture/roofs.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/units.hpp"
 
 namespace flashlab::compare {
 namespace {
-
-struct Roof {
-  std::string name;  // "bf16", "DRAM"
-  double per_s = 0;
-  bool is_measured = false;
-  std::string text(std::string_view unit) const {
-    return name + " " + si_text(per_s, unit) + (is_measured ? ", measured" : ", data sheet");
-  }
-};
-
-struct Roofs {
-  std::vector<Roof> products, memories;  // the highest product and the slowest memory first
-};
 
 struct Spot {
   double dram_x = 0, sm_x = 0, y = 0;  // 0: not known
@@ -40,40 +27,6 @@ struct Line {
   std::vector<Spot> spots;
   std::string stroke;  // a class for each type: variants look the same in all of them
 };
-
-/// Nothing: the machine has no rate for this type.
-std::optional<Roof> product_roof(const Row& row, const MachineModel& machine) {
-  try {
-    const Rate rate = machine.product_rate(row.dtype, row.products);
-    if (!is_drawable(rate.per_s)) return std::nullopt;
-    return Roof{dtype_text(row), rate.per_s, rate.is_measured};
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;
-  }
-}
-
-Roofs roofs_of(const Panel& panel, const MachineModel& machine) {
-  Roofs roofs;
-  for (const Series& series : panel.series) {
-    const auto roof = product_roof(*series.rows[0], machine);
-    const auto has_name = [&](const Roof& other) { return other.name == roof->name; };
-    if (roof && std::none_of(roofs.products.begin(), roofs.products.end(), has_name)) {
-      roofs.products.push_back(*roof);
-    }
-  }
-  std::sort(roofs.products.begin(), roofs.products.end(),
-            [](const Roof& a, const Roof& b) { return a.per_s > b.per_s; });
-  const auto add = [&](std::string name, const std::optional<Rate>& rate) {
-    if (rate && is_drawable(rate->per_s)) {
-      roofs.memories.push_back({std::move(name), rate->per_s, rate->is_measured});
-    }
-  };
-  add("DRAM", machine.dram_copy);
-  add("L2 to SM", machine.sm);
-  std::sort(roofs.memories.begin(), roofs.memories.end(),
-            [](const Roof& a, const Roof& b) { return a.per_s < b.per_s; });
-  return roofs;
-}
 
 Spot spot_of(const Row& row, bool is_measured) {
   const double ms = is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
