@@ -76,8 +76,8 @@ void write_facts(std::ostream& out, const Comparison& comparison) {
 }
 
 std::string of_text(const Share& share, const std::string& what) {
-  return std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + " " + what +
-         " (" + percent_text(share.share()) + ")";
+  return std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + what + " (" +
+         percent_text(share.share()) + ")";
 }
 
 void count(Share& share, const std::optional<double>& ratio, double tolerance) {
@@ -105,16 +105,16 @@ Share close_bytes(const Comparison& comparison) {
 void write_asked(std::ostream& out, const std::vector<Row>& rows) {
   const std::string from = "From N " + std::to_string(kLongSeqlen) + " on, ";
   if (const Share share = close_flash2_times(rows); share.num_all > 0) {
-    out << "<li>" << from << "times of flash2 on tensor cores, in " << of_text(share, "rows")
+    out << "<li>" << from << "times of flash2 on tensor cores, in " << of_text(share, " rows")
         << "; 80 % is asked.</li>\n";
   }
   if (const Share share = close_naive_steps(rows); share.num_all > 0) {
-    out << "<li>" << from << "times of naive's kernels that DRAM bounds, in "
-        << of_text(share, "launches") << "; 80 % is asked.</li>\n";
+    out << "<li>" << from << "times of naive's kernels that DRAM bounds, in " << of_text(share, "")
+        << "; 80 % is asked.</li>\n";
   }
   if (const Share share = close_sm_bytes(rows); share.num_all > 0) {
     out << "<li>" << from << "bytes of flash1, flash2 and bwd-twopass, in "
-        << of_text(share, "rows") << "; all of them is asked.</li>\n";
+        << of_text(share, " rows") << "; all of them is asked.</li>\n";
   }
 }
 
@@ -148,11 +148,11 @@ void write_outcome(std::ostream& out, const Comparison& comparison) {
     out << "<li>Nothing was measured: all times and bytes here are counted and predicted.</li>\n";
   } else {
     out << "<li>Predicted time is within " << percent_text(kCloseTime) << " of measured time in "
-        << of_text(times, "rows") << ".</li>\n";
+        << of_text(times, " rows") << ".</li>\n";
   }
   if (bytes.num_all > 0) {
     out << "<li>Bytes between L2 and the multiprocessors are measured within "
-        << percent_text(kCloseBytes) << " of those counted in " << of_text(bytes, "rows")
+        << percent_text(kCloseBytes) << " of those counted in " << of_text(bytes, " rows")
         << ".</li>\n";
   }
   write_asked(out, comparison.rows);

@@ -4,28 +4,18 @@
 // and over the bytes that it must move: filled markers count DRAM, every array once; hollow ones
 // what the kernel moves between L2 and the multiprocessors.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 
 #include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
+#include "compare/picture/roofs.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/units.hpp"
 
 namespace flashlab::compare {
 namespace {
-
-struct Roof {
-  std::string name;  // "bf16", "DRAM"
-  double per_s = 0;
-  bool is_measured = false;
-  std::string text(std::string_view unit) const {
-    return name + " " + si_text(per_s, unit) + (is_measured ? ", measured" : ", data sheet");
-  }
-};
-
-struct Roofs {
-  std::vector<Roof> products, memories;  // memories: the slower first
-};
 
 struct Spot {
   double dram_x = 0, sm_x = 0, y = 0;  // 0: not known
@@ -35,35 +25,8 @@ struct Spot {
 struct Line {
   const Series* series = nullptr;
   std::vector<Spot> spots;
+  std::string stroke;  // a class for each type: variants look the same in all of them
 };
-
-/// Calibration::flops_per_s's key.
-std::string product_key(const Row& row) {
-  return row.products == "native" ? row.dtype : row.dtype + " tf32";
-}
-
-Roofs roofs_of(const Panel& panel, const MachineModel& machine) {
-  Roofs roofs;
-  for (const Series& series : panel.series) {
-    const auto rate = machine.products.find(product_key(*series.rows[0]));
-    if (rate == machine.products.end() || !is_drawable(rate->second.per_s)) continue;
-    const bool is_there = std::any_of(roofs.products.begin(), roofs.products.end(),
-                                      [&](const Roof& roof) { return roof.name == rate->first; });
-    if (!is_there) {
-      roofs.products.push_back({rate->first, rate->second.per_s, rate->second.is_measured});
-    }
-  }
-  const auto add = [&](std::string name, const std::optional<Rate>& rate) {
-    if (rate && is_drawable(rate->per_s)) {
-      roofs.memories.push_back({std::move(name), rate->per_s, rate->is_measured});
-    }
-  };
-  add("DRAM", machine.dram_copy);
-  add("L2 to SM", machine.sm);
-  std::sort(roofs.memories.begin(), roofs.memories.end(),
-            [](const Roof& a, const Roof& b) { return a.per_s < b.per_s; });
-  return roofs;
-}
 
 Spot spot_of(const Row& row, bool is_measured) {
   const double ms = is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
@@ -76,9 +39,14 @@ Spot spot_of(const Row& row, bool is_measured) {
 }
 
 std::vector<Line> lines_of(const Panel& panel, bool is_measured) {
+  constexpr std::array<const char*, 4> kStrokes = {"plain", "dash", "dot", "dashdot"};
   std::vector<Line> lines;
+  std::vector<std::string> types;
   for (const Series& series : panel.series) {
-    Line line{&series, {}};
+    auto type = std::find(types.begin(), types.end(), series.dtype);
+    if (type == types.end()) type = types.insert(types.end(), series.dtype);
+    const auto index = static_cast<std::size_t>(type - types.begin());
+    Line line{&series, {}, kStrokes[std::min(index, kStrokes.size() - 1)]};
     for (const Row* row : series.rows) {
       const Spot spot = spot_of(*row, is_measured);
       if (is_drawable(spot.y) && is_drawable(spot.dram_x)) line.spots.push_back(spot);
@@ -102,21 +70,28 @@ Frame frame_of(const std::vector<Line>& lines, const Roofs& roofs) {
     for (const Roof& roof : roofs.products) x.include(roof.per_s / memory.per_s / 12);
   }
   constexpr double kFrameHeight = 330, kMargin = 1.7;
+  const double headroom = kMargin + 0.6 * static_cast<double>(roofs.products.size());  // for labels
   return {{x.low() / kMargin, x.high() * kMargin, kFrameLeft, kFrameRight},
-          {y.low() / kMargin, y.high() * kMargin, kFrameTop + kFrameHeight, kFrameTop}};
+          {y.low() / kMargin, y.high() * headroom, kFrameTop + kFrameHeight, kFrameTop}};
 }
 
-void draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
-  for (const Roof& roof : roofs.products) {
-    const double fastest = roofs.memories.empty() ? 0 : roof.per_s / roofs.memories.back().per_s;
-    const Point from = frame.at(std::max(frame.x.low, fastest), roof.per_s);
-    svg.line(from, frame.at(frame.x.high, roof.per_s), "roof");
-    svg.text({kFrameRight - 2, from.y - 7}, roof.text("FLOP/s"), "end halo");
+/// From the lowest up, so that labels of roofs that lie together are above each other. Returns
+/// where they stand.
+std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
+  std::vector<Point> labels;
+  for (auto roof = roofs.products.rbegin(); roof != roofs.products.rend(); ++roof) {
+    const double fastest = roofs.memories.empty() ? 0 : roof->per_s / roofs.memories.back().per_s;
+    const Point from = frame.at(std::max(frame.x.low, fastest), roof->per_s);
+    svg.line(from, frame.at(frame.x.high, roof->per_s), "roof");
     for (const Roof& memory : roofs.memories) {
-      const double ridge = roof.per_s / memory.per_s;
-      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof.per_s), "ink", 4);
+      const double ridge = roof->per_s / memory.per_s;
+      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof->per_s), "ink", 4);
     }
+    const double highest = labels.empty() ? 1e9 : labels.back().y - kLineHeight;
+    labels.push_back({kFrameRight - 2, std::min(from.y - 7, highest)});
+    svg.text(labels.back(), roof->text("FLOP/s"), "end halo");
   }
+  return labels;
 }
 
 /// The slower memory's line is drawn through, the faster one's dashed.
@@ -142,34 +117,71 @@ void draw_line(Svg& svg, const Frame& frame, const Line& line) {
     dram.push_back(frame.at(spot.dram_x, spot.y));
     if (is_drawable(spot.sm_x)) sm.push_back(frame.at(spot.sm_x, spot.y));
   }
-  svg.polyline(sm, "thin dot " + look.colour);
-  svg.polyline(dram, "thin " + look.colour);
+  const std::string classes = "thin " + line.stroke + " " + look.colour;
+  svg.polyline(sm, classes);
+  svg.polyline(dram, classes);
   for (const Point& point : sm) svg.marker(look.marker, point, "hollow " + look.colour);
   for (const Point& point : dram) svg.marker(look.marker, point, "filled " + look.colour);
 }
 
-/// N at the ends of a line, where nothing else is near.
-void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines) {
+bool has_types(const std::vector<Line>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+    return line.series->dtype != lines[0].series->dtype;
+  });
+}
+
+/// What labels stay away from: markers, and the labels of roofs.
+std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lines,
+                                const std::vector<Point>& roof_labels) {
+  constexpr double kLabelRoom = 260;  // of a roof's label, which ends at its place
   std::vector<Point> taken;
+  for (const Point& label : roof_labels) {
+    for (double x = 0; x < kLabelRoom; x += kLineHeight)
+      taken.push_back({label.x - x, label.y - 6});
+  }
   for (const Line& line : lines) {
     for (const Spot& spot : line.spots) {
       taken.push_back(frame.at(spot.dram_x, spot.y));
       if (is_drawable(spot.sm_x)) taken.push_back(frame.at(spot.sm_x, spot.y));
     }
   }
+  return taken;
+}
+
+/// Above or below the place; false: something else is there.
+bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
+                std::vector<Point>& taken) {
+  constexpr double kAway = 17, kHeight = 15, kMarker = 6;
+  const double half = text_width(text) / 2;
+  const double x = std::clamp(at.x, frame.x.from + half, frame.x.to - half);
+  for (const double y : {at.y - kAway, at.y + kAway}) {
+    const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
+      return std::fabs(other.x - x) < half + kMarker && std::fabs(other.y - y) < kHeight;
+    });
+    if (is_near || y > frame.y.from - 10 || y < frame.y.to + 10) continue;
+    for (double part = -half; part <= half; part += kMarker) taken.push_back({x + part, y});
+    svg.text({x, y + 5}, text, "soft halo middle");
+    return true;
+  }
+  return false;
+}
+
+/// N at both ends of a line; at the far one the type as well, where a panel has several.
+void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
+                const std::vector<Point>& roof_labels) {
+  std::vector<Point> taken = taken_places(frame, lines, roof_labels);
   for (const Line& line : lines) {
-    for (const bool is_last : {false, true}) {
-      if (is_last && line.spots.size() == 1) continue;
-      const Spot& spot = is_last ? line.spots.back() : line.spots.front();
-      const Point at = frame.at(spot.dram_x, spot.y);
-      const Point middle{at.x, at.y + (is_last ? -17 : 17)};
-      const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
-        return std::fabs(other.x - middle.x) < 22 && std::fabs(other.y - middle.y) < 12;
-      });
-      if (is_near || middle.y > frame.y.from - 10 || middle.y < frame.y.to + 10) continue;
-      taken.push_back(middle);
-      svg.text({middle.x, middle.y + 5}, length_text(length_of(*spot.row)), "soft halo middle");
+    const Spot& first = line.spots.front();
+    const Spot& last = line.spots.back();
+    const Point end = frame.at(last.dram_x, last.y);
+    const std::string length = length_text(length_of(*last.row));
+    if (!has_types(lines) ||
+        !draw_label(svg, frame, end, line.series->dtype + " " + length, taken)) {
+      draw_label(svg, frame, end, length, taken);
     }
+    if (line.spots.size() == 1) continue;
+    draw_label(svg, frame, frame.at(first.dram_x, first.y), length_text(length_of(*first.row)),
+               taken);
   }
 }
 
@@ -185,13 +197,13 @@ std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, b
                      si_text(top->y, "FLOP/s") + (is_measured ? " measured" : " predicted") +
                      " at N " + std::to_string(length_of(*top->row));
   for (const Roof& roof : roofs.products) {
-    if (roof.name != product_key(*top->row)) continue;
+    if (roof.name != dtype_text(*top->row)) continue;
     text += ", " + percent_text(top->y / roof.per_s) + " of the roof of " + roof.text("FLOP/s");
   }
   return text + ".";
 }
 
-/// Marker by variant, whatever the type: the roofs tell types apart.
+/// Markers by variant, strokes by type.
 std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& roofs) {
   std::vector<LegendEntry> entries;
   for (const Line& line : lines) {
@@ -202,6 +214,11 @@ std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& 
     if (!is_there) {
       entries.push_back({series.look.marker, "filled " + series.look.colour, "", series.name});
     }
+  }
+  std::set<std::string> strokes;
+  for (const Line& line : lines) {
+    if (!has_types(lines) || !strokes.insert(line.stroke).second) continue;
+    entries.push_back({Marker::kCircle, "", "thin c0 " + line.stroke, line.series->dtype});
   }
   entries.push_back({Marker::kCircle, "filled c7", "", "over DRAM bytes"});
   entries.push_back({Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
@@ -232,9 +249,9 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     draw_frame(svg, frame, decade_ticks(frame.x, ratio_text, 60), decade_ticks(frame.y, plain),
                "FLOP a byte", "FLOP/s");
     draw_memories(svg, frame, roofs);
-    draw_products(svg, frame, roofs);
+    const std::vector<Point> labels = draw_products(svg, frame, roofs);
     for (const Line& line : lines) draw_line(svg, frame, line);
-    label_ends(svg, frame, lines);
+    label_ends(svg, frame, lines, labels);
     const double legend_top = frame.y.from + kFrameFoot;
     const double height = legend_top + draw_legend(svg, legend_top, legend_of(lines, roofs)) + 10;
     pictures.push_back(

@@ -178,6 +178,15 @@ TEST_CASE("a roofline names each roof, its value and where that is from") {
   CHECK_THAT(svg, !contains("fp16"));  // no row has it
 }
 
+TEST_CASE("products split in three have a roof of a third") {
+  MachineModel machine = sample_machine(true);
+  machine.products["float tf32"] = {300e12, true};
+  Comparison comparison = sample_comparison({{1024, 4096}, {64}, {"float"}});
+  for (Row& row : comparison.rows) row.products = "tf32x3";
+  CHECK_THAT(svg_of(draw_rooflines(comparison, machine), "roofline_forward_d64"),
+             contains("float tf32x3 100 TFLOP/s, measured"));
+}
+
 TEST_CASE("every measured row has its marker in a picture of times") {
   const Comparison comparison = sample_comparison({{1024, 4096, 8192}, {64}, {"bf16"}});
   const std::string svg = svg_of(draw_times(comparison, {}), "time_forward_bf16_d64");

@@ -137,7 +137,7 @@ MachineModel sample_machine(bool is_measured) {
   machine.dram_copy = Rate{is_measured ? 4.28e12 : 4.8e12, is_measured};
   machine.exps = Rate{is_measured ? 4.0e12 : 4.2e12, is_measured};
   machine.products["bf16"] = {is_measured ? 640e12 : 989.4e12, is_measured};
-  machine.products["fp16"] = machine.products["bf16"];
+  machine.products["fp16"] = {is_measured ? 650e12 : 989.4e12, is_measured};
   machine.products["float"] = {is_measured ? 55e12 : 66.9e12, is_measured};
   if (is_measured) {
     machine.sm = Rate{5.5e12, true};
