@@ -14,11 +14,9 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// What the data sheet has for a measured rate.
-std::optional<double> sheet_rate(const compare::MachineModel& sheet, const std::string& key) {
-  const auto of = [](const std::optional<compare::Rate>& rate) {
-    return rate ? std::optional(rate->per_s) : std::nullopt;
-  };
+/// What the data sheet has for a measured rate; 0: nothing.
+double sheet_rate(const compare::MachineModel& sheet, const std::string& key) {
+  const auto of = [](const std::optional<compare::Rate>& rate) { return rate ? rate->per_s : 0; };
   if (key == "DRAM copy") return of(sheet.dram_copy);
   if (key == "DRAM read") return of(sheet.dram_read);
   if (key == "L2 to SM") return of(sheet.sm);
@@ -27,7 +25,7 @@ std::optional<double> sheet_rate(const compare::MachineModel& sheet, const std::
   if (key == "exp2") return of(sheet.exps);
   if (key == "divisions") return of(sheet.divisions);
   const auto product = sheet.products.find(key);
-  return product == sheet.products.end() ? std::nullopt : std::optional(product->second.per_s);
+  return product == sheet.products.end() ? 0 : product->second.per_s;
 }
 
 std::string calibration_table(const compare::CalibrationResult& result, const Terminal& terminal) {
@@ -40,11 +38,11 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
                    {"share", Align::kRight}});
   for (const compare::CalibratedRate& rate : result.rates) {
     const std::string unit = rate.unit == "byte" ? "B/s" : rate.unit + "/s";
-    const auto sheet = spec ? sheet_rate(compare::machine_model(*spec), rate.key) : std::nullopt;
-    table.row(
-        {rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
-         with_prefix(rate.most, unit), sheet ? with_prefix(*sheet, unit) : "",
-         sheet ? std::to_string(static_cast<int>(100 * rate.median / *sheet + 0.5)) + " %" : ""});
+    const double sheet = spec ? sheet_rate(compare::machine_model(*spec), rate.key) : 0;
+    table.row({rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
+               with_prefix(rate.most, unit), sheet > 0 ? with_prefix(sheet, unit) : "",
+               sheet > 0 ? std::to_string(static_cast<int>(100 * rate.median / sheet + 0.5)) + " %"
+                         : ""});
   }
   return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
          "\n\n" + table.to_string(terminal);

@@ -6,12 +6,12 @@ namespace {
 std::optional<double> ratio(const std::optional<Measurement>& measured,
                             const Prediction& predicted) {
   if (!measured || !measured->median_ms || predicted_ms(predicted) <= 0) return std::nullopt;
-  return *measured->median_ms / predicted_ms(predicted);
+  return predicted_ms(predicted) / *measured->median_ms;
 }
 
 std::optional<double> sm_ratio(const std::optional<Measurement>& measured, const Work& work) {
-  if (!measured || !measured->sm || !work.sm || work.sm->bytes() == 0) return std::nullopt;
-  return static_cast<double>(measured->sm->bytes()) / static_cast<double>(work.sm->bytes());
+  if (!measured || !measured->sm || !work.sm || measured->sm->bytes() == 0) return std::nullopt;
+  return static_cast<double>(work.sm->bytes()) / static_cast<double>(measured->sm->bytes());
 }
 
 }  // namespace

@@ -110,10 +110,10 @@ struct Row {
   std::string sentence;  // what the gap is due to (explain.hpp)
 };
 
-/// Measured time over predicted time.
+/// Predicted over measured: time.
 std::optional<double> time_ratio(const Row& row);
 std::optional<double> time_ratio(const Step& step);
-/// Counted bytes over the SM boundary over predicted ones.
+/// Predicted over measured: bytes over the boundary of the SMs.
 std::optional<double> sm_ratio(const Row& row);
 std::optional<double> sm_ratio(const Step& step);
 /// "flash2, bf16, batch 4, 8 heads, N 4096, d 64, causal": what tells rows apart, for messages and

@@ -77,7 +77,8 @@ std::optional<std::string> absorbed_reloads(const Row& row, const ExplainLimits&
 std::optional<std::string> extra_bytes(const Row& row, const ExplainLimits& limits) {
   const auto ratio = sm_ratio(row);
   if (!ratio || std::abs(*ratio - 1) <= limits.extra_bytes) return std::nullopt;
-  return percent(std::abs(*ratio - 1)) + (*ratio > 1 ? " more" : " fewer") +
+  const double more = 1 / *ratio - 1;
+  return percent(std::abs(more)) + (more > 0 ? " more" : " fewer") +
          " bytes crossed to the SMs than were counted";
 }
 
@@ -127,13 +128,13 @@ std::string joined(const std::vector<std::string>& clauses) {
 }
 
 std::string explain_measured(const Row& row, const Clauses& clauses, const ExplainLimits& limits) {
-  const double ratio = *time_ratio(row);
-  const bool is_close = std::abs(ratio - 1) <= limits.close;
+  const bool is_close = std::abs(*time_ratio(row) - 1) <= limits.close;
+  const double slower = 1 / *time_ratio(row);
   std::vector<std::string> said;
   if (is_close) said.emplace_back("as predicted");
-  if (ratio > 1 + limits.close) said.push_back(times(ratio) + " the predicted time");
-  if (ratio < 1 - limits.close)
-    said.push_back("only " + number(ratio, 2) + " of the predicted time");
+  if (!is_close && slower > 1) said.push_back(times(slower) + " the predicted time");
+  if (!is_close && slower < 1)
+    said.push_back("only " + number(slower, 2) + " of the predicted time");
   if (clauses.is_launch_bound()) {
     said.push_back(clauses.launch_bound());
   } else if (clauses.has_too_few_tiles()) {
@@ -141,7 +142,7 @@ std::string explain_measured(const Row& row, const Clauses& clauses, const Expla
   } else if (is_close) {
     said.push_back(clauses.bound());
   } else {
-    said.push_back(ratio > 1 ? why_slower(row, limits) : why_faster(row));
+    said.push_back(slower > 1 ? why_slower(row, limits) : why_faster(row));
   }
   if (const auto extra = extra_bytes(row, limits)) said.push_back(*extra);
   if (const auto absorbed = absorbed_reloads(row, limits)) said.push_back(*absorbed);

@@ -1,6 +1,5 @@
 // `flashlab compare`: predictions without a GPU, measurements on an emulated one, files in between.
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch_shim.hpp"
@@ -12,37 +11,26 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// The command with an emulated GPU.
-Outcome emulated(const std::string& arguments) {
-  return run_program(FLASHLAB_EMULATED_BINARY, arguments);
-}
-
 const std::string kSmall = "compare -B 1 -H 1 -d 16 --dtype float --repeat 1 ";
 
-class Folder {
+/// Files of several commands that follow one another.
+class Folder : public Workplace {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("flashlab_compare_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
+  Outcome run(const std::string& arguments) const { return shell("flashlab " + arguments); }
+  /// The command with an emulated GPU.
+  Outcome emulated(const std::string& arguments) const {
+    return shell("'" FLASHLAB_EMULATED_BINARY "' " + arguments);
   }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
+  Json json(const std::string& name) const { return Json::parse(read(name)); }
 };
-
-std::string text_of(const std::string& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-Json json_in(const std::string& file) { return Json::parse(text_of(file)); }
-void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 
 }  // namespace
 
 TEST_CASE("without a GPU compare counts and predicts for any GPU of the list", "[cli][compare]") {
+  const Folder folder;
   for (const char* const gpu : {"rtx3090", "rtx4000ada", "a100", "h100", "h200"}) {
-    const Outcome outcome = run("compare --predict-only -v flash2 --gpu " + std::string(gpu));
+    const Outcome outcome =
+        folder.run("compare --predict-only -v flash2 --gpu " + std::string(gpu));
     INFO(gpu << outcome.err);
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.out, contains("rates of the data sheet; nothing measured"));
@@ -51,7 +39,8 @@ TEST_CASE("without a GPU compare counts and predicts for any GPU of the list", "
 }
 
 TEST_CASE("bytes to the SMs are in the JSON, exactly", "[cli][compare]") {
-  const Json json = json_of(run("compare --predict-only -v flash2 --gpu h200 --json -"));
+  const Folder folder;
+  const Json json = json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
   const Json& row = json["rows"][0];
   CHECK(row["work"]["sm"]["bytes_read"] == 1090519040);  // as Nsight Compute counted it
   CHECK(row["kernel"] == "flash2_mma_sm80");
@@ -59,7 +48,8 @@ TEST_CASE("bytes to the SMs are in the JSON, exactly", "[cli][compare]") {
 }
 
 TEST_CASE("a sweep has a row for each combination, as CSV too", "[cli][compare]") {
-  const Outcome outcome = run(
+  const Folder folder;
+  const Outcome outcome = folder.run(
       "compare --predict-only -v flash2,bwd-onepass --n 1024..4096 -d 64,128 --mask none,causal "
       "--csv -");
   CHECK(outcome.code == 0);
@@ -68,12 +58,12 @@ TEST_CASE("a sweep has a row for each combination, as CSV too", "[cli][compare]"
 
 TEST_CASE("the prediction is the same before and after measuring", "[cli][compare]") {
   const Folder folder;
-  const std::string file = folder.file("a.json");
-  const Outcome outcome = emulated(kSmall + "-v flash2,naive --n 64 --json " + file);
+  const std::string file = "a.json";
+  const Outcome outcome = folder.emulated(kSmall + "-v flash2,naive --n 64 --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.err, contains("nobody listed emulated GPU"));
-  const Json json = json_in(file);
+  const Json json = folder.json(file);
   REQUIRE(json["rows"].size() == 2);
   for (const Json& row : json["rows"]) {
     CHECK(row["measured"]["median_ms"].get<double>() > 0);
@@ -87,45 +77,46 @@ TEST_CASE("the prediction is the same before and after measuring", "[cli][compar
 
 TEST_CASE("a sweep goes on with what is there already, and keeps other rows", "[cli][compare]") {
   const Folder folder;
-  const std::string file = folder.file("a.json");
-  REQUIRE(emulated(kSmall + "-v flash2 --n 32 --json " + file).code == 0);
-  const Json before = json_in(file);
-  const Outcome outcome = emulated(kSmall + "-v flash2 --n 32,64 --resume --json " + file);
+  const std::string file = "a.json";
+  REQUIRE(folder.emulated(kSmall + "-v flash2 --n 32 --json " + file).code == 0);
+  const Json before = folder.json(file);
+  const Outcome outcome = folder.emulated(kSmall + "-v flash2 --n 32,64 --resume --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.err, contains("1 of 2 calls are there already"));
   CHECK_THAT(outcome.err, !contains("1 of 2: "));
-  const Json after = json_in(file);
+  const Json after = folder.json(file);
   REQUIRE(after["rows"].size() == 2);
   CHECK(after["rows"][0]["measured"] == before["rows"][0]["measured"]);
-  REQUIRE(emulated(kSmall + "-v flash1 --n 32 --resume --json " + file).code == 0);
-  CHECK(json_in(file)["rows"].size() == 3);
+  REQUIRE(folder.emulated(kSmall + "-v flash1 --n 32 --resume --json " + file).code == 0);
+  CHECK(folder.json(file)["rows"].size() == 3);
 }
 
 TEST_CASE("a kernel that fails leaves its reason, and the rest goes on", "[cli][compare]") {
   const Folder folder;
-  const std::string file = folder.file("a.json");
+  const std::string file = "a.json";
   // More than the emulated GPU's memory: said before any is asked for.
-  const Outcome outcome = emulated(
+  const Outcome outcome = folder.emulated(
       "compare -B 64 -H 64 -d 64 --dtype float --repeat 1 -v naive --n 16384 --json " + file);
   CHECK(outcome.code == 0);
-  CHECK_THAT(json_in(file)["rows"][0]["failure"].get<std::string>(), contains("does not fit: "));
-  CHECK_FALSE(json_in(file)["rows"][0].contains("measured"));
+  CHECK_THAT(folder.json(file)["rows"][0]["failure"].get<std::string>(),
+             contains("does not fit: "));
+  CHECK_FALSE(folder.json(file)["rows"][0].contains("measured"));
 }
 
 TEST_CASE("what another machine measured is shown here", "[cli][compare]") {
   const Folder folder;
-  const std::string file = folder.file("a.json");
-  Json json = json_of(run("compare --predict-only -v flash2 --gpu h200 --json -"));
+  const std::string file = "a.json";
+  Json json = json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
   json["gpu_name"] = "NVIDIA H200";
   json["date"] = "2026-01-02T03:04:05Z";
   json["rows"][0]["measured"] = {{"median_ms", 0.41}, {"least_ms", 0.4}, {"most_ms", 0.43}};
-  write(file, json.dump());
-  const Outcome whole = run("compare --measured " + file);
+  folder.write(file, json.dump());
+  const Outcome whole = folder.run("compare --measured " + file);
   CHECK(whole.code == 0);
   CHECK_THAT(whole.out, contains("timed on NVIDIA H200, 2026-01-02"));
   CHECK_THAT(whole.out, contains("0.410"));
-  const Outcome some = run("compare -v flash2,flash1 --dtype bf16 --measured " + file);
+  const Outcome some = folder.run("compare -v flash2,flash1 --dtype bf16 --measured " + file);
   CHECK_THAT(some.out, contains("0.410"));
   CHECK_THAT(some.err, contains("left out: flash1, bf16"));
 }
@@ -133,34 +124,34 @@ TEST_CASE("what another machine measured is shown here", "[cli][compare]") {
 TEST_CASE("the report is one page, the pictures are files", "[cli][compare]") {
   const Folder folder;
   const Outcome outcome =
-      run("compare --predict-only -v all --dtype float --n 1024..4096 --html " +
-          folder.file("r.html") + " --svg " + folder.file("pictures"));
+      folder.run("compare --predict-only -v all --dtype float --n 1024..4096 --html " + "r.html" +
+                 " --svg " + "pictures");
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
-  CHECK_THAT(text_of(folder.file("r.html")), contains("<svg"));
-  CHECK_FALSE(fs::is_empty(folder.file("pictures")));
+  CHECK_THAT(folder.read("r.html"), contains("<svg"));
+  CHECK_FALSE(fs::is_empty(folder.path("pictures")));
 }
 
 TEST_CASE("bad files and flags of compare are refused with place and value", "[cli][compare]") {
   const Folder folder;
   const std::string good =
-      json_of(run("compare --predict-only -v flash2 --gpu h200 --json -")).dump();
+      json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -")).dump();
   Json below = Json::parse(good);
   below["rows"][0]["measured"] = {{"median_ms", 1e-5}};
   Json other = Json::parse(good);
   other["version"] = 7;
   Json unlisted = Json::parse(good);
   unlisted["gpu"] = "voodoo2";
-  write(folder.file("short.json"), good.substr(0, good.size() / 2));
-  write(folder.file("below.json"), below.dump());
-  write(folder.file("other.json"), other.dump());
-  write(folder.file("unlisted.json"), unlisted.dump());
+  folder.write("short.json", good.substr(0, good.size() / 2));
+  folder.write("below.json", below.dump());
+  folder.write("other.json", other.dump());
+  folder.write("unlisted.json", unlisted.dump());
   const std::pair<std::string, const char*> cases[] = {
-      {"--measured " + folder.file("short.json"), "the file ends too early"},
-      {"--measured " + folder.file("below.json"), "cannot do it in less than"},
-      {"--measured " + folder.file("other.json"), "/version: 7: expected version 1"},
-      {"--measured " + folder.file("unlisted.json"), "nobody listed the GPU 'voodoo2'"},
-      {"--measured " + folder.file("none.json"), "no such file"},
+      {"--measured " + "short.json", "the file ends too early"},
+      {"--measured " + "below.json", "cannot do it in less than"},
+      {"--measured " + "other.json", "/version: 7: expected version 1"},
+      {"--measured " + "unlisted.json", "nobody listed the GPU 'voodoo2'"},
+      {"--measured " + "none.json", "no such file"},
       {"--gpu voodoo2", "nobody listed it"},
       {"--variant flash3", "--variant 'flash3'"},
       {"--tile 64", "--tile '64'"},
@@ -171,12 +162,12 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"-v flash2 -d 1024", "--head-dim 1024"},
       {"-v flash2 -d 512", "head_dim"},
       {"--resume", "--resume has nothing to go on with"},
-      {"--calibration " + folder.file("other.json"), "expected \"flashlab-calibration\""},
-      {"--from-ncu " + folder.file("short.json"), "--from-ncu is of one call"},
-      {"-v flash2 --from-ncu " + folder.file("short.json"), "short.json: "},
+      {"--calibration " + "other.json", "expected \"flashlab-calibration\""},
+      {"--from-ncu " + "short.json", "--from-ncu is of one call"},
+      {"-v flash2 --from-ncu " + "short.json", "short.json: "},
   };
   for (const auto& [flags, message] : cases) {
-    const Outcome outcome = run("compare --predict-only " + flags);
+    const Outcome outcome = folder.run("compare --predict-only " + flags);
     INFO(flags << "\n" << outcome.out << outcome.err);
     CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, contains(message));
@@ -184,7 +175,8 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
 }
 
 TEST_CASE("a calibration without a GPU is refused", "[cli][compare]") {
-  const Outcome outcome = run("compare --calibrate");
+  const Folder folder;
+  const Outcome outcome = folder.run("compare --calibrate");
   if (outcome.code == 0) FLASHLAB_SKIP("there is a GPU here");
   CHECK(outcome.code == 2);
   CHECK_THAT(outcome.err, contains("no GPU"));
@@ -192,24 +184,23 @@ TEST_CASE("a calibration without a GPU is refused", "[cli][compare]") {
 
 TEST_CASE("an emulated GPU can be calibrated into a file that predictions take", "[cli][compare]") {
   const Folder folder;
-  const std::string file = folder.file("c.json");
-  const Outcome outcome = emulated("compare --calibrate --json " + file);
+  const std::string file = "c.json";
+  const Outcome outcome = folder.emulated("compare --calibrate --json " + file);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.out, contains("DRAM copy"));
-  CHECK(json_in(file)["format"] == "flashlab-calibration");
-  const Outcome refused = run("compare --predict-only --gpu h200 --calibration " + file);
+  CHECK(folder.json(file)["format"] == "flashlab-calibration");
+  const Outcome refused = folder.run("compare --predict-only --gpu h200 --calibration " + file);
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, contains("the calibration is of emulated GPU, the comparison of H200"));
 }
 
 TEST_CASE("compare's tables fit the terminal", "[cli][compare]") {
+  const Folder folder;
   for (const char* const width : {"60", "80", "140"}) {
-    const Outcome outcome = run("compare --predict-only --show all --steps --n 1024,4096 --width " +
-                                std::string(width));
+    const Outcome outcome = folder.run(
+        "compare --predict-only --show all --steps --n 1024,4096 --width " + std::string(width));
     REQUIRE(outcome.code == 0);
-    for (const std::string& line : lines_of(outcome.out)) {
-      INFO(line);
-      CHECK(width_of(line) <= static_cast<std::size_t>(std::stoi(width)));
-    }
+    INFO(outcome.out);
+    CHECK(widest_line(outcome.out) <= static_cast<std::size_t>(std::stoi(width)));
   }
 }

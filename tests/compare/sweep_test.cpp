@@ -89,7 +89,7 @@ TEST_CASE("a measurement after another prediction is told apart", "[compare]") {
 }
 
 TEST_CASE("shares count long calls of the variants that they are of", "[compare]") {
-  std::vector<Row> rows = {measured_row(1.2), measured_row(1.3), measured_row(0.7)};
+  std::vector<Row> rows = {measured_row(1.2), measured_row(1.4), measured_row(0.7)};
   CHECK(close_flash2_times(rows).num_close == 1);
   CHECK(close_flash2_times(rows).num_all == 3);
   rows[1].seqlen_q = 2048;    // too short to count
