@@ -156,6 +156,8 @@ Session predicted_session(const CompareFlags& flags) {
                                             session.data_sheet, refused);
   } catch (const ProblemError& error) {
     throw request_failure("--" + error.field + " " + error.value, error.expected);
+  } catch (const std::overflow_error& error) {
+    throw Failure(kExitLimit, std::string("flashlab: error: ") + error.what() + "\n");
   }
   report_refused(refused, comparison.rows.size());
   comparison.commit = flags.commit;

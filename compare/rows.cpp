@@ -134,9 +134,14 @@ class StepTraffic {
 };
 
 ToyParameters parameters_of(const Call& call, const cuda::LaunchTiles& launch) {
+  constexpr std::int64_t kAnyTile = 64;  // where the tile does not matter
   const AttentionProblem& problem = call.problem;
-  ToyParameters parameters{problem.seqlen_q, problem.seqlen_k, problem.head_dim,
-                           launch.block_q,   launch.block_kv,  std::nullopt};
+  ToyParameters parameters{problem.seqlen_q,
+                           problem.seqlen_k,
+                           problem.head_dim,
+                           launch.block_q > 0 ? launch.block_q : kAnyTile,
+                           launch.block_kv > 0 ? launch.block_kv : kAnyTile,
+                           std::nullopt};
   if (call.tile && launch.block_q > 0) {
     parameters.B = call.tile->block_q;
     parameters.Bk = call.tile->block_kv;
