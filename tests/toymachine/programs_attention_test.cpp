@@ -17,8 +17,9 @@ namespace {
 using namespace flashlab::toy;   // NOLINT: a test of that namespace
 using namespace flashlab::test;  // NOLINT
 
-const std::vector<std::string> kForward{"naive",  "fused_softmax", "three_pass", "online",
-                                        "flash1", "flash2",        "split_kv",   "online_reload"};
+const std::vector<std::string> kForward{"naive",    "fused_softmax", "three_pass",
+                                        "online",   "flash1",        "flash2",
+                                        "split_kv", "online_reload", "flash1_launches"};
 const std::vector<std::string> kBackward{"bwd_naive", "bwd_onepass", "bwd_twopass"};
 const std::vector<std::string> kOtherSchedules{"spectrum",         "bwd_rowwise",
                                                "bwd_columnwise",   "bwd_no_delta_blocks",

@@ -59,6 +59,22 @@ TEST_CASE("flash1 loads and stores every output once a key, and once more to sta
   }
 }
 
+TEST_CASE("flash1 in launches moves what flash1 moves, but K and V once a query tile") {
+  const Size size{12, 9, 4, 2, 3, 2};  // 6 query tiles, 3 key tiles, 2 columns of tiles
+  for (const std::string mask : {"", "_causal"}) {
+    const BoundProgram launches = attention_program("flash1_launches" + mask, size);
+    const BoundProgram flash1 = attention_program("flash1" + mask, size);
+    const std::int64_t visits = mask.empty() ? 6 * 3 : 6 + 5 + 3;
+    CHECK(traffic(launches, "k").loads == visits * 2);
+    CHECK(traffic(launches, "v").loads == visits * 2);
+    for (const char* array : {"q", "o", "m", "l"}) {
+      INFO(array << mask);
+      CHECK(traffic(launches, array).loads == traffic(flash1, array).loads);
+      CHECK(traffic(launches, array).stores == traffic(flash1, array).stores);
+    }
+  }
+}
+
 TEST_CASE("with s outputs kept, n outputs are stored n n - s (n - 1) times") {
   const std::int64_t n = 6;
   for (std::int64_t s = 0; s <= n; ++s) {

@@ -142,14 +142,17 @@ TEST_CASE("what has no closed form is run when it is short, and refused when it 
   REQUIRE_THAT(refused.diagnostics[0].what, test::contains("cannot be counted in reasonable time"));
 }
 
-const std::vector<std::string> kAttention{
-    "naive",           "fused_softmax",     "three_pass",
-    "online",          "online_reload",     "flash1",
-    "flash2",          "split_kv",          "spectrum",
-    "naive_causal",    "flash1_causal",     "flash2_causal",
-    "split_kv_causal", "bwd_naive",         "bwd_onepass",
-    "bwd_twopass",     "bwd_columnwise",    "bwd_no_delta_blocks",
-    "bwd_rowwise",     "bwd_onepass_causal"};
+const std::vector<std::string> kAttention{"naive",           "fused_softmax",
+                                          "three_pass",      "online",
+                                          "online_reload",   "flash1",
+                                          "flash2",          "split_kv",
+                                          "spectrum",        "naive_causal",
+                                          "flash1_causal",   "flash2_causal",
+                                          "split_kv_causal", "bwd_naive",
+                                          "bwd_onepass",     "bwd_twopass",
+                                          "bwd_columnwise",  "bwd_no_delta_blocks",
+                                          "bwd_rowwise",     "bwd_onepass_causal",
+                                          "flash1_launches", "flash1_launches_causal"};
 
 TEST_CASE("attention programs are counted as a run counts them", "[tile_count]") {
   for (const std::string& name : kAttention) {
