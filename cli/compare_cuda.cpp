@@ -37,7 +37,9 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
                    {"data sheet", Align::kRight},
                    {"share", Align::kRight}});
   for (const compare::CalibratedRate& rate : result.rates) {
-    const std::string unit = rate.unit == "byte" ? "B/s" : rate.unit + "/s";
+    const std::string unit = rate.unit == "byte"        ? "B/s"
+                             : rate.unit == "operation" ? "op/s"
+                                                        : rate.unit + "/s";
     const double sheet = spec ? sheet_rate(compare::machine_model(*spec), rate.key) : 0;
     table.row({rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
                with_prefix(rate.most, unit), sheet > 0 ? with_prefix(sheet, unit) : "",

@@ -110,7 +110,7 @@ void take_ncu_counters(const std::string& file, compare::Row& row) {
 
 void write_json(const std::string& file, const compare::Comparison& comparison) {
   if (file.empty()) return;
-  write_file(file, [&](std::ostream& out) { out << compare::to_json(comparison).dump(1) << "\n"; });
+  write_file(file, [&](std::ostream& out) { out << compare::to_text(comparison); });
 }
 
 void write_csv(const std::string& file, const compare::Comparison& comparison) {

@@ -86,29 +86,52 @@ std::string label(const Row& row, const std::vector<Row>& rows) {
   return joined(parts);
 }
 
-const std::vector<Column> kTimes = {{"variant"},
-                                    {"N", Align::kRight},
-                                    {"GB to SMs counted", Align::kRight},
-                                    {"measured", Align::kRight},
-                                    {"ratio", Align::kRight},
-                                    {"ms predicted", Align::kRight},
-                                    {"measured", Align::kRight},
-                                    {"ratio", Align::kRight}};
+/// Which columns of the table of times have something to show.
+struct TimesColumns {
+  bool bytes = false, measured_bytes = false, measured_times = false;
 
+  explicit TimesColumns(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      add(row.work, row.measured);
+      for (const Step& step : row.steps) add(step.work, step.measured);
+    }
+  }
+  std::vector<Column> columns() const {
+    std::vector<Column> all = {{"variant"}, {"N", Align::kRight}};
+    if (bytes) all.push_back({"GB to SMs counted", Align::kRight});
+    if (measured_bytes)
+      all.insert(all.end(), {{"measured", Align::kRight}, {"ratio", Align::kRight}});
+    all.push_back({"ms predicted", Align::kRight});
+    if (measured_times)
+      all.insert(all.end(), {{"measured", Align::kRight}, {"ratio", Align::kRight}});
+    return all;
+  }
+
+ private:
+  void add(const compare::Work& work, const std::optional<compare::Measurement>& measured) {
+    bytes = bytes || work.sm.has_value();
+    measured_bytes = measured_bytes || (measured && measured->sm);
+    measured_times = measured_times || (measured && measured->median_ms);
+  }
+};
+
+/// A row, or a step of one.
+template <class Timed>
 std::vector<std::string> times_cells(const std::string& name, const std::string& n,
-                                     const compare::Work& work,
-                                     const compare::Prediction& predicted,
-                                     const std::optional<compare::Measurement>& measured,
-                                     const std::optional<double>& bytes_ratio,
-                                     const std::optional<double>& time_ratio) {
-  return {name,
-          n,
-          gigabytes(work.sm),
-          measured ? gigabytes(measured->sm) : "",
-          ratio_text(bytes_ratio),
-          three_digits(compare::predicted_ms(predicted)),
-          measured ? ms_text(measured->median_ms) : "",
-          ratio_text(time_ratio)};
+                                     const Timed& timed, const TimesColumns& columns) {
+  std::vector<std::string> cells = {name, n};
+  const auto& measured = timed.measured;
+  if (columns.bytes) cells.push_back(gigabytes(timed.work.sm));
+  if (columns.measured_bytes) {
+    cells.push_back(measured ? gigabytes(measured->sm) : "");
+    cells.push_back(ratio_text(sm_ratio(timed)));
+  }
+  cells.push_back(three_digits(compare::predicted_ms(timed.predicted)));
+  if (columns.measured_times) {
+    cells.push_back(measured ? ms_text(measured->median_ms) : "");
+    cells.push_back(ratio_text(time_ratio(timed)));
+  }
+  return cells;
 }
 
 std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
@@ -156,14 +179,13 @@ std::string comparison_heading(const Comparison& comparison, const compare::Mach
 }
 
 std::string times_table(const Comparison& comparison, bool steps, const Terminal& terminal) {
-  TextTable table(kTimes);
+  const TimesColumns columns(comparison.rows);
+  TextTable table(columns.columns());
   for (const Row& row : comparison.rows) {
-    table.row(times_cells(label(row, comparison.rows), std::to_string(row.seqlen_q), row.work,
-                          row.predicted, row.measured, sm_ratio(row), time_ratio(row)));
+    table.row(times_cells(label(row, comparison.rows), std::to_string(row.seqlen_q), row, columns));
     if (!steps) continue;
     for (const Step& step : row.steps) {
-      table.row(times_cells("  " + printable(step.name), "", step.work, step.predicted,
-                            step.measured, sm_ratio(step), time_ratio(step)));
+      table.row(times_cells("  " + printable(step.name), "", step, columns));
     }
   }
   return table.to_string(terminal);
@@ -286,10 +308,14 @@ std::string shares(const Comparison& comparison) {
   };
   say(compare::close_sm_bytes(comparison.rows),
       "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
-  say(compare::close_flash2_times(comparison.rows),
-      "times within 25 %: flash2 on tensor cores, N >= 4096");
-  say(compare::close_naive_steps(comparison.rows),
-      "times within 25 %: steps of naive that DRAM bounds, N >= 4096");
+  const compare::Share flash2 = compare::close_flash2_times(comparison.rows),
+                       naive = compare::close_naive_steps(comparison.rows);
+  say(flash2, "times within 25 %: flash2 on tensor cores, N >= 4096");
+  say(naive, "times within 25 %: steps of naive that DRAM bounds, N >= 4096");
+  if (flash2.num_all > 0 && naive.num_all > 0) {
+    say({flash2.num_close + naive.num_close, flash2.num_all + naive.num_all},
+        "times within 25 %, both together");
+  }
   return text;
 }
 

@@ -1,5 +1,8 @@
 #include "compare/result_file.hpp"
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "compare/calibration_fields.hpp"
@@ -10,9 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Six digits that count: what was timed has no more, and a file of many rows stays small.
+double rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return std::strtod(text.data(), nullptr);
+}
+std::int64_t rounded(std::int64_t value) { return value; }
+
 template <class Value>
 void set(Json& object, const char* key, const std::optional<Value>& value) {
-  if (value) object[key] = *value;
+  if (value) object[key] = rounded(*value);
 }
 void set_text(Json& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
@@ -33,15 +44,15 @@ Json to_json(const Work& work) {
 }
 
 Json to_json(const Prediction& p) {
-  return {{"dram_ms", p.dram_ms},
-          {"sm_ms", p.sm_ms},
-          {"products_ms", p.products_ms},
-          {"elementwise_ms", p.elementwise_ms},
-          {"exp_ms", p.exp_ms},
-          {"launch_ms", p.launch_ms},
-          {"fill", p.fill},
-          {"roofline_ms", p.roofline_ms},
-          {"overlap_ms", p.overlap_ms},
+  return {{"dram_ms", rounded(p.dram_ms)},
+          {"sm_ms", rounded(p.sm_ms)},
+          {"products_ms", rounded(p.products_ms)},
+          {"elementwise_ms", rounded(p.elementwise_ms)},
+          {"exp_ms", rounded(p.exp_ms)},
+          {"launch_ms", rounded(p.launch_ms)},
+          {"fill", rounded(p.fill)},
+          {"roofline_ms", rounded(p.roofline_ms)},
+          {"overlap_ms", rounded(p.overlap_ms)},
           {"bound", to_string(p.bound)}};
 }
 
@@ -120,7 +131,7 @@ Json to_json(const Calibration& c) {
   set_text(json, "cuda", c.cuda);
   for (const CalibrationField& field : calibration_fields()) set(json, field.key, c.*field.value);
   set(json, "l2_bytes", c.l2_bytes);
-  json["flops_per_s"] = c.flops_per_s;
+  for (const auto& [type, per_s] : c.flops_per_s) json["flops_per_s"][type] = rounded(per_s);
   return json;
 }
 
@@ -138,6 +149,17 @@ Json to_json(const Comparison& comparison) {
   for (const Row& row : comparison.rows) rows.push_back(to_json(row));
   json["rows"] = std::move(rows);
   return json;
+}
+
+std::string to_text(const Comparison& comparison) {
+  Json json = to_json(comparison);
+  const Json rows = std::move(json["rows"]);
+  json.erase("rows");
+  std::string text = json.dump(1);
+  text.resize(text.size() - 2);  // the last line's end and brace
+  text += ",\n \"rows\": [";
+  for (std::size_t k = 0; k < rows.size(); ++k) text += (k == 0 ? "\n" : ",\n") + rows[k].dump();
+  return text + "\n ]\n}\n";
 }
 
 std::string prediction_sha256(const Row& row) {

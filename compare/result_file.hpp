@@ -33,6 +33,8 @@ class ResultFileError : public std::runtime_error {
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
 nlohmann::ordered_json to_json(const Calibration& calibration);
+/// The JSON of a file: a line a row. Numbers that were measured or predicted have six digits.
+std::string to_text(const Comparison& comparison);
 /// Throws ResultFileError: not JSON (truncated), another version, a value that is none, NaN.
 Comparison parse_comparison(std::string_view text);
 Calibration parse_calibration(std::string_view text);

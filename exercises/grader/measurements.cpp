@@ -7,7 +7,7 @@
 #include <set>
 
 #include "exercises/grader/plain_text.hpp"
-#include "measurement_files.hpp"
+#include "committed_result_files.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -135,7 +135,7 @@ std::variant<const json*, LookupError> row_where(const json& file, const json& w
 const Files& committed_measurements() {
   static const Files kFiles = [] {
     Files files;
-    for (const EmbeddedFile& file : measurement_files) {
+    for (const EmbeddedFile& file : committed_result_files) {
       files.emplace(file.name.substr(0, file.name.rfind('.')), file.text);
     }
     return files;
