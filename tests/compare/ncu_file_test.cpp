@@ -24,7 +24,7 @@ using flashlab::test::contains;
 namespace {
 
 std::string data_file(const std::string& name) {
-  std::ifstream file(std::string(FLASHLAB_TEST_DATA) + "/ncu/" + name, std::ios::binary);
+  std::ifstream file(FLASHLAB_TEST_DATA "/ncu/" + name, std::ios::binary);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }

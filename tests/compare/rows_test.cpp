@@ -50,7 +50,8 @@ TEST_CASE("flash1 on a GPU loads K and V for every query tile, the seed's worker
   const Row row = row_of(axes({"flash1"}, {4096}, DataType::kFloat32));
   REQUIRE(row.work.sm.has_value());
   CHECK(row.work.sm->bytes_read > row.toy.sm->bytes_read);
-  CHECK(row.work.sm->bytes_written == row.toy.sm->bytes_written);
+  const std::int64_t lse_bytes = std::int64_t{32} * 4096 * 4;  // of a launch that ends it
+  CHECK(row.work.sm->bytes_written == row.toy.sm->bytes_written + lse_bytes);
 }
 
 TEST_CASE("steps of naive move the matrix of scores, products by the library have no tiles",
@@ -70,7 +71,7 @@ TEST_CASE("steps of naive move the matrix of scores, products by the library hav
 
 TEST_CASE("a call's work is that of its steps", "[compare]") {
   for (const char* const variant : {"flash2", "bwd-onepass", "bwd-twopass", "split-kv"}) {
-    const Row row = row_of(axes({variant}, {2048}));
+    const Row row = row_of(axes({variant}, {2048}, DataType::kFloat32));
     std::int64_t flops = 0, bytes = 0;
     double ms = 0;
     for (const Step& step : row.steps) {
