@@ -37,26 +37,43 @@ std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
   return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
 }
 
-/// What tells calls apart, one attribute each, in the order in which it is said.
+/// What tells calls apart, one attribute each, in the order in which it is said. Where rows differ
+/// in it, it is a column of its own, but for those that follow from N and d.
 struct Attribute {
-  std::function<std::string(const Row&)> text;
+  const char* title;                            // of the column; null: none
+  std::function<std::string(const Row&)> cell;  // "64"
+  std::function<std::string(const Row&)> text;  // "d 64"
 };
+std::string heads_text(const Row& row) {
+  return std::to_string(row.num_heads) + (row.num_heads == 1 ? " head" : " heads") +
+         (row.num_kv_heads == row.num_heads
+              ? ""
+              : " on " + std::to_string(row.num_kv_heads) + " kv heads");
+}
 const std::vector<Attribute>& attributes() {
+  const auto type = [](const Row& r) {
+    return r.dtype + (r.products == "native" ? "" : " " + r.products);
+  };
+  const auto mask = [](const Row& r) { return r.mask == "none" ? std::string("full") : r.mask; };
+  const auto keys = [](const Row& r) {
+    return r.seqlen_k == r.seqlen_q ? "" : std::to_string(r.seqlen_k);
+  };
+  const auto before = [](const std::string& word, const auto& cell) {
+    return [=](const Row& r) { return cell(r).empty() ? "" : word + cell(r); };
+  };
+  const auto after = [](const auto& cell, const std::string& word) {
+    return [=](const Row& r) { return cell(r).empty() ? "" : cell(r) + word; };
+  };
+  const auto head_dim = [](const Row& r) { return std::to_string(r.head_dim); };
+  const auto tile = [](const Row& r) { return r.tile; };
   static const std::vector<Attribute> all = {
-      {[](const Row& r) { return r.dtype + (r.products == "native" ? "" : " " + r.products); }},
-      {[](const Row& r) { return "batch " + std::to_string(r.batch); }},
-      {[](const Row& r) {
-        return std::to_string(r.num_heads) + (r.num_heads == 1 ? " head" : " heads") +
-               (r.num_kv_heads == r.num_heads
-                    ? ""
-                    : " on " + std::to_string(r.num_kv_heads) + " kv heads");
-      }},
-      {[](const Row& r) { return "d " + std::to_string(r.head_dim); }},
-      {[](const Row& r) { return r.mask == "none" ? std::string("full") : r.mask; }},
-      {[](const Row& r) {
-        return r.seqlen_k == r.seqlen_q ? "" : std::to_string(r.seqlen_k) + " keys";
-      }},
-      {[](const Row& r) { return r.tile.empty() ? "" : "tile " + r.tile; }},
+      {"type", type, type},
+      {nullptr, {}, [](const Row& r) { return "batch " + std::to_string(r.batch); }},
+      {nullptr, {}, heads_text},
+      {"d", head_dim, before("d ", head_dim)},
+      {"mask", mask, mask},
+      {"keys", keys, after(keys, " keys")},
+      {"tile", tile, before("tile ", tile)},
   };
   return all;
 }
@@ -75,16 +92,47 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// The variant, and what not all rows share.
-std::string label(const Row& row, const std::vector<Row>& rows) {
-  std::vector<std::string> parts = {printable(row.variant)};
-  for (const Attribute& attribute : attributes()) {
-    // Batch and heads follow from N and d where --tokens and --hidden set them: the JSON has them.
-    const bool is_derived = &attribute == &attributes()[1] || &attribute == &attributes()[2];
-    if (!is_derived && !is_shared(attribute, rows)) parts.push_back(printable(attribute.text(row)));
+/// The first columns of a table: the variant, what not all rows share, and N.
+class Names {
+ public:
+  explicit Names(const std::vector<Row>& rows) {
+    for (const Attribute& attribute : attributes()) {
+      if (attribute.title != nullptr && !is_shared(attribute, rows)) shown_.push_back(&attribute);
+    }
   }
-  return joined(parts);
-}
+  std::vector<Column> columns(const std::vector<Column>& others) const {
+    std::vector<Column> all = {{"variant"}};
+    for (const Attribute* attribute : shown_) all.push_back({attribute->title, Align::kRight});
+    all.push_back({"N", Align::kRight});
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }
+  std::vector<std::string> cells(const Row& row, const std::vector<std::string>& others) const {
+    std::vector<std::string> all = {printable(row.variant)};
+    for (const Attribute* attribute : shown_) all.push_back(printable(attribute->cell(row)));
+    all.push_back(std::to_string(row.seqlen_q));
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }
+  /// Of a part of a row, under its own name.
+  std::vector<std::string> part(const std::string& name,
+                                const std::vector<std::string>& others) const {
+    std::vector<std::string> all(2 + shown_.size());
+    all.front() = name;
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }
+  /// "flash2, d 64, N 4096".
+  std::string text(const Row& row) const {
+    std::vector<std::string> parts = {printable(row.variant)};
+    for (const Attribute* attribute : shown_) parts.push_back(printable(attribute->text(row)));
+    parts.push_back("N " + std::to_string(row.seqlen_q));
+    return joined(parts);
+  }
+
+ private:
+  std::vector<const Attribute*> shown_;
+};
 
 /// Which columns of the table of times have something to show.
 struct TimesColumns {
@@ -97,7 +145,7 @@ struct TimesColumns {
     }
   }
   std::vector<Column> columns() const {
-    std::vector<Column> all = {{"variant"}, {"N", Align::kRight}};
+    std::vector<Column> all;
     if (bytes) all.push_back({"GB to SMs counted", Align::kRight});
     if (measured_bytes)
       all.insert(all.end(), {{"measured", Align::kRight}, {"ratio", Align::kRight}});
@@ -117,9 +165,8 @@ struct TimesColumns {
 
 /// A row, or a step of one.
 template <class Timed>
-std::vector<std::string> times_cells(const std::string& name, const std::string& n,
-                                     const Timed& timed, const TimesColumns& columns) {
-  std::vector<std::string> cells = {name, n};
+std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& columns) {
+  std::vector<std::string> cells;
   const auto& measured = timed.measured;
   if (columns.bytes) cells.push_back(gigabytes(timed.work.sm));
   if (columns.measured_bytes) {
@@ -132,6 +179,17 @@ std::vector<std::string> times_cells(const std::string& name, const std::string&
     cells.push_back(ratio_text(time_ratio(timed)));
   }
   return cells;
+}
+
+/// A word and what it means, in lines that fit.
+std::string note(const std::string& word, const std::string& meaning, const Terminal& terminal) {
+  constexpr std::size_t kColumn = 10;
+  std::string text = word + std::string(kColumn - word.size(), ' ');
+  const std::vector<std::string> lines = wrap(meaning, terminal.width - kColumn);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    text += (k == 0 ? "" : std::string(kColumn, ' ')) + lines[k] + "\n";
+  }
+  return text;
 }
 
 std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
@@ -180,82 +238,114 @@ std::string comparison_heading(const Comparison& comparison, const compare::Mach
 
 std::string times_table(const Comparison& comparison, bool steps, const Terminal& terminal) {
   const TimesColumns columns(comparison.rows);
-  TextTable table(columns.columns());
+  const Names names(comparison.rows);
+  TextTable table(names.columns(columns.columns()));
   for (const Row& row : comparison.rows) {
-    table.row(times_cells(label(row, comparison.rows), std::to_string(row.seqlen_q), row, columns));
+    table.row(names.cells(row, times_cells(row, columns)));
     if (!steps) continue;
     for (const Step& step : row.steps) {
-      table.row(times_cells("  " + printable(step.name), "", step, columns));
+      table.row(names.part("  " + printable(step.name), times_cells(step, columns)));
     }
   }
   return table.to_string(terminal);
 }
 
 std::string models_table(const Comparison& comparison, const Terminal& terminal) {
-  TextTable table({{"variant"},
-                   {"N", Align::kRight},
-                   {"roofline ms", Align::kRight},
-                   {"overlap ms", Align::kRight},
-                   {"S4 ms", Align::kRight},
-                   {"measured ms", Align::kRight},
-                   {"slowest unit"}});
+  const bool is_measured = TimesColumns(comparison.rows).measured_times;
+  std::vector<Column> columns = {
+      {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"S4", Align::kRight}};
+  if (is_measured) columns.push_back({"measured", Align::kRight});
+  columns.push_back({"bound"});
+  const Names names(comparison.rows);
+  TextTable table(names.columns(columns));
   for (const Row& row : comparison.rows) {
-    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
-               three_digits(row.predicted.roofline_ms), three_digits(row.predicted.overlap_ms),
-               ms_text(row.seed_ms), row.measured ? ms_text(row.measured->median_ms) : "",
-               std::string(to_string(row.predicted.bound))});
+    std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
+                                      three_digits(row.predicted.overlap_ms), ms_text(row.seed_ms)};
+    if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
+    cells.emplace_back(to_string(row.predicted.bound));
+    table.row(names.cells(row, cells));
   }
-  return table.to_string(terminal) +
-         "\nroofline  every unit of the GPU works at its rate, all at once; the slowest decides\n"
-         "overlap   loads run beside computing; products, elementwise work and exponentials wait\n"
-         "          for one another; blocks that do not fill the SMs, and launches, cost extra\n"
-         "S4        its FLOPs or its bytes at the data sheet's rates, whichever takes longer\n";
+  return table.to_string(terminal) + "\n" +
+         note("roofline",
+              "every unit of the GPU works at its rate, all at once; the slowest decides",
+              terminal) +
+         note("overlap",
+              "loads run beside computing; products, elementwise work and exponentials wait for "
+              "one another; blocks that do not fill the SMs, and launches, cost extra",
+              terminal) +
+         note("S4", "its FLOPs or its bytes at the data sheet's rates, whichever takes longer",
+              terminal);
 }
 
-std::string bytes_table(const Comparison& comparison, const Terminal& terminal) {
-  TextTable table({{"variant"},
-                   {"N", Align::kRight},
-                   {"S4 formula", Align::kRight},
-                   {"S4 prose", Align::kRight},
-                   {"each once", Align::kRight},
-                   {"DRAM measured", Align::kRight},
-                   {"toy program", Align::kRight},
-                   {"blocks", Align::kRight},
-                   {"SMs measured", Align::kRight}});
-  const auto traffic = [](const std::optional<compare::Traffic>& t) {
-    return t ? byte_text(static_cast<double>(t->bytes())) : "";
-  };
+namespace {
+
+using ByteColumn = std::pair<Column, std::function<std::string(const Row&)>>;
+
+std::string bytes_text(const std::optional<compare::Traffic>& traffic) {
+  return traffic ? byte_text(static_cast<double>(traffic->bytes())) : "";
+}
+
+std::string table_of(const std::vector<ByteColumn>& columns, const Comparison& comparison,
+                     const Terminal& terminal) {
+  const Names names(comparison.rows);
+  std::vector<Column> titles;
+  for (const ByteColumn& column : columns) titles.push_back(column.first);
+  TextTable table(names.columns(titles));
   for (const Row& row : comparison.rows) {
-    const auto seed = [&](std::int64_t compare::SeedBytes::*value) {
-      return row.seed_bytes ? byte_text(static_cast<double>(*row.seed_bytes.*value)) : "";
-    };
-    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
-               seed(&compare::SeedBytes::formula), seed(&compare::SeedBytes::prose),
-               traffic(row.work.dram), row.measured ? traffic(row.measured->dram) : "",
-               traffic(row.toy.sm), traffic(row.work.sm),
-               row.measured ? traffic(row.measured->sm) : ""});
+    std::vector<std::string> cells;
+    for (const ByteColumn& column : columns) cells.push_back(column.second(row));
+    table.row(names.cells(row, cells));
   }
   return table.to_string(terminal);
 }
 
+std::function<std::string(const Row&)> seed_text(std::int64_t compare::SeedBytes::*value) {
+  return [value](const Row& row) {
+    return row.seed_bytes ? byte_text(static_cast<double>(*row.seed_bytes.*value)) : "";
+  };
+}
+
+}  // namespace
+
+std::string bytes_table(const Comparison& comparison, const Terminal& terminal) {
+  using compare::SeedBytes;
+  std::vector<ByteColumn> dram = {
+      {{"S4 formula", Align::kRight}, seed_text(&SeedBytes::formula)},
+      {{"S4 prose", Align::kRight}, seed_text(&SeedBytes::prose)},
+      {{"each array once", Align::kRight}, [](const Row& r) { return bytes_text(r.work.dram); }}};
+  std::vector<ByteColumn> sm = {
+      {{"toy program", Align::kRight}, [](const Row& r) { return bytes_text(r.toy.sm); }},
+      {{"the kernel's blocks", Align::kRight}, [](const Row& r) { return bytes_text(r.work.sm); }}};
+  if (TimesColumns(comparison.rows).measured_bytes) {
+    const Column measured = {"measured", Align::kRight};
+    dram.push_back({measured, [](const Row& r) {
+                      return r.measured ? bytes_text(r.measured->dram) : std::string();
+                    }});
+    sm.push_back({measured, [](const Row& r) {
+                    return r.measured ? bytes_text(r.measured->sm) : std::string();
+                  }});
+  }
+  return "DRAM, bytes\n" + table_of(dram, comparison, terminal) +
+         "\nBetween L2 and the SMs, bytes\n" + table_of(sm, comparison, terminal);
+}
+
 std::string flops_table(const Comparison& comparison, const Terminal& terminal) {
-  TextTable table({{"variant"},
-                   {"N", Align::kRight},
-                   {"S4", Align::kRight},
-                   {"usual", Align::kRight},
-                   {"products", Align::kRight},
-                   {"elementwise", Align::kRight},
-                   {"exponentials", Align::kRight}});
+  const Names names(comparison.rows);
+  TextTable table(names.columns({{"S4", Align::kRight},
+                                 {"usual", Align::kRight},
+                                 {"products", Align::kRight},
+                                 {"others", Align::kRight},
+                                 {"exps", Align::kRight}}));
   for (const Row& row : comparison.rows) {
     const compare::SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
-    table.row({label(row, comparison.rows), std::to_string(row.seqlen_q),
-               row.seed_bytes
-                   ? flop_text(static_cast<double>(compare::seed_flops(row.variant, shape)))
-                   : "",
-               flop_text(static_cast<double>(row.usual_flops)),
-               flop_text(static_cast<double>(row.work.product_flops)),
-               flop_text(static_cast<double>(row.work.elementwise_flops)),
-               with_prefix(static_cast<double>(row.work.exps), "")});
+    table.row(names.cells(
+        row,
+        {row.seed_bytes ? flop_text(static_cast<double>(compare::seed_flops(row.variant, shape)))
+                        : "",
+         flop_text(static_cast<double>(row.usual_flops)),
+         flop_text(static_cast<double>(row.work.product_flops)),
+         flop_text(static_cast<double>(row.work.elementwise_flops)),
+         with_prefix(static_cast<double>(row.work.exps), "")}));
   }
   return table.to_string(terminal);
 }
@@ -273,8 +363,8 @@ std::string shared_memory_table(const Comparison& comparison, const compare::Mac
   std::set<std::string> shown;
   for (const Row& row : comparison.rows) {
     for (const Step& step : row.steps) {
-      if (step.shared_bytes == 0) continue;
-      const std::string name = printable(row.kernel + ": " + step.name) + " " + row.dtype;
+      if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // no tiles there
+      const std::string name = printable(step.name + ", " + row.dtype);
       if (!shown.insert(name + std::to_string(row.head_dim)).second) continue;
       const double share = static_cast<double>(step.shared_bytes) / static_cast<double>(limit);
       table.row({name, std::to_string(row.head_dim),
@@ -283,16 +373,18 @@ std::string shared_memory_table(const Comparison& comparison, const compare::Mac
                  digits(100 * share, 0) + " %"});
     }
   }
-  return table.to_string(terminal) +
-         "\nS4's budget for its tile of 64 x 64 with two stages: 57 + 16 = 73 KB at d 64, and\n"
-         "97 + 32 = 129 KB at d 128, where a block of its GPU has 99 KiB\n";
+  return table.to_string(terminal) + "\n" +
+         note("S4",
+              "its tile of 64 x 64 with two stages takes 57 + 16 = 73 KB at d 64, and 97 + 32 = "
+              "129 KB at d 128, where a block of its GPU has 99 KiB",
+              terminal);
 }
 
 std::string sentences(const Comparison& comparison, const Terminal& terminal) {
   std::string text;
+  const Names names(comparison.rows);
   for (const Row& row : comparison.rows) {
-    const std::string line = label(row, comparison.rows) + ", N " + std::to_string(row.seqlen_q) +
-                             ": " + printable(row.sentence);
+    const std::string line = names.text(row) + ": " + printable(row.sentence);
     const std::vector<std::string> lines = wrap(line, terminal.width - 2);
     for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "  ") + lines[k] + "\n";
   }

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kIndent = 2, kGap = 3;
 constexpr std::size_t kMostTitleLines = 3;
 constexpr std::size_t kNarrowestWrapped = 10;  // a column is not wrapped to less
+constexpr std::size_t kLongestWhole = 16;      // no shorter word is broken
 
 std::string padded(const std::string& cell, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(cell)), ' ');
@@ -62,7 +63,13 @@ TextTable::Widths TextTable::natural_widths() const {
 
 /// What a column can be narrowed to. Numbers are never broken, their titles are, between words.
 std::size_t TextTable::narrowest(std::size_t column) const {
-  if (columns_[column].align == Align::kLeft) return kNarrowestWrapped;
+  if (columns_[column].align == Align::kLeft) {
+    std::size_t word = 0;
+    for (const auto& cells : rows_) {
+      if (!cells.empty()) word = std::max(word, longest_word(cells[column]));
+    }
+    return std::clamp(word, kNarrowestWrapped, kLongestWhole);
+  }
   const std::string& title = columns_[column].title;
   std::size_t width = std::max(longest_word(title), display_width(title) / kMostTitleLines + 2);
   width = std::min(width, display_width(title));

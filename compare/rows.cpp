@@ -220,19 +220,28 @@ std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
   return steps;
 }
 
-/// The launch with the tile that the whole program is counted with.
-const cuda::LaunchTiles& main_launch(const cuda::KernelTiles& kernel) {
-  const auto has_tile = [](const cuda::LaunchTiles& launch) {
-    return launch.is_counted && launch.block_q > 1;
-  };
-  const auto found = std::find_if(kernel.launches.begin(), kernel.launches.end(), has_tile);
-  return found == kernel.launches.end() ? kernel.launches.front() : *found;
+/// A launch that stands for the whole program: the tile of the largest part, and all arrays' types.
+cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
+  cuda::LaunchTiles whole;
+  for (const cuda::LaunchTiles& launch : kernel.launches) {
+    if (!launch.is_counted) continue;
+    if (launch.block_q * launch.block_kv > whole.block_q * whole.block_kv) {
+      whole.block_q = launch.block_q;
+      whole.block_kv = launch.block_kv;
+    }
+    whole.num_splits = std::max(whole.num_splits, launch.num_splits);
+    for (const auto names :
+         {&cuda::LaunchTiles::elements_loaded, &cuda::LaunchTiles::elements_stored}) {
+      (whole.*names).insert((whole.*names).end(), (launch.*names).begin(), (launch.*names).end());
+    }
+  }
+  return whole;
 }
 
 /// The seed's program on one worker.
 Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
                         std::int64_t& workspace_bytes) {
-  const cuda::LaunchTiles& launch = main_launch(kernel);
+  const cuda::LaunchTiles launch = whole_program(kernel);
   const std::string program = toy_name(call.variant) + (is_causal(call.problem) ? "_causal" : "");
   const ToyCounts counts = count_toy(program, parameters_of(call, launch));
   const StepTraffic traffic(call.problem, launch, counts);

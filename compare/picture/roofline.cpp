@@ -233,7 +233,7 @@ std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& 
 
 std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineModel& machine) {
   std::vector<Picture> pictures;
-  for (const Panel& panel : panels_of(comparison.rows, SplitBy::kNotDtype)) {
+  for (const Panel& panel : panels_of(comparison.rows, SplitBy::kWidth)) {
     std::vector<Line> lines = lines_of(panel, true);
     const bool is_measured = !lines.empty();
     if (!is_measured) lines = lines_of(panel, false);

@@ -22,6 +22,8 @@ std::string heads_text(const Row& row) {
 /// Queries, where there are not as many as keys.
 std::int64_t few_queries(const Row& row) { return row.seqlen_q == row.seqlen_k ? 0 : row.seqlen_q; }
 
+std::string width_text(const Row& row) { return row.dtype == "float" ? "float" : "16 bits"; }
+
 /// The rows of a panel, and what its rows share.
 struct Draft {
   std::vector<const Row*> rows;
@@ -30,7 +32,7 @@ struct Draft {
   std::string text(SplitBy split) const {
     const Row& row = *rows.front();
     std::string text(to_string(row.pass));
-    if (split == SplitBy::kDtype) text += ", " + dtype_text(row);
+    text += ", " + (split == SplitBy::kDtype ? dtype_text(row) : width_text(row));
     text += ", d " + std::to_string(row.head_dim);
     if (row.mask != "none") text += ", " + row.mask;
     if (few_queries(row) > 0) text += ", " + std::to_string(row.seqlen_q) + " queries";
@@ -40,8 +42,8 @@ struct Draft {
 
 auto setting_of(const Row& row, SplitBy split) {
   const bool by_dtype = split == SplitBy::kDtype;
-  return std::tuple(row.pass, by_dtype ? row.dtype : "", by_dtype ? row.products : "", row.mask,
-                    row.head_dim, few_queries(row));
+  return std::tuple(row.pass, by_dtype ? row.dtype : width_text(row), by_dtype ? row.products : "",
+                    row.mask, row.head_dim, few_queries(row));
 }
 
 auto heads_of(const Row& row) { return std::tuple(row.batch, row.num_heads, row.num_kv_heads); }

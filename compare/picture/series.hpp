@@ -34,7 +34,8 @@ struct Panel {
   std::vector<Series> series;
 };
 
-enum class SplitBy : std::uint8_t { kDtype, kNotDtype };
+/// kWidth: floats, whatever multiplies them, and 16-bit elements.
+enum class SplitBy : std::uint8_t { kDtype, kWidth };
 
 /// In the order in which the rows first name them.
 std::vector<Panel> panels_of(const std::vector<Row>& rows, SplitBy split);
