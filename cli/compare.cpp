@@ -112,7 +112,9 @@ void choose_machine(const CompareFlags& flags, const std::optional<Comparison>& 
     std::cerr << "measuring the GPU's rates ...\n";
     comparison.calibration = calibrate_here(flags.terminal.terminal()).calibration;
   }
-  if (comparison.calibration) {
+  if (comparison.calibration) {  // as a file has it, so that its rows predict the same again
+    comparison.calibration =
+        compare::parse_calibration(compare::to_json(*comparison.calibration).dump());
     const auto of = compare::find_gpu(comparison.calibration->gpu_name);
     if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
       throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
@@ -286,7 +288,8 @@ void print(const CompareFlags& flags, const Session& session) {
     if (table == "sentences") text += sentences(comparison, terminal);
     text += "\n";
   }
-  text += shares(comparison);
+  const bool is_about_times = flags.shows("times") || flags.shows("sentences");
+  if (is_about_times) text += shares(comparison);
   while (text.ends_with("\n\n")) text.pop_back();
   std::cout << text;
   std::cout.flush();

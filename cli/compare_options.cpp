@@ -206,6 +206,11 @@ std::vector<std::string> CompareFlags::tables() const {
   return result;
 }
 
+bool CompareFlags::shows(const std::string& table) const {
+  const std::vector<std::string> all = tables();
+  return std::find(all.begin(), all.end(), table) != all.end();
+}
+
 void CompareFlags::check() const {
   tables();
   if (resume && (json.empty() || json == "-")) {

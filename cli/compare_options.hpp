@@ -38,6 +38,7 @@ struct CompareFlags {
   void add_to(CLI::App& command);
   /// The tables to print.
   std::vector<std::string> tables() const;
+  bool shows(const std::string& table) const;
   /// Throws Failure: a word or a size that is none, flags that contradict each other.
   compare::SweepAxes axes() const;
   void check() const;

@@ -106,6 +106,10 @@ class StepTraffic {
       traffic.bytes_written +=
           std::min(array.stored + array.updated, size) * heads_of(array) * bytes_stored(array.name);
     }
+    if (launch_.moved) {  // pairs that it leaves out need not be moved
+      traffic.bytes_read = std::min(traffic.bytes_read, launch_.moved->read);
+      traffic.bytes_written = std::min(traffic.bytes_written, launch_.moved->written);
+    }
     return traffic;
   }
 
@@ -220,12 +224,15 @@ std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
   return steps;
 }
 
-/// A launch that stands for the whole program: the tile of the largest part, and all arrays' types.
+/// A launch that stands for the whole program: the tile of the largest part, unless a library has
+/// that, and all arrays' types.
 cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
   cuda::LaunchTiles whole;
+  const bool has_library = std::any_of(kernel.launches.begin(), kernel.launches.end(),
+                                       [](const auto& launch) { return launch.is_library; });
   for (const cuda::LaunchTiles& launch : kernel.launches) {
     if (!launch.is_counted) continue;
-    if (launch.block_q * launch.block_kv > whole.block_q * whole.block_kv) {
+    if (!has_library && launch.block_q * launch.block_kv > whole.block_q * whole.block_kv) {
       whole.block_q = launch.block_q;
       whole.block_kv = launch.block_kv;
     }

@@ -91,7 +91,7 @@ Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
           svg.finish(height, "Bytes counted against bytes measured",
                      "Between L2 and the multiprocessors, " + std::to_string(held) + " of " +
                          std::to_string(pairs.sm.size()) +
-                         " rows are measured within 5 % of what was counted.")};
+                         " rows are counted within 5 % of what was measured.")};
 }
 
 /// A picture for each boundary: at DRAM ratios go much further.
@@ -105,8 +105,8 @@ void add_ratios(std::vector<Picture>& pictures, const Comparison& comparison,
     }
   }
   std::string svg =
-      draw_ratio_strips(strips, kBand, "Bytes, " + boundary + ": measured over counted",
-                        "a marker a row; the band: 5 % more and less", "measured / counted");
+      draw_ratio_strips(strips, kBand, "Bytes, " + boundary + ": counted over measured",
+                        "a marker a row; the band: 5 % more and less", "counted / measured");
   if (!svg.empty()) pictures.push_back({PictureKind::kBytes, name, std::move(svg)});
 }
 

@@ -131,9 +131,7 @@ std::vector<Panel> panels_of(const std::vector<Row>& rows, SplitBy split) {
   for (const Draft& draft : drafts_of(rows, split)) {
     const Row& row = *draft.rows.front();
     std::string name(to_string(row.pass));
-    if (split == SplitBy::kDtype) {
-      name += "_" + row.dtype + (row.products == "native" ? "" : "_" + row.products);
-    }
+    name += "_" + (split == SplitBy::kDtype ? dtype_text(row) : width_text(row));
     name = plain_name(name + "_d" + std::to_string(row.head_dim) +
                       (row.mask == "none" ? "" : "_" + row.mask));
     const int count = ++used[name];

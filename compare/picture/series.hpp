@@ -52,10 +52,10 @@ double bytes_of(const Traffic& traffic);
 std::optional<double> measured_ms_of(const Row& row);
 /// A prediction that held is 1. Nothing: not measured, or no time at all.
 std::optional<double> predicted_over_measured(const Row& row);
-/// Measured bytes over counted ones at DRAM and at the SM boundary.
+/// Bytes at DRAM and at the SM boundary; the ratio is predicted over measured.
 struct BytePair {
   double counted = 0, measured = 0;
-  double ratio() const { return measured / counted; }
+  double ratio() const { return counted / measured; }
 };
 std::optional<BytePair> dram_pair(const Row& row);
 std::optional<BytePair> sm_pair(const Row& row);

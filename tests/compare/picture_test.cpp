@@ -151,7 +151,7 @@ TEST_CASE("without measurements predictions are drawn, and the pictures say so")
   const std::vector<Picture> pictures = draw_pictures(sample_comparison(predicted), options());
   check_all(pictures);
   CHECK_THAT(svg_of(pictures, "time_forward_bf16_d64"), contains("predicted, not measured"));
-  CHECK_THAT(svg_of(pictures, "roofline_forward_d64"), contains("predicted times"));
+  CHECK_THAT(svg_of(pictures, "roofline_forward_16_bits_d64"), contains("predicted times"));
   CHECK_THAT(svg_of(pictures, "passes_backward_bf16_d64"), contains("nothing was measured"));
   CHECK(find(pictures, "time_ratios") == nullptr);
   CHECK(find(pictures, "bytes") == nullptr);
@@ -170,9 +170,10 @@ TEST_CASE("a roofline names each roof, its value and where that is from") {
   MachineModel machine = sample_machine(true);
   machine.products["float"].is_measured = false;
   const std::vector<Picture> pictures = draw_rooflines(sample_comparison(), machine);
-  const std::string svg = svg_of(pictures, "roofline_forward_d64");
+  const std::string svg = svg_of(pictures, "roofline_forward_16_bits_d64");
   CHECK_THAT(svg, contains("bf16 640 TFLOP/s, measured"));
-  CHECK_THAT(svg, contains("float 55 TFLOP/s, data sheet"));
+  CHECK_THAT(svg_of(pictures, "roofline_forward_float_d64"),
+             contains("float 55 TFLOP/s, data sheet"));
   CHECK_THAT(svg, contains("DRAM 4.28 TB/s, measured"));
   CHECK_THAT(svg, contains("L2 to SM 5.5 TB/s, measured"));
   CHECK_THAT(svg, !contains("fp16"));  // no row has it
@@ -183,7 +184,7 @@ TEST_CASE("products split in three have a roof of a third") {
   machine.products["float tf32"] = {300e12, true};
   Comparison comparison = sample_comparison({{1024, 4096}, {64}, {"float"}});
   for (Row& row : comparison.rows) row.products = "tf32x3";
-  CHECK_THAT(svg_of(draw_rooflines(comparison, machine), "roofline_forward_d64"),
+  CHECK_THAT(svg_of(draw_rooflines(comparison, machine), "roofline_forward_float_d64"),
              contains("float tf32x3 100 TFLOP/s, measured"));
 }
 
