@@ -10,7 +10,8 @@
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
 // Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] two of each: one is computed
 //          with while cp.async fills the other; S, P, O in registers, 16 x kRowTiles rows a warp
-// Grid     q tiles x batch x heads, heads fastest, the longest (last) query tiles first
+// Grid     groups of heads whose K and V fit L2 together; in each group query tiles x heads, heads
+//          fastest, the longest (last) query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
 // Against  flash2_fp32: tensor cores multiply; P stays in registers
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
@@ -221,7 +222,7 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
 template <class Config>
 __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
     flash2_mma_sm80_kernel(ForwardArguments<typename Config::Element> arguments,
-                           AlignedRows aligned, float scale_log2) {
+                           AlignedRows aligned, float scale_log2, int heads_together) {
   using namespace flash2_mma;
   using Element = typename Config::Element;
   constexpr int kThreads = Config::kNumThreads;
@@ -229,8 +230,13 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
 
   // This block's queries, and the K/V tiles that they see.
   const int heads = sizes.num_heads * sizes.batch, block = static_cast<int>(blockIdx.x);
-  const int h = block % heads % sizes.num_heads, b = block % heads / sizes.num_heads;
-  const int q_tile = static_cast<int>(gridDim.x) / heads - 1 - block / heads;
+  const int num_q_tiles = static_cast<int>(gridDim.x) / heads;
+  const int first_head = block / (num_q_tiles * heads_together) * heads_together;
+  const int group = min(heads_together, heads - first_head);  // the last one may be smaller
+  const int in_group = block - first_head * num_q_tiles;
+  const int head = first_head + in_group % group;
+  const int h = head % sizes.num_heads, b = head / sizes.num_heads;
+  const int q_tile = num_q_tiles - 1 - in_group / group;
   const int first_query = q_tile * Config::kBlockQ;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
   const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
@@ -309,6 +315,22 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
              global_rows(arguments.O, b, h, warp_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
 }
 
+/// How many heads' blocks go together, so that the K and V that one block loaded are still in L2
+/// for the next one: a quarter of L2, whose halves may each keep a copy, and which Q and O pass
+/// through.
+template <class Element>
+int heads_that_fit_l2(const AttentionProblem& problem) {
+  int device = 0, l2_bytes = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
+             "cudaDeviceGetAttribute");
+  const std::int64_t kv_bytes = 2 * problem.seqlen_k * problem.head_dim *
+                                static_cast<std::int64_t>(sizeof(Element)),
+                     fitting = l2_bytes / 4 / (kv_bytes > 0 ? kv_bytes : 1),
+                     heads = problem.batch * problem.num_heads;
+  return static_cast<int>(fitting < 1 ? 1 : fitting < heads ? fitting : heads);
+}
+
 template <class Config>
 void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   using Element = typename Config::Element;
@@ -324,7 +346,7 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   launch(call, name, flash2_mma_sm80_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, aligned, scale * kLog2E);
+         arguments, aligned, scale * kLog2E, heads_that_fit_l2<Element>(problem));
 }
 
 }  // namespace flashlab::cuda
