@@ -1,6 +1,9 @@
-// The data sheets of gpus.json: consistent with themselves, and found by any of their names.
+// The data sheets of gpus.json: consistent with themselves and with what an H200 was measured to
+// do, and found by any of their names.
 #include "compare/gpu_specs.hpp"
 
+#include "compare/machine_model.hpp"
+#include "compare/result_file.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {
@@ -63,8 +66,21 @@ TEST_CASE("every GPU has a source, memory, and more shared memory than a block m
     CHECK(gpu.shared_memory_per_sm_bytes - gpu.shared_memory_per_block_bytes == 1024);
     CHECK(gpu.exps_per_clock_per_sm == 16);
     CHECK(gpu.shared_bytes_per_clock_per_sm == 128);
-    CHECK((!gpu.l2_bytes || *gpu.l2_bytes >= 6 << 20));
+    CHECK(gpu.l2_bytes.value_or(0) >= 6 << 20);
   }
+}
+
+TEST_CASE("an H200 has as much L2 as the one that was measured said") {
+  const Comparison committed = parse_comparison(committed_result("h200").value());
+  CHECK(find_gpu("h200").value().l2_bytes == committed.calibration.value().l2_bytes);
+}
+
+TEST_CASE("an H200 was measured to have the rates per clock that the guide gives it") {
+  const Comparison committed = parse_comparison(committed_result("h200").value());
+  const MachineModel sheet = machine_model(find_gpu("h200").value());
+  const Calibration& measured = committed.calibration.value();
+  CHECK(within_2_percent(measured.exps_per_s.value(), sheet.exps.value().per_s));
+  CHECK(within_2_percent(measured.shared_bytes_per_s.value(), sheet.shared.value().per_s));
 }
 
 TEST_CASE("GPUs are found by key, name and the name that CUDA gives the device") {

@@ -1,0 +1,79 @@
+// Who predicts as the texts of exercises 26 and 27 teach is right by what an H200 measured.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "exercises/grader/answers.hpp"
+#include "exercises/grader/catalogue.hpp"
+#include "tests/catch_shim.hpp"
+
+namespace {
+
+using namespace flashlab::exercises;
+
+Exercise built_in(const std::string& id) {
+  const auto& all = builtin_exercises();
+  const auto found = std::ranges::find(all, id, &ExerciseSource::id);
+  REQUIRE(found != all.end());
+  ReadResult result = read_exercise(found->id, found->files);
+  REQUIRE(result.exercise);
+  return std::move(*result.exercise);
+}
+
+/// The rates that the text of exercise 27 quotes.
+nlohmann::json rates() {
+  std::ifstream file(FLASHLAB_SOURCE_DIR "/docs/results/compare_h200.json");
+  return nlohmann::json::parse(file).at("calibration");
+}
+
+std::string line(const std::string& id, double value) {
+  return id + ": " + std::to_string(value) + "\n";
+}
+
+/// Every question's answer, by the rates and by counting. `wait`: operations within a tile wait for
+/// one another; else the slowest unit alone decides.
+std::string times(bool wait) {
+  const nlohmann::json rate = rates();
+  const double products = rate.at("flops_per_s").at("bf16"), exps = rate.at("exps_per_s"),
+               elementwise = rate.at("elementwise_per_s"), copy = rate.at("dram_copy_bytes_per_s");
+  constexpr double kScores = 64.0 * 8192 * 8192;  // of 16384 tokens, 32 heads
+  const double products_a_score = 4 * 64 / products;
+  const double flash2_a_score = products_a_score + (wait ? 1 / exps + 4 / elementwise : 0);
+  return "flops_an_exp: 4*d\n" + line("balance", products / exps / 4) +
+         line("share_64", products / exps / 4 / 64) + "bound_128: b\n" +
+         line("products_ms", 1e3 * kScores * products_a_score) +
+         line("flash2_ms", 1e3 * kScores * flash2_a_score) +
+         line("naive_over_flash2", 44 / copy / flash2_a_score) +
+         "passes_products: 7/5\npasses_measured: 7/5\nflash1_launches: 4096/32 + 2\n"
+         "launch_bound: a\n";
+}
+
+constexpr const char* kBytes =
+    "flash2_read: b*n*d + 2*b*n*d*n/B\nflash2_written: b*n*d + 4*n\nmegabytes: 34.1\n"
+    "flash2_counted: 1\ndram: 4*b*n*d + 4*n\nheads_between: 1\nheads_in_turn: 1\n"
+    "flash1_toy: 3*b*n^2*d/Bk\nflash1_gpu: 3*b*n^2*d/Bk + 2*b*n^2*d/B\n"
+    "flash1_over_flash2: (3/32 + 2/64)/(2/128)\nsame_flops: b\nnotebook_steps: 5\n"
+    "naive_times: 12\nnaive_a_score: 9*4 + 4 + 2 + 2\n";
+
+}  // namespace
+
+TEST_CASE("bytes that are counted by hand are what the H200 counted", "[predictions]") {
+  const Verdict verdict = grade_answers(built_in("26_predict_flash2_bytes"), {"bytes.txt", kBytes});
+  for (const Finding& finding : verdict.findings) UNSCOPED_INFO(finding.what);
+  CHECK(verdict.outcome == Outcome::kFull);
+}
+
+TEST_CASE("times from five rates are close enough to what the H200 took", "[predictions]") {
+  const Verdict verdict = grade_answers(built_in("27_predict_time"), {"time.txt", times(true)});
+  for (const Finding& finding : verdict.findings) UNSCOPED_INFO(finding.what);
+  CHECK(verdict.outcome == Outcome::kFull);
+}
+
+TEST_CASE("the slowest unit alone does not tell how long flash2 took", "[predictions]") {
+  const Verdict verdict = grade_answers(built_in("27_predict_time"), {"time.txt", times(false)});
+  std::vector<std::string> wrong;
+  for (const auto& check : verdict.checks) {
+    if (!check.passed) wrong.push_back(check.name);
+  }
+  CHECK(wrong == std::vector<std::string>{"flash2_ms", "naive_over_flash2"});
+}
