@@ -10,8 +10,8 @@
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
 // Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] two of each: one is computed
 //          with while cp.async fills the other; S, P, O in registers, 16 x kRowTiles rows a warp
-// Grid     groups of heads whose K and V fit L2 together; in each group query tiles x heads, heads
-//          fastest, the longest (last) query tiles first
+// Grid     groups of heads whose K and V fit L2 together, with a causal mask one group of all; in
+//          each group query tiles x heads, heads fastest, the longest (last) query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
 // Against  flash2_fp32: tensor cores multiply; P stays in registers
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
@@ -317,17 +317,19 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
 
 /// How many heads' blocks go together, so that the K and V that one block loaded are still in L2
 /// for the next one: a quarter of L2, whose halves may each keep a copy, and which Q and O pass
-/// through.
+/// through. With a causal mask all of them: short blocks have to fill the gaps that the long ones
+/// leave, which is worth more than what L2 saves.
 template <class Element>
-int heads_that_fit_l2(const AttentionProblem& problem) {
+int heads_together(const AttentionProblem& problem) {
+  const std::int64_t heads = problem.batch * problem.num_heads;
+  if (problem.mask != Mask::kNone) return static_cast<int>(heads);
   int device = 0, l2_bytes = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
              "cudaDeviceGetAttribute");
   const std::int64_t kv_bytes = 2 * problem.seqlen_k * problem.head_dim *
                                 static_cast<std::int64_t>(sizeof(Element)),
-                     fitting = l2_bytes / 4 / (kv_bytes > 0 ? kv_bytes : 1),
-                     heads = problem.batch * problem.num_heads;
+                     fitting = l2_bytes / 4 / (kv_bytes > 0 ? kv_bytes : 1);
   return static_cast<int>(fitting < 1 ? 1 : fitting < heads ? fitting : heads);
 }
 
@@ -346,7 +348,7 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   launch(call, name, flash2_mma_sm80_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, aligned, scale * kLog2E, heads_that_fit_l2<Element>(problem));
+         arguments, aligned, scale * kLog2E, heads_together<Element>(problem));
 }
 
 }  // namespace flashlab::cuda
