@@ -8,6 +8,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "compare/counted_call.hpp"
 #include "compare/ncu_file.hpp"
 #include "compare/peers.hpp"
 #include "compare/report_html.hpp"
@@ -54,17 +55,6 @@ auto parsed(const std::string& file, const Parse& parse) {
   }
 }
 
-void take(std::optional<compare::Measurement>& measured, const compare::Measurement& counters) {
-  if (!measured) measured.emplace();
-  measured->dram = counters.dram;
-  measured->sm = counters.sm;
-  measured->tensor_percent = counters.tensor_percent;
-  measured->exp_percent = counters.exp_percent;
-  measured->issue_percent = counters.issue_percent;
-  measured->shared_percent = counters.shared_percent;
-  measured->why_no_counters = counters.why_no_counters;
-}
-
 }  // namespace
 
 compare::Comparison read_comparison(const std::string& file) {
@@ -85,27 +75,10 @@ compare::Calibration read_calibration(const std::string& file) {
 void take_ncu_counters(const std::string& file, compare::Row& row) {
   std::vector<std::string> names;
   for (const compare::Step& step : row.steps) names.push_back(step.name);
-  const auto launches = parsed(
-      file, [&](const std::string& text) { return compare::parse_ncu_launches(text, names); });
-  bool is_any = false;
-  std::vector<compare::CountedLaunch> counted;
-  for (const compare::CountedRange& range : compare::together(launches)) {
-    const auto step = std::find_if(row.steps.begin(), row.steps.end(),
-                                   [&](const auto& s) { return s.name == range.name; });
-    if (step == row.steps.end()) continue;
-    take(step->measured, range.counters);
-    is_any = true;
-  }
-  if (!is_any) {
-    throw file_failure(file, "no launch of " + key_of(row) + ", whose kernels are " +
-                                 nlohmann::json(names).dump());
-  }
-  for (const compare::CountedLaunch& launch : launches) {
-    if (std::find(names.begin(), names.end(), launch.name) == names.end()) continue;
-    counted.push_back(launch);
-    counted.back().name = "call";
-  }
-  take(row.measured, compare::together(counted).front().counters);
+  parsed(file, [&](const std::string& text) {
+    compare::take_counted_launches(row, compare::parse_ncu_launches(text, names));
+    return true;
+  });
 }
 
 void write_json(const std::string& file, const compare::Comparison& comparison) {

@@ -67,7 +67,7 @@ const std::vector<Attribute>& attributes() {
   const auto head_dim = [](const Row& r) { return std::to_string(r.head_dim); };
   const auto tile = [](const Row& r) { return r.tile; };
   static const std::vector<Attribute> all = {
-      {"type", type, type},
+      {"type", [](const Row& r) { return r.products == "native" ? r.dtype : r.products; }, type},
       {nullptr, {}, [](const Row& r) { return "batch " + std::to_string(r.batch); }},
       {nullptr, {}, heads_text},
       {"d", head_dim, before("d ", head_dim)},
