@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "exercises/grader/plain_text.hpp"
 #include "committed_result_files.hpp"
+#include "exercises/grader/plain_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
