@@ -1,0 +1,187 @@
+// Where a sensible program for a matrix product can be, and what it can do next.
+//
+// A cheapest program may be taken to have only live instructions: leave out what no output depends
+// on. Then each output is one chain of MACs over all of its terms, and its sum so far is in one
+// place: nowhere, a register, or (spilled) its cell in DRAM. So all programs have the same number
+// of MACs, and without spills of stores: only the loads, spills and reloads are searched for.
+// What is done at once (settle), each because it takes no register and keeps every continuation:
+// - A term whose factors are held and whose sum is in a register. A later MAC for it is left out of
+//   the continuation; the order of a sum's terms is free, and the sum's register is taken already.
+// - The store of a finished sum: the continuation's own is left out, and a register is free
+// earlier.
+// - An output that can be made from what is held, while a register is free: it is free again after.
+// - An input that no term needs any more is forgotten.
+// What is never done: a value is loaded that is held; a value is overwritten while a register is
+// free (the continuation that misses it is one of those that have it).
+// Pinned operands: factors live in R0 and R1 and nowhere else, as no instruction moves a register;
+// sums elsewhere, as a sum in R0 or R1 stops all MACs until it is stored. Which of the two holds
+// which factor does not matter: a product's factors commute.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "optimal/matrix_product.hpp"
+
+namespace flashlab::optimal::detail {
+
+/// One word. From the lowest bit: terms done; inputs held; outputs whose sum is spilled.
+using State = std::uint64_t;
+
+inline constexpr int kNothing = -1;
+
+enum class MoveKind : std::uint8_t {
+  kLoad,         // an input
+  kStart,        // an output's sum: its first term
+  kStartStored,  // the same into a factor's register and from there to DRAM: only when pinned
+  kReload,       // a spilled sum
+};
+
+/// One step of the search: an instruction, and the store before or after it that a spill is.
+struct Move {
+  MoveKind kind = MoveKind::kLoad;
+  int item = 0;               // the input, the term or the output
+  int lost_input = kNothing;  // overwritten
+  int spilled = kNothing;     // an output whose sum is stored, and its register taken
+};
+
+/// What settle and apply tell a writer of programs; the search listens to nothing.
+struct NoListener {
+  void move(const Move&) {}
+  void start(int) {}         // a term into a free register
+  void multiply_add(int) {}  // a term to its sum
+  void store(int) {}         // a finished output; its register is free
+  void forget(int) {}        // an input; its register is free
+};
+
+class ProductStates {
+ public:
+  /// Whether a state of the product is at most 64 bits.
+  static bool fits(const MatrixProduct& product, const ProductMachine& machine);
+  ProductStates(const MatrixProduct& product, const ProductMachine& machine);
+
+  State initial() const { return 0; }
+  int terms_left(State state) const { return std::popcount(all_terms_ & ~state); }
+  bool is_goal(State state) const { return terms_left(state) == 0; }
+
+  /// The cost that programs differ in: cycles of loads, spills and reloads; without spills, loads.
+  std::int64_t cost(const Move& move) const;
+  std::int64_t to_cycles(std::int64_t cost) const;
+
+  /// At most the cost of what remains. Inputs that are needed and not held are loaded, spilled sums
+  /// are loaded, each at least once. A move lowers it by at most the move's cost (consistent).
+  std::int64_t bound(State state) const;
+
+  /// Appends the moves from a settled state.
+  void moves(State state, std::vector<Move>& result) const;
+
+  template <class Listener>
+  State apply(State state, const Move& move, Listener&& listener) const;
+  State apply(State state, const Move& move) const { return apply(state, move, NoListener{}); }
+
+  const MatrixProduct& product() const { return product_; }
+  const ProductMachine& machine() const { return machine_; }
+  State terms_of_output(int output) const { return output_terms_[static_cast<unsigned>(output)]; }
+  State input_bit(int input) const { return State{1} << (num_terms_ + input); }
+  State spill_bit(int output) const { return State{1} << (num_terms_ + num_inputs_ + output); }
+  bool is_spilled(State state, int output) const {
+    return all_spills_ != 0 && (state & spill_bit(output)) != 0;
+  }
+  State held(State state) const { return state & all_inputs_; }
+  /// The outputs whose sum is in a register, as a set of output numbers.
+  std::uint64_t sums_in_registers(State state) const;
+
+ private:
+  struct Use {
+    int inputs = 0, sums = 0;  // registers taken
+  };
+  Use use(State state) const;
+  bool room_for_input(const Use& use) const;
+  bool room_for_sum(const Use& use) const;
+  /// The remaining terms whose factors are both held.
+  State doable(State state) const;
+  State needed_inputs(State state) const;
+  void add_loads(State state, std::vector<Move>& result) const;
+  void add_sums(State state, std::vector<Move>& result) const;
+  void add_starts(State state, State terms, std::vector<Move>& result) const;
+  /// The move with every victim that makes room.
+  void add_over_inputs(State state, Move move, std::vector<Move>& result) const;
+  void add_over_sums(State state, Move move, std::vector<Move>& result) const;
+  bool pinned() const { return machine_.operand_rule == toy::OperandRule::kPinned; }
+
+  template <class Listener>
+  State settle(State state, Listener& listener) const;
+  template <class Listener>
+  State settle_output(State state, int output, State terms, Listener& listener) const;
+
+  MatrixProduct product_;
+  ProductMachine machine_;
+  int num_terms_ = 0, num_inputs_ = 0, num_outputs_ = 0;
+  State all_terms_ = 0, all_inputs_ = 0, all_spills_ = 0;
+  std::vector<State> output_terms_, input_terms_;  // by output; by input: the terms that need it
+};
+
+/// Visits the positions of the bits of a set, from the lowest.
+template <class Visit>
+void for_each_bit(std::uint64_t set, Visit&& visit) {
+  for (; set != 0; set &= set - 1) visit(std::countr_zero(set));
+}
+
+template <class Listener>
+State ProductStates::settle_output(State state, int output, State terms, Listener& listener) const {
+  const bool begun = (state & terms_of_output(output)) != 0;
+  bool first = !begun;
+  for_each_bit(terms, [&](int term) {
+    first ? listener.start(term) : listener.multiply_add(term);
+    first = false;
+  });
+  state |= terms;
+  if ((state & terms_of_output(output)) == terms_of_output(output)) listener.store(output);
+  return state;
+}
+
+template <class Listener>
+State ProductStates::settle(State state, Listener& listener) const {
+  for (State before = ~state; before != state;) {
+    before = state;
+    const State can = doable(state);
+    for (int output = 0; output < num_outputs_ && can != 0; ++output) {
+      const State all = terms_of_output(output), terms = can & all;
+      if (terms == 0 || is_spilled(state, output)) continue;
+      if ((state & all) != 0 || (terms == all && room_for_sum(use(state)))) {
+        state = settle_output(state, output, terms, listener);
+      }
+    }
+    const State useless = held(state) & ~needed_inputs(state);
+    for_each_bit(useless >> num_terms_, [&](int input) { listener.forget(input); });
+    state &= ~useless;
+  }
+  return state;
+}
+
+template <class Listener>
+State ProductStates::apply(State state, const Move& move, Listener&& listener) const {
+  listener.move(move);
+  if (move.lost_input != kNothing) state &= ~input_bit(move.lost_input);
+  if (move.spilled != kNothing) state |= spill_bit(move.spilled);
+  switch (move.kind) {
+    case MoveKind::kLoad:
+      state |= input_bit(move.item);
+      break;
+    case MoveKind::kReload:
+      state &= ~spill_bit(move.item);
+      break;
+    case MoveKind::kStart:
+    case MoveKind::kStartStored:
+      state |= State{1} << move.item;
+      if (product_.inner == 1) {
+        listener.store(product_.output_of(move.item));
+      } else if (move.kind == MoveKind::kStartStored) {
+        state |= spill_bit(product_.output_of(move.item));
+      }
+  }
+  return settle(state, listener);
+}
+
+}  // namespace flashlab::optimal::detail
