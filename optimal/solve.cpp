@@ -18,6 +18,9 @@ void check(const MatrixProduct& product, const ProductMachine& machine) {
   if (!detail::ProductStates::fits(product, machine)) {
     throw std::invalid_argument("a state of this product does not fit 64 bits");
   }
+  if (!detail::ProductStates::can_add_up(machine)) {
+    throw std::invalid_argument("the costs of LOAD and STORE are too far apart");
+  }
 }
 
 }  // namespace

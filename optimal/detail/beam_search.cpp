@@ -41,7 +41,9 @@ class Beam {
     moves_.clear();
     states_.moves(state, moves_);
     for (const Move& move : moves_) {
-      const State next = space_.symmetry.canonical(states_.apply(state, move));
+      const State applied = states_.apply(state, move);
+      if (states_.is_dead_end(applied)) continue;
+      const State next = space_.symmetry.canonical(applied);
       const auto cost = static_cast<std::uint32_t>(so_far + states_.cost(move));
       const std::int64_t at_least = cost + states_.bound(next);
       if (at_least >= best_.cost) continue;

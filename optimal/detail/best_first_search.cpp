@@ -63,7 +63,7 @@ class BestFirst {
     const State next = states_.apply(node.state, move);
     const auto cost = static_cast<std::uint32_t>(node.cost + states_.cost(move));
     const std::int64_t at_least = cost + states_.bound(next);
-    if (at_least >= upper_) return;
+    if (at_least >= upper_ || states_.is_dead_end(next)) return;
     const auto [id, is_new] = nodes_.insert(space_.symmetry.canonical(next));
     NodeTable::Node& reached = nodes_[id];
     if (!is_new && reached.cost <= cost) return;

@@ -1,7 +1,13 @@
 #include "optimal/detail/product_states.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace flashlab::optimal::detail {
 namespace {
+
+/// A path has fewer than 2^12 moves, and its cost fits 32 bits.
+constexpr std::int64_t kMaxCost = 1 << 20;
 
 constexpr State low_bits(int count) { return count >= 64 ? ~State{0} : (State{1} << count) - 1; }
 
@@ -12,15 +18,28 @@ bool ProductStates::fits(const MatrixProduct& product, const ProductMachine& mac
   return product.num_terms() + product.num_inputs() + spills <= 64;
 }
 
+bool ProductStates::can_add_up(const ProductMachine& machine) {
+  const std::int64_t load = machine.costs.load, store = machine.costs.store;
+  return !machine.allow_spills ||
+         load + store <= kMaxCost * std::max<std::int64_t>(1, std::gcd(load, store));
+}
+
 ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine& machine)
     : product_(product),
       machine_(machine),
+      most_sums_(std::max(0, machine.registers - 2)),
       num_terms_(product.num_terms()),
       num_inputs_(product.num_inputs()),
       num_outputs_(product.num_outputs()) {
   all_terms_ = low_bits(num_terms_);
   all_inputs_ = low_bits(num_inputs_) << num_terms_;
-  if (machine.allow_spills) all_spills_ = low_bits(num_outputs_) << (num_terms_ + num_inputs_);
+  unit_ = machine.costs.load;
+  if (machine.allow_spills) {
+    all_spills_ = low_bits(num_outputs_) << (num_terms_ + num_inputs_);
+    unit_ = std::max<std::int64_t>(1, std::gcd(machine.costs.load, machine.costs.store));
+    load_cost_ = machine.costs.load / unit_;
+    store_cost_ = machine.costs.store / unit_;
+  }
   output_terms_.resize(static_cast<std::size_t>(num_outputs_));
   input_terms_.resize(static_cast<std::size_t>(num_inputs_));
   for (int term = 0; term < num_terms_; ++term) {
@@ -33,24 +52,22 @@ ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine&
 
 std::int64_t ProductStates::cost(const Move& move) const {
   const bool loads = move.kind == MoveKind::kLoad || move.kind == MoveKind::kReload;
-  if (!machine_.allow_spills) return loads ? 1 : 0;
   // The one store of a one-term output is every program's.
   const bool stores_start = move.kind == MoveKind::kStartStored && product_.inner > 1;
-  return (loads ? machine_.costs.load : 0) + (stores_start ? machine_.costs.store : 0) +
-         (move.spilled != kNothing ? machine_.costs.store : 0);
+  return (loads ? load_cost_ : 0) + (stores_start ? store_cost_ : 0) +
+         (move.spilled != kNothing ? store_cost_ : 0);
 }
 
 std::int64_t ProductStates::to_cycles(std::int64_t cost) const {
   const ProductCosts& costs = machine_.costs;
   const std::int64_t every_program = num_outputs_ * (costs.first_product + costs.store) +
                                      (num_terms_ - num_outputs_) * costs.next_product;
-  return every_program + (machine_.allow_spills ? cost : cost * costs.load);
+  return every_program + cost * unit_;
 }
 
 std::int64_t ProductStates::bound(State state) const {
   const State missing = needed_inputs(state) & ~state;
-  const int loads = std::popcount(missing) + std::popcount(state & all_spills_);
-  return machine_.allow_spills ? loads * machine_.costs.load : loads;
+  return load_cost_ * (std::popcount(missing) + std::popcount(state & all_spills_));
 }
 
 std::uint64_t ProductStates::sums_in_registers(State state) const {

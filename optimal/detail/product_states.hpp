@@ -59,19 +59,29 @@ class ProductStates {
  public:
   /// Whether a state of the product is at most 64 bits.
   static bool fits(const MatrixProduct& product, const ProductMachine& machine);
+  /// Whether a program's cost fits 32 bits: LOAD and STORE, over their common divisor, are small.
+  static bool can_add_up(const ProductMachine& machine);
   ProductStates(const MatrixProduct& product, const ProductMachine& machine);
 
   State initial() const { return 0; }
   int terms_left(State state) const { return std::popcount(all_terms_ & ~state); }
   bool is_goal(State state) const { return terms_left(state) == 0; }
 
-  /// The cost that programs differ in: cycles of loads, spills and reloads; without spills, loads.
+  /// The cost that programs differ in, in a unit of its own: loads; with spills, the cycles of
+  /// loads, spills and reloads over the common divisor of a load's and a store's.
   std::int64_t cost(const Move& move) const;
   std::int64_t to_cycles(std::int64_t cost) const;
 
   /// At most the cost of what remains. Inputs that are needed and not held are loaded, spilled sums
   /// are loaded, each at least once. A move lowers it by at most the move's cost (consistent).
   std::int64_t bound(State state) const;
+
+  /// Whether no live program goes on: without spills, a sum's next product needs the sums that
+  /// there are and two factors in registers at once. A settled state's sums all need a next
+  /// product.
+  bool is_dead_end(State state) const {
+    return !machine_.allow_spills && std::popcount(sums_in_registers(state)) > most_sums_;
+  }
 
   /// Appends the moves from a settled state.
   void moves(State state, std::vector<Move>& result) const;
@@ -117,7 +127,9 @@ class ProductStates {
 
   MatrixProduct product_;
   ProductMachine machine_;
+  int most_sums_ = 0;  // beside two factors
   int num_terms_ = 0, num_inputs_ = 0, num_outputs_ = 0;
+  std::int64_t load_cost_ = 1, store_cost_ = 0, unit_ = 1;  // the unit in cycles
   State all_terms_ = 0, all_inputs_ = 0, all_spills_ = 0;
   std::vector<State> output_terms_, input_terms_;  // by output; by input: the terms that need it
 };
