@@ -46,13 +46,15 @@ struct Move {
   int spilled = kNothing;     // an output whose sum is stored, and its register taken
 };
 
-/// What settle and apply tell a writer of programs; the search listens to nothing.
-struct NoListener {
-  void move(const Move&) {}
-  void start(int) {}         // a term into a free register
-  void multiply_add(int) {}  // a term to its sum
-  void store(int) {}         // a finished output; its register is free
-  void forget(int) {}        // an input; its register is free
+/// Hears what a move does, instruction by instruction: the writer of programs.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void move(const Move& move) = 0;
+  virtual void start(int term) = 0;         // an output's sum, in a free register
+  virtual void multiply_add(int term) = 0;  // to its sum
+  virtual void store(int output) = 0;       // a finished one; its register is free
+  virtual void forget(int input) = 0;       // its register is free
 };
 
 class ProductStates {
@@ -86,9 +88,8 @@ class ProductStates {
   /// Appends the moves from a settled state.
   void moves(State state, std::vector<Move>& result) const;
 
-  template <class Listener>
-  State apply(State state, const Move& move, Listener&& listener) const;
-  State apply(State state, const Move& move) const { return apply(state, move, NoListener{}); }
+  /// The state after a move and all that is done at once then.
+  State apply(State state, const Move& move, Listener* listener = nullptr) const;
 
   const MatrixProduct& product() const { return product_; }
   const ProductMachine& machine() const { return machine_; }
@@ -120,10 +121,8 @@ class ProductStates {
   void add_over_sums(State state, Move move, std::vector<Move>& result) const;
   bool pinned() const { return machine_.operand_rule == toy::OperandRule::kPinned; }
 
-  template <class Listener>
-  State settle(State state, Listener& listener) const;
-  template <class Listener>
-  State settle_output(State state, int output, State terms, Listener& listener) const;
+  State settle(State state, Listener* listener) const;
+  State settle_output(State state, int output, State terms, Listener* listener) const;
 
   MatrixProduct product_;
   ProductMachine machine_;
@@ -138,62 +137,6 @@ class ProductStates {
 template <class Visit>
 void for_each_bit(std::uint64_t set, Visit&& visit) {
   for (; set != 0; set &= set - 1) visit(std::countr_zero(set));
-}
-
-template <class Listener>
-State ProductStates::settle_output(State state, int output, State terms, Listener& listener) const {
-  const bool begun = (state & terms_of_output(output)) != 0;
-  bool first = !begun;
-  for_each_bit(terms, [&](int term) {
-    first ? listener.start(term) : listener.multiply_add(term);
-    first = false;
-  });
-  state |= terms;
-  if ((state & terms_of_output(output)) == terms_of_output(output)) listener.store(output);
-  return state;
-}
-
-template <class Listener>
-State ProductStates::settle(State state, Listener& listener) const {
-  for (State before = ~state; before != state;) {
-    before = state;
-    const State can = doable(state);
-    for (int output = 0; output < num_outputs_ && can != 0; ++output) {
-      const State all = terms_of_output(output), terms = can & all;
-      if (terms == 0 || is_spilled(state, output)) continue;
-      if ((state & all) != 0 || (terms == all && room_for_sum(use(state)))) {
-        state = settle_output(state, output, terms, listener);
-      }
-    }
-    const State useless = held(state) & ~needed_inputs(state);
-    for_each_bit(useless >> num_terms_, [&](int input) { listener.forget(input); });
-    state &= ~useless;
-  }
-  return state;
-}
-
-template <class Listener>
-State ProductStates::apply(State state, const Move& move, Listener&& listener) const {
-  listener.move(move);
-  if (move.lost_input != kNothing) state &= ~input_bit(move.lost_input);
-  if (move.spilled != kNothing) state |= spill_bit(move.spilled);
-  switch (move.kind) {
-    case MoveKind::kLoad:
-      state |= input_bit(move.item);
-      break;
-    case MoveKind::kReload:
-      state &= ~spill_bit(move.item);
-      break;
-    case MoveKind::kStart:
-    case MoveKind::kStartStored:
-      state |= State{1} << move.item;
-      if (product_.inner == 1) {
-        listener.store(product_.output_of(move.item));
-      } else if (move.kind == MoveKind::kStartStored) {
-        state |= spill_bit(product_.output_of(move.item));
-      }
-  }
-  return settle(state, listener);
 }
 
 }  // namespace flashlab::optimal::detail

@@ -8,7 +8,7 @@ namespace flashlab::optimal::detail {
 namespace {
 
 /// Gives registers to values, and writes a line for each instruction.
-class ProgramWriter {
+class ProgramWriter final : public Listener {
  public:
   explicit ProgramWriter(const ProductStates& states)
       : product_(states.product()),
@@ -17,7 +17,7 @@ class ProgramWriter {
         input_at_(static_cast<std::size_t>(product_.num_inputs()), kNothing),
         sum_at_(static_cast<std::size_t>(product_.num_outputs()), kNothing) {}
 
-  void move(const Move& move) {
+  void move(const Move& move) override {
     const bool is_input = move.kind == MoveKind::kLoad || move.kind == MoveKind::kStartStored;
     int destination = kNothing;
     if (move.spilled != kNothing) {
@@ -31,23 +31,23 @@ class ProgramWriter {
     perform(move, destination);
   }
 
-  void start(int term) { first_product(term, free_register(false)); }
+  void start(int term) override { first_product(term, free_register(false)); }
 
-  void multiply_add(int term) {
+  void multiply_add(int term) override {
     const std::string r = name(sum(product_.output_of(term)));
     line("MAC " + factors(term) + ", " + r + ", " + r);
     ++result_.products;
     result_.cycles += machine_.costs.next_product;
   }
 
-  void store(int output) {
+  void store(int output) override {
     line("STORE " + name(sum(output)) + ", " + product_.output_name(output));
     ++result_.stores;
     result_.cycles += machine_.costs.store;
     release(sum(output));
   }
 
-  void forget(int input_number) { release(input(input_number)); }
+  void forget(int input_number) override { release(input(input_number)); }
 
   Witness finish() {
     result_.text = header() + result_.text;
@@ -171,7 +171,7 @@ std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symme
 Witness write_program(const ProductStates& states, const std::vector<Move>& moves) {
   ProgramWriter writer(states);
   State state = states.initial();
-  for (const Move& move : moves) state = states.apply(state, move, writer);
+  for (const Move& move : moves) state = states.apply(state, move, &writer);
   if (!states.is_goal(state)) throw std::logic_error("a program that stores not all outputs");
   return writer.finish();
 }
