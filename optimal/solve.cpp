@@ -1,7 +1,7 @@
 #include "optimal/solve.hpp"
 
-#include <chrono>
 #include <stdexcept>
+#include <vector>
 
 #include "optimal/detail/product_states.hpp"
 #include "optimal/detail/search.hpp"
@@ -23,31 +23,55 @@ void check(const MatrixProduct& product, const ProductMachine& machine) {
   }
 }
 
+/// The states of a product, one of each class.
+class ProductSpace final : public detail::SearchSpace {
+  using State = detail::State;
+
+ public:
+  ProductSpace(const detail::ProductStates& states, const detail::Symmetry& symmetry)
+      : states_(states), symmetry_(symmetry) {}
+
+  State initial() const override { return states_.initial(); }
+  bool is_goal(State state) const override { return states_.is_goal(state); }
+  std::int64_t bound(State state) const override { return states_.bound(state); }
+  int work_left(State state) const override { return states_.terms_left(state); }
+  std::int64_t to_cycles(std::int64_t cost) const override { return states_.to_cycles(cost); }
+
+  void successors(State state, std::int64_t limit,
+                  std::vector<detail::Successor>& result) override {
+    result.clear();
+    moves_.clear();
+    states_.moves(state, moves_);
+    for (const detail::Move& move : moves_) {
+      const State next = states_.apply(state, move);
+      const std::int64_t cost = states_.cost(move), bound = states_.bound(next);
+      if (cost + bound >= limit || states_.is_dead_end(next)) continue;
+      result.push_back({symmetry_.canonical(next), static_cast<std::uint32_t>(cost), bound});
+    }
+  }
+
+ private:
+  const detail::ProductStates& states_;
+  const detail::Symmetry& symmetry_;
+  std::vector<detail::Move> moves_;
+};
+
 }  // namespace
 
 Answer solve(const MatrixProduct& product, const ProductMachine& machine,
              const SolveLimits& limits) {
   check(product, machine);
+  const detail::SearchLimits search_limits{limits};
   const detail::ProductStates states(product, machine);
   const detail::Symmetry symmetry(states);
-  const detail::SearchSpace space{states, symmetry, limits, std::chrono::steady_clock::now()};
-
-  std::optional<detail::Path> path;
-  if (limits.beam_width > 0) path = detail::beam_search(space);
-  const std::int64_t upper = path ? path->cost : detail::kUnknownCost;
-  detail::Proof proof = detail::best_first_search(space, upper);
-  if (proof.path) path = std::move(proof.path);
-
-  Answer answer;
-  answer.states = proof.states;
-  answer.bytes = proof.bytes;
-  if (path) {
-    const auto moves = detail::moves_along(states, symmetry, path->states);
+  ProductSpace space(states, symmetry);
+  const detail::Searched searched = detail::search(space, search_limits);
+  Answer answer = detail::answer_of(space, searched);
+  if (searched.path) {
+    const auto moves = detail::moves_along(states, symmetry, searched.path->states);
     answer.program = detail::write_program(states, moves);
   }
-  if (proof.is_finished) answer.verdict = path ? Verdict::kOptimal : Verdict::kInfeasible;
-  if (answer.verdict != Verdict::kInfeasible) answer.lower_cycles = states.to_cycles(proof.lower);
-  answer.seconds = space.seconds();
+  answer.seconds = search_limits.seconds();
   return answer;
 }
 

@@ -8,24 +8,24 @@ namespace {
 
 struct Promise {
   std::int64_t cost_at_least;
-  int terms_left;
+  int work_left;
   NodeTable::Id id;
 };
 
 class Beam {
  public:
-  explicit Beam(const SearchSpace& space) : space_(space), states_(space.states) {}
+  Beam(SearchSpace& space, const SearchLimits& limits) : space_(space), limits_(limits) {}
 
   std::optional<Path> run() {
-    std::vector<NodeTable::Id> layer{nodes_.insert(states_.initial()).first};
-    while (!layer.empty() && !space_.is_over()) {
+    std::vector<NodeTable::Id> layer{nodes_.insert(space_.initial()).first};
+    while (!layer.empty() && !limits_.is_over()) {
       next_.clear();
       for (const NodeTable::Id id : layer) expand(id);
-      const std::size_t width = std::min(next_.size(), space_.limits.beam_width);
+      const std::size_t width = std::min(next_.size(), limits_.asked.beam_width);
       const auto end = next_.begin() + static_cast<std::ptrdiff_t>(width);
       std::partial_sort(next_.begin(), end, next_.end(), [](const Promise& a, const Promise& b) {
         if (a.cost_at_least != b.cost_at_least) return a.cost_at_least < b.cost_at_least;
-        return a.terms_left != b.terms_left ? a.terms_left < b.terms_left : a.id < b.id;
+        return a.work_left != b.work_left ? a.work_left < b.work_left : a.id < b.id;
       });
       layer.clear();
       for (auto promise = next_.begin(); promise != end; ++promise) layer.push_back(promise->id);
@@ -38,45 +38,35 @@ class Beam {
   void expand(NodeTable::Id id) {
     const State state = nodes_[id].state;
     const std::uint32_t so_far = nodes_[id].cost;
-    moves_.clear();
-    states_.moves(state, moves_);
-    for (const Move& move : moves_) {
-      const State applied = states_.apply(state, move);
-      if (states_.is_dead_end(applied)) continue;
-      const State next = space_.symmetry.canonical(applied);
-      const auto cost = static_cast<std::uint32_t>(so_far + states_.cost(move));
-      const std::int64_t at_least = cost + states_.bound(next);
-      if (at_least >= best_.cost) continue;
-      const auto [next_id, is_new] = nodes_.insert(next);
-      NodeTable::Node& node = nodes_[next_id];
+    space_.successors(state, best_.cost == kUnknownCost ? kUnknownCost : best_.cost - so_far,
+                      successors_);
+    for (const Successor& successor : successors_) {
+      const std::uint32_t cost = so_far + successor.cost;
+      const auto [next, is_new] = nodes_.insert(successor.state);
+      NodeTable::Node& node = nodes_[next];
       if (!is_new && node.cost <= cost) continue;
       node.cost = cost;
       node.parent = id;
-      if (states_.is_goal(next)) {
-        best_ = {path_to(next_id), cost};
+      if (space_.is_goal(successor.state)) {
+        if (cost < best_.cost) best_ = {nodes_.path_to(next), cost};
       } else {
-        next_.push_back({at_least, states_.terms_left(next), next_id});
+        next_.push_back({cost + successor.bound, space_.work_left(successor.state), next});
       }
     }
   }
 
-  std::vector<State> path_to(NodeTable::Id id) const {
-    std::vector<State> result;
-    for (; id != NodeTable::kNone; id = nodes_[id].parent) result.push_back(nodes_[id].state);
-    std::reverse(result.begin(), result.end());
-    return result;
-  }
-
-  const SearchSpace& space_;
-  const ProductStates& states_;
+  SearchSpace& space_;
+  const SearchLimits& limits_;
   NodeTable nodes_;
   std::vector<Promise> next_;
-  std::vector<Move> moves_;
+  std::vector<Successor> successors_;
   Path best_;
 };
 
 }  // namespace
 
-std::optional<Path> beam_search(const SearchSpace& space) { return Beam(space).run(); }
+std::optional<Path> beam_search(SearchSpace& space, const SearchLimits& limits) {
+  return Beam(space, limits).run();
+}
 
 }  // namespace flashlab::optimal::detail

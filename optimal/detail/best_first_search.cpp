@@ -12,12 +12,12 @@ constexpr std::uint64_t kStatesBetweenChecks = 1024;
 
 class BestFirst {
  public:
-  BestFirst(const SearchSpace& space, std::int64_t upper)
-      : space_(space), states_(space.states), upper_(upper) {}
+  BestFirst(SearchSpace& space, const SearchLimits& limits, std::int64_t upper)
+      : space_(space), limits_(limits), upper_(upper) {}
 
   Proof run() {
-    const NodeTable::Id first = nodes_.insert(states_.initial()).first;
-    push(first, states_.bound(states_.initial()));
+    const NodeTable::Id first = nodes_.insert(space_.initial()).first;
+    push(first, space_.bound(space_.initial()));
     bool is_finished = true;
     for (std::uint64_t count = 1; !open_.empty() && open_.begin()->first < upper_; ++count) {
       if (count % kStatesBetweenChecks == 0 && !may_go_on()) {
@@ -27,7 +27,7 @@ class BestFirst {
       expand_next();
     }
     Proof proof{.path = {}, .lower = upper_, .is_finished = is_finished};
-    if (goal_ != NodeTable::kNone) proof.path = Path{path_to(goal_), upper_};
+    if (goal_ != NodeTable::kNone) proof.path = Path{nodes_.path_to(goal_), upper_};
     if (!is_finished) proof.lower = lower();
     proof.states = nodes_.size();
     proof.bytes = bytes();
@@ -53,69 +53,80 @@ class BestFirst {
     if (bucket->second.empty()) open_.erase(bucket);
     --num_open_;
     const NodeTable::Node node = nodes_[id];
-    if (node.cost + states_.bound(node.state) != at_least) return;  // reached more cheaply since
-    moves_.clear();
-    states_.moves(node.state, moves_);
-    for (const Move& move : moves_) reach(id, node, move);
+    if (node.cost + space_.bound(node.state) != at_least) return;  // reached more cheaply since
+    space_.successors(node.state, upper_ == kUnknownCost ? upper_ : upper_ - node.cost,
+                      successors_);
+    for (const Successor& successor : successors_) reach(id, node.cost + successor.cost, successor);
   }
 
-  void reach(NodeTable::Id from, const NodeTable::Node& node, const Move& move) {
-    const State next = states_.apply(node.state, move);
-    const auto cost = static_cast<std::uint32_t>(node.cost + states_.cost(move));
-    const std::int64_t at_least = cost + states_.bound(next);
-    if (at_least >= upper_ || states_.is_dead_end(next)) return;
-    const auto [id, is_new] = nodes_.insert(space_.symmetry.canonical(next));
+  void reach(NodeTable::Id from, std::uint32_t cost, const Successor& successor) {
+    if (cost + successor.bound >= upper_) return;  // a goal among its siblings was cheaper
+    const auto [id, is_new] = nodes_.insert(successor.state);
     NodeTable::Node& reached = nodes_[id];
     if (!is_new && reached.cost <= cost) return;
     reached.cost = cost;
     reached.parent = from;
-    if (states_.is_goal(next)) {
+    if (space_.is_goal(successor.state)) {
       upper_ = cost;
       goal_ = id;
     } else {
-      push(id, at_least);
+      push(id, cost + successor.bound);
     }
   }
 
   std::size_t bytes() const { return nodes_.bytes() + num_open_ * 2 * sizeof(NodeTable::Id); }
 
   bool may_go_on() {
-    const double seconds = space_.seconds();
-    if (space_.limits.progress && seconds - reported_ >= space_.limits.progress_every_s) {
+    const double seconds = limits_.seconds();
+    if (limits_.asked.progress && seconds - reported_ >= limits_.asked.progress_every_s) {
       const auto states = static_cast<double>(nodes_.size() - reported_states_);
-      space_.limits.progress(
-          {nodes_.size(), seconds, states / (seconds - reported_), states_.to_cycles(lower()),
-           upper_ == kUnknownCost ? std::optional<std::int64_t>() : states_.to_cycles(upper_),
+      limits_.asked.progress(
+          {nodes_.size(), seconds, states / (seconds - reported_), space_.to_cycles(lower()),
+           upper_ == kUnknownCost ? std::optional<std::int64_t>() : space_.to_cycles(upper_),
            bytes()});
       reported_ = seconds;
       reported_states_ = nodes_.size();
     }
-    return !space_.is_over() && bytes() + nodes_.bytes_to_grow() <= space_.limits.max_bytes;
+    return !limits_.is_over() && bytes() + nodes_.bytes_to_grow() <= limits_.asked.max_bytes;
   }
 
-  std::vector<State> path_to(NodeTable::Id id) const {
-    std::vector<State> result;
-    for (; id != NodeTable::kNone; id = nodes_[id].parent) result.push_back(nodes_[id].state);
-    std::reverse(result.begin(), result.end());
-    return result;
-  }
-
-  const SearchSpace& space_;
-  const ProductStates& states_;
+  SearchSpace& space_;
+  const SearchLimits& limits_;
   std::int64_t upper_;  // only cheaper programs are looked for
   NodeTable nodes_;
   NodeTable::Id goal_ = NodeTable::kNone;
   std::map<std::int64_t, std::vector<NodeTable::Id>> open_;  // by the cost at least
   std::size_t num_open_ = 0;
-  std::vector<Move> moves_;
+  std::vector<Successor> successors_;
   double reported_ = 0;
   std::size_t reported_states_ = 0;
 };
 
 }  // namespace
 
-Proof best_first_search(const SearchSpace& space, std::int64_t upper) {
-  return BestFirst(space, upper).run();
+Proof best_first_search(SearchSpace& space, const SearchLimits& limits, std::int64_t upper) {
+  return BestFirst(space, limits, upper).run();
+}
+
+Searched search(SearchSpace& space, const SearchLimits& limits) {
+  Searched result;
+  if (limits.asked.beam_width > 0) result.path = beam_search(space, limits);
+  result.proof = best_first_search(space, limits, result.path ? result.path->cost : kUnknownCost);
+  if (result.proof.path) result.path = result.proof.path;
+  return result;
+}
+
+Answer answer_of(const SearchSpace& space, const Searched& searched) {
+  Answer answer;
+  answer.states = searched.proof.states;
+  answer.bytes = searched.proof.bytes;
+  if (searched.proof.is_finished) {
+    answer.verdict = searched.path ? Verdict::kOptimal : Verdict::kInfeasible;
+  }
+  if (answer.verdict != Verdict::kInfeasible) {
+    answer.lower_cycles = space.to_cycles(searched.proof.lower);
+  }
+  return answer;
 }
 
 }  // namespace flashlab::optimal::detail

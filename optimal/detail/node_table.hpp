@@ -1,14 +1,16 @@
 // The states that a search has reached, each with its cost so far and the state it came from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "optimal/detail/product_states.hpp"
-
 namespace flashlab::optimal::detail {
+
+/// A state of a search in one word; what its bits mean is the search space's matter.
+using State = std::uint64_t;
 
 /// A hash table with open addressing over nodes that never move.
 class NodeTable {
@@ -32,6 +34,14 @@ class NodeTable {
   /// What the next new state may cost at once: a block, or twice the slots.
   std::size_t bytes_to_grow() const {
     return kBlockSize * sizeof(Node) + (is_crowded() ? slots_.size() * 2 * sizeof(Id) : 0);
+  }
+
+  /// The states from the first one to a node's.
+  std::vector<State> path_to(Id id) const {
+    std::vector<State> result;
+    for (; id != kNone; id = (*this)[id].parent) result.push_back((*this)[id].state);
+    std::reverse(result.begin(), result.end());
+    return result;
   }
 
   /// The state's node, and whether it is new: then with no parent and cost 0.

@@ -22,12 +22,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "optimal/detail/node_table.hpp"
 #include "optimal/matrix_product.hpp"
 
 namespace flashlab::optimal::detail {
-
-/// One word. From the lowest bit: terms done; inputs held; outputs whose sum is spilled.
-using State = std::uint64_t;
 
 inline constexpr int kNothing = -1;
 
@@ -57,6 +55,7 @@ class Listener {
   virtual void forget(int input) = 0;       // its register is free
 };
 
+/// A state, from its lowest bit: terms done; inputs held; outputs whose sum is spilled.
 class ProductStates {
  public:
   /// Whether a state of the product is at most 64 bits.
