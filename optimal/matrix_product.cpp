@@ -1,7 +1,5 @@
 #include "optimal/matrix_product.hpp"
 
-#include <string_view>
-
 namespace flashlab::optimal {
 namespace {
 
@@ -9,13 +7,12 @@ std::string cell(char array, int row, int column) {
   return std::string(1, array) + "[" + std::to_string(row) + "][" + std::to_string(column) + "]";
 }
 
-/// One execution on scalars: one unit of work, whatever the unit.
+}  // namespace
+
 std::int64_t scalar_cycles(const toy::CostTable& costs, std::string_view mnemonic) {
   const std::size_t row = *toy::find_instruction(mnemonic);
   return costs.cycles(row) + costs.per_work(row);
 }
-
-}  // namespace
 
 std::string MatrixProduct::input_name(int input) const {
   const int in_b = input - rows * inner;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "toymachine/machine.hpp"
 
@@ -44,7 +45,9 @@ struct MatrixProduct {
 struct ProductCosts {
   std::int64_t load = 1, store = 1, first_product = 1, next_product = 1;  // LOAD STORE MAC_Z MAC
 };
-/// Those of the machine's cost table, on scalars.
+/// Cycles of one execution on scalars: one unit of work, whatever the unit.
+std::int64_t scalar_cycles(const toy::CostTable& costs, std::string_view mnemonic);
+/// Those of the machine's cost table.
 ProductCosts product_costs(const toy::CostTable& costs);
 
 struct ProductMachine {
