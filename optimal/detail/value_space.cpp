@@ -53,6 +53,25 @@ ValueSpace::ValueSpace(const ValueAlgebra& algebra, int registers, const toy::Co
     is_operand_[a] = true;
     if (operation.b >= 0) is_operand_[static_cast<std::size_t>(operation.b)] = true;
   }
+  order_ = from_the_inputs();
+  cache_.resize(std::size_t{1} << kCacheBits);
+}
+
+std::vector<int> ValueSpace::from_the_inputs() const {
+  std::vector<int> result = algebra_.inputs;
+  std::vector<bool> made = is_input_;
+  const auto is_made = [&](int value) {
+    return value < 0 || made[static_cast<std::size_t>(value)];
+  };
+  for (std::size_t before = 0; before != result.size();) {
+    before = result.size();
+    for (const ValueOperation& operation : algebra_.operations) {
+      if (is_made(operation.result) || !is_made(operation.a) || !is_made(operation.b)) continue;
+      made[static_cast<std::size_t>(operation.result)] = true;
+      result.push_back(operation.result);
+    }
+  }
+  return result;
 }
 
 ValueSpace::Registers ValueSpace::unpack(State state) {
@@ -90,6 +109,13 @@ int ValueSpace::work_left(State state) const {
 }
 
 std::int64_t ValueSpace::bound(State state) const {
+  const std::size_t place = (state * 0x9E3779B97F4A7C15U) >> (64 - kCacheBits);
+  Known& known = cache_[place];
+  if (known.state != state || known.bound < 0) known = {state, computed_bound(state)};
+  return known.bound;
+}
+
+std::int64_t ValueSpace::computed_bound(State state) const {
   const Values have = held(state);
   const auto count = static_cast<std::size_t>(algebra_.num_values);
   // By value: what every way to it makes. From all that is possible down, until nothing changes.
@@ -97,11 +123,12 @@ std::int64_t ValueSpace::bound(State state) const {
   landmarks.assign(count, Values().set());
   for (bool changes = true; changes;) {
     changes = false;
-    for (std::size_t value = 0; value < count; ++value) {
+    for (const int number : order_) {
+      const auto value = static_cast<std::size_t>(number);
       Values always = Values().set();
       if (have.test(value) || is_input_[value]) always.reset();
-      for (const int number : makers_[value]) {
-        const ValueOperation& operation = algebra_.operations[static_cast<std::size_t>(number)];
+      for (const int maker : makers_[value]) {
+        const ValueOperation& operation = algebra_.operations[static_cast<std::size_t>(maker)];
         Values way = landmarks[static_cast<std::size_t>(operation.a)];
         if (operation.b >= 0) way |= landmarks[static_cast<std::size_t>(operation.b)];
         always &= way;

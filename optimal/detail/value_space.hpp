@@ -57,7 +57,17 @@ class ValueSpace final : public SearchSpace {
   using Values = std::bitset<kMostValues>;
   using Registers = std::array<std::uint8_t, kMostRegisters>;
 
+  /// Most states are reached many times, and their bound takes longest to compute.
+  struct Known {
+    State state = 0;
+    std::int64_t bound = -1;  // not computed yet
+  };
+  static constexpr int kCacheBits = 18;
+
+  std::int64_t computed_bound(State state) const;
   static unsigned stored(State state) { return static_cast<unsigned>(state >> 56); }
+  /// All values, operands before the results that are first made of them.
+  std::vector<int> from_the_inputs() const;
   static Registers unpack(State state);
   static State pack(Registers registers, unsigned stored);
   bool is_operand(int value) const { return is_operand_[static_cast<std::size_t>(value)]; }
@@ -73,6 +83,8 @@ class ValueSpace final : public SearchSpace {
   std::vector<std::vector<int>> makers_, uses_;  // by value: operations with it as result, as a
   std::vector<bool> is_operand_, is_input_;      // by value
   std::vector<unsigned> output_bits_;            // by value
+  std::vector<int> order_;                       // of the values, for bound()
+  mutable std::vector<Known> cache_;
   std::vector<ValueMove> moves_;
 };
 
