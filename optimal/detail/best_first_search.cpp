@@ -9,6 +9,8 @@ namespace {
 
 /// Looking at the clock takes longer than a state.
 constexpr std::uint64_t kStatesBetweenChecks = 1024;
+/// Few states have more successors, and most of those are known already.
+constexpr std::size_t kNewStatesBetweenChecks = 128 * kStatesBetweenChecks;
 
 class BestFirst {
  public:
@@ -87,7 +89,8 @@ class BestFirst {
       reported_ = seconds;
       reported_states_ = nodes_.size();
     }
-    return !limits_.is_over() && bytes() + nodes_.bytes_to_grow() <= limits_.asked.max_bytes;
+    return !limits_.is_over() &&
+           bytes() + nodes_.bytes_to_grow(kNewStatesBetweenChecks) <= limits_.asked.max_bytes;
   }
 
   SearchSpace& space_;

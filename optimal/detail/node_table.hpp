@@ -31,9 +31,10 @@ class NodeTable {
   std::size_t bytes() const {
     return blocks_.size() * kBlockSize * sizeof(Node) + slots_.size() * sizeof(Id);
   }
-  /// What the next new state may cost at once: a block, or twice the slots.
-  std::size_t bytes_to_grow() const {
-    return kBlockSize * sizeof(Node) + (is_crowded() ? slots_.size() * 2 * sizeof(Id) : 0);
+  /// What so many new states may take in addition.
+  std::size_t bytes_to_grow(std::size_t count) const {
+    return (count + kBlockSize) * sizeof(Node) +
+           (is_crowded_by(size_ + count) ? slots_.size() * sizeof(Id) : 0);
   }
 
   /// The states from the first one to a node's.
@@ -46,7 +47,7 @@ class NodeTable {
 
   /// The state's node, and whether it is new: then with no parent and cost 0.
   std::pair<Id, bool> insert(State state) {
-    if (is_crowded()) grow();
+    if (is_crowded_by(size_)) grow();
     std::size_t slot = first_slot(state);
     for (; slots_[slot] != kNone; slot = (slot + 1) & (slots_.size() - 1)) {
       if ((*this)[slots_[slot]].state == state) return {slots_[slot], false};
@@ -61,7 +62,7 @@ class NodeTable {
  private:
   static constexpr std::size_t kBlockBits = 16, kBlockSize = std::size_t{1} << kBlockBits;
 
-  bool is_crowded() const { return size_ * 3 >= slots_.size() * 2; }
+  bool is_crowded_by(std::size_t count) const { return count * 3 >= slots_.size() * 2; }
   std::size_t first_slot(State state) const {
     state ^= state >> 31;  // a mix of all bits into the low ones
     state *= 0x9E3779B97F4A7C15U;

@@ -105,7 +105,7 @@ TEST_CASE("a search that is stopped bounds the best from both sides") {
   const ProductMachine machine{7, OperandRule::kPinned, false, {}};  // 68 cycles, in seconds
   std::atomic<bool> cancel{false};
   const bool by_memory = GENERATE(true, false);  // or by the caller
-  if (by_memory) limits.max_bytes = std::size_t{3} << 20;
+  if (by_memory) limits.max_bytes = std::size_t{16} << 20;
   limits.progress_every_s = 0;
   limits.progress = [&](const Progress& progress) {
     CHECK(progress.states > 0);
