@@ -50,7 +50,7 @@ Answer solve(const ValueAlgebra& algebra, int registers, const toy::CostTable& c
              const SolveLimits& limits = {});
 
 /// The same by uniform-cost search over all that each register can hold, overwriting whichever:
-/// the cycles, or nothing where no program exists. Errors as for solve().
+/// and judges solve().
 struct PlainValueAnswer {
   std::int64_t cycles = -1;  // -1: no program exists
   std::uint64_t states = 0;
