@@ -83,9 +83,10 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
       {"attention_cpu", {"attention", "attention_cpu"}},
       {"attention_cuda", {"attention", "attention_cuda"}},
       {"compare", {"attention", "attention_cuda", "compare", "toymachine"}},
-      {"exercises", {"exercises", "toymachine"}},
+      {"optimal", {"optimal", "toymachine"}},
+      {"exercises", {"exercises", "optimal", "toymachine"}},
       {"cli",
-       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises",
+       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "optimal",
         "toymachine"}},
   };
   for (const auto& [folder, allowed] : may_include) {
@@ -107,7 +108,8 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
 }
 
 TEST_CASE("a public header needs no private one", "[structure]") {
-  for (const std::string folder : {"toymachine", "attention", "attention_cpu", "attention_cuda"}) {
+  for (const std::string folder :
+       {"toymachine", "optimal", "attention", "attention_cpu", "attention_cuda"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (source.extension() != ".hpp" || is_private(source)) continue;
       for (const fs::path& included : includes_of(source)) {

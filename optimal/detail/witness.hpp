@@ -1,0 +1,20 @@
+// From a path of states to a program that the toy machine runs.
+#pragma once
+
+#include <vector>
+
+#include "optimal/detail/product_states.hpp"
+#include "optimal/detail/symmetry.hpp"
+#include "optimal/solve.hpp"
+
+namespace flashlab::optimal::detail {
+
+/// The cheapest moves from the first state on whose states are of the same classes as those of the
+/// path, one after the other.
+std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symmetry,
+                              const std::vector<State>& path);
+
+/// The moves as a program, each value in a register of its own.
+Witness write_program(const ProductStates& states, const std::vector<Move>& moves);
+
+}  // namespace flashlab::optimal::detail

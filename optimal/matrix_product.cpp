@@ -1,0 +1,32 @@
+#include "optimal/matrix_product.hpp"
+
+namespace flashlab::optimal {
+namespace {
+
+std::string cell(char array, int row, int column) {
+  return std::string(1, array) + "[" + std::to_string(row) + "][" + std::to_string(column) + "]";
+}
+
+}  // namespace
+
+std::int64_t scalar_cycles(const toy::CostTable& costs, std::string_view mnemonic) {
+  const std::size_t row = *toy::find_instruction(mnemonic);
+  return costs.cycles(row) + costs.per_work(row);
+}
+
+std::string MatrixProduct::input_name(int input) const {
+  const int in_b = input - rows * inner;
+  return in_b < 0 ? cell('a', input / inner, input % inner)
+                  : cell('b', in_b / columns, in_b % columns);
+}
+
+std::string MatrixProduct::output_name(int output) const {
+  return cell('c', output / columns, output % columns);
+}
+
+ProductCosts product_costs(const toy::CostTable& costs) {
+  return {scalar_cycles(costs, "LOAD"), scalar_cycles(costs, "STORE"),
+          scalar_cycles(costs, "MAC_Z"), scalar_cycles(costs, "MAC")};
+}
+
+}  // namespace flashlab::optimal

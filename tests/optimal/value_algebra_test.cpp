@@ -1,0 +1,192 @@
+// Sum, maximum and softmax: the solver against the plain search, and its programs on the machine.
+#include "optimal/value_algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "optimal/detail/value_space.hpp"
+#include "tests/catch_shim.hpp"
+#include "tests/toymachine/assembled.hpp"
+#include "toymachine/counters.hpp"
+#include "toymachine/interpreter.hpp"
+
+namespace {
+
+using namespace flashlab::optimal;  // NOLINT: a test of that namespace
+namespace toy = flashlab::toy;
+
+using Values = std::vector<double>;
+
+double apply(std::string_view mnemonic, double a, double b) {
+  if (mnemonic == "ADD") return a + b;
+  if (mnemonic == "SUB") return a - b;
+  if (mnemonic == "MUL") return a * b;
+  if (mnemonic == "DIV") return a / b;
+  if (mnemonic == "MAX") return std::max(a, b);
+  REQUIRE(mnemonic == "EXP");
+  return std::exp(a);
+}
+
+/// Every value of the algebra at a point x, each operation having made the same of it.
+Values evaluated(const ValueAlgebra& algebra, const Values& x) {
+  Values values(static_cast<std::size_t>(algebra.num_values), std::nan(""));
+  const auto at = [&](int value) -> double& { return values[static_cast<std::size_t>(value)]; };
+  for (std::size_t i = 0; i < x.size(); ++i) at(algebra.inputs[i]) = x[i];
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const ValueOperation& operation : algebra.operations) {
+      const double b = operation.b < 0 ? 0 : at(operation.b);
+      if (std::isnan(at(operation.a)) || std::isnan(b)) continue;
+      const double result = apply(operation.mnemonic, at(operation.a), b);
+      INFO(operation.mnemonic << " of " << operation.a << " and " << operation.b);
+      if (std::isnan(at(operation.result))) {
+        at(operation.result) = result;
+        is_new = true;
+      }
+      REQUIRE(std::abs(result - at(operation.result)) < 1e-12);
+    }
+  }
+  return values;
+}
+
+Values softmax(const Values& x) {
+  double sum = 0;
+  for (const double element : x) sum += std::exp(element);
+  Values result;
+  for (const double element : x) result.push_back(std::exp(element) / sum);
+  return result;
+}
+
+/// What the program leaves in o.
+Values run(const std::string& text, const Values& x, const toy::CostTable& costs,
+           toy::Counters& counters) {
+  const toy::BoundProgram program = flashlab::test::bound(text);
+  Values dram(static_cast<std::size_t>(program.dram_elements),
+              std::numeric_limits<double>::quiet_NaN());
+  std::copy(x.begin(), x.end(), dram.begin() + program.arrays[0].offset);
+  const auto execution = toy::run(program, dram);
+  REQUIRE(execution);
+  counters = toy::count(program, execution->executions, costs);
+  const auto first = dram.begin() + program.arrays[1].offset;
+  return {first, first + program.arrays[1].size};
+}
+
+}  // namespace
+
+TEST_CASE("an operation of softmax makes the value that it says, for every order of the elements") {
+  Values x = {-1.25, 0.5, 2};
+  const ValueAlgebra algebra = safe_softmax(3);
+  do {
+    const Values values = evaluated(algebra, x);
+    CHECK(std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }));
+    const Values expected = softmax(x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      CHECK(std::abs(values[static_cast<std::size_t>(algebra.outputs[i])] - expected[i]) < 1e-12);
+    }
+  } while (std::next_permutation(x.begin(), x.end()));
+}
+
+TEST_CASE("a renumbering of values maps operations to operations") {
+  const ValueAlgebra algebra = safe_softmax(3);
+  const auto normal = [](ValueOperation operation) {
+    const bool commutes =
+        operation.mnemonic == "ADD" || operation.mnemonic == "MUL" || operation.mnemonic == "MAX";
+    if (commutes && operation.a < operation.b) std::swap(operation.a, operation.b);
+    return std::tuple(operation.mnemonic, operation.a, operation.b, operation.result);
+  };
+  std::set<std::tuple<std::string_view, int, int, int>> operations;
+  for (const ValueOperation& operation : algebra.operations) operations.insert(normal(operation));
+  REQUIRE(algebra.symmetries.size() == 6);
+  for (const std::vector<int>& renumbered : algebra.symmetries) {
+    const auto at = [&](int value) {
+      return value < 0 ? value : renumbered[static_cast<std::size_t>(value)];
+    };
+    for (const ValueOperation& o : algebra.operations) {
+      CHECK(operations.count(normal({o.mnemonic, at(o.a), at(o.b), at(o.result)})) == 1);
+    }
+  }
+}
+
+TEST_CASE("the solver and the plain search agree on sums, maxima and softmax") {
+  toy::CostTable costs;
+  const std::string table = GENERATE("LOAD=1", "LOAD=10,EXP=4,DIV=7,MUL=2", "LOAD=0,STORE=3");
+  REQUIRE(costs.parse(table));
+  const auto algebra = GENERATE(vector_sum(1), vector_sum(4), vector_maximum(3), safe_softmax(2));
+  for (int registers = 1; registers <= 4; ++registers) {
+    INFO(algebra.title << ", " << registers << " registers, " << table);
+    const PlainValueAnswer plain = plain_value_search(algebra, registers, costs);
+    const Answer answer = solve(algebra, registers, costs);
+    CHECK(answer.verdict == (plain.cycles < 0 ? Verdict::kInfeasible : Verdict::kOptimal));
+    if (plain.cycles >= 0) CHECK(answer.lower_cycles == plain.cycles);
+  }
+}
+
+TEST_CASE("a softmax of three needs three registers, and loads nothing twice with four") {
+  const ValueAlgebra algebra = safe_softmax(3);
+  CHECK(solve(algebra, 2, {}).verdict == Verdict::kInfeasible);
+  const Answer three = solve(algebra, 3, {}), four = solve(algebra, 4, {});
+  REQUIRE(three.verdict == Verdict::kOptimal);
+  REQUIRE(four.verdict == Verdict::kOptimal);
+  CHECK(three.lower_cycles == 26);
+  CHECK(four.lower_cycles == 19);
+  CHECK(four.program->loads == 3);
+}
+
+TEST_CASE("the toy machine runs the cheapest softmax to the right result, in the proven cycles") {
+  toy::CostTable costs;
+  REQUIRE(costs.parse(GENERATE("LOAD=1", "LOAD=20", "EXP=30,STORE=2")));
+  const auto registers = GENERATE(3, 4);
+  const Answer answer = solve(safe_softmax(3), registers, costs);
+  REQUIRE(answer.program);
+  INFO(answer.program->text);
+  const Values x = {0.75, 3, -2};
+  toy::Counters counters;
+  const Values got = run(answer.program->text, x, costs, counters), expected = softmax(x);
+  REQUIRE(got.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(got[i] - expected[i]) < 1e-12);
+  CHECK(counters.cycles == answer.lower_cycles);
+  CHECK(counters.loads == answer.program->loads);
+  CHECK(counters.stores == answer.program->stores);
+  CHECK(counters.compute == answer.program->products);
+}
+
+TEST_CASE("the bound of softmax falls by at most a move's cost, and to nothing at the goal") {
+  const ValueAlgebra algebra = safe_softmax(2);
+  toy::CostTable costs;
+  REQUIRE(costs.parse("LOAD=5,EXP=3,DIV=2"));
+  detail::ValueSpace space(algebra, 3, costs);
+  std::set<detail::State> seen{space.initial()};
+  std::vector<detail::State> all{space.initial()};
+  std::vector<detail::ValueMove> moves;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const detail::State state = all[i];
+    const std::int64_t bound = space.bound(state);
+    if (space.is_goal(state)) CHECK(bound == 0);
+    moves.clear();
+    space.moves(state, moves);
+    for (const detail::ValueMove& move : moves) {
+      const detail::State next = space.apply(state, move);
+      REQUIRE(bound <= move.cost + space.bound(next));
+      REQUIRE(space.bound(space.canonical(next)) == space.bound(next));
+      if (seen.insert(next).second) all.push_back(next);
+    }
+  }
+  CHECK(all.size() > 200);
+}
+
+TEST_CASE("a computation that does not fit a state is refused") {
+  CHECK_THROWS_AS(safe_softmax(1), std::invalid_argument);
+  CHECK_THROWS_AS(vector_sum(9), std::invalid_argument);
+  CHECK_THROWS_AS(solve(vector_sum(2), 8, {}), std::invalid_argument);
+  toy::CostTable costs;
+  REQUIRE(costs.parse("EXP=100000000"));
+  CHECK_THROWS_AS(solve(safe_softmax(2), 3, costs), std::invalid_argument);
+}
