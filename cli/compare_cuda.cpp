@@ -3,6 +3,7 @@
 #include "cli/compare_text.hpp"
 #include "cli/failure.hpp"
 #include "cli/text_table.hpp"
+#include "compare/calibration_fields.hpp"
 #include "compare/cuda/calibrate.hpp"
 #include "compare/cuda/measure.hpp"
 
@@ -14,18 +15,9 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// What the data sheet has for a measured rate; 0: nothing.
-double sheet_rate(const compare::MachineModel& sheet, const std::string& key) {
-  const auto of = [](const std::optional<compare::Rate>& rate) { return rate ? rate->per_s : 0; };
-  if (key == "DRAM copy") return of(sheet.dram_copy);
-  if (key == "DRAM read") return of(sheet.dram_read);
-  if (key == "L2 to SM") return of(sheet.sm);
-  if (key == "shared memory") return of(sheet.shared);
-  if (key == "elementwise") return of(sheet.elementwise);
-  if (key == "exp2") return of(sheet.exps);
-  if (key == "divisions") return of(sheet.divisions);
-  const auto product = sheet.products.find(key);
-  return product == sheet.products.end() ? 0 : product->second.per_s;
+/// What the data sheet has; 0: nothing.
+double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
+  return compare::rate_named(compare::machine_model(spec), key).value_or(compare::Rate{}).per_s;
 }
 
 std::string calibration_table(const compare::CalibrationResult& result, const Terminal& terminal) {
@@ -40,11 +32,11 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
     const std::string unit = rate.unit == "byte"        ? "B/s"
                              : rate.unit == "operation" ? "op/s"
                                                         : rate.unit + "/s";
-    const double sheet = spec ? sheet_rate(compare::machine_model(*spec), rate.key) : 0;
+    const double sheet = spec ? sheet_per_s(*spec, rate.key) : 0;
+    const std::string share =
+        sheet > 0 ? std::to_string(static_cast<int>(100 * rate.median / sheet + 0.5)) + " %" : "";
     table.row({rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
-               with_prefix(rate.most, unit), sheet > 0 ? with_prefix(sheet, unit) : "",
-               sheet > 0 ? std::to_string(static_cast<int>(100 * rate.median / sheet + 0.5)) + " %"
-                         : ""});
+               with_prefix(rate.most, unit), sheet > 0 ? with_prefix(sheet, unit) : "", share});
   }
   return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
          "\n\n" + table.to_string(terminal);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "cli/compare_names.hpp"
 #include "cli/text_table.hpp"
 #include "compare/seed_formulas.hpp"
 #include "compare/sweep.hpp"
@@ -36,103 +37,6 @@ std::string ratio_text(const std::optional<double>& ratio) {
 std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
   return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
 }
-
-/// What tells calls apart, one attribute each, in the order in which it is said. Where rows differ
-/// in it, it is a column of its own, but for those that follow from N and d.
-struct Attribute {
-  const char* title;                            // of the column; null: none
-  std::function<std::string(const Row&)> cell;  // "64"
-  std::function<std::string(const Row&)> text;  // "d 64"
-};
-std::string heads_text(const Row& row) {
-  return std::to_string(row.num_heads) + (row.num_heads == 1 ? " head" : " heads") +
-         (row.num_kv_heads == row.num_heads
-              ? ""
-              : " on " + std::to_string(row.num_kv_heads) + " kv heads");
-}
-const std::vector<Attribute>& attributes() {
-  const auto type = [](const Row& r) {
-    return r.dtype + (r.products == "native" ? "" : " " + r.products);
-  };
-  const auto mask = [](const Row& r) { return r.mask == "none" ? std::string("full") : r.mask; };
-  const auto keys = [](const Row& r) {
-    return r.seqlen_k == r.seqlen_q ? "" : std::to_string(r.seqlen_k);
-  };
-  const auto before = [](const std::string& word, const auto& cell) {
-    return [=](const Row& r) { return cell(r).empty() ? "" : word + cell(r); };
-  };
-  const auto after = [](const auto& cell, const std::string& word) {
-    return [=](const Row& r) { return cell(r).empty() ? "" : cell(r) + word; };
-  };
-  const auto head_dim = [](const Row& r) { return std::to_string(r.head_dim); };
-  const auto tile = [](const Row& r) { return r.tile; };
-  static const std::vector<Attribute> all = {
-      {"type", [](const Row& r) { return r.products == "native" ? r.dtype : r.products; }, type},
-      {nullptr, {}, [](const Row& r) { return "batch " + std::to_string(r.batch); }},
-      {nullptr, {}, heads_text},
-      {"d", head_dim, before("d ", head_dim)},
-      {"mask", mask, mask},
-      {"keys", keys, after(keys, " keys")},
-      {"tile", tile, before("tile ", tile)},
-  };
-  return all;
-}
-
-bool is_shared(const Attribute& attribute, const std::vector<Row>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return attribute.text(row) == attribute.text(rows.front());
-  });
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
-  }
-  return text;
-}
-
-/// The first columns of a table: the variant, what not all rows share, and N.
-class Names {
- public:
-  explicit Names(const std::vector<Row>& rows) {
-    for (const Attribute& attribute : attributes()) {
-      if (attribute.title != nullptr && !is_shared(attribute, rows)) shown_.push_back(&attribute);
-    }
-  }
-  std::vector<Column> columns(const std::vector<Column>& others) const {
-    std::vector<Column> all = {{"variant"}};
-    for (const Attribute* attribute : shown_) all.push_back({attribute->title, Align::kRight});
-    all.push_back({"N", Align::kRight});
-    all.insert(all.end(), others.begin(), others.end());
-    return all;
-  }
-  std::vector<std::string> cells(const Row& row, const std::vector<std::string>& others) const {
-    std::vector<std::string> all = {printable(row.variant)};
-    for (const Attribute* attribute : shown_) all.push_back(printable(attribute->cell(row)));
-    all.push_back(std::to_string(row.seqlen_q));
-    all.insert(all.end(), others.begin(), others.end());
-    return all;
-  }
-  /// Of a part of a row, under its own name.
-  std::vector<std::string> part(const std::string& name,
-                                const std::vector<std::string>& others) const {
-    std::vector<std::string> all(2 + shown_.size());
-    all.front() = name;
-    all.insert(all.end(), others.begin(), others.end());
-    return all;
-  }
-  /// "flash2, d 64, N 4096".
-  std::string text(const Row& row) const {
-    std::vector<std::string> parts = {printable(row.variant)};
-    for (const Attribute* attribute : shown_) parts.push_back(printable(attribute->text(row)));
-    parts.push_back("N " + std::to_string(row.seqlen_q));
-    return joined(parts);
-  }
-
- private:
-  std::vector<const Attribute*> shown_;
-};
 
 /// Which columns of the table of times have something to show.
 struct TimesColumns {
@@ -222,13 +126,7 @@ std::string comparison_heading(const Comparison& comparison, const compare::Mach
   } else {
     text += "; nothing measured";
   }
-  std::vector<std::string> shared;
-  for (const Attribute& attribute : attributes()) {
-    if (!comparison.rows.empty() && is_shared(attribute, comparison.rows)) {
-      shared.push_back(printable(attribute.text(comparison.rows.front())));
-    }
-  }
-  text += "\n" + joined(shared);
+  text += "\n" + shared_by(comparison.rows);
   std::string lines;
   for (const std::string& part : CLI::detail::split(text, '\n')) {
     for (const std::string& line : wrap(part, terminal.width)) lines += line + "\n";
@@ -238,7 +136,7 @@ std::string comparison_heading(const Comparison& comparison, const compare::Mach
 
 std::string times_table(const Comparison& comparison, bool steps, const Terminal& terminal) {
   const TimesColumns columns(comparison.rows);
-  const Names names(comparison.rows);
+  const RowNames names(comparison.rows);
   TextTable table(names.columns(columns.columns()));
   for (const Row& row : comparison.rows) {
     table.row(names.cells(row, times_cells(row, columns)));
@@ -256,7 +154,7 @@ std::string models_table(const Comparison& comparison, const Terminal& terminal)
       {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"S4", Align::kRight}};
   if (is_measured) columns.push_back({"measured", Align::kRight});
   columns.push_back({"bound"});
-  const Names names(comparison.rows);
+  const RowNames names(comparison.rows);
   TextTable table(names.columns(columns));
   for (const Row& row : comparison.rows) {
     std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
@@ -287,7 +185,7 @@ std::string bytes_text(const std::optional<compare::Traffic>& traffic) {
 
 std::string table_of(const std::vector<ByteColumn>& columns, const Comparison& comparison,
                      const Terminal& terminal) {
-  const Names names(comparison.rows);
+  const RowNames names(comparison.rows);
   std::vector<Column> titles;
   for (const ByteColumn& column : columns) titles.push_back(column.first);
   TextTable table(names.columns(titles));
@@ -330,7 +228,7 @@ std::string bytes_table(const Comparison& comparison, const Terminal& terminal) 
 }
 
 std::string flops_table(const Comparison& comparison, const Terminal& terminal) {
-  const Names names(comparison.rows);
+  const RowNames names(comparison.rows);
   TextTable table(names.columns({{"S4", Align::kRight},
                                  {"usual", Align::kRight},
                                  {"products", Align::kRight},
@@ -382,7 +280,7 @@ std::string shared_memory_table(const Comparison& comparison, const compare::Mac
 
 std::string sentences(const Comparison& comparison, const Terminal& terminal) {
   std::string text;
-  const Names names(comparison.rows);
+  const RowNames names(comparison.rows);
   for (const Row& row : comparison.rows) {
     const std::string line = names.text(row) + ": " + printable(row.sentence);
     const std::vector<std::string> lines = wrap(line, terminal.width - 2);

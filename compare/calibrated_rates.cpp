@@ -4,35 +4,24 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compare/calibration_fields.hpp"
+
 namespace flashlab::compare {
 namespace {
 
-using OptionalRate = std::optional<double> Calibration::*;
-
-constexpr std::pair<std::string_view, OptionalRate> kMembers[] = {
-    {"DRAM copy", &Calibration::dram_copy_bytes_per_s},
-    {"DRAM read", &Calibration::dram_read_bytes_per_s},
-    {"L2 to SM", &Calibration::sm_bytes_per_s},
-    {"shared memory", &Calibration::shared_bytes_per_s},
-    {"elementwise", &Calibration::elementwise_per_s},
-    {"exp2", &Calibration::exps_per_s},
-    {"divisions", &Calibration::divisions_per_s},
-};
 constexpr std::string_view kProducts[] = {"bf16", "fp16", "float", "float tf32"};
 
 void put_rate(Calibration& calibration, const CalibratedRate& rate) {
-  for (const auto& [key, member] : kMembers) {
-    if (rate.key != key) continue;
-    calibration.*member = rate.median;
+  for (const CalibrationField& field : calibration_fields()) {
+    if (field.name != rate.key) continue;
+    const bool is_time = field.value == &Calibration::launch_s;  // of one, not how many a second
+    calibration.*field.value = is_time ? 1 / rate.median : rate.median;
     return;
   }
-  if (std::find(std::begin(kProducts), std::end(kProducts), rate.key) != std::end(kProducts)) {
-    calibration.flops_per_s[rate.key] = rate.median;
-  } else if (rate.key == "launches") {
-    calibration.launch_s = 1 / rate.median;
-  } else {
+  if (std::find(std::begin(kProducts), std::end(kProducts), rate.key) == std::end(kProducts)) {
     throw std::invalid_argument("no rate of a calibration is called \"" + rate.key + "\"");
   }
+  calibration.flops_per_s[rate.key] = rate.median;
 }
 
 }  // namespace

@@ -1,30 +1,33 @@
 #include "compare/calibration_fields.hpp"
 
+#include <string>
+
 namespace flashlab::compare {
 
 std::span<const CalibrationField> calibration_fields() {
   static constexpr CalibrationField kFields[] = {
-      {"dram_copy_bytes_per_s", "B/s", "DRAM, a copy: bytes read and written",
-       &Calibration::dram_copy_bytes_per_s, &MachineModel::dram_copy},
-      {"dram_read_bytes_per_s", "B/s", "DRAM, reading", &Calibration::dram_read_bytes_per_s,
+      {"DRAM copy", "dram_copy_bytes_per_s", &Calibration::dram_copy_bytes_per_s,
+       &MachineModel::dram_copy},
+      {"DRAM read", "dram_read_bytes_per_s", &Calibration::dram_read_bytes_per_s,
        &MachineModel::dram_read},
-      {"sm_bytes_per_s", "B/s", "L2 to the multiprocessors", &Calibration::sm_bytes_per_s,
-       &MachineModel::sm},
-      {"shared_bytes_per_s", "B/s", "shared memory to registers", &Calibration::shared_bytes_per_s,
+      {"L2 to SM", "sm_bytes_per_s", &Calibration::sm_bytes_per_s, &MachineModel::sm},
+      {"shared memory", "shared_bytes_per_s", &Calibration::shared_bytes_per_s,
        &MachineModel::shared},
-      {"elementwise_per_s", "op/s", "additions and maxima", &Calibration::elementwise_per_s,
+      {"elementwise", "elementwise_per_s", &Calibration::elementwise_per_s,
        &MachineModel::elementwise},
-      {"exps_per_s", "op/s", "2^x", &Calibration::exps_per_s, &MachineModel::exps},
-      {"divisions_per_s", "op/s", "divisions, IEEE", &Calibration::divisions_per_s,
-       &MachineModel::divisions},
-      {"launch_s", "s", "a launch", &Calibration::launch_s, nullptr},
+      {"exp2", "exps_per_s", &Calibration::exps_per_s, &MachineModel::exps},
+      {"divisions", "divisions_per_s", &Calibration::divisions_per_s, &MachineModel::divisions},
+      {"launches", "launch_s", &Calibration::launch_s, nullptr},
   };
   return kFields;
 }
 
-std::string product_description(const std::string& key) {
-  if (key == "float") return "fp32 products, multiply-add";
-  return (key == "float tf32" ? "tf32" : key) + " products, mma.sync";
+std::optional<Rate> rate_named(const MachineModel& machine, std::string_view name) {
+  for (const CalibrationField& field : calibration_fields()) {
+    if (field.name == name && field.rate != nullptr) return machine.*field.rate;
+  }
+  const auto product = machine.products.find(std::string(name));
+  return product == machine.products.end() ? std::nullopt : std::optional(product->second);
 }
 
 }  // namespace flashlab::compare

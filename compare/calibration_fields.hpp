@@ -1,24 +1,24 @@
-// The rates of a calibration, described once: for JSON, tables and the report.
+// The rates of a calibration, described once: for measuring, for JSON and for tables.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "compare/machine_model.hpp"
 
 namespace flashlab::compare {
 
+/// A rate that is no product's; those have the keys of Calibration::flops_per_s.
 struct CalibrationField {
-  const char* key;          // in JSON
-  const char* unit;         // "B/s", "op/s", "s"
-  const char* description;  // "DRAM, a copy: bytes read and written"
+  std::string_view name;  // of what is measured: "DRAM copy"
+  const char* key;        // in JSON
   std::optional<double> Calibration::*value;
   std::optional<Rate> MachineModel::*rate;  // what it becomes; null: MachineModel::launch_s
 };
 std::span<const CalibrationField> calibration_fields();
 
-/// "bf16": "bf16 products, mma.sync". Of the keys of Calibration::flops_per_s.
-std::string product_description(const std::string& key);
+/// What the model has for a rate by its name, or for products by their key; nothing: none.
+std::optional<Rate> rate_named(const MachineModel& machine, std::string_view name);
 
 }  // namespace flashlab::compare

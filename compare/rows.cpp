@@ -8,12 +8,11 @@
 #include "compare/prediction.hpp"
 #include "compare/result_file.hpp"
 #include "compare/seed_formulas.hpp"
+#include "compare/step_traffic.hpp"
 #include "compare/toy_counts.hpp"
 
 namespace flashlab::compare {
 namespace {
-
-constexpr std::int64_t kFloatBytes = 4;
 
 /// 90 of "9.0".
 int compute_capability(const GpuSpec& gpu) {
@@ -37,105 +36,6 @@ std::string toy_name(std::string variant) {
   std::replace(variant.begin(), variant.end(), '-', '_');
   return variant;
 }
-
-bool is_of_keys(std::string_view array) {
-  return array == "k" || array == "v" || array == "dk" || array == "dv";
-}
-
-/// Elements of one head that there are to move: under a causal mask nobody sees keys past the last
-/// query.
-std::int64_t size_of(const ArrayCount& array, const AttentionProblem& problem) {
-  if (!is_causal(problem) || !is_of_keys(array.name) || problem.seqlen_k <= problem.seqlen_q) {
-    return array.size;
-  }
-  return array.size / problem.seqlen_k * problem.seqlen_q;
-}
-
-/// What the arrays of a step add up to, over batch and heads.
-class StepTraffic {
- public:
-  StepTraffic(const AttentionProblem& problem, const cuda::LaunchTiles& launch,
-              const ToyCounts& counts)
-      : problem_(problem), launch_(launch), counts_(counts) {}
-
-  std::int64_t bytes_loaded(std::string_view array) const {
-    return bytes_of(array, launch_.elements_loaded);
-  }
-  std::int64_t bytes_stored(std::string_view array) const {
-    return bytes_of(array, launch_.elements_stored);
-  }
-  std::int64_t heads() const { return problem_.batch * problem_.num_heads; }
-
-  Traffic sm() const {
-    if (launch_.moved) return {launch_.moved->read, launch_.moved->written};
-    Traffic traffic;
-    for (const ArrayCount& array : counts_.arrays) {
-      const bool is_shared = launch_.is_per_kv_head && is_of_keys(array.name);
-      const std::int64_t workers = is_shared ? kv_heads() : heads();
-      traffic.bytes_read += array.loaded * workers * bytes_loaded(array.name);
-      traffic.bytes_written += (array.stored + array.updated) * workers * bytes_stored(array.name);
-    }
-    return traffic;
-  }
-
-  /// Bytes of the arrays that one launch touches.
-  std::int64_t footprint() const {
-    std::int64_t bytes = 0;
-    for (const ArrayCount& array : counts_.arrays) {
-      if (array.loaded + array.stored + array.updated == 0) continue;
-      const std::int64_t size =
-          array.loaded > 0 ? bytes_loaded(array.name) : bytes_stored(array.name);
-      bytes +=
-          array.size * heads_of(array) * size / (is_of_keys(array.name) ? launch_.num_launches : 1);
-    }
-    return bytes;
-  }
-
-  /// Each array once; once a launch where what a launch touches is more than L2 holds, but for keys
-  /// and values, of which each launch has its own. Arrays in `in_l2` need not be read.
-  Traffic dram(std::int64_t l2_bytes, const std::vector<std::string>& in_l2) const {
-    const std::int64_t rounds = footprint() > l2_bytes ? launch_.num_launches : 1;
-    Traffic traffic;
-    for (const ArrayCount& array : counts_.arrays) {
-      const std::int64_t size = size_of(array, problem_) * (is_of_keys(array.name) ? 1 : rounds);
-      const bool is_there = std::find(in_l2.begin(), in_l2.end(), array.name) != in_l2.end();
-      if (!is_there) {
-        traffic.bytes_read +=
-            std::min(array.loaded, size) * heads_of(array) * bytes_loaded(array.name);
-      }
-      traffic.bytes_written +=
-          std::min(array.stored + array.updated, size) * heads_of(array) * bytes_stored(array.name);
-    }
-    if (launch_.moved) {  // pairs that it leaves out need not be moved
-      traffic.bytes_read = std::min(traffic.bytes_read, launch_.moved->read);
-      traffic.bytes_written = std::min(traffic.bytes_written, launch_.moved->written);
-    }
-    return traffic;
-  }
-
-  std::vector<std::string> touched() const {
-    std::vector<std::string> names;
-    for (const ArrayCount& array : counts_.arrays) {
-      if (array.loaded + array.stored + array.updated > 0) names.push_back(array.name);
-    }
-    return names;
-  }
-
- private:
-  using Names = std::vector<std::string_view>;
-  std::int64_t bytes_of(std::string_view array, const Names& elements) const {
-    const bool is_element = std::find(elements.begin(), elements.end(), array) != elements.end();
-    return is_element ? size_in_bytes(problem_.dtype) : kFloatBytes;
-  }
-  std::int64_t kv_heads() const { return problem_.batch * problem_.num_kv_heads; }
-  std::int64_t heads_of(const ArrayCount& array) const {
-    return is_of_keys(array.name) ? kv_heads() : heads();
-  }
-
-  const AttentionProblem& problem_;
-  const cuda::LaunchTiles& launch_;
-  const ToyCounts& counts_;
-};
 
 ToyParameters parameters_of(const Call& call, const cuda::LaunchTiles& launch) {
   constexpr std::int64_t kAnyTile = 64;  // where the tile does not matter

@@ -73,8 +73,6 @@ void add_arithmetic(const toy::BoundProgram& program, const toy::Executions& exe
 
 }  // namespace
 
-bool has_toy_program(std::string_view program) { return find_file(program) != nullptr; }
-
 ToyCounts count_toy(std::string_view program, const ToyParameters& parameters,
                     std::string_view pass) {
   const EmbeddedFile* const file = find_file(program);

@@ -29,9 +29,6 @@ struct ToyCounts {
   std::int64_t product_flops = 0, elementwise_flops = 0, divisions = 0, exps = 0;
 };
 
-/// Whether a program of the course has this name.
-bool has_toy_program(std::string_view program);
-
 /// Counts of a whole program ("flash2"), or of one of its passes, without running it. Exact.
 /// Throws std::invalid_argument: no such program or pass, parameters that it refuses;
 /// std::overflow_error: a count of 2^63 or more.
