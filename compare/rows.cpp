@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "attention_cuda/tiles.hpp"
@@ -30,6 +31,16 @@ void check_mask(const AttentionProblem& problem) {
                        "causal (top left), which the toy programs have, where there are other "
                        "numbers of queries and keys");
   }
+}
+
+/// No count of FLOPs or bytes may pass 2^63: the largest are 14 FLOPs a score and column, and 48
+/// bytes a score.
+void check_counts(const AttentionProblem& p) {
+  const double scores = static_cast<double>(p.batch) * static_cast<double>(p.num_heads) *
+                        static_cast<double>(p.seqlen_q) * static_cast<double>(p.seqlen_k);
+  constexpr double kMost = 0x1p62;
+  if (scores * std::max(14.0 * static_cast<double>(p.head_dim), 48.0) < kMost) return;
+  throw std::overflow_error("batch x heads x N x N x d: a count would pass 2^63");
 }
 
 std::string toy_name(std::string variant) {
@@ -216,6 +227,7 @@ std::string to_string(const Tile& tile) {
 
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet) {
   check_mask(call.problem);
+  check_counts(call.problem);
   const GpuSpec& gpu = machine.gpu;
   cuda::ExecutionOptions execution;
   execution.products = call.products;

@@ -29,7 +29,8 @@ struct Call {
 
 /// Counted and predicted for the machine, hash included; nothing measured. `data_sheet`: the same
 /// GPU without a calibration, for S4's roofline.
-/// Throws ProblemError: no kernel for this call on this GPU, a mask that no program has.
+/// Throws ProblemError: no kernel for this call on this GPU, a mask that no program has;
+/// std::overflow_error: FLOPs or bytes past 2^63.
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet);
 
 /// The time that no call can stay below, by the data sheet: the usual FLOPs, or reading the inputs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace flashlab::compare {
 namespace {
@@ -126,7 +127,7 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
   for (const Call& call : calls) {
     try {
       rows.push_back(predict_row(call, machine, data_sheet));
-    } catch (const ProblemError& error) {
+    } catch (const std::invalid_argument& error) {  // ProblemError; a rate that a GPU has not
       refused.push_back({key_of(unpredicted(call)), error.what()});
     }
   }

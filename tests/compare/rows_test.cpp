@@ -146,6 +146,11 @@ TEST_CASE("a call that no kernel takes is left out with the reason", "[compare]"
   CHECK_THAT(refused[0].call, contains("flash1, bf16"));
 }
 
+TEST_CASE("a call whose counts would wrap is refused at once", "[compare]") {
+  CHECK_THROWS_AS(row_of(axes({"naive"}, {std::int64_t{1} << 30})), std::overflow_error);
+  CHECK_THROWS_AS(row_of(axes({"flash2"}, {std::int64_t{1} << 30})), std::overflow_error);
+}
+
 TEST_CASE("every GPU of the list gets predictions", "[compare]") {
   for (const GpuSpec& gpu : gpu_specs()) {
     const Row row = row_of(axes({"flash2"}, {4096}), gpu.key.c_str());
