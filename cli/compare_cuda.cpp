@@ -1,3 +1,6 @@
+#include <array>
+#include <cstdio>
+
 #include "attention_cuda/gpu.hpp"
 #include "cli/compare_gpu.hpp"
 #include "cli/compare_text.hpp"
@@ -15,6 +18,12 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string one_decimal(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
 /// What the data sheet has; 0: nothing.
 double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
   return compare::rate_named(compare::machine_model(spec), key).value_or(compare::Rate{}).per_s;
@@ -24,8 +33,7 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
   const auto spec = compare::find_gpu(result.calibration.gpu_name);
   TextTable table({{"rate"},
                    {"measured", Align::kRight},
-                   {"least", Align::kRight},
-                   {"most", Align::kRight},
+                   {"spread", Align::kRight},
                    {"data sheet", Align::kRight},
                    {"share", Align::kRight}});
   for (const compare::CalibratedRate& rate : result.rates) {
@@ -35,8 +43,9 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
     const double sheet = spec ? sheet_per_s(*spec, rate.key) : 0;
     const std::string share =
         sheet > 0 ? std::to_string(static_cast<int>(100 * rate.median / sheet + 0.5)) + " %" : "";
-    table.row({rate.key, with_prefix(rate.median, unit), with_prefix(rate.least, unit),
-               with_prefix(rate.most, unit), sheet > 0 ? with_prefix(sheet, unit) : "", share});
+    const double spread = 100 * (rate.most - rate.least) / rate.median;
+    table.row({rate.key, with_prefix(rate.median, unit), one_decimal(spread) + " %",
+               sheet > 0 ? with_prefix(sheet, unit) : "", share});
   }
   return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
          "\n\n" + table.to_string(terminal);

@@ -127,7 +127,8 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     std::size_t end = fitting_bytes(text, width);
     if (text[end] != ' ') {
       const std::size_t space = text.substr(0, end).rfind(' ');
-      if (space != std::string_view::npos && space > 0) end = space;
+      const std::size_t first = text.find_first_not_of(' ');  // what indents stays with its word
+      if (space != std::string_view::npos && space > first) end = space;
     }
     lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end);

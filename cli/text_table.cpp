@@ -66,7 +66,9 @@ std::size_t TextTable::narrowest(std::size_t column) const {
   if (columns_[column].align == Align::kLeft) {
     std::size_t word = 0;
     for (const auto& cells : rows_) {
-      if (!cells.empty()) word = std::max(word, longest_word(cells[column]));
+      if (cells.empty()) continue;
+      const std::size_t indent = std::min(cells[column].find_first_not_of(' '), kLongestWhole);
+      word = std::max(word, indent + longest_word(cells[column]));
     }
     return std::clamp(word, kNarrowestWrapped, kLongestWhole);
   }
