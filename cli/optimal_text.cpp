@@ -189,7 +189,6 @@ std::string frontier_plot(const std::vector<Solved>& all, const OptimalRequest& 
   if (most_points < 2) return {};
   PlotOptions options;
   options.x_label = "registers";
-  options.height = 10;
   return "cycles\n" + plot(series, options, terminal);
 }
 
