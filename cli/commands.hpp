@@ -24,11 +24,13 @@ CommandAction add_exercises(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
+CommandAction add_optimal(CLI::App& app);
 
 /// In the order of the help.
-inline constexpr std::array<AddCommand, 14> kCommands{
-    add_tour,   add_run, add_trace,    add_timeline,  add_cost,  add_sweep,     add_diff,
-    add_tables, add_isa, add_programs, add_exercises, add_grade, add_attention, add_compare};
+inline constexpr std::array<AddCommand, 15> kCommands{
+    add_tour,      add_run,   add_trace,     add_timeline, add_cost,
+    add_sweep,     add_diff,  add_tables,    add_isa,      add_programs,
+    add_exercises, add_grade, add_attention, add_compare,  add_optimal};
 
 /// The command with commands of its own, and the one among them that is meant when none is named.
 inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";

@@ -1,0 +1,197 @@
+// `flashlab optimal`: what it proves, what it says where it could not, and its programs.
+#include <algorithm>
+#include <vector>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+/// The best cycles by registers under one rule; -1 where it is proved that there is no program.
+std::vector<long> proved_cycles(const nlohmann::json& answer, const std::string& rule) {
+  std::vector<long> cycles;
+  for (const auto& point : answer["points"]) {
+    if (point["operands"] != rule) continue;
+    const bool impossible = point["verdict"] == "impossible";
+    if (!impossible) {
+      CHECK(point["verdict"] == "optimal");
+      CHECK(point["at_least_cycles"] == point["at_most_cycles"]);
+    }
+    cycles.push_back(impossible ? -1 : point["at_least_cycles"].get<long>());
+  }
+  return cycles;
+}
+
+std::size_t times_in(const std::string& text, const std::string& word) {
+  std::size_t times = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++times;
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("optimal proves the best 2 x 2 products with 2 to 8 registers under both rules") {
+  const auto answer = json_of(flashlab("optimal 2x2x2 --operands both --json"));
+  CHECK(proved_cycles(answer, "any") == std::vector<long>{-1, 25, 22, 21, 20, 20, 20});
+  CHECK(proved_cycles(answer, "pinned") == std::vector<long>{-1, 25, 23, 23, 22, 22, 22});
+}
+
+TEST_CASE("the table of optimal has both rules side by side, and a plot below") {
+  const Outcome table = flashlab("optimal 2x2x2 --operands both");
+  CHECK(table.code == 0);
+  CHECK(table.err.empty());
+  CHECK_THAT(table.out, contains("3           25      13   optimal               25      13"));
+  CHECK_THAT(table.out, contains("2            -       -   impossible             -       -"));
+  CHECK_THAT(table.out, contains("* any   + pinned"));
+  CHECK(widest_line(table.out) <= 80);
+  const std::string bare = flashlab("optimal 2x2x2 --operands both --no-plot").out;
+  CHECK(table.out.starts_with(bare));
+  CHECK(bare.find("* any") == std::string::npos);
+}
+
+TEST_CASE("what optimal prints without --times is the same each time") {
+  const std::string command = "optimal 2x2x2 --registers 3..5";
+  const std::string first = flashlab(command).out;
+  CHECK(first == flashlab(command).out);
+  CHECK(first.find("seconds") == std::string::npos);
+  CHECK_THAT(flashlab(command + " --times").out, contains("seconds"));
+}
+
+TEST_CASE("one number of registers gets a verdict in words and the program") {
+  const Outcome proved = flashlab("optimal 2x2x2 --registers 6");
+  CHECK(proved.code == 0);
+  CHECK_THAT(proved.out, contains("20 cycles, proved optimal: 8 loads, 4 stores, 8 products"));
+  CHECK_THAT(proved.out, contains(".registers 6\n"));
+  CHECK(times_in(proved.out, "\nLOAD ") == 8);
+}
+
+TEST_CASE("the program that optimal writes runs and costs what was promised") {
+  const std::string machine =
+      GENERATE("2x2x2 --registers 5 --operands any", "2x2x2 --registers 4 --operands pinned",
+               "dot:3 --registers 3", "softmax:2 --registers 3", "sum:4 --registers 2",
+               "max:3 --registers 2", "2x2x2 --registers 3 --spills --cost LOAD=5");
+  CAPTURE(machine);
+  const Workplace place;
+  const std::string command = "flashlab optimal " + machine;
+  CHECK(place.shell(command + " --witness best.toy").code == 0);
+  const auto promised = json_of(place.shell(command + " --json"))["points"][0];
+  CHECK(promised["program"] == place.read("best.toy"));
+  const std::string cost = machine.find("--cost") == std::string::npos
+                               ? ""
+                               : " " + machine.substr(machine.find("--cost"));
+  const auto run = json_of(place.shell("flashlab run best.toy --json" + cost));
+  CHECK(run["loads"] == promised["loads"]);
+  CHECK(run["stores"] == promised["stores"]);
+  CHECK(run["cycles"] == promised["at_least_cycles"]);
+}
+
+TEST_CASE("--witness - prints the program alone, so that it can be piped") {
+  const Workplace place;
+  const Outcome run =
+      place.shell("flashlab optimal 2x2x2 --registers 4 --witness - | flashlab run - --no-outputs");
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, contains("22"));
+  CHECK_THAT(run.err, contains("proved optimal"));
+}
+
+TEST_CASE("two registers are proved to be too few for a product") {
+  const std::string rule = GENERATE("any", "pinned");
+  const Outcome two = flashlab("optimal 2x2x2 --registers 2 --operands " + rule);
+  CHECK(two.code == 0);
+  CHECK_THAT(two.out, contains("proved impossible with 2 registers"));
+  CHECK(two.out.find("optimal:") == std::string::npos);
+  const Outcome nothing = flashlab("optimal 2x2x2 --registers 2 --witness best.toy");
+  CHECK(nothing.code == 2);
+  CHECK_THAT(nothing.err, contains("there is no program to write"));
+}
+
+TEST_CASE("a search that did not finish gives bounds and never says optimal") {
+  const std::string machine = GENERATE("--registers 6", "--registers 6..7");
+  const std::string limit = GENERATE("--most-seconds 0", "--most-bytes 1MB");
+  const Outcome bounded = flashlab("optimal 3x3x3 " + machine + " " + limit);
+  CHECK(bounded.code == 0);
+  CHECK(bounded.out.find("ptimal") == std::string::npos);
+  CHECK_THAT(bounded.out, contains("not proved"));
+  const auto point =
+      json_of(flashlab("optimal 3x3x3 " + machine + " " + limit + " --json"))["points"][0];
+  CHECK(point["verdict"] == "bounded");
+  CHECK(point["at_least_cycles"] >= 27 + 9 + 18);  // products, stores, each input once
+  CHECK((point["at_most_cycles"].is_null() || point["at_most_cycles"] >= 61));
+}
+
+TEST_CASE("an interrupt ends the search with what is known") {
+  const Outcome stopped = Workplace().shell("timeout --preserve-status -s INT 1 '" FLASHLAB_BINARY
+                                            "' optimal 3x3x3 --registers 6,7 --most-seconds 50");
+  CHECK(stopped.code == 130);
+  CHECK_THAT(stopped.out, contains("not proved"));
+  CHECK(stopped.out.find("          7") == std::string::npos);  // never begun
+}
+
+TEST_CASE("a search that takes long says how far it is") {
+  const Outcome slow = flashlab("optimal 3x3x3 --registers 6 --most-seconds 4");
+  CHECK(slow.code == 0);
+  CHECK_THAT(slow.err, contains("flashlab: 6 registers, operands any: "));
+  CHECK_THAT(slow.err, contains(" states, "));
+}
+
+TEST_CASE("other costs have another best program") {
+  const std::string machine = "optimal 2x2x2 --registers 3 --json --cost LOAD=5";
+  const auto plain = json_of(flashlab(machine))["points"][0];
+  CHECK(plain["at_least_cycles"] == 13 * 5 + 8 + 4);
+  const auto spilling = json_of(flashlab(machine + " --spills"))["points"][0];
+  CHECK(spilling["at_least_cycles"] == 12 * 5 + 8 + 6);
+}
+
+TEST_CASE("what optimal cannot solve is refused with what it can") {
+  const auto refused = [](const std::string& arguments, const std::string& words) {
+    CAPTURE(arguments);
+    const Outcome outcome = flashlab("optimal " + arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, contains(words));
+  };
+  refused("4x4x4", "at most 64 together");
+  refused("3x3x4 --spills", "at most 64 together");
+  refused("99999x99999x99999", "at most 64 together");
+  refused("2x2", "2x2x2 (rows x inner x columns)");
+  refused("0x2x2", "sizes from 1");
+  refused("softmax:9", "2 to 4 elements");
+  refused("sum:1", "2 to 8 elements");
+  refused("2x2x2 --registers 0", "1 to 64");
+  refused("max:3 --registers 8", "1 to 7");
+  refused("2x2x2 --registers 3-5", "'3-5'");
+  refused("2x2x2 --most-bytes many", "'many' is no size");
+  refused("2x2x2 --cost LAOD=3", "did you mean LOAD");
+}
+
+TEST_CASE("flags of optimal that do not go together are refused") {
+  const auto refused = [](const std::string& arguments, const std::string& words) {
+    CAPTURE(arguments);
+    const Outcome outcome = flashlab("optimal " + arguments);
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, contains(words));
+  };
+  refused("sum:4 --operands both", "--operands both says nothing about 'sum:4'");
+  refused("sum:4 --spills", "--spills says nothing");
+  refused("2x2x2 --witness best.toy", "several are asked for");
+  refused("2x2x2 --registers 4 --operands both --witness best.toy", "several are asked for");
+  refused("2x2x2 --registers 4 --json --witness -", "both write to standard output");
+}
+
+TEST_CASE("the seed's products are as far from the best as the course says") {
+  const auto best = [](const std::string& machine) {
+    return json_of(flashlab("optimal 2x2x2 --json " + machine))["points"][0]["at_least_cycles"];
+  };
+  const auto cycles = [](const std::string& program) {
+    return json_of(flashlab("run " + program + " --json"))["cycles"];
+  };
+  CHECK(cycles("matmul_inner") == best("--registers 3 --operands pinned"));
+  CHECK(cycles("matmul_inner") == best("--registers 3 --operands any"));
+  CHECK(cycles("matmul_outer") == best("--registers 6 --operands pinned"));
+  CHECK(cycles("matmul_outer") == best("--registers 4 --operands any"));
+  CHECK(cycles("matmul_outer") > best("--registers 6 --operands any"));
+  CHECK(cycles("matmul_inner_6_registers") == best("--registers 6 --operands any"));
+  CHECK(cycles("matmul_inner_6_registers") < best("--registers 5 --operands any"));
+}
+
+}  // namespace flashlab::test
