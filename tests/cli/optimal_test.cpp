@@ -85,7 +85,7 @@ TEST_CASE("the program that optimal writes runs and costs what was promised") {
   CHECK(run["cycles"] == promised["at_least_cycles"]);
 }
 
-TEST_CASE("--witness - prints the program alone, so that it can be piped") {
+TEST_CASE("the program goes alone to standard output when --witness asks for it there") {
   const Workplace place;
   const Outcome run =
       place.shell("flashlab optimal 2x2x2 --registers 4 --witness - | flashlab run - --no-outputs");
