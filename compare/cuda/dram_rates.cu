@@ -71,20 +71,18 @@ std::int64_t buffer_bytes() {
   return std::max(std::min(kBufferBytes, quarter) / kTileBytes, std::int64_t{1}) * kTileBytes;
 }
 
+void copy(void* destination, const void* source, std::int64_t bytes) {
+  constexpr std::int64_t kBlockBytes = kCopyThreads * sizeof(uint4);
+  dram_copy_kernel<<<static_cast<unsigned>(bytes / kBlockBytes), kCopyThreads>>>(
+      static_cast<const uint4*>(source), static_cast<uint4*>(destination));
+  check_launch("dram_copy_kernel");
+}
+
 int num_blocks(const cuda::GpuInfo& gpu) {
   return kBlocksPerMultiprocessor * gpu.num_multiprocessors;
 }
 
 }  // namespace
-
-std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes) {
-  constexpr std::int64_t kBlockBytes = kCopyThreads * sizeof(uint4);
-  const std::int64_t num_blocks = bytes / kBlockBytes;
-  dram_copy_kernel<<<static_cast<unsigned>(num_blocks), kCopyThreads>>>(
-      static_cast<const uint4*>(source), static_cast<uint4*>(destination));
-  check_launch("dram_copy_kernel");
-  return num_blocks * kBlockBytes;
-}
 
 std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu) {
   const std::int64_t bytes = buffer_bytes();
@@ -94,9 +92,9 @@ std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu) {
       static_cast<uint4*>(source->data()), bytes / static_cast<std::int64_t>(sizeof(uint4)));
   check_launch("random_fill_kernel");
 
-  const auto copy = [=](int num_rounds) {
+  const auto copies = [=](int num_rounds) {
     for (int round = 0; round < num_rounds; ++round) {
-      copy_on_gpu(destination->data(), source->data(), bytes);
+      copy(destination->data(), source->data(), bytes);
     }
   };
   const auto read = [=](int num_rounds) {
@@ -107,7 +105,7 @@ std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu) {
       check_launch("dram_read_kernel");
     }
   };
-  return {{"DRAM copy", "byte", 2.0 * bytes, copy}, {"DRAM read", "byte", 1.0 * bytes, read}};
+  return {{"DRAM copy", "byte", 2.0 * bytes, copies}, {"DRAM read", "byte", 1.0 * bytes, read}};
 }
 
 }  // namespace flashlab::compare

@@ -24,8 +24,4 @@ std::vector<MicroBenchmark> arithmetic_benchmarks(const cuda::GpuInfo& gpu);
 /// "launches": of empty kernels, one after the other.
 std::vector<MicroBenchmark> launch_benchmarks(const cuda::GpuInfo& gpu);
 
-/// By the kernel of "DRAM copy", on the default stream; 16-byte aligned. Returns how many bytes
-/// were copied: the last few may be left out.
-std::int64_t copy_on_gpu(void* destination, const void* source, std::int64_t bytes);
-
 }  // namespace flashlab::compare
