@@ -12,6 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostQuoted = 60;  // characters of a value in a message
+/// Ours nest 7 deep. What writes a value into a message calls itself for each level.
+constexpr int kMostNested = 64;
 
 std::string quoted(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -230,9 +232,13 @@ Calibration calibration_of(const Place& place) {
 
 /// The document, once it says that it is one of ours and of this version.
 Json parse(std::string_view text, const std::string& format) {
+  const auto check_depth = [](int depth, Json::parse_event_t, const Json&) {
+    if (depth <= kMostNested) return true;
+    throw ResultFileError("the file nests more than " + std::to_string(kMostNested) + " deep");
+  };
   Json json;
   try {
-    json = Json::parse(text);
+    json = Json::parse(text, check_depth);
   } catch (const Json::parse_error& error) {
     throw ResultFileError("byte " + std::to_string(error.byte) + " of " +
                           std::to_string(text.size()) + ": " +

@@ -81,6 +81,12 @@ TEST_CASE("a truncated file says where it ends", "[compare]") {
   CHECK_THROWS_WITH(parse_comparison("nothing"), contains("no JSON"));
 }
 
+TEST_CASE("a file that nests without end is refused before it is looked into", "[compare]") {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  CHECK_THROWS_WITH(parse_comparison(deep), "the file nests more than 64 deep");
+  CHECK_THROWS_WITH(parse_calibration("{\"format\":" + deep + "}"), contains("64 deep"));
+}
+
 TEST_CASE("a file of another version or kind is refused", "[compare]") {
   CHECK_THAT(error_of([](Json& json) { json["version"] = 2; }),
              contains("/version: 2: expected version 1"));
