@@ -12,7 +12,7 @@ namespace {
 constexpr double kTickGap = 8;     // between a label and the frame
 constexpr double kTextRise = 5.5;  // from the middle of a line of text down to its foot
 
-bool is_within(const LogAxis& axis, double value) {
+bool is_within(const Axis& axis, double value) {
   return value >= axis.low * 0.999 && value <= axis.high * 1.001;
 }
 
@@ -24,14 +24,15 @@ void Extent::include(double value) {
   high_ = std::max(high_, value);
 }
 
-double LogAxis::at(double value) const {
+double Axis::at(double value) const {
   const double inside = std::isnan(value) ? low : std::clamp(value, low, high);
+  if (scale == AxisScale::kLinear) return from + (to - from) * (inside - low) / (high - low);
   return from + (to - from) * std::log(inside / low) / std::log(high / low);
 }
 
-double LogAxis::decade() const { return std::fabs(to - from) / std::log10(high / low); }
+double Axis::decade() const { return std::fabs(to - from) / std::log10(high / low); }
 
-std::vector<Tick> decade_ticks(const LogAxis& axis, const TickText& text, double room) {
+std::vector<Tick> decade_ticks(const Axis& axis, const TickText& text, double room) {
   std::vector<Tick> ticks;
   const bool is_short = axis.decade() > 5 * room;
   const auto step = std::max(1, static_cast<int>(std::ceil(room / axis.decade())));
@@ -47,7 +48,18 @@ std::vector<Tick> decade_ticks(const LogAxis& axis, const TickText& text, double
   return ticks;
 }
 
-std::vector<Tick> length_ticks(const LogAxis& axis) {
+std::vector<Tick> whole_ticks(const Axis& axis, double room) {
+  const double unit = std::fabs(axis.to - axis.from) / (axis.high - axis.low);
+  double step = 1;
+  for (int i = 0; step * unit < room; ++i) step *= i % 3 == 1 ? 2.5 : 2;  // 1 2 5 10 20 50
+  std::vector<Tick> ticks;
+  for (double value = std::ceil(axis.low / step) * step; value <= axis.high; value += step) {
+    ticks.push_back({value, std::to_string(std::llround(value))});
+  }
+  return ticks;
+}
+
+std::vector<Tick> length_ticks(const Axis& axis) {
   constexpr double kRoom = 44;  // a label and a gap
   const double octave = axis.decade() * std::log10(2.0);
   const int step = std::max(1, static_cast<int>(std::ceil(kRoom / octave)));

@@ -1,6 +1,7 @@
 // Axes, and the frame of a picture that stands between two of them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -24,12 +25,16 @@ class Extent {
   double low_ = 1e300, high_ = 0;
 };
 
-/// Values above zero onto a stretch of the picture; what lies outside lands on the ends.
-struct LogAxis {
+enum class AxisScale : std::uint8_t { kLogarithmic, kLinear };
+
+/// Values onto a stretch of the picture; what lies outside lands on the ends. A logarithmic one
+/// takes values above zero.
+struct Axis {
   double low = 1, high = 10;
   double from = 0, to = 1;  // where low and high are, in the picture's units
+  AxisScale scale = AxisScale::kLogarithmic;
   double at(double value) const;
-  /// Units of the picture that a factor of ten takes.
+  /// Units of the picture that a factor of ten takes: of a logarithmic axis.
   double decade() const;
 };
 
@@ -42,13 +47,16 @@ using TickText = std::function<std::string(double)>;
 
 /// Powers of ten; of a short axis 2 and 5 as well; of a long one not all.
 /// room: what a label takes along the axis, in the picture's units
-std::vector<Tick> decade_ticks(const LogAxis& axis, const TickText& text,
+std::vector<Tick> decade_ticks(const Axis& axis, const TickText& text,
                                double room = kLineHeight + 7);
+/// Whole numbers of a linear axis, at steps of 1, 2, 5, 10, ...: as many labels as there is room
+/// for.
+std::vector<Tick> whole_ticks(const Axis& axis, double room = kLineHeight + 7);
 /// Powers of two from 16 on, with room for their labels ("4k").
-std::vector<Tick> length_ticks(const LogAxis& axis);
+std::vector<Tick> length_ticks(const Axis& axis);
 
 struct Frame {
-  LogAxis x, y;
+  Axis x, y;
   Point at(double x_value, double y_value) const { return {x.at(x_value), y.at(y_value)}; }
 };
 

@@ -49,7 +49,7 @@ Frames frames_of(const std::map<std::int64_t, Times>& all) {
     ms.include(times.two_ms);
     ratio.include(times.ratio());
   }
-  const LogAxis lengths{x.low() / 1.35, x.high() * 1.35, kFrameLeft, kFrameRight};
+  const Axis lengths{x.low() / 1.35, x.high() * 1.35, kFrameLeft, kFrameRight};
   const double middle = kFrameTop + kTimesHeight, bottom = middle + kGap + kRatioHeight;
   return {{lengths, {ms.low() / 1.6, ms.high() * 1.6, middle, kFrameTop}},
           {lengths, {ratio.low() / 1.5, ratio.high() * 1.5, bottom, bottom - kRatioHeight}}};

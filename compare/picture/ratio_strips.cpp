@@ -13,7 +13,7 @@ namespace {
 constexpr double kTop = 64, kStripHeight = 52, kMostFactor = 16;
 
 /// As far as the dots go; what lies beyond kMostFactor stands at the end of the axis.
-LogAxis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
+Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
   double factor = 1 + 2 * band.tolerance;
   for (const RatioStrip& strip : strips) {
     for (const double ratio : strip.ratios) {
@@ -24,7 +24,7 @@ LogAxis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
   return {1 / factor, factor, 16, kPictureWidth - 16};
 }
 
-std::vector<double> ticks_of(const LogAxis& axis) {
+std::vector<double> ticks_of(const Axis& axis) {
   std::vector<double> ticks;
   if (axis.high > 2.2) {
     for (const double value : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0}) ticks.push_back(value);
@@ -38,7 +38,7 @@ std::vector<double> ticks_of(const LogAxis& axis) {
 }
 
 /// Equal ratios are drawn beside each other, in as many lines as the strip has room for.
-void draw_dots(Svg& svg, const LogAxis& axis, const RatioStrip& strip, double middle) {
+void draw_dots(Svg& svg, const Axis& axis, const RatioStrip& strip, double middle) {
   constexpr std::array<double, 5> kShift = {0, -8, 8, -4, 4};
   std::vector<double> ratios;
   for (const double ratio : strip.ratios) {
@@ -71,7 +71,7 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
     return std::none_of(strip.ratios.begin(), strip.ratios.end(), is_drawable);
   });
   if (strips.empty()) return {};
-  const LogAxis axis = axis_of(strips, band);
+  const Axis axis = axis_of(strips, band);
   const double bottom = kTop + kStripHeight * static_cast<double>(strips.size());
   const double low = axis.at(1 - band.tolerance), high = axis.at(1 + band.tolerance);
   Svg svg(kPictureWidth);
