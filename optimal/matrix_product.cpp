@@ -24,6 +24,23 @@ std::string MatrixProduct::output_name(int output) const {
   return cell('c', output / columns, output % columns);
 }
 
+ProgramFrame product_frame(const MatrixProduct& product) {
+  ProgramFrame frame;
+  const auto declare = [&](const char* kind, int rows, int columns) {
+    frame.declarations.push_back(std::string(kind) + "[" + std::to_string(rows) + "][" +
+                                 std::to_string(columns) + "]");
+  };
+  frame.level = "matmul";
+  declare(".input  a", product.rows, product.inner);
+  declare(".input  b", product.inner, product.columns);
+  declare(".output c", product.rows, product.columns);
+  for (int i = 0; i < product.num_inputs(); ++i) frame.input_cells.push_back(product.input_name(i));
+  for (int i = 0; i < product.num_outputs(); ++i) {
+    frame.output_cells.push_back(product.output_name(i));
+  }
+  return frame;
+}
+
 ProductCosts product_costs(const toy::CostTable& costs) {
   return {scalar_cycles(costs, "LOAD"), scalar_cycles(costs, "STORE"),
           scalar_cycles(costs, "MAC_Z"), scalar_cycles(costs, "MAC")};

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "optimal/program_frame.hpp"
 #include "toymachine/machine.hpp"
 
 namespace flashlab::optimal {
@@ -40,6 +41,9 @@ struct MatrixProduct {
   std::string input_name(int input) const;
   std::string output_name(int output) const;
 };
+
+/// Arrays a, b and c, at level "matmul".
+ProgramFrame product_frame(const MatrixProduct& product);
 
 /// Cycles of the four instructions that a product needs, none of them negative.
 struct ProductCosts {

@@ -1,8 +1,11 @@
 #include "optimal/solve.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
+#include "optimal/detail/checkpoint.hpp"
+#include "optimal/detail/product_starts.hpp"
 #include "optimal/detail/product_states.hpp"
 #include "optimal/detail/search.hpp"
 #include "optimal/detail/symmetry.hpp"
@@ -10,6 +13,8 @@
 
 namespace flashlab::optimal {
 namespace {
+
+using detail::State;
 
 void check(const MatrixProduct& product, const ProductMachine& machine) {
   if (product.rows < 1 || product.inner < 1 || product.columns < 1 || machine.registers < 1) {
@@ -24,21 +29,36 @@ void check(const MatrixProduct& product, const ProductMachine& machine) {
 }
 
 /// The states of a product, one of each class.
-class ProductSpace final : public detail::SearchSpace {
-  using State = detail::State;
-
+class ProductSpace final : public detail::SearchSpace<State> {
  public:
-  ProductSpace(const detail::ProductStates& states, const detail::Symmetry& symmetry)
-      : states_(states), symmetry_(symmetry) {}
+  ProductSpace(const detail::ProductStates& states, const detail::Symmetry& symmetry,
+               const detail::ProductStarts& from)
+      : states_(states), symmetry_(symmetry), from_(from) {}
 
-  State initial() const override { return states_.initial(); }
-  bool is_goal(State state) const override { return states_.is_goal(state); }
-  std::int64_t bound(State state) const override { return states_.bound(state); }
-  int work_left(State state) const override { return states_.terms_left(state); }
-  std::int64_t to_cycles(std::int64_t cost) const override { return states_.to_cycles(cost); }
+  std::unique_ptr<detail::SearchSpace<State>> clone() const override {
+    return std::make_unique<ProductSpace>(*this);
+  }
+  std::vector<detail::Start<State>> starts() const override {
+    std::vector<detail::Start<State>> result;
+    for (const detail::ProductStart& start : from_.starts) {
+      const State state = settled(start);
+      if (states_.is_dead_end(state)) continue;
+      const std::int64_t more = start.cycles - from_.least_cycles;
+      result.push_back({symmetry_.canonical(state),
+                        static_cast<std::uint32_t>(more == 0 ? 0 : more / states_.unit())});
+    }
+    return result;
+  }
+  bool is_goal(const State& state) const override { return states_.is_goal(state); }
+  std::int64_t bound(const State& state) override { return states_.bound(state); }
+  int work_left(const State& state) const override { return states_.terms_left(state); }
+  /// Those that remain from the starts.
+  std::int64_t to_cycles(std::int64_t cost) const override {
+    return from_.least_cycles + cost * states_.unit();
+  }
 
-  void successors(State state, std::int64_t limit,
-                  std::vector<detail::Successor>& result) override {
+  void successors(const State& state, std::int64_t limit,
+                  std::vector<detail::Successor<State>>& result) override {
     result.clear();
     moves_.clear();
     states_.moves(state, moves_);
@@ -51,25 +71,71 @@ class ProductSpace final : public detail::SearchSpace {
   }
 
  private:
+  State settled(const detail::ProductStart& start) const {
+    State state = start.terms;
+    for (const int input : from_.inputs) state |= states_.input_bit(input);
+    detail::for_each_bit(start.in_dram, [&](int output) { state |= states_.spill_bit(output); });
+    return states_.settle(state);
+  }
+
   const detail::ProductStates& states_;
   const detail::Symmetry& symmetry_;
+  const detail::ProductStarts& from_;
   std::vector<detail::Move> moves_;
 };
 
+std::uint64_t fingerprint(const MatrixProduct& product, const ProductMachine& machine,
+                          const detail::ProductStarts& from, const SolveLimits& limits) {
+  detail::Fingerprint result;
+  result.add("product").add(product.rows).add(product.inner).add(product.columns);
+  result.add(machine.registers).add(machine.operand_rule == toy::OperandRule::kPinned ? 1 : 0);
+  result.add(machine.allow_spills ? 1 : 0).add(machine.costs.load).add(machine.costs.store);
+  result.add(machine.costs.first_product).add(machine.costs.next_product);
+  result.add(static_cast<std::int64_t>(limits.beam_width));
+  for (const int input : from.inputs) result.add(input);
+  for (const detail::ProductStart& start : from.starts) {
+    result.add(static_cast<std::int64_t>(start.terms)).add(start.cycles);
+    result.add(static_cast<std::int64_t>(start.in_dram));
+  }
+  return result.value();
+}
+
+/// Cycles that the dearest start has more than the cheapest.
+std::int64_t most_more(const detail::ProductStarts& from) {
+  std::int64_t most = 0;
+  for (const detail::ProductStart& start : from.starts) {
+    most = std::max(most, start.cycles - from.least_cycles);
+  }
+  return most;
+}
+
+bool is_nothing(const ProductStanding& from) {
+  return from.finished == 0 && from.stored.empty() &&
+         std::all_of(from.registers.begin(), from.registers.end(), [](const auto& content) {
+           return content.kind == ProductStanding::Kind::kNothing;
+         });
+}
+
 }  // namespace
 
-Answer solve(const MatrixProduct& product, const ProductMachine& machine,
-             const SolveLimits& limits) {
+Answer solve(const MatrixProduct& product, const ProductMachine& machine, const SolveLimits& limits,
+             const ProductStanding& from, const ProgramFrame& frame) {
   check(product, machine);
-  const detail::SearchLimits search_limits{limits};
-  const detail::ProductStates states(product, machine);
+  const detail::ProductStarts starts = detail::product_starts(product, machine, from);
+  const detail::SearchLimits search_limits{limits, fingerprint(product, machine, starts, limits)};
+  if (!detail::ProductStates::can_add_up(machine, starts.differences, most_more(starts))) {
+    throw std::invalid_argument("the costs of the instructions are too far apart");
+  }
+  const detail::ProductStates states(product, machine, starts.differences);
   const detail::Symmetry symmetry(states);
-  ProductSpace space(states, symmetry);
-  const detail::Searched searched = detail::search(space, search_limits);
+  ProductSpace space(states, symmetry, starts);
+  const detail::Searched<State> searched = detail::search(space, search_limits);
   Answer answer = detail::answer_of(space, searched);
-  if (searched.path) {
+  if (searched.path && is_nothing(from)) {
     const auto moves = detail::moves_along(states, symmetry, searched.path->states);
-    answer.program = detail::write_program(states, moves);
+    const bool has_frame = !frame.input_cells.empty();
+    answer.program =
+        detail::write_program(states, moves, has_frame ? frame : product_frame(product));
   }
   answer.seconds = search_limits.seconds();
   return answer;

@@ -1,7 +1,7 @@
 // The states that a search has reached, each with its cost so far and the state it came from.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -11,79 +11,183 @@ namespace flashlab::optimal::detail {
 
 /// A state of a search in one word; what its bits mean is the search space's matter.
 using State = std::uint64_t;
+/// One that needs more.
+template <std::size_t kWords>
+using WideState = std::array<std::uint64_t, kWords>;
 
-/// A hash table with open addressing over nodes that never move.
+inline std::uint64_t mixed_bits(std::uint64_t bits) {
+  bits ^= bits >> 31;
+  bits *= 0x9E3779B97F4A7C15U;
+  bits ^= bits >> 29;
+  bits *= 0xBF58476D1CE4E5B9U;
+  return bits ^ bits >> 32;
+}
+inline std::uint64_t hash_of(State state) { return mixed_bits(state); }
+template <std::size_t kWords>
+std::uint64_t hash_of(const WideState<kWords>& state) {
+  std::uint64_t result = 0;
+  for (const std::uint64_t word : state) result = mixed_bits(result ^ word);
+  return result;
+}
+
+/// Numbers of nodes: the shard in the lowest bits.
+using NodeId = std::uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
+inline constexpr unsigned kShardBits = 4, kShards = 1U << kShardBits;
+
+/// A hash table with open addressing over nodes that never move. The highest bits of a state's hash
+/// say which of the tables it belongs to; the lowest are this table's.
+template <class State>
 class NodeTable {
  public:
-  using Id = std::uint32_t;
-  static constexpr Id kNone = UINT32_MAX;
   struct Node {
-    State state = 0;
-    Id parent = kNone;
-    std::uint32_t cost = 0;
+    State state{};
+    NodeId parent = kNoNode;
+    std::uint32_t cost : 30 = 0, is_expanded : 1 = 0;
+    std::uint32_t is_refined : 1 = 0;  // its second bound is in the cost that it is open at
   };
+  static constexpr std::uint32_t kMostNodes = UINT32_MAX >> kShardBits;
 
-  NodeTable() : slots_(std::size_t{1} << 10, kNone) {}
+  NodeTable() : slots_(std::size_t{1} << 8, kNoNode) {}
 
-  Node& operator[](Id id) { return blocks_[id >> kBlockBits][id & (kBlockSize - 1)]; }
-  const Node& operator[](Id id) const { return blocks_[id >> kBlockBits][id & (kBlockSize - 1)]; }
-  std::size_t size() const { return size_; }
+  static unsigned shard_of(std::uint64_t hash) {
+    return static_cast<unsigned>(hash >> (64 - kShardBits));
+  }
+
+  Node& operator[](std::uint32_t index) {
+    return blocks_[index >> kBlockBits][index & (kBlockSize - 1)];
+  }
+  const Node& operator[](std::uint32_t index) const {
+    return blocks_[index >> kBlockBits][index & (kBlockSize - 1)];
+  }
+  std::uint32_t size() const { return size_; }
   std::size_t bytes() const {
-    return blocks_.size() * kBlockSize * sizeof(Node) + slots_.size() * sizeof(Id);
+    return blocks_.size() * kBlockSize * sizeof(Node) + slots_.size() * sizeof(std::uint32_t);
   }
   /// What so many new states may take in addition.
   std::size_t bytes_to_grow(std::size_t count) const {
     return (count + kBlockSize) * sizeof(Node) +
-           (is_crowded_by(size_ + count) ? slots_.size() * sizeof(Id) : 0);
+           (is_crowded_by(size_ + count) ? slots_.size() * sizeof(std::uint32_t) : 0);
   }
 
-  /// The states from the first one to a node's.
-  std::vector<State> path_to(Id id) const {
-    std::vector<State> result;
-    for (; id != kNone; id = (*this)[id].parent) result.push_back((*this)[id].state);
-    std::reverse(result.begin(), result.end());
-    return result;
+  template <class Writer>
+  void save(Writer& file) const {
+    file.value(size_);
+    for (std::uint32_t index = 0; index < size_; ++index) {
+      const Node& node = (*this)[index];
+      const std::uint32_t cost = node.cost, is_expanded = node.is_expanded;
+      const std::uint32_t is_refined = node.is_refined;
+      file.value(node.state);
+      file.value(node.parent);
+      file.value(is_refined << 31 | is_expanded << 30 | cost);
+    }
   }
+  /// Into an empty table.
+  template <class Reader>
+  void restore(Reader& file) {
+    for (auto count = file.template value<std::uint32_t>(); count > 0; --count) {
+      const State state = file.template value<State>();
+      Node& node = (*this)[insert(state, hash_of(state)).first];
+      node.parent = file.template value<NodeId>();
+      const auto word = file.template value<std::uint32_t>();
+      node.cost = word & 0x3FFFFFFFU;
+      node.is_expanded = (word >> 30 & 1U) != 0;
+      node.is_refined = (word >> 31) != 0;
+    }
+  }
+
+  /// Asks the memory for where the state's node is looked for.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first_slot(hash)]); }
 
   /// The state's node, and whether it is new: then with no parent and cost 0.
-  std::pair<Id, bool> insert(State state) {
+  std::pair<std::uint32_t, bool> insert(const State& state, std::uint64_t hash) {
     if (is_crowded_by(size_)) grow();
-    std::size_t slot = first_slot(state);
-    for (; slots_[slot] != kNone; slot = (slot + 1) & (slots_.size() - 1)) {
+    std::size_t slot = first_slot(hash);
+    for (; slots_[slot] != kNoNode; slot = (slot + 1) & (slots_.size() - 1)) {
       if ((*this)[slots_[slot]].state == state) return {slots_[slot], false};
     }
     if ((size_ & (kBlockSize - 1)) == 0) blocks_.emplace_back(kBlockSize);
-    const Id id = static_cast<Id>(size_++);
-    slots_[slot] = id;
-    (*this)[id].state = state;
-    return {id, true};
+    const std::uint32_t index = size_++;
+    slots_[slot] = index;
+    (*this)[index].state = state;
+    return {index, true};
   }
 
  private:
-  static constexpr std::size_t kBlockBits = 16, kBlockSize = std::size_t{1} << kBlockBits;
+  static constexpr std::size_t kBlockBits = 12, kBlockSize = std::size_t{1} << kBlockBits;
 
   bool is_crowded_by(std::size_t count) const { return count * 3 >= slots_.size() * 2; }
-  std::size_t first_slot(State state) const {
-    state ^= state >> 31;  // a mix of all bits into the low ones
-    state *= 0x9E3779B97F4A7C15U;
-    state ^= state >> 29;
-    state *= 0xBF58476D1CE4E5B9U;
-    return (state ^ state >> 32) & (slots_.size() - 1);
-  }
+  std::size_t first_slot(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
   void grow() {
     const std::size_t count = slots_.size() * 2;
-    std::vector<Id>().swap(slots_);  // the nodes remember all: no need for both tables at once
-    slots_.assign(count, kNone);
-    for (Id id = 0; id < size_; ++id) {
-      std::size_t slot = first_slot((*this)[id].state);
-      while (slots_[slot] != kNone) slot = (slot + 1) & (count - 1);
-      slots_[slot] = id;
+    std::vector<std::uint32_t>().swap(slots_);  // the nodes remember all: no need for both at once
+    slots_.assign(count, kNoNode);
+    for (std::uint32_t index = 0; index < size_; ++index) {
+      std::size_t slot = first_slot(hash_of((*this)[index].state));
+      while (slots_[slot] != kNoNode) slot = (slot + 1) & (count - 1);
+      slots_[slot] = index;
     }
   }
 
   std::vector<std::vector<Node>> blocks_;
-  std::vector<Id> slots_;
-  std::size_t size_ = 0;
+  std::vector<std::uint32_t> slots_;
+  std::uint32_t size_ = 0;
+};
+
+/// The tables of a search, each the matter of one thread at a time.
+template <class State>
+class ShardedNodes {
+ public:
+  using Table = NodeTable<State>;
+
+  static NodeId id_of(unsigned shard, std::uint32_t index) { return index << kShardBits | shard; }
+  Table& shard(unsigned number) { return tables_[number]; }
+  const Table& shard(unsigned number) const { return tables_[number]; }
+  typename Table::Node& operator[](NodeId id) {
+    return tables_[id & (kShards - 1)][id >> kShardBits];
+  }
+  const typename Table::Node& operator[](NodeId id) const {
+    return tables_[id & (kShards - 1)][id >> kShardBits];
+  }
+  std::pair<NodeId, bool> insert(const State& state) {
+    const std::uint64_t hash = hash_of(state);
+    const unsigned number = Table::shard_of(hash);
+    const auto [index, is_new] = tables_[number].insert(state, hash);
+    return {id_of(number, index), is_new};
+  }
+  std::uint64_t size() const {
+    std::uint64_t result = 0;
+    for (const Table& table : tables_) result += table.size();
+    return result;
+  }
+  std::size_t bytes() const {
+    std::size_t result = 0;
+    for (const Table& table : tables_) result += table.bytes();
+    return result;
+  }
+  /// What so many new states may take in addition.
+  std::size_t bytes_to_grow(std::size_t count) const {
+    std::size_t result = 0;
+    for (const Table& table : tables_) result += table.bytes_to_grow(count / kShards);
+    return result;
+  }
+  /// Whether so many new states can still be numbered.
+  bool has_numbers_for(std::size_t count) const {
+    for (const Table& table : tables_) {
+      if (table.size() + count > Table::kMostNodes) return false;
+    }
+    return true;
+  }
+
+  /// The states from a first one to a node's.
+  std::vector<State> path_to(NodeId id) const {
+    std::vector<State> result;
+    for (; id != kNoNode; id = (*this)[id].parent) result.push_back((*this)[id].state);
+    return {result.rbegin(), result.rend()};
+  }
+
+ private:
+  std::array<Table, kShards> tables_;
 };
 
 }  // namespace flashlab::optimal::detail

@@ -6,8 +6,10 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A path has fewer than 2^12 moves, and its cost fits 32 bits.
-constexpr std::int64_t kMaxCost = 1 << 20;
+/// A path has fewer than 2^12 moves, and its cost fits 30 bits.
+constexpr std::int64_t kMaxCost = 1 << 18;
+/// Of a start, before the first move.
+constexpr std::int64_t kMaxStartCost = kMaxCost << 8;
 
 constexpr State low_bits(int count) { return count >= 64 ? ~State{0} : (State{1} << count) - 1; }
 
@@ -18,13 +20,22 @@ bool ProductStates::fits(const MatrixProduct& product, const ProductMachine& mac
   return product.num_terms() + product.num_inputs() + spills <= 64;
 }
 
-bool ProductStates::can_add_up(const ProductMachine& machine) {
-  const std::int64_t load = machine.costs.load, store = machine.costs.store;
-  return !machine.allow_spills ||
-         load + store <= kMaxCost * std::max<std::int64_t>(1, std::gcd(load, store));
+std::int64_t ProductStates::unit(const ProductMachine& machine, std::int64_t differences) {
+  if (!machine.allow_spills && differences == 0) return machine.costs.load;
+  const std::int64_t stores = machine.allow_spills ? machine.costs.store : 0;
+  return std::max<std::int64_t>(1, std::gcd(std::gcd(machine.costs.load, stores), differences));
 }
 
-ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine& machine)
+bool ProductStates::can_add_up(const ProductMachine& machine, std::int64_t differences,
+                               std::int64_t most_more) {
+  const std::int64_t stores = machine.allow_spills ? machine.costs.store : 0;
+  if (!machine.allow_spills && differences == 0) return true;
+  const std::int64_t one = unit(machine, differences);
+  return machine.costs.load + stores <= kMaxCost * one && most_more <= kMaxStartCost * one;
+}
+
+ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine& machine,
+                             std::int64_t differences)
     : product_(product),
       machine_(machine),
       most_sums_(std::max(0, machine.registers - 2)),
@@ -33,11 +44,10 @@ ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine&
       num_outputs_(product.num_outputs()) {
   all_terms_ = low_bits(num_terms_);
   all_inputs_ = low_bits(num_inputs_) << num_terms_;
-  unit_ = machine.costs.load;
+  unit_ = unit(machine, differences);
+  if (unit_ != 0) load_cost_ = machine.costs.load / unit_;  // else free loads are counted
   if (machine.allow_spills) {
     all_spills_ = low_bits(num_outputs_) << (num_terms_ + num_inputs_);
-    unit_ = std::max<std::int64_t>(1, std::gcd(machine.costs.load, machine.costs.store));
-    load_cost_ = machine.costs.load / unit_;
     store_cost_ = machine.costs.store / unit_;
   }
   output_terms_.resize(static_cast<std::size_t>(num_outputs_));
@@ -151,10 +161,12 @@ void ProductStates::add_sums(State state, std::vector<Move>& result) const {
     const State all = terms_of_output(output);
     if (is_spilled(state, output)) {
       const Move reload{MoveKind::kReload, output};
-      if (room) {
+      // A finished sum is only stored again: any register will do.
+      const bool is_finished = (state & all) == all;
+      if (room || (is_finished && room_for_input(use(state)))) {
         result.push_back(reload);
       } else {
-        if (!pinned()) add_over_inputs(state, reload, result);
+        if (!pinned() || is_finished) add_over_inputs(state, reload, result);
         add_over_sums(state, reload, result);
       }
     } else if ((state & all) == 0 && (can & all) != 0) {

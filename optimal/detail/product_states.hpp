@@ -55,23 +55,30 @@ class Listener {
   virtual void forget(int input) = 0;       // its register is free
 };
 
-/// A state, from its lowest bit: terms done; inputs held; outputs whose sum is spilled.
+/// A state, from its lowest bit: terms done; inputs held; outputs whose sum is spilled. One that is
+/// finished is spilled only where a program was given so: it lies elsewhere than in its cell.
 class ProductStates {
  public:
   /// Whether a state of the product is at most 64 bits.
   static bool fits(const MatrixProduct& product, const ProductMachine& machine);
-  /// Whether a program's cost fits 32 bits: LOAD and STORE, over their common divisor, are small.
-  static bool can_add_up(const ProductMachine& machine);
-  ProductStates(const MatrixProduct& product, const ProductMachine& machine);
+  /// The cycles in which costs are counted; `differences`: what those of several starts differ by.
+  static std::int64_t unit(const ProductMachine& machine, std::int64_t differences = 0);
+  /// Whether a program's cost fits 30 bits: LOAD and STORE are few units, and what one start costs
+  /// more than another, at most `most_more` cycles, is not too many.
+  static bool can_add_up(const ProductMachine& machine, std::int64_t differences = 0,
+                         std::int64_t most_more = 0);
+  ProductStates(const MatrixProduct& product, const ProductMachine& machine,
+                std::int64_t differences = 0);
 
   State initial() const { return 0; }
   int terms_left(State state) const { return std::popcount(all_terms_ & ~state); }
-  bool is_goal(State state) const { return terms_left(state) == 0; }
+  bool is_goal(State state) const { return terms_left(state) == 0 && (state & all_spills_) == 0; }
 
   /// The cost that programs differ in, in a unit of its own: loads; with spills, the cycles of
   /// loads, spills and reloads over the common divisor of a load's and a store's.
   std::int64_t cost(const Move& move) const;
   std::int64_t to_cycles(std::int64_t cost) const;
+  std::int64_t unit() const { return unit_; }
 
   /// At most the cost of what remains. Inputs that are needed and not held are loaded, spilled sums
   /// are loaded, each at least once. A move lowers it by at most the move's cost (consistent).
@@ -89,6 +96,9 @@ class ProductStates {
 
   /// The state after a move and all that is done at once then.
   State apply(State state, const Move& move, Listener* listener = nullptr) const;
+
+  /// The state after all that is done at once.
+  State settle(State state, Listener* listener = nullptr) const;
 
   const MatrixProduct& product() const { return product_; }
   const ProductMachine& machine() const { return machine_; }
@@ -120,7 +130,6 @@ class ProductStates {
   void add_over_sums(State state, Move move, std::vector<Move>& result) const;
   bool pinned() const { return machine_.operand_rule == toy::OperandRule::kPinned; }
 
-  State settle(State state, Listener* listener) const;
   State settle_output(State state, int output, State terms, Listener* listener) const;
 
   MatrixProduct product_;

@@ -50,8 +50,12 @@ std::vector<int> Symmetry::targets(const std::array<std::vector<int>, 3>& new_in
                                    bool transposed) const {
   const MatrixProduct& product = product_;
   const int terms = product.num_terms(), inputs = product.num_inputs();
-  std::vector<int> result(static_cast<std::size_t>(terms + inputs + product.num_outputs()));
-  const auto set = [&](int from, int to) { result[static_cast<std::size_t>(from)] = to; };
+  // Without spills a state has no bits for outputs, nor 64 bits room for them.
+  const int spills = states_.machine().allow_spills ? product.num_outputs() : 0;
+  std::vector<int> result(static_cast<std::size_t>(terms + inputs + spills));
+  const auto set = [&](int from, int to) {
+    if (from < static_cast<int>(result.size())) result[static_cast<std::size_t>(from)] = to;
+  };
   const auto at = [&](int axis, int index) {
     return new_index[static_cast<std::size_t>(axis)][static_cast<std::size_t>(index)];
   };

@@ -1,91 +1,130 @@
-// The search space of a value algebra: what the registers hold, and which outputs are stored.
+// The search space of a value algebra: what registers and scratch cells hold, which outputs are
+// stored.
 //
 // Which register holds a value does not matter, and neither does a second copy: a state is a set.
 // A value is overwritten only when no register is free, and an output is stored as soon as it is
-// made: every program stores it, and nothing is lost by doing so at once. An output that no
-// operation takes is forgotten then.
+// made: every program stores it, and nothing is lost by doing so at once. What no longer leads to
+// an output that is left is forgotten, and not made.
+// A value goes to a scratch cell only when it is about to be overwritten: a store that comes
+// earlier may as well wait until then, as the cell keeps what it had for longer. Values that can be
+// loaded anyhow, inputs and stored outputs, are never there.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bitset>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "optimal/detail/landmark_cuts.hpp"
+#include "optimal/detail/landmarks.hpp"
 #include "optimal/detail/search.hpp"
-#include "optimal/value_algebra.hpp"
+#include "optimal/detail/value_problem.hpp"
 
 namespace flashlab::optimal::detail {
 
-/// Makes a value by an operation, or (operation < 0) loads an input's.
+/// Makes a value by an operation, or (operation < 0) loads it.
 struct ValueMove {
-  int operation = -1;
-  int value = 0;  // that is made
-  int lost = -1;  // the value that it overwrites; -1: a free register
+  int operation = -1;     // of the problem
+  int value = 0;          // that is made
+  int lost = -1;          // the value that it overwrites; -1: a free register
+  bool spills = false;    // what is lost is stored first
+  int lost_scratch = -1;  // the value in the cell that it is stored to; -1: a free cell
   std::int64_t cost = 0;
 };
 
-/// A state's bytes from the lowest: 1 + value for each register, sorted, 0 for free ones; the last
-/// byte: the outputs stored.
-class ValueSpace final : public SearchSpace {
+/// Each place holds 1 + a value, or 0; the highest first, so that the same sets look the same.
+struct ValueState {
+  std::array<std::uint16_t, ValueProblem::kMostRegisters> registers{};
+  std::array<std::uint16_t, ValueProblem::kMostScratch> scratch{};
+  std::uint32_t stored = 0;  // bit by output
+  std::uint32_t loads = 0;   // made so far, where a machine allows only so many; else 0
+  bool operator==(const ValueState&) const = default;
+};
+
+/// States, moves and the bound, whatever a state is packed into.
+class ValueMoves {
  public:
-  static constexpr int kMostRegisters = 7, kMostOutputs = 8, kMostValues = 255;
+  explicit ValueMoves(const ValueProblem& problem)
+      : problem_(problem), landmarks_(problem), cuts_(problem) {}
 
-  ValueSpace(const ValueAlgebra& algebra, int registers, const toy::CostTable& costs);
+  const ValueProblem& problem() const { return problem_; }
+  ValueSet held(const ValueState& state) const;
+  /// What LOAD can bring: inputs, stored outputs, scratch cells.
+  ValueSet loadable(const ValueState& state) const;
+  /// Errors: std::invalid_argument for a standing that the machine cannot have.
+  ValueState start(const ValueStanding& from) const;
+  bool is_goal(const ValueState& state) const { return state.stored == problem_.all_outputs(); }
 
-  State initial() const override { return 0; }
-  bool is_goal(State state) const override { return stored(state) == all_outputs_; }
-  /// Values that every way to an output that is left goes through, each at its cheapest: the
-  /// landmarks of the relaxation in which nothing is overwritten. A move makes one value, so that
-  /// the bound falls by at most the move's cost.
-  /// Source: Keyder, Richter, Helmert 2010, Sound and Complete Landmarks for And/Or Graphs.
-  std::int64_t bound(State state) const override;
-  int work_left(State state) const override;
-  void successors(State state, std::int64_t limit, std::vector<Successor>& result) override;
-  std::int64_t to_cycles(std::int64_t cost) const override;
-
-  void moves(State state, std::vector<ValueMove>& result) const;
-  State apply(State state, const ValueMove& move) const;
-  State canonical(State state) const;
-  /// Whether the value is an output that is stored when it is made, and then of no use.
-  bool is_only_output(int value) const { return is_output(value) && !is_operand(value); }
-  bool is_output(int value) const { return output_bits_[static_cast<std::size_t>(value)] != 0; }
-  std::int64_t operation_cost(int operation) const {
-    return operation < 0 ? load_ : operation_costs_[static_cast<std::size_t>(operation)];
+  ValueBound bound(const ValueState& state) const {
+    return landmarks_.bound(held(state), loadable(state), state.stored);
   }
+  std::int64_t second_bound(const ValueState& state, std::int64_t limit) const {
+    const ValueSet have = held(state), can_load = loadable(state);
+    const std::int64_t joining = landmarks_.joining_bound(have, can_load, state.stored);
+    if (joining >= limit) return joining;
+    return std::max(joining, cuts_.bound(have, can_load, state.stored, limit));
+  }
+  /// Whether the machine allows the loads that are left.
+  bool may_load(const ValueState& state, const ValueBound& bound) const;
+
+  void moves(const ValueState& state, std::vector<ValueMove>& result) const;
+  ValueState apply(const ValueState& state, const ValueMove& move) const;
+  /// The smallest of the states that the algebra's symmetries make of it.
+  ValueState canonical(const ValueState& state) const;
+  /// Of words for a state, when each place takes so many bits; 0: it does not fit any.
+  static std::size_t words(const ValueProblem& problem);
+  /// The bits of one place.
+  static unsigned place_bits(const ValueProblem& problem);
+  static unsigned load_bits(const ValueProblem& problem);
 
  private:
-  using Values = std::bitset<kMostValues>;
-  using Registers = std::array<std::uint8_t, kMostRegisters>;
+  void add(const ValueState& state, ValueMove move, std::vector<ValueMove>& result) const;
+  void add_spills(const ValueState& state, ValueMove move, std::vector<ValueMove>& result) const;
+  bool counts_loads() const { return problem_.machine().most_loads.has_value(); }
+  std::size_t num_registers() const {
+    return static_cast<std::size_t>(problem_.machine().registers);
+  }
+  std::size_t num_scratch() const {
+    return static_cast<std::size_t>(problem_.machine().scratch_cells);
+  }
+  /// Stores outputs that are held, and forgets what is of no use.
+  void settle(ValueState& state) const;
 
-  /// Most states are reached many times, and their bound takes longest to compute.
-  struct Known {
-    State state = 0;
-    std::int64_t bound = -1;  // not computed yet
-  };
-  static constexpr int kCacheBits = 18;
+  const ValueProblem& problem_;
+  Landmarks landmarks_;
+  LandmarkCuts cuts_;
+};
 
-  std::int64_t computed_bound(State state) const;
-  static unsigned stored(State state) { return static_cast<unsigned>(state >> 56); }
-  /// All values, operands before the results that are first made of them.
-  std::vector<int> from_the_inputs() const;
-  static Registers unpack(State state);
-  static State pack(Registers registers, unsigned stored);
-  bool is_operand(int value) const { return is_operand_[static_cast<std::size_t>(value)]; }
-  Values held(State state) const;
-  void add(State state, ValueMove move, std::vector<ValueMove>& result) const;
+template <class State>
+class ValueSpace final : public SearchSpace<State> {
+ public:
+  /// `stores_cycles`: of the stores that every way from the start to the goal has, which are not
+  /// searched for.
+  ValueSpace(const ValueProblem& problem, const ValueState& start, std::int64_t stores_cycles)
+      : start_(start), stores_cycles_(stores_cycles), moves_(problem) {}
 
-  const ValueAlgebra& algebra_;
-  int registers_;
-  unsigned all_outputs_ = 0;
-  std::int64_t load_ = 0, store_ = 0;
-  std::vector<std::int64_t> operation_costs_;    // by operation
-  std::vector<std::int64_t> cheapest_;           // by value: the least that makes it
-  std::vector<std::vector<int>> makers_, uses_;  // by value: operations with it as result, as a
-  std::vector<bool> is_operand_, is_input_;      // by value
-  std::vector<unsigned> output_bits_;            // by value
-  std::vector<int> order_;                       // of the values, for bound()
-  mutable std::vector<Known> cache_;
-  std::vector<ValueMove> moves_;
+  std::unique_ptr<SearchSpace<State>> clone() const override {
+    return std::make_unique<ValueSpace>(moves_.problem(), start_, stores_cycles_);
+  }
+  std::vector<Start<State>> starts() const override;
+  bool is_goal(const State& state) const override;
+  std::int64_t bound(const State& state) override;
+  std::int64_t second_bound(const State& state, std::int64_t limit) override;
+  int work_left(const State& state) const override;
+  void successors(const State& state, std::int64_t limit,
+                  std::vector<Successor<State>>& result) override;
+  std::int64_t to_cycles(std::int64_t cost) const override { return stores_cycles_ + cost; }
+
+  ValueState unpack(const State& state) const;
+  State pack(const ValueState& state) const;
+  const ValueMoves& moves() const { return moves_; }
+
+ private:
+  ValueState start_;
+  std::int64_t stores_cycles_;
+  ValueMoves moves_;
+  std::vector<ValueMove> list_;
 };
 
 }  // namespace flashlab::optimal::detail

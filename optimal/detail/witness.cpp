@@ -10,8 +10,9 @@ namespace {
 /// Gives registers to values, and writes a line for each instruction.
 class ProgramWriter final : public Listener {
  public:
-  explicit ProgramWriter(const ProductStates& states)
+  ProgramWriter(const ProductStates& states, const ProgramFrame& frame)
       : product_(states.product()),
+        frame_(frame),
         machine_(states.machine()),
         taken_(static_cast<std::size_t>(machine_.registers)),
         input_at_(static_cast<std::size_t>(product_.num_inputs()), kNothing),
@@ -41,7 +42,7 @@ class ProgramWriter final : public Listener {
   }
 
   void store(int output) override {
-    line("STORE " + name(sum(output)) + ", " + product_.output_name(output));
+    line("STORE " + name(sum(output)) + ", " + output_cell(output));
     ++result_.stores;
     result_.cycles += machine_.costs.store;
     release(sum(output));
@@ -64,12 +65,12 @@ class ProgramWriter final : public Listener {
   void perform(const Move& move, int destination) {
     switch (move.kind) {
       case MoveKind::kLoad:
-        load(product_.input_name(move.item), destination);
+        load(frame_.input_cells[static_cast<std::size_t>(move.item)], destination);
         replace(move, destination);
         input(move.item) = destination;
         break;
       case MoveKind::kReload:
-        load(product_.output_name(move.item), destination);
+        load(output_cell(move.item), destination);
         replace(move, destination);
         sum(move.item) = destination;
         break;
@@ -121,25 +122,26 @@ class ProgramWriter final : public Listener {
   }
 
   std::string header() const {
-    const auto array = [](const char* kind, int rows, int columns) {
-      return std::string(kind) + "[" + std::to_string(rows) + "][" + std::to_string(columns) +
-             "]\n";
-    };
     const auto count = [](std::int64_t number, const char* what) {
       return std::to_string(number) + " " + what;
     };
-    return "; " + std::to_string(product_.rows) + " x " + count(product_.inner, "times ") +
-           std::to_string(product_.inner) + " x " + count(product_.columns, "in ") +
-           count(result_.cycles, "cycles\n;\n; ") + count(result_.loads, "loads, ") +
-           count(result_.products, "multiply-accumulates, ") + count(result_.stores, "stores.\n") +
-           ".isa matmul\n.operands " + (pinned() ? "pinned" : "any") + "\n.registers " +
-           std::to_string(machine_.registers) + "\n" +
-           array(".input  a", product_.rows, product_.inner) +
-           array(".input  b", product_.inner, product_.columns) +
-           array(".output c", product_.rows, product_.columns) + "\n";
+    std::string text =
+        "; " + std::to_string(product_.rows) + " x " + count(product_.inner, "times ") +
+        std::to_string(product_.inner) + " x " + count(product_.columns, "in ") +
+        count(result_.cycles, "cycles\n;\n; ") + count(result_.loads, "loads, ") +
+        count(result_.products, "multiply-accumulates, ") + count(result_.stores, "stores.\n") +
+        ".isa " + frame_.level + "\n.operands " + (pinned() ? "pinned" : "any") + "\n.registers " +
+        std::to_string(machine_.registers) + "\n";
+    for (const std::string& declaration : frame_.declarations) text += declaration + "\n";
+    return text + "\n";
+  }
+
+  const std::string& output_cell(int output) const {
+    return frame_.output_cells[static_cast<std::size_t>(output)];
   }
 
   MatrixProduct product_;
+  const ProgramFrame& frame_;
   ProductMachine machine_;
   std::vector<bool> taken_;             // by register
   std::vector<int> input_at_, sum_at_;  // the register that holds it
@@ -168,8 +170,9 @@ std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symme
   return result;
 }
 
-Witness write_program(const ProductStates& states, const std::vector<Move>& moves) {
-  ProgramWriter writer(states);
+Witness write_program(const ProductStates& states, const std::vector<Move>& moves,
+                      const ProgramFrame& frame) {
+  ProgramWriter writer(states, frame);
   State state = states.initial();
   for (const Move& move : moves) state = states.apply(state, move, &writer);
   if (!states.is_goal(state)) throw std::logic_error("a program that stores not all outputs");

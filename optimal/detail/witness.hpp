@@ -15,6 +15,7 @@ std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symme
                               const std::vector<State>& path);
 
 /// The moves as a program, each value in a register of its own.
-Witness write_program(const ProductStates& states, const std::vector<Move>& moves);
+Witness write_program(const ProductStates& states, const std::vector<Move>& moves,
+                      const ProgramFrame& frame);
 
 }  // namespace flashlab::optimal::detail

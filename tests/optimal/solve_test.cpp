@@ -131,6 +131,17 @@ TEST_CASE("a search without a first program finds the same best") {
   CHECK(answer.lower_cycles == 45);
 }
 
+TEST_CASE("a state whose outputs have no room in 64 bits is searched like any other") {
+  // 57 bits of terms and inputs: with 12 outputs there would be 69.
+  const std::int64_t first = GENERATE(4, 3);
+  const MatrixProduct product{static_cast<int>(first), 3, static_cast<int>(7 - first)};
+  const Answer answer = solve(product, {16, OperandRule::kAny, false, {}});
+  REQUIRE(answer.verdict == Verdict::kOptimal);
+  CHECK(answer.lower_cycles == 36 + 12 + 21);  // each input once
+  REQUIRE(answer.program);
+  CHECK(answer.program->loads == 21);
+}
+
 TEST_CASE("what the solver cannot represent is refused") {
   CHECK_THROWS_AS(solve({0, 2, 2}, {}), std::invalid_argument);
   CHECK_THROWS_AS(solve({4, 4, 4}, {}), std::invalid_argument);

@@ -1,0 +1,59 @@
+// Values that are told apart by their numbers at random points.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace flashlab::optimal::detail {
+
+/// A function of the inputs, at each point.
+inline constexpr std::size_t kMostPoints = 12;
+using Sampled = std::array<double, kMostPoints>;
+
+/// Three points with the inputs in ascending, descending and mixed order, and for each input the
+/// first one with that input changed.
+class SamplePoints {
+ public:
+  static constexpr std::size_t kOrders = 3;
+  explicit SamplePoints(std::size_t num_inputs);  // at most kMostPoints - kOrders
+
+  std::size_t size() const { return kOrders + inputs_.size(); }
+  const std::vector<Sampled>& inputs() const { return inputs_; }
+  /// Bit i: the value changes with input i, at the first point.
+  unsigned depends_on(const Sampled& value) const;
+  /// Whether the machine could go on with it: finite, and no larger than a float.
+  bool is_legal(const Sampled& value) const;
+  bool is_positive_somewhere(const Sampled& value) const;
+  /// In all but the last digits.
+  bool is_same(const Sampled& a, const Sampled& b) const;
+  /// The same for the same values, but for rounding.
+  std::uint64_t key(const Sampled& value) const;
+
+ private:
+  std::vector<Sampled> inputs_;
+};
+
+/// Each value once, by number.
+class SampledValues {
+ public:
+  explicit SampledValues(const SamplePoints& points) : points_(points) {}
+  int number(const Sampled& value);
+  /// One more value, which number() does not know; until it is taken back, no other is numbered.
+  int push(const Sampled& value) {
+    values_.push_back(value);
+    return static_cast<int>(values_.size()) - 1;
+  }
+  void pop() { values_.pop_back(); }
+  const Sampled& operator[](int number) const { return values_[static_cast<std::size_t>(number)]; }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  const SamplePoints& points_;
+  std::vector<Sampled> values_;
+  std::unordered_map<std::uint64_t, int> numbers_;
+};
+
+}  // namespace flashlab::optimal::detail
