@@ -2,15 +2,21 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/optimal_along.hpp"
 #include "cli/optimal_options.hpp"
+#include "cli/optimal_picture.hpp"
 #include "cli/optimal_text.hpp"
 #include "cli/plot.hpp"
 
@@ -56,14 +62,30 @@ class ProgressLine {
     std::cerr << (is_terminal_ ? "\r\x1b[K" : "") << machine_ << ": "
               << short_number(static_cast<double>(progress.states)) << " states, "
               << short_number(progress.states_per_s) << "/s, between " << progress.lower_cycles
-              << " and " << most << " cycles" << (is_terminal_ ? "" : "\n") << std::flush;
+              << " and " << most << " cycles" << seconds_words(progress.seconds_left)
+              << (is_terminal_ ? "" : "\n") << std::flush;
     is_shown_ = true;
   }
 
  private:
+  static std::string seconds_words(const std::optional<double>& seconds) {
+    return seconds ? ", about " + short_number(std::ceil(*seconds)) + " s more" : "";
+  }
+
   std::string machine_;
   bool is_terminal_ = isatty(STDERR_FILENO) != 0, is_shown_ = false;
 };
+
+/// Solves for one machine; `count` counts programs of so many cycles, if that is asked for.
+template <class Solve, class Count>
+Solved solved(int registers, toy::OperandRule rule, const Solve& solve, const Count& count,
+              bool counts) {
+  Solved result{registers, rule, solve(), std::nullopt};
+  if (counts && result.answer.verdict == optimal::Verdict::kOptimal) {
+    result.count = count(result.answer.lower_cycles);
+  }
+  return result;
+}
 
 Solved solve_one(const OptimalRequest& request, const OptimalOptions& options, int registers,
                  toy::OperandRule rule) {
@@ -74,18 +96,30 @@ Solved solve_one(const OptimalRequest& request, const OptimalOptions& options, i
   limits.max_bytes = request.most_bytes;
   limits.max_seconds = options.most_seconds;
   limits.cancel = &interrupted;
+  limits.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  limits.checkpoint = options.checkpoint;
   limits.progress = [&](const optimal::Progress& progress) { line.show(progress); };
   try {
     if (const auto* product = request.computation.product()) {
-      return {
+      const optimal::ProductMachine machine{registers, rule, options.spills,
+                                            optimal::product_costs(request.costs)};
+      return solved(
           registers, rule,
-          optimal::solve(*product,
-                         {registers, rule, options.spills, optimal::product_costs(request.costs)},
-                         limits)};
+          [&] { return optimal::solve(*product, machine, limits, {}, request.computation.frame); },
+          [&](auto cycles) { return optimal::count_programs(*product, machine, cycles, limits); },
+          options.count);
     }
-    return {registers, rule,
-            optimal::solve(std::get<optimal::ValueAlgebra>(request.computation.what), registers,
-                           request.costs, limits)};
+    const optimal::ValueAlgebra& algebra = *request.computation.algebra();
+    optimal::ValueMachine machine{registers, request.costs};
+    machine.most_loads = request.most_loads;
+    machine.scratch_cells = request.scratch_cells;
+    machine.scratch_in_outputs = request.scratch_in_outputs;
+    return solved(
+        registers, rule, [&] { return optimal::solve(algebra, machine, limits); },
+        [&](auto cycles) { return optimal::count_programs(algebra, machine, cycles, limits); },
+        options.count);
+  } catch (const optimal::CheckpointError& error) {
+    throw request_failure(error.what(), "a new file, or the one that this search left");
   } catch (const std::invalid_argument& error) {
     throw request_failure(request.computation.name + ": " + error.what());
   }
@@ -115,8 +149,9 @@ void print_machines(const std::vector<Solved>& all, const OptimalRequest& reques
   for (const Solved& solved : all) {
     const std::string rule = request.rules.size() > 1 ? rule_name(solved.rule) + ": " : "";
     out << "\n";
-    for (const std::string& line :
-         wrap(rule + verdict_sentence(solved, request, options) + ".", terminal.width)) {
+    const std::string words = rule + verdict_sentence(solved, request, options) + ".";
+    const std::string own = program_sentence(solved, request);
+    for (const std::string& line : wrap(own.empty() ? words : words + " " + own, terminal.width)) {
       out << line << "\n";
     }
     if (solved.answer.program && options.witness.empty()) {
@@ -127,6 +162,11 @@ void print_machines(const std::vector<Solved>& all, const OptimalRequest& reques
 
 int print_optimal(const OptimalOptions& options) {
   const OptimalRequest request = understand(options);
+  if (!options.along.empty()) {
+    const EndedByInterrupt guard;
+    print_along(request, options, interrupted);
+    return interrupted ? kExitInterrupted : kExitGood;
+  }
   const std::vector<Solved> all = solve_all(request, options);
   if (all.empty()) return kExitInterrupted;
   const Terminal terminal = options.terminal.terminal();
@@ -141,6 +181,10 @@ int print_optimal(const OptimalOptions& options) {
     if (!drawing.empty()) std::cout << "\n" << drawing;
   }
   if (!options.witness.empty()) write_witness(all.front(), options.witness);
+  if (!options.svg.empty()) {
+    const std::string picture = frontier_svg(all, request, options);
+    write_file(options.svg, [&](std::ostream& out) { out << picture; });
+  }
   return interrupted ? kExitInterrupted : kExitGood;
 }
 
@@ -148,13 +192,17 @@ int print_optimal(const OptimalOptions& options) {
 
 CommandAction add_optimal(CLI::App& app) {
   auto options = std::make_shared<OptimalOptions>();
-  CLI::App& command =
-      add_command(app, "optimal", "The cheapest program there is, with the proof, or bounds",
-                  "  flashlab optimal 2x2x2\n"
-                  "  flashlab optimal 2x2x2 --operands both\n"
-                  "  flashlab optimal 2x3x2 --registers 6 --witness best.toy\n"
-                  "  flashlab optimal softmax:2 --registers 4\n"
-                  "  flashlab optimal 3x3x3 --registers 7 --most-seconds 10 --cost LOAD=10\n");
+  CLI::App& command = add_command(
+      app, "optimal", "The cheapest program there is, with the proof, or bounds",
+      "  flashlab optimal 2x2x2\n"
+      "  flashlab optimal 2x2x2 --operands both\n"
+      "  flashlab optimal 2x3x2 --registers 6 --witness best.toy\n"
+      "  flashlab optimal 2x2x2 --operands both --svg frontier.svg\n"
+      "  flashlab optimal softmax:2 --registers 4\n"
+      "  flashlab optimal attention:2 --registers 4..8\n"
+      "  flashlab optimal my.toy -D n=3            what the file computes, on its machine\n"
+      "  flashlab optimal --exercise 03            what an exercise asks for\n"
+      "  flashlab optimal 3x3x3 --registers 7 --most-seconds 10 --cost LOAD=10\n");
   options->add_to(command);
   return [options] { return print_optimal(*options); };
 }

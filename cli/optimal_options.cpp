@@ -4,80 +4,16 @@
 #include <charconv>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/failure.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-constexpr int kMostStateBits = 64;       // of the solver's states of a product
-constexpr int kMostVectorRegisters = 7;  // of its states of a vector's values
-constexpr int kMostProductRegisters = 64;
-constexpr const char* kComputations =
-    "2x2x2 (rows x inner x columns), dot:8, sum:4, max:4, softmax:2";
+constexpr int kMostValueRegisters = 16, kMostScratchCells = 8;
 
 std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
-
-/// 1, 2, … as far as an int goes.
-std::optional<int> size_of(std::string_view digits) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (code != std::errc{} || end != digits.data() + digits.size() || value < 1) return {};
-  return value;
-}
-
-int bits_of(const optimal::MatrixProduct& product, bool spills) {
-  return product.num_terms() + product.num_inputs() + (spills ? product.num_outputs() : 0);
-}
-
-Failure too_large(const std::string& text, const std::string& limit) {
-  return request_failure(in_quotes(text) + " is too large for the solver", limit);
-}
-
-Failure product_too_large(const std::string& text, bool spills) {
-  return too_large(text, std::string("rows x inner x columns, plus the elements of A and B") +
-                             (spills ? ", and with --spills those of C" : "") + ": at most " +
-                             std::to_string(kMostStateBits) + " together");
-}
-
-/// Nothing when the text is no product at all.
-std::optional<optimal::MatrixProduct> parse_product(const std::string& text) {
-  std::vector<std::string> sizes = CLI::detail::split(text, 'x');
-  if (text.starts_with("dot:")) sizes = {"1", text.substr(4), "1"};
-  if (sizes.size() != 3) return {};
-  const auto rows = size_of(sizes[0]), inner = size_of(sizes[1]), columns = size_of(sizes[2]);
-  if (!rows || !inner || !columns) return {};
-  if (std::max({*rows, *inner, *columns}) > kMostStateBits) throw product_too_large(text, false);
-  const optimal::MatrixProduct product{*rows, *inner, *columns};
-  if (bits_of(product, false) > kMostStateBits) throw product_too_large(text, false);
-  return product;
-}
-
-struct VectorComputation {
-  std::string_view name;
-  int least, most;  // elements
-  optimal::ValueAlgebra (*algebra)(int n);
-};
-constexpr VectorComputation kVectorComputations[] = {
-    {"sum", 2, 8, optimal::vector_sum},
-    {"max", 2, 8, optimal::vector_maximum},
-    {"softmax", 2, 4, optimal::safe_softmax},
-};
-
-std::optional<optimal::ValueAlgebra> parse_vector(const std::string& text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  for (const VectorComputation& known : kVectorComputations) {
-    if (text.substr(0, colon) != known.name || colon == text.size()) continue;
-    const auto n = size_of(std::string_view(text).substr(colon + 1));
-    if (!n) return {};
-    const std::string limits =
-        std::to_string(known.least) + " to " + std::to_string(known.most) + " elements";
-    if (*n > known.most) throw too_large(text, limits);
-    if (*n < known.least) throw request_failure(in_quotes(text) + " is too small", limits);
-    return known.algebra(*n);
-  }
-  return {};
-}
 
 std::size_t parse_bytes(const std::string& text) {
   double number = 0;
@@ -99,7 +35,7 @@ std::size_t parse_bytes(const std::string& text) {
 }
 
 std::vector<int> parse_registers(const std::string& text, bool is_product) {
-  const int most = is_product ? kMostProductRegisters : kMostVectorRegisters;
+  const int most = is_product ? kMostProductRegisters : kMostValueRegisters;
   const std::string all = is_product ? "2..8" : "2..6";
   std::vector<int> result;
   for (const std::int64_t value : parse_values("registers", text.empty() ? all : text)) {
@@ -114,16 +50,78 @@ std::vector<int> parse_registers(const std::string& text, bool is_product) {
   return result;
 }
 
+/// A program is judged on one machine, and nothing else is done.
+void check_along(const OptimalOptions& options, const OptimalRequest& request) {
+  if (options.along.empty()) return;
+  const std::pair<bool, const char*> others[] = {{!options.witness.empty(), "--witness"},
+                                                 {!options.svg.empty(), "--svg"},
+                                                 {options.count, "--count"},
+                                                 {options.scratch.value_or(0) > 0, "--scratch"},
+                                                 {options.times, "--times"}};
+  for (const auto& [is_given, flag] : others) {
+    if (!is_given) continue;
+    throw request_failure(std::string(flag) + " does not go with --along", "one of the two");
+  }
+  if (request.rules.size() > 1 || (!options.registers.empty() && request.registers.size() > 1)) {
+    throw request_failure("--along judges a program on one machine, and several are asked for",
+                          "one number of registers and one rule, or those of the program");
+  }
+}
+
+/// Only the search knows cells for values in between.
+void check_scratch(const OptimalOptions& options, const OptimalRequest& request) {
+  if (options.scratch && request.computation.product() != nullptr) {
+    throw request_failure(
+        "--scratch says nothing about " + in_quotes(request.computation.name),
+        "it beside a computation that is no product; --spills for the partial sums of one");
+  }
+  if (options.count && request.scratch_cells > 0) {
+    throw request_failure("--count counts programs that store nothing but results",
+                          "--scratch 0, or no --count");
+  }
+}
+
+/// As asked for, or as the exercise has it.
+void set_scratch(const OptimalOptions& options, std::int64_t of_exercise, OptimalRequest& request) {
+  if (options.scratch) {
+    request.scratch_cells = *options.scratch;
+  } else if (of_exercise > 0 && options.along.empty()) {
+    if (of_exercise > kMostScratchCells) {
+      throw request_failure(
+          request.computation.name + ": " + std::to_string(of_exercise) +
+              " cells of results may hold other values first, too many for the solver",
+          std::to_string(kMostScratchCells) +
+              " at most; --scratch 0 for programs that store nothing but results");
+    }
+    request.scratch_cells = static_cast<int>(of_exercise);
+    request.scratch_in_outputs = true;
+  }
+}
+
 /// What the flags say of products makes no sense for a vector.
 void check_flags(const OptimalOptions& options, const OptimalRequest& request) {
   if (const auto* product = request.computation.product()) {
-    if (options.spills && bits_of(*product, true) > kMostStateBits) {
-      throw product_too_large(request.computation.name, true);
+    if (options.spills && optimal::product_bits(*product, true) > optimal::kMostProductBits) {
+      throw request_failure(
+          in_quotes(request.computation.name) + " is too large for the solver",
+          "rows x inner x columns, plus the elements of A and B, and with --spills those of C: at "
+          "most " +
+              std::to_string(optimal::kMostProductBits) + " together");
     }
-  } else if (options.spills || options.operands != "any") {
+  } else if (options.spills || (!options.operands.empty() && options.operands != "any")) {
     throw request_failure((options.spills ? "--spills" : "--operands " + options.operands) +
-                              std::string(" says nothing about ") + in_quotes(options.computation),
+                              std::string(" says nothing about ") +
+                              in_quotes(request.computation.name),
                           "it beside a product: 2x2x2, dot:8");
+  }
+  if (!options.checkpoint.empty() && !request.is_one_machine()) {
+    throw request_failure("--checkpoint keeps one search, and several are asked for",
+                          "one number of registers and one rule: --registers 4 --operands any");
+  }
+  check_along(options, request);
+  check_scratch(options, request);
+  if (options.svg == "-") {
+    throw request_failure("--svg - would stand between the lines of the table", "a file");
   }
   if (options.witness.empty()) return;
   if (!request.is_one_machine()) {
@@ -138,31 +136,27 @@ void check_flags(const OptimalOptions& options, const OptimalRequest& request) {
 
 }  // namespace
 
-Computation parse_computation(const std::string& text) {
-  if (auto product = parse_product(text)) return {text, *product};
-  if (auto algebra = parse_vector(text)) return {text, std::move(*algebra)};
-  throw request_failure(in_quotes(text) + " is no computation that the solver knows",
-                        std::string(kComputations) + ", sizes from 1");
-}
-
 void OptimalOptions::add_to(CLI::App& command) {
-  command
-      .add_option("computation", computation,
-                  std::string("what to compute, and its size: ") + kComputations)
-      ->required()
-      ->type_name("COMPUTATION");
+  computation.add_to(command);
   command
       .add_option("--registers", registers,
-                  "one number, or a range (2..8 for products, 2..6 for the rest)")
+                  "one number, or a range (2..8 for products, 2..6 for the rest; what a file or an "
+                  "exercise says)")
       ->type_name("K");
   command
       .add_option("--operands", operands,
-                  "any, pinned (products take R0 and R1 only), or both side by side")
+                  "any (default), pinned (products take R0 and R1 only), or both side by side")
       ->check(CLI::IsMember({"any", "pinned", "both"}))
-      ->capture_default_str()
       ->type_name("RULE");
   command.add_flag("--spills", spills,
                    "partial sums may be stored and loaded again; without it, only results are");
+  command
+      .add_option("--scratch", scratch,
+                  "cells of DRAM for values in between, 0 to 8, of computations that are no "
+                  "products; none unless set, and in an exercise as many as there are results, "
+                  "whose cells may hold other values first")
+      ->check(CLI::Range(0, kMostScratchCells))
+      ->type_name("N");
   command.add_option("--cost", costs, "cycles of instructions, 1 each unless set: LOAD=10,STORE=2")
       ->type_name("OP=CYCLES,...");
   command.add_option("--most-seconds", most_seconds, "search no longer, for each machine")
@@ -172,8 +166,23 @@ void OptimalOptions::add_to(CLI::App& command) {
   command.add_option("--most-bytes", most_bytes, "memory that the search may take")
       ->capture_default_str()
       ->type_name("SIZE");
+  command.add_option("--jobs", jobs, "threads that search, one for each core unless set")
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("N");
+  command
+      .add_option("--checkpoint", checkpoint,
+                  "where a search that ends early is kept, and gone on with when asked again; "
+                  "removed when it finishes")
+      ->type_name("FILE");
   command.add_option("--witness", witness, "write the program to a file, or to - alone")
       ->type_name("FILE");
+  command.add_option("--svg", svg, "draw cycles over registers into a file")->type_name("FILE");
+  command.add_flag("--count", count, "how many different optimal programs there are");
+  command
+      .add_option("--along", along,
+                  "judge a program step by step: can the optimum still be reached? The machine is "
+                  "the program's, unless --registers or --operands say otherwise")
+      ->type_name("PROGRAM");
   command.add_flag("--times", times, "how long each search took");
   command.add_flag("--no-plot", no_plot, "the table only");
   command.add_flag("--json", json, "as JSON");
@@ -182,12 +191,27 @@ void OptimalOptions::add_to(CLI::App& command) {
 
 OptimalRequest understand(const OptimalOptions& options) {
   OptimalRequest request;
-  request.computation = parse_computation(options.computation);
-  const bool is_product = request.computation.product() != nullptr;
-  request.registers = parse_registers(options.registers, is_product);
-  if (options.operands != "pinned") request.rules.push_back(toy::OperandRule::kAny);
-  if (options.operands != "any") request.rules.push_back(toy::OperandRule::kPinned);
+  ComputationOptions wanted = options.computation;
+  if (wanted.name.empty() && wanted.exercise.empty()) wanted.name = options.along;  // of itself
+  AskedComputation asked = asked_computation(wanted);
+  request.computation = std::move(asked.computation);
+  request.says_allowed = !asked.is_named;
+  request.most_loads = asked.most_loads;
+  request.params = asked.params;
+  set_scratch(options, asked.scratch_cells, request);
+  std::string registers = options.registers;
+  if (registers.empty() && asked.registers) registers = std::to_string(*asked.registers);
+  request.registers = parse_registers(registers, request.computation.product() != nullptr);
+  const std::string operands = !options.operands.empty() ? options.operands
+                               : asked.operands          ? rule_name(*asked.operands)
+                                                         : "any";
+  if (operands != "pinned") request.rules.push_back(toy::OperandRule::kAny);
+  if (operands != "any") request.rules.push_back(toy::OperandRule::kPinned);
   value_or_fail(request.costs.parse(options.costs));
+  if (asked.program) {
+    const auto executions = value_or_fail(toy::count_executions(*asked.program));
+    request.program_cycles = toy::count(*asked.program, executions, request.costs).cycles;
+  }
   request.most_bytes = parse_bytes(options.most_bytes);
   check_flags(options, request);
   return request;

@@ -3,34 +3,30 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "cli/optimal_computation.hpp"
 #include "cli/options.hpp"
-#include "optimal/matrix_product.hpp"
-#include "optimal/value_algebra.hpp"
+#include "optimal/computation.hpp"
+#include "toymachine/counters.hpp"
 
 namespace flashlab::cli {
 
-/// "2x2x2", "dot:8" (a product of 1 x 8 and 8 x 1), "sum:4", "max:4", "softmax:2".
-struct Computation {
-  std::string name;
-  std::variant<optimal::MatrixProduct, optimal::ValueAlgebra> what;
-
-  /// Null where it is a sum, a maximum, a softmax.
-  const optimal::MatrixProduct* product() const {
-    return std::get_if<optimal::MatrixProduct>(&what);
-  }
-};
-/// Throws Failure for what is none of these, or has a size that is not from 1 to what fits.
-Computation parse_computation(const std::string& text);
+inline constexpr int kMostProductRegisters = 64;
 
 /// The flags as they were given.
 struct OptimalOptions {
-  std::string computation, registers, operands = "any", costs, most_bytes = "8GiB", witness;
+  ComputationOptions computation;
+  std::string registers, operands, costs, most_bytes = "8GiB", witness, svg, along;
   double most_seconds = 60;  // for each machine
-  bool spills = false, times = false, no_plot = false, json = false;
+  std::string checkpoint;
+  std::optional<int> scratch;
+  unsigned jobs = 0;  // 0: one for each core
+  bool spills = false, times = false, no_plot = false, json = false, count = false;
   TerminalOptions terminal;
 
   void add_to(CLI::App& command);
@@ -38,11 +34,17 @@ struct OptimalOptions {
 
 /// The same, understood.
 struct OptimalRequest {
-  Computation computation;
+  optimal::Computation computation;
+  bool says_allowed = false;   // which programs the proof is about, in the heading
   std::vector<int> registers;  // ascending
   std::vector<toy::OperandRule> rules;
   toy::CostTable costs;
   std::size_t most_bytes = 0;
+  std::optional<int> most_loads;               // that an exercise accepts
+  int scratch_cells = 0;                       // of DRAM, for an algebra's values in between
+  bool scratch_in_outputs = false;             // they are the cells of an exercise's results
+  std::map<std::string, std::int64_t> params;  // of a program that is judged
+  std::optional<toy::Count> program_cycles;    // of the program that says what to compute
 
   bool is_one_machine() const { return registers.size() == 1 && rules.size() == 1; }
 };

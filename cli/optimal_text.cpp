@@ -19,17 +19,6 @@ std::string count(std::int64_t value, const std::string& one) {
   return number(value) + " " + one + (value == 1 ? "" : "s");
 }
 
-std::string size(int rows, int columns) {
-  return std::to_string(rows) + " x " + std::to_string(columns);
-}
-
-std::string title(const Computation& computation) {
-  const auto* product = computation.product();
-  if (product == nullptr) return std::get<optimal::ValueAlgebra>(computation.what).title;
-  return "The product of " + size(product->rows, product->inner) + " and " +
-         size(product->inner, product->columns);
-}
-
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", seconds);
@@ -77,8 +66,57 @@ std::string loads_cell(const Answer& answer) {
   return answer.program ? number(answer.program->loads) : "-";
 }
 
+/// That asks the same again.
+std::string command_text(const OptimalRequest& request, const OptimalOptions& options) {
+  std::string text = "flashlab optimal " + request.computation.name + " --registers ";
+  for (const int registers : request.registers) {
+    text += (registers == request.registers.front() ? "" : ",") + std::to_string(registers);
+  }
+  if (request.computation.product() != nullptr) {
+    text += " --operands " +
+            (request.rules.size() > 1 ? std::string("both") : rule_name(request.rules.front()));
+  }
+  if (options.spills) text += " --spills";
+  if (options.scratch) text += " --scratch " + std::to_string(*options.scratch);
+  if (options.count) text += " --count";
+  if (!options.costs.empty()) text += " --cost " + options.costs;
+  return text + " --most-seconds " + short_number(options.most_seconds) + " --json";
+}
+
+/// "2 304"; "4.466e31" where nobody would read the digits, which --json has.
+std::string count_text(const mpz_class& count) {
+  const std::string digits = count.get_str();
+  if (digits.size() <= 15) return grouped(digits);
+  return digits.substr(0, 1) + "." + digits.substr(1, 3) + "e" + std::to_string(digits.size() - 1);
+}
+
+/// "2 304", "?" where counting reached a limit, "-" where nothing is proved or nothing exists.
+std::string count_cell(const Solved& solved) {
+  if (solved.answer.verdict != Verdict::kOptimal) return "-";
+  return solved.count ? count_text(solved.count->programs) : "?";
+}
+
+/// "; 2 304 optimal programs, 36 up to symmetry".
+std::string count_words(const Solved& solved, const OptimalOptions& options) {
+  if (!options.count || solved.answer.verdict != Verdict::kOptimal) return {};
+  if (!solved.count) return "; the optimal programs are too many to count within the limits";
+  const auto& [programs, symmetries, up_to_symmetry, states, seconds] = *solved.count;
+  const std::string all = programs == 1 ? " optimal program" : " optimal programs";
+  const std::string rest =
+      symmetries == 1 ? "" : ", " + count_text(up_to_symmetry) + " up to symmetry";
+  return "; " + count_text(programs) + all + rest;
+}
+
+/// What besides results may be stored, and where.
+std::string stores_text(const OptimalRequest& request) {
+  if (request.scratch_cells == 0) return "only results are stored";
+  if (request.scratch_in_outputs) return "cells of results may hold other values first";
+  return count(request.scratch_cells, "cell") + " of DRAM for values in between";
+}
+
 /// What the verdicts that stand in the table mean, below an empty line.
-std::string legend(const std::vector<Solved>& all, const Terminal& terminal) {
+std::string legend(const std::vector<Solved>& all, const OptimalOptions& options,
+                   const Terminal& terminal) {
   const auto any = [&](Verdict verdict) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Solved& solved) { return solved.answer.verdict == verdict; });
@@ -90,6 +128,13 @@ std::string legend(const std::vector<Solved>& all, const Terminal& terminal) {
     text +=
         "not proved: the search ended early, and what is known is at least..at most, the latter "
         "(and the loads) of a program. ";
+  }
+  if (options.count && any(Verdict::kOptimal)) {
+    text += "programs: how many optimal ones differ in more than the names of registers. ";
+    const auto is_uncounted = [](const Solved& solved) { return count_cell(solved) == "?"; };
+    if (std::any_of(all.begin(), all.end(), is_uncounted)) {
+      text += "?: too many to count within the limits. ";
+    }
   }
   if (text.empty()) return text;
   text.pop_back();
@@ -125,13 +170,26 @@ std::string verdict_sentence(const Solved& solved, const OptimalRequest& request
             count(answer.program->stores, "store") + ", " +
             count(answer.program->products, operations_name(request));
   }
-  return text + "; " + work_words(answer, options);
+  return text + count_words(solved, options) + "; " + work_words(answer, options);
+}
+
+std::string program_sentence(const Solved& solved, const OptimalRequest& request) {
+  if (!request.program_cycles || solved.answer.verdict == Verdict::kInfeasible) return {};
+  const toy::Count own = *request.program_cycles;
+  const toy::Count more = own - toy::Count(static_cast<long>(solved.answer.lower_cycles));
+  std::string text = "The program itself takes " + grouped(own.get_str()) + " cycles";
+  if (solved.answer.verdict == Verdict::kOptimal) {
+    text += more == 0  ? ": it is optimal"
+            : more < 0 ? ", on another machine"
+                       : ", " + grouped(more.get_str()) + " more than the best";
+  }
+  return text + ".";
 }
 
 std::string optimal_heading(const OptimalRequest& request, const OptimalOptions& options,
                             const Terminal& terminal) {
   std::string text =
-      styled(request.computation.name + ": " + title(request.computation), Style::kBold, terminal) +
+      styled(request.computation.name + ": " + request.computation.title, Style::kBold, terminal) +
       "\n";
   if (request.registers.size() == 1) text += count(request.registers.front(), "register") + ", ";
   if (request.computation.product() != nullptr) {
@@ -141,10 +199,20 @@ std::string optimal_heading(const OptimalRequest& request, const OptimalOptions&
     }
     text += options.spills ? ", partial sums may be stored" : ", only results are stored";
   } else {
-    text += "only results are stored";
+    text += stores_text(request);
+  }
+  if (request.most_loads) {
+    text += ", at most " + count(std::int64_t{*request.most_loads}, "load");
   }
   if (!options.costs.empty()) text += "; cycles " + printable(options.costs);
-  return text + "\n";
+  text += "\n";
+  if (!request.says_allowed) return text;
+  for (const std::string& line :
+       wrap("The proof is about programs in which " + request.computation.allowed + ".",
+            terminal.width)) {
+    text += line + "\n";
+  }
+  return text;
 }
 
 std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest& request,
@@ -155,6 +223,7 @@ std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest&
     columns.push_back({named ? rule_name(rule) + ": cycles" : "cycles", Align::kRight});
     columns.push_back({"loads", Align::kRight});
     columns.push_back({"verdict"});
+    if (options.count) columns.push_back({"programs", Align::kRight});
     if (options.times) columns.push_back({"seconds", Align::kRight});
   }
   TextTable table(std::move(columns));
@@ -165,11 +234,12 @@ std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest&
       cells.push_back(cycles_cell(solved.answer));
       cells.push_back(loads_cell(solved.answer));
       cells.push_back(verdict_word(solved.answer.verdict));
+      if (options.count) cells.push_back(count_cell(solved));
       if (options.times) cells.push_back(seconds_text(solved.answer.seconds));
     }
     if (cells.size() > 1) table.row(std::move(cells));
   }
-  return table.to_string(terminal) + legend(all, terminal);
+  return table.to_string(terminal) + legend(all, options, terminal);
 }
 
 std::string frontier_plot(const std::vector<Solved>& all, const OptimalRequest& request,
@@ -196,7 +266,7 @@ nlohmann::ordered_json optimal_json(const std::vector<Solved>& all, const Optima
                                     const OptimalOptions& options) {
   using Json = nlohmann::ordered_json;
   Json points = Json::array();
-  for (const auto& [registers, rule, answer] : all) {
+  for (const auto& [registers, rule, answer, count] : all) {
     Json point{{"registers", registers}};
     if (request.computation.product() != nullptr) point["operands"] = rule_name(rule);
     const bool is_proved = answer.verdict != Verdict::kBounded;
@@ -208,15 +278,28 @@ nlohmann::ordered_json optimal_json(const std::vector<Solved>& all, const Optima
     point["stores"] = answer.program ? Json(answer.program->stores) : Json();
     point[operations_name(request) + "s"] =
         answer.program ? Json(answer.program->products) : Json();
+    if (options.count) {  // in words of digits: they may have more than a double holds
+      point["optimal_programs"] = count ? Json(count->programs.get_str()) : Json();
+      point["optimal_programs_up_to_symmetry"] =
+          count ? Json(count->up_to_symmetry.get_str()) : Json();
+    }
     point["states"] = answer.states;
     point["seconds"] = answer.seconds;
     point["bytes"] = answer.bytes;
     point["program"] = answer.program ? Json(answer.program->text) : Json();
     points.push_back(std::move(point));
   }
-  return {{"computation", request.computation.name},
+  return {{"format", "flashlab-optimal"},
+          {"version", 1},
+          {"command", command_text(request, options)},
+          {"computation", request.computation.name},
           {"spills", options.spills},
+          {"scratch_cells", request.scratch_cells},
+          {"scratch_in_outputs", request.scratch_in_outputs},
           {"cost", options.costs},
+          {"program_cycles", request.program_cycles && request.program_cycles->fits_slong_p()
+                                 ? Json(request.program_cycles->get_si())
+                                 : Json()},
           {"points", std::move(points)}};
 }
 

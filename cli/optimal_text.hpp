@@ -2,11 +2,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/optimal_options.hpp"
 #include "cli/terminal.hpp"
+#include "optimal/count_programs.hpp"
 #include "optimal/solve.hpp"
 
 namespace flashlab::cli {
@@ -16,12 +18,17 @@ struct Solved {
   int registers = 0;
   toy::OperandRule rule = toy::OperandRule::kAny;
   optimal::Answer answer;
+  /// Where it was asked for and the answer is proved; nothing where counting reached a limit.
+  std::optional<optimal::ProgramCount> count;
 };
 
 /// "20 cycles, proved optimal: 8 loads, …", "between 60 and 70 cycles (program below), not proved",
 /// "proved impossible with 2 registers".
 std::string verdict_sentence(const Solved& solved, const OptimalRequest& request,
                              const OptimalOptions& options);
+
+/// "The program itself takes 43 cycles, 6 more than the best."; empty where no program was given.
+std::string program_sentence(const Solved& solved, const OptimalRequest& request);
 
 /// "2x2x2: A product of 2 x 2 and 2 x 2", and what is allowed and what it costs.
 std::string optimal_heading(const OptimalRequest& request, const OptimalOptions& options,

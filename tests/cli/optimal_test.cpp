@@ -28,6 +28,15 @@ std::size_t times_in(const std::string& text, const std::string& word) {
   return times;
 }
 
+/// Exit code 2, and nothing but a message with these words.
+void refused(const std::string& arguments, const std::string& words) {
+  CAPTURE(arguments);
+  const Outcome outcome = flashlab("optimal " + arguments);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK_THAT(outcome.err, contains(words));
+}
+
 }  // namespace
 
 TEST_CASE("optimal proves the best 2 x 2 products with 2 to 8 registers under both rules") {
@@ -47,6 +56,29 @@ TEST_CASE("the table of optimal has both rules side by side, and a plot below") 
   const std::string bare = flashlab("optimal 2x2x2 --operands both --no-plot").out;
   CHECK(table.out.starts_with(bare));
   CHECK(bare.find("* any") == std::string::npos);
+}
+
+TEST_CASE("the frontier as a picture has a line for each rule, and says its figures in words") {
+  const Workplace place;
+  REQUIRE(place.shell("flashlab optimal 2x2x2 --operands both --svg f.svg").code == 0);
+  const std::string picture = place.read("f.svg");
+  CHECK(picture.starts_with("<svg"));
+  CHECK_THAT(picture, contains("Operands any: impossible with 2 registers, 25 with 3 registers, 22 "
+                               "with 4 registers"));
+  CHECK_THAT(picture, contains("operands pinned"));
+  CHECK(times_in(picture, "<polyline") >= 2);
+  CHECK_THAT(picture, contains("proved impossible"));
+}
+
+TEST_CASE("a picture shows what is not proved as bounds") {
+  const Workplace place;
+  REQUIRE(
+      place.shell("flashlab optimal 4x3x3 --registers 5..6 --most-bytes 3MB --svg f.svg").code ==
+      0);
+  const std::string picture = place.read("f.svg");
+  CHECK_THAT(picture, contains("hollow: the best known"));
+  CHECK_THAT(picture, contains("between "));
+  CHECK(place.shell("flashlab optimal 2x2x2 --svg no/such/folder.svg").code == 2);
 }
 
 TEST_CASE("what optimal prints without --times is the same each time") {
@@ -131,6 +163,47 @@ TEST_CASE("a long search says how far it is, and an interrupt ends it with what 
   CHECK(workplace.read("out").find("         11") == std::string::npos);  // never begun
 }
 
+TEST_CASE("the number of jobs changes nothing that optimal prints") {
+  const std::string machine = GENERATE("3x2x3 --registers 4", "2x2x2 --operands both");
+  const Outcome one = flashlab("optimal --jobs 1 " + machine);
+  CHECK(one.code == 0);
+  CHECK(flashlab("optimal --jobs 3 " + machine).out == one.out);
+}
+
+TEST_CASE("a search that was ended goes on from its checkpoint to the same answer") {
+  const Workplace place;
+  const std::string command = "flashlab optimal 3x3x3 --operands pinned --registers 4 --json";
+  const auto whole = json_of(place.shell(command));
+  REQUIRE(whole["points"][0]["verdict"] == "optimal");
+  const auto ended = json_of(place.shell(command + " --checkpoint part --most-bytes 6MB"));
+  CHECK(ended["points"][0]["verdict"] == "bounded");
+  REQUIRE(std::filesystem::exists(place.path("part")));
+  const auto gone_on = json_of(place.shell(command + " --checkpoint part"));
+  for (const char* field : {"verdict", "at_least_cycles", "at_most_cycles", "states", "program"}) {
+    CAPTURE(field);
+    CHECK(gone_on["points"][0][field] == whole["points"][0][field]);
+  }
+  CHECK_FALSE(std::filesystem::exists(place.path("part")));
+}
+
+TEST_CASE("a checkpoint that is cut off or another search's is refused, and is left as it was") {
+  const Workplace place;
+  const std::string command = "flashlab optimal 3x3x3 --operands pinned --checkpoint part";
+  REQUIRE(place.shell(command + " --registers 4 --most-bytes 6MB").code == 0);
+  const std::string good = place.read("part");
+  REQUIRE(good.size() > 1000);
+  const Outcome other = place.shell(command + " --registers 5");
+  CHECK(other.code == 2);
+  CHECK_THAT(other.err, contains("part is the checkpoint of another search"));
+  CHECK(place.read("part") == good);
+  place.write("part", good.substr(0, good.size() / 2));
+  const Outcome cut_off = place.shell(command + " --registers 4");
+  CHECK(cut_off.code == 2);
+  CHECK_THAT(cut_off.err, contains("part"));
+  CHECK(cut_off.out.empty());
+  CHECK(place.read("part").size() == good.size() / 2);
+}
+
 TEST_CASE("other costs have another best program") {
   const std::string machine = "optimal 2x2x2 --registers 3 --json --cost LOAD=5";
   const auto plain = json_of(flashlab(machine))["points"][0];
@@ -140,13 +213,7 @@ TEST_CASE("other costs have another best program") {
 }
 
 TEST_CASE("what optimal cannot solve is refused with what it can") {
-  const auto refused = [](const std::string& arguments, const std::string& words) {
-    CAPTURE(arguments);
-    const Outcome outcome = flashlab("optimal " + arguments);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK_THAT(outcome.err, contains(words));
-  };
+  refused("2x2x2 --svg -", "expected a file");
   refused("4x4x4", "at most 64 together");
   refused("3x3x4 --spills", "at most 64 together");
   refused("99999x99999x99999", "at most 64 together");
@@ -155,7 +222,7 @@ TEST_CASE("what optimal cannot solve is refused with what it can") {
   refused("softmax:9", "2 to 4 elements");
   refused("sum:1", "2 to 8 elements");
   refused("2x2x2 --registers 0", "1 to 64");
-  refused("max:3 --registers 8", "1 to 7");
+  refused("max:3 --registers 17", "1 to 16");
   refused("2x2x2 --registers 3-5", "'3-5'");
   refused("2x2x2 --most-bytes many", "'many' is no size");
   refused("2x2x2 --cost LAOD=3", "did you mean LOAD");
@@ -173,6 +240,40 @@ TEST_CASE("flags of optimal that do not go together are refused") {
   refused("2x2x2 --witness best.toy", "several are asked for");
   refused("2x2x2 --registers 4 --operands both --witness best.toy", "several are asked for");
   refused("2x2x2 --registers 4 --json --witness -", "both write to standard output");
+}
+
+TEST_CASE("values in between stand in DRAM when optimal may put them there") {
+  const std::string machine = "optimal softmax:3 --registers 3";
+  const Outcome without = flashlab(machine), with = flashlab(machine + " --scratch 1");
+  CHECK_THAT(without.out, contains("3 registers, only results are stored"));
+  CHECK_THAT(without.out, contains("26 cycles, proved optimal"));
+  CHECK_THAT(with.out, contains("3 registers, 1 cell of DRAM for values in between"));
+  CHECK_THAT(with.out, contains(".temp   t[1]"));
+  const auto answer = json_of(flashlab(machine + " --scratch 1 --json"));
+  CHECK(answer["scratch_cells"] == 1);
+  CHECK(answer["scratch_in_outputs"] == false);
+  CHECK_THAT(answer["command"].get<std::string>(), contains("--scratch 1"));
+  CHECK(answer["points"][0]["at_most_cycles"] < 26);
+}
+
+TEST_CASE("an exercise's results' cells hold other values first, unless --scratch 0 is asked for") {
+  const std::string exercise = "optimal --exercise 06 --size n=2";
+  CHECK_THAT(flashlab(exercise).out,
+             contains("3 registers, cells of results may hold other values first"));
+  CHECK_THAT(flashlab(exercise + " --scratch 0").out, contains("only results are stored"));
+  const auto answer = json_of(flashlab(exercise + " --json"));
+  CHECK(answer["scratch_cells"] == 2);
+  CHECK(answer["scratch_in_outputs"] == true);
+  CHECK(flashlab(exercise + " --scratch 0 --count").code == 0);
+}
+
+TEST_CASE("what scratch cells do not go with is refused") {
+  refused("2x2x2 --scratch 2", "--scratch says nothing about '2x2x2'");
+  refused("softmax:2 --scratch 9", "not in range 0 to 8");
+  refused("softmax:2 --scratch 2 --count", "store nothing but results");
+  refused("--exercise 06 --count", "--scratch 0, or no --count");
+  refused("softmax:2 --along softmax_safe --scratch 2", "--scratch does not go with --along");
+  refused("--exercise 15 --size d=16", "18 cells of results may hold other values first");
 }
 
 TEST_CASE("the seed's products are as far from the best as the course says") {
