@@ -6,6 +6,7 @@
 
 #include "cli/text_table.hpp"
 #include "cli/verdict_text.hpp"
+#include "exercises/grader/score_text.hpp"
 #include "exercises/grader/visible_text.hpp"
 
 namespace flashlab::cli {
@@ -35,6 +36,26 @@ std::string cost_cell(const Verdict& verdict, const std::string& key) {
   return {};
 }
 
+/// "; 3 with the proven best, 25 cycles at n = 4".
+std::string proof_text(const ClassReport& report) {
+  if (!report.proof) return {};
+  const exercises::ProvenSize& proof = *report.proof;
+  const std::string size = proof.size.empty() ? "" : " at " + exercises::to_string(proof.size);
+  if (proof.verdict == exercises::ProofVerdict::kOptimal) {
+    return "; " + std::to_string(report.with_proven_best()) + " with the proven best, " +
+           grouped(proof.at_most_cycles.get_str()) + " cycles" + size;
+  }
+  return "; the best is between " + grouped(proof.at_least_cycles.get_str()) + " and " +
+         grouped(proof.at_most_cycles.get_str()) + " cycles" + size;
+}
+
+std::string distance_cell(const ClassReport& report, const StudentResult& student) {
+  const exercises::SizeScore* score = report.proof_score(student);
+  if (score == nullptr) return {};
+  const auto distance = exercises::distance_of(*score);
+  return distance ? distance->text() : "";
+}
+
 std::string summary(const ClassReport& report, const Terminal& terminal) {
   std::string text = std::to_string(report.students.size()) + " submissions, mean " +
                      exercises::points_text(report.mean_points()) + " of " +
@@ -43,6 +64,7 @@ std::string summary(const ClassReport& report, const Terminal& terminal) {
     if (students == 0) continue;
     text += "; " + std::to_string(students) + " " + std::string(to_string(outcome));
   }
+  text += proof_text(report);
   std::string lines;
   for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
   return lines;
@@ -87,6 +109,7 @@ std::string class_table(const ClassReport& report, const Terminal& terminal) {
   std::vector<Column> columns{
       {"student", Align::kLeft}, {"outcome", Align::kLeft}, {"points", Align::kRight}};
   for (const Histogram& one : report.histograms) columns.push_back({one.key, Align::kRight});
+  if (report.proof) columns.push_back({"above best", Align::kRight});
   columns.push_back({"what was found", Align::kLeft});
   TextTable table(columns);
   for (const StudentResult& student : report.students) {
@@ -94,6 +117,7 @@ std::string class_table(const ClassReport& report, const Terminal& terminal) {
     std::vector<std::string> cells{printable(student.name), outcome_text(verdict.outcome, terminal),
                                    exercises::points_text(verdict.points)};
     for (const Histogram& one : report.histograms) cells.push_back(cost_cell(verdict, one.key));
+    if (report.proof) cells.push_back(distance_cell(report, student));
     cells.push_back(first_finding(verdict));
     table.row(std::move(cells));
   }
@@ -110,9 +134,7 @@ std::string histogram_text(const Histogram& histogram, const Terminal& terminal)
   const std::size_t taken = 2 + label_width + 3 + std::to_string(most).size() + 2 + letters_width;
   const std::size_t columns = std::clamp(terminal.width - std::min(terminal.width, taken),
                                          kFewestBarColumns, kMostBarColumns);
-  std::string text =
-      styled("Students by " + histogram.key + " at " + histogram.size, Style::kBold, terminal) +
-      "\n";
+  std::string text = styled("Students by " + histogram.title(), Style::kBold, terminal) + "\n";
   for (const HistogramBin& bin : histogram.bins) {
     const std::string label = bin.label();
     std::string line = "  " + std::string(label_width - label.size(), ' ') + label +

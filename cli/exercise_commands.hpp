@@ -19,5 +19,6 @@ CommandAction add_exercises_reset(CLI::App& exercises);
 // The author's (exercises_author.cpp).
 CommandAction add_exercises_new(CLI::App& exercises);
 CommandAction add_exercises_lint(CLI::App& exercises);
+CommandAction add_exercises_prove(CLI::App& exercises);  // exercises_prove.cpp
 
 }  // namespace flashlab::cli

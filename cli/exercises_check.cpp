@@ -7,6 +7,7 @@
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/report.hpp"
+#include "exercises/grader/score_json.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -55,6 +56,9 @@ Json as_json(const Learner& learner, const Work& work, const Verdict& verdict) {
           {"checks", std::move(checks)},
           {"findings", std::move(findings)},
           {"costs", std::move(costs)},
+          {"scores", exercises::scores_json(verdict)},
+          {"load_lines", exercises::load_lines_json(verdict)},
+          {"order_unknown", verdict.order_unknown},
           {"next", learner.next_after(work.exercise->id)}};
 }
 

@@ -173,6 +173,9 @@ void print_class(const Exercise& exercise, const ClassReport& report, const Term
   for (const exercises::Histogram& histogram : report.histograms) {
     std::cout << "\n" << histogram_text(histogram, terminal);
   }
+  if (report.proof_histogram) {
+    std::cout << "\n" << histogram_text(*report.proof_histogram, terminal);
+  }
 }
 
 std::unique_ptr<const Grader> make_grader(const GradeOptions& options) {

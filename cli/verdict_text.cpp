@@ -1,9 +1,11 @@
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/text_table.hpp"
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_text.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -11,10 +13,13 @@ namespace {
 using exercises::Check;
 using exercises::CostLine;
 using exercises::Finding;
+using exercises::LoadLine;
 using exercises::Outcome;
+using exercises::SizeScore;
 using exercises::Verdict;
 
 constexpr std::size_t kIndent = 2;
+constexpr std::size_t kMostLoadLines = 5;  // JSON has the rest
 
 std::string indented(const std::string& text, std::size_t columns, const Terminal& terminal) {
   std::string result;
@@ -60,14 +65,33 @@ std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
   return text;
 }
 
+/// What is proved about a counter at the size that costs are counted at: the best, the floor.
+std::pair<std::string, std::string> proved(const Verdict& verdict, const std::string& counter) {
+  if (verdict.scores.empty() || !verdict.scores.back().proof) return {};
+  const SizeScore& score = verdict.scores.back();
+  if (counter == "cycles") {
+    return {exercises::proven_text(score), score.proof->floor_cycles.get_str()};
+  }
+  return {"", counter == "loads" ? score.proof->floor_loads.get_str() : ""};
+}
+
+/// One row a counter, in columns that some counter fills.
 std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever,
                        const Terminal& terminal) {
   const std::string size = exercises::to_string(verdict.size);
+  bool has_best = false, has_floor = false;
+  for (const CostLine& line : verdict.costs) {
+    const auto [best, floor] = proved(verdict, line.key);
+    has_best = has_best || !best.empty();
+    has_floor = has_floor || !floor.empty();
+  }
   std::vector<Column> columns{{size.empty() ? "cost" : "at " + size, Align::kLeft},
                               {"yours", Align::kRight},
                               {"full marks", Align::kRight},
                               {"solution", Align::kRight}};
   if (!best_ever.empty()) columns.push_back({"best ever", Align::kRight});
+  if (has_best) columns.push_back({"proven best", Align::kRight});
+  if (has_floor) columns.push_back({"floor", Align::kRight});
   TextTable table(columns);
   for (const CostLine& line : verdict.costs) {
     const bool dear = line.value > line.full;
@@ -75,14 +99,74 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
     std::vector<std::string> cells{line.key, dear ? styled(yours, Style::kYellow, terminal) : yours,
                                    grouped(line.full.get_str()),
                                    line.solution > 0 ? grouped(line.solution.get_str()) : ""};
-    if (const auto best = best_ever.find(line.key); best != best_ever.end()) {
-      cells.push_back(grouped(best->second.get_str()));
+    if (!best_ever.empty()) {
+      const auto best = best_ever.find(line.key);
+      cells.push_back(best == best_ever.end() ? "" : grouped(best->second.get_str()));
     }
+    const auto [best, floor] = proved(verdict, line.key);
+    if (has_best) cells.push_back(best);
+    if (has_floor) cells.push_back(grouped(floor));
     table.row(std::move(cells));
   }
   std::string text = table.to_string(terminal);
   if (verdict.outcome == Outcome::kCostly) text += "  * more than full marks allow\n";
   return text;
+}
+
+/// The sizes that are small enough for a proof, where costs are counted at a larger one.
+std::string smaller_sizes(const Verdict& verdict, const Terminal& terminal) {
+  TextTable table({{"cycles", Align::kLeft},
+                   {"yours", Align::kRight},
+                   {"your order allows", Align::kRight},
+                   {"proven best", Align::kRight},
+                   {"floor", Align::kRight}});
+  for (const SizeScore& score : verdict.scores) {
+    if (score.size == verdict.size || !score.is_searched()) continue;
+    table.row({"at " + exercises::to_string(score.size), grouped(score.cycles.get_str()),
+               score.order ? grouped(score.order->cycles.get_str()) : "",
+               exercises::proven_text(score), grouped(score.proof->floor_cycles.get_str())});
+  }
+  return table.empty() ? "" : "\n" + table.to_string(terminal);
+}
+
+/// The lines with avoidable loads, those with most of them first.
+std::string load_table(const Verdict& verdict, const Terminal& terminal) {
+  std::vector<LoadLine> lines;
+  for (const LoadLine& line : verdict.loads) {
+    if (line.avoidable > 0) lines.push_back(line);
+  }
+  if (lines.empty()) return {};
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LoadLine& a, const LoadLine& b) { return a.avoidable > b.avoidable; });
+  TextTable table({{"line", Align::kRight},
+                   {"compulsory", Align::kRight},
+                   {"forced", Align::kRight},
+                   {"avoidable", Align::kRight},
+                   {"because", Align::kLeft}});
+  const std::size_t shown = std::min(lines.size(), kMostLoadLines);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LoadLine& line = lines[i];
+    table.row({std::to_string(line.line), grouped(line.compulsory.get_str()),
+               grouped(line.forced.get_str()), grouped(line.avoidable.get_str()),
+               printable(line.why)});
+  }
+  std::string text = "\n" +
+                     indented("Loads: " + exercises::loads_text(verdict) + ".", kIndent, terminal) +
+                     "\n" + table.to_string(terminal);
+  const std::size_t rest = lines.size() - shown;
+  if (rest > 0) {
+    text += "  and " + std::to_string(rest) + (rest == 1 ? " more line\n" : " more lines\n");
+  }
+  return text;
+}
+
+std::string score_text(const Verdict& verdict, const Terminal& terminal) {
+  std::string sentences;
+  for (const std::string& one : exercises::score_sentences(verdict)) {
+    sentences += indented(printable(one), kIndent, terminal);
+  }
+  return smaller_sizes(verdict, terminal) + (sentences.empty() ? "" : "\n" + sentences) +
+         load_table(verdict, terminal);
 }
 
 }  // namespace
@@ -112,6 +196,7 @@ std::string verdict_text(const Verdict& verdict, const exercises::Costs& best_ev
     text += "\n" + checks;
   }
   if (!verdict.costs.empty()) text += "\n" + cost_table(verdict, best_ever, terminal);
+  if (verdict.passed()) text += score_text(verdict, terminal);
   return text;
 }
 

@@ -14,8 +14,9 @@ namespace flashlab::cli {
 std::string outcome_text(exercises::Outcome outcome, const Terminal& terminal);
 
 /// Outcome and points, what was found with its details, the checks that did not pass, costs beside
-/// those of full marks, the solution and (where it is kept) the best ever. Lines fit the terminal,
-/// but for quoted source.
+/// those of full marks, the solution and (where it is kept) the best ever, what is proved about the
+/// best and the floor, what the program's own order allows, and which loads it could save. Lines
+/// fit the terminal, but for quoted source.
 std::string verdict_text(const exercises::Verdict& verdict, const exercises::Costs& best_ever,
                          const Terminal& terminal);
 

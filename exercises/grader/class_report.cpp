@@ -6,6 +6,20 @@
 #include "exercises/grader/reports.hpp"
 
 namespace flashlab::exercises {
+namespace {
+
+/// The largest size that was searched: sizes come smallest first.
+std::optional<ProvenSize> last_proof(const Exercise& exercise) {
+  std::optional<ProvenSize> last;
+  if (exercise.kind != Kind::kProgram || exercise.proven == nullptr) return last;
+  for (const ProvenSize& one : exercise.proven->sizes) {
+    if (one.verdict != ProofVerdict::kNotSearched) last = one;
+  }
+  if (last) last->program.clear();
+  return last;
+}
+
+}  // namespace
 
 ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResult> students,
                               Costs best_ever) {
@@ -14,9 +28,34 @@ ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResul
   report.exercise_title = exercise.title;
   report.max_points = exercise.max_points();
   report.histograms = class_histograms(students, best_ever);
+  report.proof = last_proof(exercise);
+  if (report.proof && report.proof->size != exercise.program.sizes.back()) {
+    report.proof_histogram = proof_histogram(students, *report.proof);
+  }
   report.students = std::move(students);
   report.best_ever = std::move(best_ever);
   return report;
+}
+
+const SizeScore* ClassReport::proof_score(const StudentResult& student) const {
+  if (!proof || !student.verdict->passed()) return nullptr;
+  for (const SizeScore& score : student.verdict->scores) {
+    if (score.size == proof->size) return &score;
+  }
+  return nullptr;
+}
+
+std::size_t ClassReport::with_proven_best() const {
+  return static_cast<std::size_t>(
+      std::count_if(students.begin(), students.end(), [&](const StudentResult& student) {
+        const SizeScore* score = proof_score(student);
+        return score != nullptr && score->is_best();
+      }));
+}
+
+bool ClassReport::has_load_lines() const {
+  return std::any_of(students.begin(), students.end(),
+                     [](const StudentResult& student) { return !student.verdict->loads.empty(); });
 }
 
 std::vector<std::pair<Outcome, std::size_t>> ClassReport::outcomes() const {

@@ -143,6 +143,8 @@ using Files = std::map<std::string, std::string, std::less<>>;
 
 inline constexpr std::size_t kHintLevels = 4;  // concept, place, operand, solution
 
+struct Proven;  // exercises/grader/proven.hpp
+
 struct Exercise {
   std::string id;      // the folder's name: "07_online_softmax"
   std::string folder;  // where it was read; empty: it travels inside the command
@@ -154,6 +156,9 @@ struct Exercise {
   std::vector<std::string> hints;  // kHintLevels of them
   ProgramTask program;             // kProgram
   QuestionTask questions;          // kQuestions
+  /// What proven.json says of the cheapest programs. Null: there is none, or it is out of step with
+  /// the exercise, which may be edited: nothing is said of a proof then, and `lint` complains.
+  std::shared_ptr<const Proven> proven;
   Files files;
 
   double max_points() const;

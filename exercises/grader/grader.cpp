@@ -10,6 +10,7 @@
 #include "exercises/grader/cost_score.hpp"
 #include "exercises/grader/count_keys.hpp"
 #include "exercises/grader/explain.hpp"
+#include "exercises/grader/order_cost.hpp"
 #include "exercises/grader/submission.hpp"
 
 namespace flashlab::exercises {
@@ -57,10 +58,11 @@ std::int64_t thread_milliseconds() {
 /// One submission on its way through the sizes.
 class Grading {
  public:
-  Grading(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
+  Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
           const std::vector<RepairSize>& repair_sizes, const toy::Counters& solution_counters,
           const toy::BoundProgram& solution, const toy::SourceText& text, bool explain)
-      : task_(task),
+      : exercise_(exercise),
+        task_(exercise.program),
         sizes_(sizes),
         repair_sizes_(repair_sizes),
         solution_counters_(solution_counters),
@@ -81,6 +83,9 @@ class Grading {
     for (const PreparedSize& size : sizes_) {
       last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
       if (!judge(size)) return std::move(verdict_);
+      if (&size != &sizes_.back() && is_scored(exercise_, size.sized.size)) {
+        scored_.push_back(std::move(last_));
+      }
     }
     verdict_.points = task_.points.correct;
     judge_cost();
@@ -150,6 +155,7 @@ class Grading {
       verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess_text(line)});
     }
     verdict_.costs = std::move(score.lines);
+    judge_order();
     if (!score.full || !score.accepted) {
       verdict_.outcome = score.accepted ? Outcome::kCostly : Outcome::kWrong;
       if (explain_) {
@@ -166,6 +172,16 @@ class Grading {
     verdict_.points += task_.points.cost * score.share;
   }
 
+  void judge_order() {
+    for (const Attempt& attempt : scored_) {
+      verdict_.scores.push_back(score_of(exercise_, attempt, analyse_order(task_, attempt)));
+    }
+    OrderAnalysis order = analyse_order(task_, last_);
+    verdict_.scores.push_back(score_of(exercise_, last_, order));
+    verdict_.loads = std::move(order.loads);
+    verdict_.order_unknown = std::move(order.unknown);
+  }
+
   /// "28 cycles at n = 4, full marks 25".
   std::string excess_text(const CostLine& line) const {
     const std::string size = to_string(verdict_.size);
@@ -173,6 +189,7 @@ class Grading {
            ", full marks " + line.full.get_str();
   }
 
+  const Exercise& exercise_;
   const ProgramTask& task_;
   const std::vector<PreparedSize>& sizes_;
   const std::vector<RepairSize>& repair_sizes_;
@@ -183,6 +200,7 @@ class Grading {
   const std::int64_t begun_ = thread_milliseconds();
   std::shared_ptr<const toy::Program> program_;
   Attempt last_;
+  std::vector<Attempt> scored_;  // at smaller sizes
   Verdict verdict_;
 };
 
@@ -262,7 +280,7 @@ Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   if (exercise.kind == Kind::kQuestions) return grade_answers(exercise, submission);
   Verdict verdict =
-      Grading(exercise.program, shared_->sizes, shared_->repair_sizes, shared_->solution_counters,
+      Grading(exercise, shared_->sizes, shared_->repair_sizes, shared_->solution_counters,
               shared_->solution, submission, shared_->options.explain)
           .run();
   complete_checks(exercise.program, shared_->sizes, verdict);

@@ -52,14 +52,30 @@ std::vector<HistogramBin> make_bins(const std::vector<Count>& sorted,
   return bins;
 }
 
+/// The verdict's score at a size; null: none.
+const SizeScore* score_at(const Verdict& verdict, const Size& size) {
+  for (const SizeScore& score : verdict.scores) {
+    if (score.size == size) return &score;
+  }
+  return nullptr;
+}
+
+void mark_proof(Histogram& histogram, const ProvenSize& proof) {
+  const bool is_best = proof.verdict == ProofVerdict::kOptimal;
+  histogram.marks.push_back({is_best ? "proven best" : "lower bound", proof.at_least_cycles});
+}
+
 void fill(Histogram& histogram, const CostLine& line, std::vector<Count> values,
-          const Costs& best_ever) {
+          const Costs& best_ever, const SizeScore* score) {
   std::sort(values.begin(), values.end());
   histogram.marks = {{"full marks", line.full}};
   if (line.solution > 0) histogram.marks.push_back({"solution", line.solution});
   histogram.marks.push_back({"best here", values.front()});
   if (const auto best = best_ever.find(line.key); best != best_ever.end()) {
     histogram.marks.push_back({"best ever", best->second});
+  }
+  if (line.key == "cycles" && score != nullptr && score->is_searched()) {
+    mark_proof(histogram, *score->proof);
   }
   histogram.bins = make_bins(values, histogram.marks);
 }
@@ -70,6 +86,8 @@ std::string HistogramBin::label() const {
   if (open) return low.get_str() + " or more";
   return low == high ? low.get_str() : low.get_str() + "-" + high.get_str();
 }
+
+std::string Histogram::title() const { return size.empty() ? key : key + " at " + size; }
 
 std::size_t Histogram::most_students() const {
   std::size_t most = 0;
@@ -101,10 +119,30 @@ std::vector<Histogram> class_histograms(const std::vector<StudentResult>& studen
     Histogram histogram;
     histogram.key = line.key;
     histogram.size = to_string(any->size);
-    fill(histogram, line, std::move(values[line.key]), best_ever);
+    fill(histogram, line, std::move(values[line.key]), best_ever, score_at(*any, any->size));
     all.push_back(std::move(histogram));
   }
   return all;
+}
+
+std::optional<Histogram> proof_histogram(const std::vector<StudentResult>& students,
+                                         const ProvenSize& proof) {
+  std::vector<Count> values;
+  for (const StudentResult& student : students) {
+    if (!student.verdict->passed()) continue;
+    if (const SizeScore* score = score_at(*student.verdict, proof.size)) {
+      values.push_back(score->cycles);
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  Histogram histogram;
+  histogram.key = "cycles";
+  histogram.size = to_string(proof.size);
+  histogram.marks = {{"best here", values.front()}};
+  mark_proof(histogram, proof);
+  histogram.bins = make_bins(values, histogram.marks);
+  return histogram;
 }
 
 }  // namespace flashlab::exercises

@@ -54,6 +54,7 @@ class Linter {
     for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
     check_hints();
     check_files();
+    check_proven();
     return std::move(problems_);
   }
 
@@ -137,7 +138,7 @@ class Linter {
     std::set<std::string> known = {"exercise.toml", "problem.md", "hints.md"};
     const ProgramTask& task = exercise_->program;
     for (const WrongSubmission& wrong : task.wrong) known.insert(wrong.file);
-    if (is_program()) known.insert({"solution.toy", "starter.toy"});
+    if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
     for (const auto& program : {task.reference, task.inputs.derive}) {
       if (program != nullptr) known.insert(program->source->name());
     }
@@ -148,6 +149,14 @@ class Linter {
           wrong ? "a [[wrong]] with file = \"" + printable(entry.first) + "\", or no such file"
                 : "no such file, or its name as reference, derive or [[wrong]] file");
     }
+  }
+
+  void check_proven() {
+    if (!is_program() || !exercise_->files.contains("proven.json")) return;
+    if (exercise_->proven != nullptr) return;
+    add("proven.json", "what was proved is out of step with the exercise",
+        "a proof about the exercise as it is: run `flashlab exercises prove " + exercise_->id +
+            "`");
   }
 
   std::shared_ptr<const Exercise> exercise_;

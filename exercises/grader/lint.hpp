@@ -17,7 +17,8 @@ struct LintProblem {
 
 /// Everything: the folder cannot be read (format() of its errors), the solution does not earn full
 /// marks, the starter passes (the demonstration's must), a wrong submission passes or is not
-/// explained as exercise.toml says, a file that nothing refers to, a hint that repeats another, …
+/// explained as exercise.toml says, a file that nothing refers to, a hint that repeats another,
+/// proofs about what the exercise was before it was edited, …
 /// Empty: nothing is wrong.
 std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options = {},
                               const Files& measurements = committed_measurements());

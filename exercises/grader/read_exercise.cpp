@@ -4,12 +4,14 @@
 
 #include "exercises/grader/exercise.hpp"
 #include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/proven.hpp"
 #include "exercises/grader/read_parts.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
 constexpr const char* kTomlFile = "exercise.toml";
+constexpr const char* kProvenFile = "proven.json";
 constexpr std::size_t kMostQuestions = 100;
 constexpr std::size_t kMostBytes = 1 << 20;
 constexpr std::size_t kLongestTitle = 100;
@@ -55,6 +57,18 @@ void read_problem(const Files& files, Exercise& exercise, std::vector<ReadError>
              file == files.end() ? "there is no problem.md" : "the file is empty",
              "what the learner reads first");
   }
+}
+
+/// Last: whether it is in step is known only when the task has been read without an error.
+void read_proven(const Files& files, Exercise& exercise, std::vector<ReadError>& errors) {
+  const auto file = files.find(kProvenFile);
+  if (file == files.end() || exercise.kind != Kind::kProgram) return;
+  auto proven = parse_proven(file->second);
+  for (const toy::Diagnostic& diagnostic : proven.diagnostics) {
+    errors.push_back({kProvenFile, diagnostic});
+  }
+  if (!errors.empty() || !proven->in_step_with(exercise.program)) return;
+  exercise.proven = std::make_shared<const Proven>(std::move(*proven));
 }
 
 void read_task(TomlTable& top, PartReader& parts) {
@@ -109,6 +123,7 @@ ReadResult read_exercise(const std::string& id, Files files, const std::string& 
   read_problem(files, exercise, result.errors);
   read_hints(files, exercise, result.errors);
   if (parsed) parts.fill_texts(*parsed);
+  read_proven(files, exercise, result.errors);
   exercise.files = std::move(files);
   if (result.errors.empty()) result.exercise = std::move(exercise);
   return result;

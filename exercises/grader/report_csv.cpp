@@ -1,4 +1,5 @@
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -28,18 +29,41 @@ std::string cost_cell(const Verdict& verdict, const std::string& key) {
   return {};
 }
 
+/// What the order allows, and the loads that it could save; where it is not known, nothing.
+void write_order_cells(std::ostream& out, const Verdict& verdict) {
+  const bool is_known = !verdict.scores.empty() && verdict.scores.back().order;
+  out << ',';
+  if (is_known) out << verdict.scores.back().order->cycles;
+  out << ',';
+  if (is_known) out << avoidable_loads(verdict);
+}
+
+void write_proof_cells(std::ostream& out, const SizeScore* score) {
+  const std::optional<Distance> distance = score == nullptr ? std::nullopt : distance_of(*score);
+  out << ',';
+  if (score != nullptr) out << score->cycles;
+  out << ',';
+  if (distance) out << distance->least;
+  out << ',';
+  if (distance) out << distance->most;
+}
+
 }  // namespace
 
 void write_csv(std::ostream& out, const ClassReport& report) {
   const std::vector<std::string> counters = counters_of(report);
   out << "name,outcome,points,max_points";
   for (const std::string& key : counters) out << ',' << cell(key);
+  if (report.has_load_lines()) out << ",order_cycles,avoidable_loads";
+  if (report.proof) out << ",cycles_in_proof,above_best_at_least,above_best_at_most";
   out << ",line,finding" << kLineEnd;
   for (const StudentResult& student : report.students) {
     const Verdict& verdict = *student.verdict;
     out << cell(student.name) << ',' << outcome_key(verdict.outcome) << ','
         << points_text(verdict.points) << ',' << points_text(verdict.max_points);
     for (const std::string& key : counters) out << ',' << cost_cell(verdict, key);
+    if (report.has_load_lines()) write_order_cells(out, verdict);
+    if (report.proof) write_proof_cells(out, report.proof_score(student));
     const Finding first = verdict.findings.empty() ? Finding{} : verdict.findings.front();
     out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ',' << cell(first.what)
         << kLineEnd;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_text.hpp"
 #include "toymachine/sha256.hpp"
 
 namespace flashlab::exercises {
@@ -21,10 +22,17 @@ std::string findings_text(const Verdict& verdict) {
 }
 
 std::string costs_text(const Verdict& verdict) {
+  const std::string size = verdict.size.empty() ? "" : ", " + to_string(verdict.size);
   std::string text;
   for (const CostLine& line : verdict.costs) {
     text += line.key + ": " + line.value.get_str() + " (full marks at " + line.full.get_str() +
-            ", " + to_string(verdict.size) + ")\n";
+            size + ")\n";
+  }
+  for (const std::string& one : score_sentences(verdict)) text += one + "\n";
+  for (const LoadLine& line : verdict.loads) {
+    if (line.avoidable == 0) continue;
+    text += "line " + std::to_string(line.line) + ": " + line.avoidable.get_str() +
+            (line.avoidable == 1 ? " avoidable load; " : " avoidable loads; ") + line.why + "\n";
   }
   return text;
 }

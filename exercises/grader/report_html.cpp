@@ -4,6 +4,7 @@
 
 #include "exercises/grader/markup.hpp"
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_text.hpp"
 #include "report_page_files.hpp"
 #include "toymachine/sha256.hpp"
 
@@ -38,6 +39,16 @@ void write_facts(std::ostream& out, const ClassReport& report) {
   out << markup_text(report.exercise_id) << " · " << report.students.size() << " submissions, "
       << report.passed() << " right · mean " << points_text(report.mean_points()) << " of "
       << points_text(report.max_points) << " points";
+  if (!report.proof) return;
+  const ProvenSize& proof = *report.proof;
+  const std::string size = proof.size.empty() ? "" : " at " + to_string(proof.size);
+  if (proof.verdict == ProofVerdict::kOptimal) {
+    out << " · " << report.with_proven_best() << " with the proven best, " << proof.at_most_cycles
+        << " cycles" << markup_text(size);
+  } else {
+    out << " · the best is between " << proof.at_least_cycles << " and " << proof.at_most_cycles
+        << " cycles" << markup_text(size);
+  }
 }
 
 void write_outcomes(std::ostream& out, const ClassReport& report) {
@@ -55,7 +66,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 /// Where the parts of a histogram's drawing are, in its own units.
 struct Drawing {
-  static constexpr std::size_t kWidth = 640, kRow = 22, kBarLeft = 130, kBarWidth = 280;
+  static constexpr std::size_t kWidth = 720, kRow = 22, kBarLeft = 130, kBarWidth = 220;
   static constexpr std::size_t kTextRise = 6, kBarInset = 3, kTextGap = 8;
 };
 
@@ -79,7 +90,7 @@ void write_bin(std::ostream& out, const Histogram& histogram, std::size_t row) {
 
 void write_histogram(std::ostream& out, const Histogram& histogram) {
   const std::size_t height = histogram.bins.size() * Drawing::kRow;
-  const std::string title = markup_text(histogram.key + " at " + histogram.size);
+  const std::string title = markup_text(histogram.title());
   out << "<section>\n  <h2>" << title << "</h2>\n  <svg viewBox=\"0 0 " << Drawing::kWidth << ' '
       << height << "\" role=\"img\" aria-label=\"Students by " << title << "\">\n";
   for (std::size_t row = 0; row < histogram.bins.size(); ++row) write_bin(out, histogram, row);
@@ -98,27 +109,63 @@ void write_columns(std::ostream& out, const ClassReport& report) {
   for (const std::string& key : counters_of(report)) {
     out << "<th scope=\"col\" class=\"number\">" << markup_text(key) << "</th>";
   }
+  if (report.proof) {
+    const std::string size =
+        report.proof->size.empty() ? "" : " at " + to_string(report.proof->size);
+    out << "<th scope=\"col\" class=\"number\" title=\"cycles above the proven best\">above best"
+        << markup_text(size) << "</th>";
+  }
   out << "<th scope=\"col\">what was found</th>";
 }
 
+/// Findings, then what a right program's order allows.
+std::vector<std::string> lines_of(const Verdict& verdict) {
+  std::vector<std::string> all;
+  for (const Finding& finding : verdict.findings) {
+    const std::vector<std::string> lines = finding_lines(finding);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  if (!verdict.passed()) return all;
+  for (const std::string& one : score_sentences(verdict)) all.push_back(one);
+  for (const LoadLine& line : verdict.loads) {
+    if (line.avoidable == 0) continue;
+    all.push_back("line " + std::to_string(line.line) + ", avoidable loads " +
+                  line.avoidable.get_str() + ": " + line.why);
+  }
+  return all;
+}
+
 void write_findings(std::ostream& out, const Verdict& verdict) {
-  if (verdict.findings.empty()) return;
-  const std::vector<std::string> first = finding_lines(verdict.findings.front());
-  if (verdict.findings.size() == 1 && first.size() == 1) {
-    out << markup_text(first.front());
+  const std::vector<std::string> lines = lines_of(verdict);
+  if (lines.empty()) return;
+  if (lines.size() == 1) {
+    out << markup_text(lines.front());
     return;
   }
-  out << "<details><summary>" << markup_text(first.front()) << "</summary><pre>";
-  for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
-    const std::vector<std::string> lines = finding_lines(verdict.findings[i]);
-    for (std::size_t j = i == 0 ? 1 : 0; j < lines.size(); ++j)
-      out << markup_text(lines[j]) << '\n';
-  }
+  const bool is_found = !verdict.findings.empty();  // else: all there is to say is about scores
+  out << "<details><summary>"
+      << (is_found ? markup_text(lines.front()) : std::string("what the order allows"))
+      << "</summary><pre>";
+  for (std::size_t i = is_found ? 1 : 0; i < lines.size(); ++i)
+    out << markup_text(lines[i]) << '\n';
   out << "</pre></details>";
 }
 
-void write_student(std::ostream& out, const std::vector<std::string>& counters,
-                   const StudentResult& student) {
+/// Sorted by the least distance; what is right but not counted there comes last.
+void write_distance(std::ostream& out, const SizeScore* score) {
+  const std::optional<Distance> distance = score == nullptr ? std::nullopt : distance_of(*score);
+  out << "<td class=\"number\"";
+  if (!distance) {
+    out << "></td>";
+    return;
+  }
+  out << " data-value=\"" << distance->least << "\">";
+  const bool is_best = score->is_best();
+  out << (is_best ? "<span class=\"good\">✓ 0</span>" : markup_text(distance->text())) << "</td>";
+}
+
+void write_student(std::ostream& out, const ClassReport& report,
+                   const std::vector<std::string>& counters, const StudentResult& student) {
   const Verdict& verdict = *student.verdict;
   out << "<tr><th scope=\"row\">" << markup_text(student.name)
       << "</th><td class=\"outcome\" data-value=\"" << static_cast<int>(verdict.outcome) << "\">"
@@ -130,6 +177,7 @@ void write_student(std::ostream& out, const std::vector<std::string>& counters,
     out << "<td class=\"number\">" << (line == verdict.costs.end() ? "" : line->value.get_str())
         << "</td>";
   }
+  if (report.proof) write_distance(out, report.proof_score(student));
   out << "<td class=\"findings\">";
   write_findings(out, verdict);
   out << "</td></tr>\n";
@@ -149,12 +197,13 @@ Writers writers_for(const ClassReport& report) {
           {"histograms",
            [&](std::ostream& out) {
              for (const Histogram& histogram : report.histograms) write_histogram(out, histogram);
+             if (report.proof_histogram) write_histogram(out, *report.proof_histogram);
            }},
           {"columns", [&](std::ostream& out) { write_columns(out, report); }},
           {"students", [&](std::ostream& out) {
              const std::vector<std::string> counters = counters_of(report);
              for (const StudentResult& student : report.students)
-               write_student(out, counters, student);
+               write_student(out, report, counters, student);
            }}};
 }
 

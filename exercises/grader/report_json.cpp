@@ -1,33 +1,21 @@
 #include <nlohmann/json.hpp>
 
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_json.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
-
-/// A number where every reader of JSON keeps it exactly.
-json count_json(const toy::Count& count) {
-  static const toy::Count kLargest = toy::Count(1) << 53;
-  if (count > kLargest) return count.get_str();
-  return count.get_ui();
-}
-
-json size_json(const Size& size) {
-  json all = json::object();
-  for (const auto& [name, value] : size) all[name] = value;
-  return all;
-}
+constexpr int kVersion = 2;  // 1 had no scores, load_lines and proof
 
 json costs_json(const Verdict& verdict) {
   json all = json::object();
   for (const CostLine& line : verdict.costs) {
-    all[line.key] = {{"value", count_json(line.value)},
-                     {"full", count_json(line.full)},
-                     {"solution", count_json(line.solution)}};
+    all[line.key] = {{"value", exact_json(line.value)},
+                     {"full", exact_json(line.full)},
+                     {"solution", exact_json(line.solution)}};
   }
   return all;
 }
@@ -49,7 +37,7 @@ json findings_json(const Verdict& verdict) {
   for (const Finding& finding : verdict.findings) {
     json one = {{"what", finding.what}};
     if (finding.line > 0) one["line"] = finding.line;
-    if (finding.step > 0) one["step"] = count_json(toy::Count(finding.step));
+    if (finding.step > 0) one["step"] = exact_json(toy::Count(finding.step));
     if (!finding.inputs.empty()) one["inputs"] = finding.inputs;
     one["details"] = finding.details;
     all.push_back(std::move(one));
@@ -67,7 +55,10 @@ json student_json(const StudentResult& student) {
               {"checks", checks_json(verdict)},
               {"findings", findings_json(verdict)},
               {"costs", costs_json(verdict)},
-              {"size", size_json(verdict.size)}};
+              {"size", size_json(verdict.size)},
+              {"scores", scores_json(verdict)},
+              {"load_lines", load_lines_json(verdict)}};
+  if (!verdict.order_unknown.empty()) one["order_unknown"] = verdict.order_unknown;
   if (!student.notes.empty()) one["notes"] = student.notes;
   return one;
 }
@@ -75,15 +66,28 @@ json student_json(const StudentResult& student) {
 json histogram_json(const Histogram& histogram) {
   json bins = json::array(), marks = json::array();
   for (const HistogramBin& bin : histogram.bins) {
-    bins.push_back({{"low", count_json(bin.low)},
-                    {"high", count_json(bin.high)},
+    bins.push_back({{"low", exact_json(bin.low)},
+                    {"high", exact_json(bin.high)},
                     {"open", bin.open},
                     {"students", bin.students}});
   }
   for (const HistogramMark& mark : histogram.marks) {
-    marks.push_back({{"name", mark.name}, {"value", count_json(mark.value)}});
+    marks.push_back({{"name", mark.name}, {"value", exact_json(mark.value)}});
   }
   return {{"counter", histogram.key}, {"size", histogram.size}, {"bins", bins}, {"marks", marks}};
+}
+
+/// The largest size that was searched, and how many have what is proved to be the best there.
+json proof_json(const ClassReport& report) {
+  json one = {{"size", size_json(report.proof->size)},
+              {"verdict", to_string(report.proof->verdict)},
+              {"allowed", report.proof->allowed},
+              {"floor_cycles", exact_json(report.proof->floor_cycles)},
+              {"at_least_cycles", exact_json(report.proof->at_least_cycles)},
+              {"at_most_cycles", exact_json(report.proof->at_most_cycles)},
+              {"students_with_the_best", report.with_proven_best()}};
+  if (report.proof_histogram) one["histogram"] = histogram_json(*report.proof_histogram);
+  return one;
 }
 
 json summary_json(const ClassReport& report) {
@@ -92,16 +96,18 @@ json summary_json(const ClassReport& report) {
     outcomes[std::string(outcome_key(outcome))] = students;
   }
   json best = json::object();
-  for (const auto& [key, value] : report.best_ever) best[key] = count_json(value);
+  for (const auto& [key, value] : report.best_ever) best[key] = exact_json(value);
   json histograms = json::array();
   for (const Histogram& one : report.histograms) histograms.push_back(histogram_json(one));
-  return {{"students", report.students.size()},
-          {"passed", report.passed()},
-          {"outcomes", outcomes},
-          {"mean_points", report.mean_points()},
-          {"max_points", report.max_points},
-          {"best_ever", best},
-          {"histograms", histograms}};
+  json summary = {{"students", report.students.size()},
+                  {"passed", report.passed()},
+                  {"outcomes", outcomes},
+                  {"mean_points", report.mean_points()},
+                  {"max_points", report.max_points},
+                  {"best_ever", best},
+                  {"histograms", histograms}};
+  if (report.proof) summary["proof"] = proof_json(report);
+  return summary;
 }
 
 std::string dumped(const json& value) {

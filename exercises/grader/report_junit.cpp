@@ -2,6 +2,7 @@
 
 #include "exercises/grader/markup.hpp"
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_text.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -77,6 +78,30 @@ void write_property(std::ostream& out, const std::string& name, const std::strin
       << "\"/>\n";
 }
 
+/// What is proved at the largest size that was searched, and what the order allows.
+void write_score_properties(std::ostream& out, const ClassReport& report,
+                            const StudentResult& student) {
+  const Verdict& verdict = *student.verdict;
+  if (verdict.passed() && !verdict.scores.empty() && verdict.scores.back().order) {
+    write_property(out, "order_cycles", verdict.scores.back().order->cycles.get_str());
+    write_property(out, "avoidable_loads", avoidable_loads(verdict).get_str());
+  }
+  if (const SizeScore* score = report.proof_score(student)) {
+    write_property(out, "proven_best", proven_text(*score));
+    if (const auto distance = distance_of(*score)) {
+      write_property(out, "above_proven_best", distance->text());
+    }
+  }
+}
+
+void write_sentences(std::ostream& out, const Verdict& verdict) {
+  const std::vector<std::string> sentences = score_sentences(verdict);
+  if (!verdict.passed() || sentences.empty()) return;
+  out << "    <system-out>";
+  for (const std::string& one : sentences) out << markup_text(one) << "\n";
+  out << "</system-out>\n";
+}
+
 void write_suite(std::ostream& out, const ClassReport& report, const StudentResult& student) {
   const Verdict& verdict = *student.verdict;
   const std::vector<TestCase> cases = cases_of(verdict);
@@ -87,6 +112,7 @@ void write_suite(std::ostream& out, const ClassReport& report, const StudentResu
   write_property(out, "points", points_text(verdict.points));
   write_property(out, "max_points", points_text(verdict.max_points));
   for (const CostLine& line : verdict.costs) write_property(out, line.key, line.value.get_str());
+  write_score_properties(out, report, student);
   out << "    </properties>\n";
   for (const TestCase& one : cases) {
     out << "    <testcase classname=\"" << markup_text(report.exercise_id + "." + student.name)
@@ -99,6 +125,7 @@ void write_suite(std::ostream& out, const ClassReport& report, const StudentResu
         << "\" message=\"" << markup_text(one.message) << "\">" << markup_text(one.text) << "</"
         << one.problem << ">\n    </testcase>\n";
   }
+  write_sentences(out, verdict);
   out << "  </testsuite>\n";
 }
 

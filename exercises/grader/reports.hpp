@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -21,6 +22,15 @@ struct ClassReport {
   std::vector<StudentResult> students;
   Costs best_ever;  // empty: not kept
   std::vector<Histogram> histograms;
+  /// What is proved at the largest size that was searched, without its program; nothing: no size.
+  std::optional<ProvenSize> proof;
+  std::optional<Histogram> proof_histogram;  // of cycles there, where `histograms` has another size
+
+  /// The student's score at the proof's size; null: none.
+  const SizeScore* proof_score(const StudentResult& student) const;
+  std::size_t with_proven_best() const;
+  /// How many of the right programs' loads could be saved is known.
+  bool has_load_lines() const;
 
   /// How many came to each outcome; all outcomes are there, from best to worst.
   std::vector<std::pair<Outcome, std::size_t>> outcomes() const;
@@ -43,11 +53,13 @@ std::vector<std::string> finding_lines(const Finding& finding);
 /// "line 7, step 12, n = 2, random inputs"; empty when nothing is known.
 std::string finding_place(const Finding& finding);
 
-/// {"format": "flashlab-grades", "version": 1, …}. Counts above 2^53 are strings.
+/// {"format": "flashlab-grades", "version": 2, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
-/// RFC 4180, a header line, CRLF. A cell that a spreadsheet would compute (it begins with = + - @,
-/// a tab or a line end) begins with an apostrophe instead.
+/// RFC 4180, a header line, CRLF. After the counters: order_cycles (what the order of operations
+/// allows) and avoidable_loads; at the largest size with a searched proof, cycles_in_proof and how
+/// far they are above the best, at least and at most. A cell that a spreadsheet would compute (it
+/// begins with = + - @, a tab or a line end) begins with an apostrophe instead.
 void write_csv(std::ostream& out, const ClassReport& report);
 
 /// JUnit XML: a test suite a student, a test case a check.

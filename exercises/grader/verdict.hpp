@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "exercises/grader/exercise.hpp"
+#include "exercises/grader/proven.hpp"
 #include "toymachine/counters.hpp"
 
 namespace flashlab::exercises {
@@ -56,6 +58,41 @@ struct CostLine {
   toy::Count solution;  // the exercise's own
 };
 
+/// Loads of one line of the program, over all its executions.
+struct LoadLine {
+  std::uint32_t line = 0;
+  toy::Count compulsory;  // first loads of what the order of operations needs
+  toy::Count forced;      // that the best schedule of that order makes, too
+  toy::Count avoidable;   // that it does not make
+  std::string why;        // the first avoidable one could have been saved; empty: there is none
+};
+
+/// What the submission's own order of operations and stores would cost with its loads placed as
+/// well as can be (optimal/load_schedule.hpp), at one size.
+struct OrderCost {
+  toy::Count cycles;         // with its operations and stores, and the best loads
+  toy::Count loads;          // of that schedule
+  toy::Count copy_cycles;    // the submission's copies: written out, a program needs none
+  toy::Count unused_cycles;  // what it computes and stores though no output depends on it
+};
+
+/// A size at which something is proved, or the one that costs are counted at.
+struct SizeScore {
+  Size size;
+  toy::Count cycles, loads;         // the submission's
+  std::optional<OrderCost> order;   // nothing: Verdict::order_unknown says why
+  std::optional<ProvenSize> proof;  // without its program: nothing here gives a solution away
+
+  /// Something is proved beyond the floor.
+  bool is_searched() const { return proof && proof->verdict != ProofVerdict::kNotSearched; }
+  /// The submission costs as little as any program can, which is proved.
+  bool is_best() const {
+    return proof && proof->verdict == ProofVerdict::kOptimal && cycles == proof->at_most_cycles;
+  }
+  /// It costs less: it is none of the programs that the proof is about (ProvenSize::allowed).
+  bool is_beyond_proof() const { return is_searched() && cycles < proof->at_least_cycles; }
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kUnreadable;
   double points = 0, max_points = 0;
@@ -63,6 +100,9 @@ struct Verdict {
   std::vector<Finding> findings;  // the most important first; may be empty
   std::vector<CostLine> costs;    // right results only
   Size size;                      // that the costs were counted at
+  std::vector<SizeScore> scores;  // right programs only; smallest size first, the last is `size`
+  std::vector<LoadLine> loads;    // lines that load, at `size`, in the program's order
+  std::string order_unknown;      // why the order's own best cost is not known; may be empty
 
   bool passed() const { return passes(outcome); }
 };

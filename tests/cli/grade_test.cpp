@@ -1,5 +1,7 @@
 // flashlab grade: requests, exit codes, files, the same bytes whatever the number of threads.
+#include "exercises/grader/reports.hpp"
 #include "tests/cli/command.hpp"
+#include "tests/exercises/proven_exercise.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -23,6 +25,27 @@ class GradedClass : public Workplace {
 
   Outcome grade(const std::string& arguments, const std::string& exercise = "91") const {
     return shell("flashlab grade " + exercise + " --exercises ex " + arguments);
+  }
+};
+
+/// The product with 3 registers as exercise 93, for which 25 cycles are proved to be best (or no
+/// less than 22); a student who has them, and one whose program repeats a load.
+class ProvenClass : public Workplace {
+ public:
+  explicit ProvenClass(const Bounds& bounds) {
+    const auto files = with_proof("03_full_product", {bounds});
+    for (const auto& [name, text] : files) {
+      fs::create_directories(path("ex/93_product/" + name).parent_path());
+      write("ex/93_product/" + name, text);
+    }
+    fs::create_directory(path("class"));
+    std::string text = files.at("solution.toy");
+    write("class/anna.toy", text);
+    text.insert(text.find("LOAD b[1][1], R1 "), "LOAD a[0][1], R0\n");
+    write("class/bert.toy", text);
+  }
+  Outcome run(const std::string& arguments) const {
+    return shell("export HOME=$PWD; flashlab " + arguments + " --exercises ex");
   }
 };
 
@@ -56,6 +79,74 @@ TEST_CASE("grade --all gives every student a row and the class a histogram") {
   CHECK_THAT(outcome.out, contains("4 submissions, mean 2.5 of 10 points"));
   CHECK_THAT(outcome.out, contains("Students by cycles at n = 16"));
   CHECK(widest_line(outcome.out) <= 80);
+}
+
+TEST_CASE("grade and check show the proven best beside a submission, and no program of it") {
+  const ProvenClass place({20, 25, 25});
+  for (const char* command : {"grade 93", "exercises check 93"}) {
+    const Outcome best = place.run(std::string(command) + " class/anna.toy");
+    CHECK(best.code == 0);
+    CHECK_THAT(best.out, contains("proven best") && contains("floor"));
+    CHECK_THAT(best.out, contains("25 cycles: proved to be the best there is."));
+    const Outcome more = place.run(std::string(command) + " class/bert.toy");
+    CHECK_THAT(more.out, contains("allows 25 cycles: 1 cycle lies in when"));
+    CHECK_THAT(more.out, contains("a[0][1] is in R0 already"));
+    for (const Outcome& outcome : {best, more}) {
+      CHECK(widest_line(outcome.out) <= 80);
+      CHECK_THAT(outcome.out, !contains("SPOILER"));
+    }
+  }
+  const auto json =
+      nlohmann::json::parse(place.run("exercises check 93 class/bert.toy --json").out);
+  CHECK(json["scores"][0]["order"]["cycles"] == 25);
+  CHECK(json["scores"][0]["proof"]["at_most_cycles"] == 25);
+  CHECK(json["scores"][0]["best"] == false);
+  CHECK(json["load_lines"][0]["line"] == 9);
+}
+
+TEST_CASE("bounds are shown as bounds, and are never called the best there is") {
+  const ProvenClass place({20, 22, 27});
+  const Outcome one = place.run("grade 93 class/anna.toy --width 140");
+  CHECK_THAT(one.out, contains("22 to 27") && contains("at most 3 cycles lie in the order itself"));
+  CHECK_THAT(one.out, !contains("optimal") && !contains("best there is"));
+  const Outcome all = place.run("grade 93 --all class --width 140");
+  CHECK_THAT(all.out, contains("the best is between 22 and 27 cycles") && contains("0 to 3"));
+  CHECK_THAT(all.out, contains("L lower bound 22"));
+}
+
+TEST_CASE("grade --all shows how far each student is from the proven best") {
+  const ProvenClass place({20, 25, 25});
+  const Outcome outcome = place.run("grade 93 --all class");
+  CHECK_THAT(outcome.out, contains("above best") && contains("P proven best 25"));
+  CHECK_THAT(outcome.out, contains("Students by cycles\n") && contains("Students by loads\n"));
+  CHECK_THAT(place.run("grade 93 --all class --width 140").out,
+             contains("1 with the proven best, 25 cycles\n"));
+  CHECK(widest_line(outcome.out) <= 80);
+  const auto reports = [&](const std::string& jobs) {
+    const std::string flags = " --json j --csv c --junit u --html h --gradescope g --quiet --jobs ";
+    CHECK(place.run("grade 93 --all class" + flags + jobs).code == 0);
+    return place.read("j") + place.read("c") + place.read("u") + place.read("h") +
+           place.read("g/anna.json") + place.read("g/bert.json");
+  };
+  const std::string alone = reports("1");
+  CHECK_THAT(alone, contains("above_best_at_least") && contains("above_proven_best"));
+  CHECK(alone == reports("3"));
+}
+
+TEST_CASE("a proof that is out of step says nothing, and one that is broken is an error") {
+  const ProvenClass place({20, 25, 25});
+  place.write("ex/93_product/starter.toy", place.read("ex/93_product/starter.toy") + "; edited\n");
+  CHECK_THAT(place.run("grade 93 class/anna.toy").out, contains("proven best"));
+  place.write("ex/93_product/solution.toy", place.read("ex/93_product/solution.toy") + "; edit\n");
+  const Outcome stale = place.run("grade 93 class/anna.toy");
+  CHECK(stale.code == 0);
+  CHECK_THAT(stale.out, !contains("proven best"));
+  CHECK_THAT(place.run("exercises lint 93").out + place.run("exercises lint 93").err,
+             contains("out of step") && contains("flashlab exercises prove 93_product"));
+  place.write("ex/93_product/proven.json", "{");
+  const Outcome broken = place.run("grade 93 class/anna.toy");
+  CHECK(broken.code == 2);
+  CHECK_THAT(broken.err, contains("proven.json:1:2: error"));
 }
 
 TEST_CASE("grade exits 0 whatever the verdicts, and 1 with --fail-on-wrong") {
