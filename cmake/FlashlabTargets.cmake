@@ -13,8 +13,3 @@ if(FLASHLAB_WERROR)
   target_compile_options(flashlab_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
-if(FLASHLAB_BUILD_FUZZERS)  # everything is instrumented, so that coverage can guide the fuzzer
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
-endif()

@@ -43,13 +43,7 @@ bool near(double a, double b) {
 }  // namespace
 
 ValueSet::Point ValueSet::evaluated(const toy::NormalForm& form) const {
-  Point result;
-  for (std::size_t point = 0; point < kNumPoints; ++point) {
-    result.push_back(toy::value_at(form, [point](const auto& array, const auto& indices) {
-      return random_value(array, indices, point);
-    }));
-  }
-  return result;
+  return toy::values_at(form, kNumPoints, random_value);
 }
 
 int ValueSet::find(const Point& point) const {

@@ -262,59 +262,91 @@ double numeric_effect(std::size_t row, std::span<const double> operands) {
 
 namespace {
 
+/// A sum's, a factor's or a node's value at each point.
+using Points = std::vector<double>;
+
 /// Values of the nodes that were met already.
 class Evaluation {
  public:
-  explicit Evaluation(const CellValue& cell) : cell_(cell) {}
+  Evaluation(std::size_t num_points, const CellValueAt& cell)
+      : num_points_(num_points), cell_(cell) {}
 
-  double operator()(const FormNode* node) {
-    if (node->minus_infinity) return -std::numeric_limits<double>::infinity();
+  const Points& operator()(const FormNode* node) {
     const auto found = done_.find(node);
     if (found != done_.end()) return found->second;
-    double result = sum(node->numerator);
-    if (!node->denominator.empty()) result /= sum(node->denominator);
-    done_.emplace(node, result);
-    return result;
+    return done_.emplace(node, fresh(node)).first->second;
   }
 
  private:
-  double sum(const FormSum& terms) {
-    double result = 0;
-    for (const FormTerm& term : terms) {
-      double product = term.number.value().get_d();
-      for (const auto& [atom, power] : term.monomial->powers)
-        product *= std::pow(value(*atom), power);
-      if (term.monomial->exponent != nullptr) product *= std::exp((*this)(term.monomial->exponent));
-      result += product;
+  Points fresh(const FormNode* node) {
+    if (node->minus_infinity) return Points(num_points_, -std::numeric_limits<double>::infinity());
+    Points result = sum(node->numerator);
+    if (!node->denominator.empty()) {
+      const Points divisor = sum(node->denominator);
+      for (std::size_t p = 0; p < num_points_; ++p) result[p] /= divisor[p];
     }
     return result;
   }
 
-  double value(const FormAtom& atom) {
+  Points sum(const FormSum& terms) {
+    Points result(num_points_, 0), product;
+    for (const FormTerm& term : terms) {
+      product.assign(num_points_, term.number.value().get_d());
+      for (const auto& [atom, power] : term.monomial->powers) {
+        const Points factor = value(*atom);
+        for (std::size_t p = 0; p < num_points_; ++p) {
+          product[p] *= power == 1 ? factor[p] : std::pow(factor[p], power);
+        }
+      }
+      if (term.monomial->exponent != nullptr) {
+        const Points& exponent = (*this)(term.monomial->exponent);
+        for (std::size_t p = 0; p < num_points_; ++p) product[p] *= std::exp(exponent[p]);
+      }
+      for (std::size_t p = 0; p < num_points_; ++p) result[p] += product[p];
+    }
+    return result;
+  }
+
+  Points value(const FormAtom& atom) {
+    Points result(num_points_, kNotANumber);
     switch (atom.kind) {
       case FormAtom::Kind::kInput:
-        return cell_(atom.name, atom.indices);
+        for (std::size_t p = 0; p < num_points_; ++p) result[p] = cell_(atom.name, atom.indices, p);
+        break;
       case FormAtom::Kind::kLogarithm:
-        return std::log((*this)(atom.args[0]));
-      case FormAtom::Kind::kMaximum: {
-        double result = (*this)(atom.args[0]);
-        for (const FormNode* arg : atom.args) result = std::fmax(result, (*this)(arg));
-        return result;
-      }
+        result = (*this)(atom.args[0]);
+        for (double& x : result) x = std::log(x);
+        break;
+      case FormAtom::Kind::kMaximum:
+        result = (*this)(atom.args[0]);
+        for (const FormNode* arg : atom.args) {
+          const Points& other = (*this)(arg);
+          for (std::size_t p = 0; p < num_points_; ++p) result[p] = std::fmax(result[p], other[p]);
+        }
+        break;
       case FormAtom::Kind::kUndefined:
         break;
     }
-    return kNotANumber;
+    return result;
   }
 
-  const CellValue& cell_;
-  std::unordered_map<const FormNode*, double> done_;
+  std::size_t num_points_;
+  const CellValueAt& cell_;
+  std::unordered_map<const FormNode*, Points> done_;
 };
 
 }  // namespace
 
+std::vector<double> values_at(const NormalForm& form, std::size_t num_points,
+                              const CellValueAt& cell) {
+  if (!form.is_written()) return Points(num_points, kNotANumber);
+  return Evaluation(num_points, cell)(form.node());
+}
+
 double value_at(const NormalForm& form, const CellValue& cell) {
-  return form.is_written() ? Evaluation(cell)(form.node()) : kNotANumber;
+  return values_at(form, 1, [&cell](const std::string& array, const auto& indices, std::size_t) {
+    return cell(array, indices);
+  })[0];
 }
 
 }  // namespace flashlab::toy

@@ -90,4 +90,10 @@ using CellValue =
     std::function<double(const std::string& array, const std::vector<std::int64_t>& indices)>;
 double value_at(const NormalForm& form, const CellValue& cell);
 
+/// The same at points 0 to num_points - 1: many at once cost little more than one.
+using CellValueAt = std::function<double(
+    const std::string& array, const std::vector<std::int64_t>& indices, std::size_t point)>;
+std::vector<double> values_at(const NormalForm& form, std::size_t num_points,
+                              const CellValueAt& cell);
+
 }  // namespace flashlab::toy

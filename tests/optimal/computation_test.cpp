@@ -346,6 +346,14 @@ TEST_CASE("forms made by hand are those that a program makes, and come apart int
     return indices[0] == 0 ? 1.0 : 3.0;
   };
   CHECK(std::abs(toy::value_at(share, at) - 1 / (1 + std::exp(2.0))) < 1e-15);
+  const auto moved = [&at](const std::string& array, const auto& indices, std::size_t point) {
+    return at(array, indices) * static_cast<double>(point);
+  };
+  const std::vector<double> many = toy::values_at(share, 3, moved);
+  REQUIRE(many.size() == 3);
+  CHECK(many[0] == 0.5);
+  CHECK(many[1] == toy::value_at(share, at));
+  CHECK(std::abs(many[2] - 1 / (1 + std::exp(4.0))) < 1e-15);
   CHECK(forms.parts(share).denominator.is_written());
   CHECK(forms.function(top)->kind == toy::FormFunction::Kind::kMaximum);
   CHECK(forms.function(top)->args.size() == 2);
