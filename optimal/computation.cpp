@@ -69,8 +69,8 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"sum", "elements", 2, 8, vector_sum},
     {"max", "elements", 2, 8, vector_maximum},
-    {"softmax", "elements", 2, 4, [](int n) { return safe_softmax(n); }},
-    {"online", "elements", 2, 4, online_statistics},
+    {"softmax", "elements", 2, 5, [](int n) { return safe_softmax(n); }},
+    {"online", "elements", 2, 5, online_statistics},
     {"attention", "keys", 1, 3, [](int n) { return one_query_attention(n); }},
     {"merge", "columns of num", 1, 4, merged_states},
 };

@@ -7,40 +7,67 @@ namespace flashlab::optimal::detail {
 namespace {
 
 struct Promise {
-  std::int64_t cost_at_least;
-  int work_left;
-  NodeId id;
+  std::int64_t cost_at_least = 0;
+  int work_left = 0;
+  NodeId id = kNoNode;
 };
+
+/// Of the states that the first bound likes best, so many times the width are seen by the second.
+constexpr std::size_t kLookedAt = 10;
 
 template <class State>
 class Beam {
  public:
-  Beam(SearchSpace<State>& space, const SearchLimits& limits) : space_(space), limits_(limits) {}
+  Beam(SearchSpace<State>& space, const SearchLimits& limits, std::size_t width, bool looks_twice,
+       const Path<State>& known)
+      : space_(space), limits_(limits), width_(width), looks_twice_(looks_twice), best_(known) {}
 
-  std::optional<Path<State>> run() {
+  /// The best that is known then.
+  Path<State> run() {
     for (const Start<State>& start : space_.starts()) {
       reach(kNoNode, start.cost, {start.state, 0, space_.bound(start.state)});
     }
-    while (!next_.empty() && !limits_.is_over()) {
+    while (!next_.empty() && !is_over()) {
       const std::vector<NodeId> layer = most_promising();
       next_.clear();
-      for (const NodeId id : layer) expand(id);
+      for (const NodeId id : layer) {
+        if (is_over()) break;
+        expand(id);
+      }
     }
-    if (best_.cost == kUnknownCost) return std::nullopt;
     return best_;
   }
 
  private:
+  /// Most of the time is the proof's.
+  bool is_over() const {
+    return limits_.is_over() || limits_.seconds() > limits_.asked.max_seconds / 4;
+  }
+
   std::vector<NodeId> most_promising() {
-    const std::size_t width = std::min(next_.size(), limits_.asked.beam_width);
-    const auto end = next_.begin() + static_cast<std::ptrdiff_t>(width);
+    if (looks_twice_) {
+      keep_best(width_ * kLookedAt);
+      for (Promise& promise : next_) {
+        const auto& node = nodes_[promise.id];
+        const std::int64_t bound = space_.second_bound(node.state, kDeadEnd);
+        promise.cost_at_least = std::max(promise.cost_at_least, node.cost + bound);
+      }
+      std::erase_if(next_, [&](const Promise& it) { return it.cost_at_least >= best_.cost; });
+    }
+    keep_best(width_);
+    std::vector<NodeId> result;
+    for (const Promise& promise : next_) result.push_back(promise.id);
+    return result;
+  }
+
+  void keep_best(std::size_t count) {
+    count = std::min(next_.size(), count);
+    const auto end = next_.begin() + static_cast<std::ptrdiff_t>(count);
     std::partial_sort(next_.begin(), end, next_.end(), [](const Promise& a, const Promise& b) {
       if (a.cost_at_least != b.cost_at_least) return a.cost_at_least < b.cost_at_least;
       return a.work_left != b.work_left ? a.work_left < b.work_left : a.id < b.id;
     });
-    std::vector<NodeId> result;
-    for (auto promise = next_.begin(); promise != end; ++promise) result.push_back(promise->id);
-    return result;
+    next_.resize(count);
   }
 
   void expand(NodeId id) {
@@ -68,6 +95,8 @@ class Beam {
 
   SearchSpace<State>& space_;
   const SearchLimits& limits_;
+  const std::size_t width_;
+  const bool looks_twice_;
   ShardedNodes<State> nodes_;
   std::vector<Promise> next_;
   std::vector<Successor<State>> successors_;
@@ -78,7 +107,17 @@ class Beam {
 
 template <class State>
 std::optional<Path<State>> beam_search(SearchSpace<State>& space, const SearchLimits& limits) {
-  return Beam<State>(space, limits).run();
+  // A narrow one soon has some program, which spares the next one much.
+  constexpr std::size_t kWider = 5, kNarrowest = 16;
+  std::size_t width = limits.asked.beam_width;
+  while (width / kWider >= kNarrowest) width /= kWider;
+  Path<State> best;
+  for (; width <= limits.asked.beam_width; width *= kWider) {
+    const bool is_first = best.cost == kUnknownCost;
+    best = Beam<State>(space, limits, width, is_first, best).run();
+  }
+  if (best.cost == kUnknownCost) return std::nullopt;
+  return best;
 }
 
 template std::optional<Path<State>> beam_search(SearchSpace<State>&, const SearchLimits&);

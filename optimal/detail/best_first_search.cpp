@@ -66,6 +66,7 @@ class BestFirst {
     std::uint32_t cost = 0;
     NodeId from = kNoNode;
     std::int64_t bound = kBoundLater;
+    std::int64_t at_least = 0;  // what every program that comes this way costs
     bool is_goal = false;
   };
   struct Shard {
@@ -74,7 +75,7 @@ class BestFirst {
     std::vector<NodeId> taken;                             // by this round
     std::array<std::vector<Arrival>, kShards> departures;  // by shard
     // Second bounds that were computed, and those that did away with their state.
-    std::uint64_t num_refined = 0, num_refuted = 0;
+    std::uint64_t num_refined = 0, num_put_off = 0;
     std::int64_t goal_cost = kUnknownCost;  // the cheapest goal of this round
     NodeId goal = kNoNode;
   };
@@ -90,7 +91,7 @@ class BestFirst {
   void begin() {
     if (known_) upper_ = known_->cost;
     for (const Start<State>& start : space_.starts()) {
-      depart(shards_[0], {start.state, start.cost, kBoundLater}, start.cost, kNoNode, space_);
+      depart(shards_[0], {start.state, start.cost, kBoundLater}, {kNoNode, start.cost, 0}, space_);
     }
     for (unsigned number = 0; number < kShards; ++number) arrive(number, space_);
     take_goal();
@@ -103,7 +104,8 @@ class BestFirst {
     share(count, [&](std::size_t number, unsigned worker) {
       SearchSpace<State>& space = space_of(worker);
       for (const NodeId id : shards_[number].taken) {
-        if (!put_off(shards_[number], id, at_least, space)) expand(shards_[number], id, space);
+        Shard& shard = shards_[number];
+        if (!put_off(shard, id, at_least, space)) expand(shard, id, at_least, space);
       }
     });
     share(count, [&](std::size_t number, unsigned worker) {
@@ -115,12 +117,12 @@ class BestFirst {
 
   /// A second bound takes longer than expanding a state: it stays only where it saves many.
   void judge_second_bound() {
-    std::uint64_t refined = 0, refuted = 0;
+    std::uint64_t refined = 0, put_off = 0;
     for (const Shard& shard : shards_) {
       refined += shard.num_refined;
-      refuted += shard.num_refuted;
+      put_off += shard.num_put_off;
     }
-    if (refined >= kTrialOfSecondBound && 4 * refuted < refined) refines_ = false;
+    if (refined >= kTrialOfSecondBound && 8 * put_off < refined) refines_ = false;
   }
 
   void share(std::size_t count, const Workers::Task& task) {
@@ -166,8 +168,8 @@ class BestFirst {
     ++shard.num_refined;
     const std::int64_t limit = upper_ == kUnknownCost ? upper_ : upper_ - node.cost;
     const std::int64_t better = node.cost + space.second_bound(node.state, limit);
-    if (better >= upper_) ++shard.num_refuted;
     if (better <= at_least) return false;
+    ++shard.num_put_off;
     if (better < upper_) {
       node.is_expanded = 0;
       shard.open[better].push_back(id);
@@ -176,20 +178,28 @@ class BestFirst {
     return true;
   }
 
-  void expand(Shard& shard, NodeId id, SearchSpace<State>& space) {
+  /// What the bounds said of a state holds for those that come after it, whatever they say there
+  /// (pathmax: Mero 1984, A heuristic search algorithm with modifiable estimate).
+  void expand(Shard& shard, NodeId id, std::int64_t at_least, SearchSpace<State>& space) {
     thread_local std::vector<Successor<State>> successors;
     const auto& node = nodes_[id];
     space.successors(node.state, upper_ == kUnknownCost ? upper_ : upper_ - node.cost, successors);
     for (const Successor<State>& successor : successors) {
-      depart(shard, successor, node.cost + successor.cost, id, space);
+      depart(shard, successor, {id, node.cost + successor.cost, at_least}, space);
     }
   }
 
-  static void depart(Shard& shard, const Successor<State>& successor, std::uint32_t cost,
-                     NodeId from, const SearchSpace<State>& space) {
+  struct Way {
+    NodeId from = kNoNode;
+    std::uint32_t cost = 0;
+    std::int64_t at_least = 0;
+  };
+  static void depart(Shard& shard, const Successor<State>& successor, const Way& way,
+                     const SearchSpace<State>& space) {
     const std::uint64_t hash = hash_of(successor.state);
     shard.departures[NodeTable<State>::shard_of(hash)].push_back(
-        {successor.state, hash, cost, from, successor.bound, space.is_goal(successor.state)});
+        {successor.state, hash, way.cost, way.from, successor.bound, way.at_least,
+         space.is_goal(successor.state)});
   }
 
   /// Inserts all that comes to a shard.
@@ -220,8 +230,9 @@ class BestFirst {
     if (!arrival.is_goal) {
       const std::int64_t bound =
           arrival.bound == kBoundLater ? space.bound(arrival.state) : arrival.bound;
-      if (bound >= kDeadEnd || arrival.cost + bound >= upper_) return;
-      shard.open[arrival.cost + bound].push_back(id);
+      const std::int64_t at_least = std::max(arrival.cost + bound, arrival.at_least);
+      if (bound >= kDeadEnd || at_least >= upper_) return;
+      shard.open[at_least].push_back(id);
       ++shard.num_open;
     } else if (arrival.cost < shard.goal_cost) {
       shard.goal_cost = arrival.cost;
@@ -253,7 +264,7 @@ class BestFirst {
       nodes_.shard(number).save(file);
       const Shard& shard = shards_[number];
       file.value(shard.num_refined);
-      file.value(shard.num_refuted);
+      file.value(shard.num_put_off);
       file.value(std::uint64_t{shard.open.size()});
       for (const auto& [at_least, ids] : shard.open) {
         file.value(at_least);
@@ -276,7 +287,7 @@ class BestFirst {
       nodes_.shard(number).restore(file);
       Shard& shard = shards_[number];
       shard.num_refined = file.value<std::uint64_t>();
-      shard.num_refuted = file.value<std::uint64_t>();
+      shard.num_put_off = file.value<std::uint64_t>();
       for (auto buckets = file.value<std::uint64_t>(); buckets > 0; --buckets) {
         const auto at_least = file.value<std::int64_t>();
         shard.num_open += (shard.open[at_least] = file.list<NodeId>()).size();

@@ -4,15 +4,18 @@
 // in every program: a cut between what is there and the outputs. The cheapest member's cost is
 // paid in any case; it is taken from all members, so that what is counted for one cut is not
 // counted again for the next, and the next cut is looked for until the outputs cost nothing more.
-// It sees what single values do not: that four elements take three additions, whichever.
+// It sees what single values do not: that all four elements are subtracted from, whatever is.
+// Before that, what is to be joined is counted (detail/gatherings.hpp), and taken from the costs.
 // Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
 // Anyway?, section 5 (LM-cut).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "optimal/detail/gatherings.hpp"
 #include "optimal/detail/value_problem.hpp"
 
 namespace flashlab::optimal::detail {
@@ -22,9 +25,10 @@ class LandmarkCuts {
   explicit LandmarkCuts(const ValueProblem& problem);
 
   /// Never more than what remains; 0 at the goal; enough to reach `limit`, and then no more is
-  /// looked for. `stored`: bit by output. May be called by several threads at once.
+  /// looked for. `needed`: values that are made in any case, by position. `stored`: bit by output.
+  /// May be called by several threads at once.
   std::int64_t bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored,
-                     std::int64_t limit) const;
+                     std::span<const std::uint16_t> needed, std::int64_t limit) const;
 
  private:
   using Positions = std::array<std::uint16_t, 3>;
@@ -34,8 +38,26 @@ class LandmarkCuts {
     Positions operands;
     std::uint16_t result = 0;
     std::int64_t cost = 0;
+    std::size_t number = 0;  // in ways_
   };
   struct Scratch;
+  /// As Gathering, by position and by way.
+  struct PlacedGathering {
+    std::vector<Gathering::Items> items;
+    Gathering::Items all = 0;
+    std::int64_t join_cost = 0;
+    std::vector<std::uint8_t> joins;
+    std::vector<std::int64_t> bring_costs;
+    std::vector<std::int8_t> brings;
+  };
+
+  void place(const std::vector<Gathering>& found, const std::vector<int>& maker_of_way);
+  /// What joining and bringing in costs at least; takes it from the ways' costs.
+  std::int64_t count_gatherings(Scratch& work) const;
+  /// What single values cost in any case; takes it likewise.
+  static std::int64_t count_needed(std::span<const std::uint16_t> needed, Scratch& work);
+  /// Whether some output that is left cannot be made without a value of all these items.
+  static bool is_needed(const PlacedGathering& gathering, Gathering::Items items, Scratch& work);
 
   /// The cost of the dearest operand of a cheapest way to each value, and of the dearest output.
   std::int64_t find_levels(Scratch& work) const;
@@ -48,6 +70,7 @@ class LandmarkCuts {
   const ValueProblem& problem_;
   std::vector<Way> ways_;               // operations, by result in order; then a load of each value
   std::vector<std::size_t> output_at_;  // by output: its value's position
+  std::vector<PlacedGathering> gatherings_;
 };
 
 }  // namespace flashlab::optimal::detail

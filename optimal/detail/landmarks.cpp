@@ -119,15 +119,34 @@ std::vector<Landmarks::Set<kWords>>& Landmarks::found(const ValueSet& held,
 }
 
 template <std::size_t kWords>
-ValueBound Landmarks::bound_of(const ValueSet& held, const ValueSet& loadable,
-                               std::uint32_t stored) const {
-  const std::vector<int>& order = problem_.order();
+Landmarks::Set<kWords> Landmarks::needed_of(const ValueSet& held, const ValueSet& loadable,
+                                            std::uint32_t stored) const {
   const std::vector<Set<kWords>>& landmarks = found<kWords>(held, loadable);
   Set<kWords> needed{};
   for (std::size_t output = 0; output < output_at_.size(); ++output) {
     if ((stored >> output & 1) != 0) continue;
     for (std::size_t i = 0; i < kWords; ++i) needed[i] |= landmarks[output_at_[output]][i];
   }
+  return needed;
+}
+
+std::vector<std::uint16_t> Landmarks::needed(const ValueSet& held, const ValueSet& loadable,
+                                             std::uint32_t stored) const {
+  return with_words([&]<std::size_t kWords>() {
+    const Set<kWords> needed = needed_of<kWords>(held, loadable, stored);
+    std::vector<std::uint16_t> result;
+    for (std::size_t at = 0; at < cheapest_.size(); ++at) {
+      if (has<kWords>(needed, at)) result.push_back(static_cast<std::uint16_t>(at));
+    }
+    return result;
+  });
+}
+
+template <std::size_t kWords>
+ValueBound Landmarks::bound_of(const ValueSet& held, const ValueSet& loadable,
+                               std::uint32_t stored) const {
+  const std::vector<int>& order = problem_.order();
+  const Set<kWords> needed = needed_of<kWords>(held, loadable, stored);
   ValueBound result;
   for (std::size_t at = 0; at < order.size(); ++at) {
     if (!has<kWords>(needed, at)) continue;

@@ -27,6 +27,11 @@ class Landmarks {
   /// `stored`: bit by output. May be called by several threads at once.
   ValueBound bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored) const;
 
+  /// The values that every way to an output that is left makes: their positions in the problem's
+  /// order, ascending.
+  std::vector<std::uint16_t> needed(const ValueSet& held, const ValueSet& loadable,
+                                    std::uint32_t stored) const;
+
   /// Another one, where a single output is left (else 0). All that is loaded or held for it comes
   /// together in it, and an operation of two operands leaves one part less to be brought together.
   /// Admissible, and no more.
@@ -46,6 +51,8 @@ class Landmarks {
   /// By position: what every way to it makes. The thread's own, until the next call.
   template <std::size_t kWords>
   std::vector<Set<kWords>>& found(const ValueSet& held, const ValueSet& loadable) const;
+  template <std::size_t kWords>
+  Set<kWords> needed_of(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored) const;
   template <std::size_t kWords>
   ValueBound bound_of(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored) const;
   template <std::size_t kWords>

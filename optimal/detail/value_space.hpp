@@ -63,7 +63,8 @@ class ValueMoves {
     const ValueSet have = held(state), can_load = loadable(state);
     const std::int64_t joining = landmarks_.joining_bound(have, can_load, state.stored);
     if (joining >= limit) return joining;
-    return std::max(joining, cuts_.bound(have, can_load, state.stored, limit));
+    const auto needed = landmarks_.needed(have, can_load, state.stored);
+    return std::max(joining, cuts_.bound(have, can_load, state.stored, needed, limit));
   }
   /// Whether the machine allows the loads that are left.
   bool may_load(const ValueState& state, const ValueBound& bound) const;

@@ -219,7 +219,7 @@ TEST_CASE("what optimal cannot solve is refused with what it can") {
   refused("99999x99999x99999", "at most 64 together");
   refused("2x2", "2x2x2 (rows x inner x columns)");
   refused("0x2x2", "sizes from 1");
-  refused("softmax:9", "2 to 4 elements");
+  refused("softmax:9", "2 to 5 elements");
   refused("sum:1", "2 to 8 elements");
   refused("2x2x2 --registers 0", "1 to 64");
   refused("max:3 --registers 17", "1 to 16");

@@ -303,7 +303,7 @@ TEST_CASE("what the solver cannot take is refused with the reason") {
   refused(named_computation("nonsense"), "no computation");
   refused(named_computation("softmax:"), "no computation");
   refused(named_computation("softmax:99999999999999"), "no computation");
-  refused(named_computation("softmax:5"), "2 to 4 elements");
+  refused(named_computation("softmax:6"), "2 to 5 elements");
   refused(named_computation("attention:4"), "1 to 3 keys");
   refused(named_computation("9x9x9"), "at most 64 together");
   refused(named_computation(std::string(5000, 'x')), "...");
