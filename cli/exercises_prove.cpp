@@ -26,7 +26,8 @@ struct Options {
   std::vector<std::string> names;
   ExerciseOptions exercises;
   double most_seconds = 60, recorded_below = 0;
-  std::size_t most_megabytes = 4096, jobs = 1;
+  std::size_t jobs = 1;
+  std::string most_bytes = "4GiB";
   bool check = false, times = false;
   TerminalOptions terminal;
 };
@@ -125,7 +126,7 @@ Proven proved(const std::shared_ptr<const Exercise>& exercise, const Options& op
   exercises::ProveOptions how;
   if (!options.check) how.programs = known_programs(*exercise, options);
   how.most_seconds = options.most_seconds;
-  how.most_bytes = options.most_megabytes << 20;
+  how.most_bytes = parse_memory(options.most_bytes);
   how.jobs = options.jobs;
   how.count_programs = !options.check;
   if (options.recorded_below > 0) how.recorded = known;
@@ -193,10 +194,9 @@ CommandAction add_exercises_prove(CLI::App& exercises) {
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str()
       ->type_name("S");
-  command.add_option("--most-megabytes", options->most_megabytes, "memory of each search, in MiB")
-      ->check(CLI::Range(1, 1 << 20))
+  command.add_option("--most-bytes", options->most_bytes, "memory that each search may take")
       ->capture_default_str()
-      ->type_name("M");
+      ->type_name("SIZE");
   command.add_option("-j,--jobs", options->jobs, "sizes at once")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()

@@ -1,7 +1,6 @@
 #include "cli/optimal_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -14,25 +13,6 @@ namespace {
 constexpr int kMostValueRegisters = 16, kMostScratchCells = 8;
 
 std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
-
-std::size_t parse_bytes(const std::string& text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  constexpr double kLargest = 1e15;
-  struct Unit {
-    const char* name;
-    double bytes;
-  };
-  for (const auto& [name, bytes] :
-       {Unit{"", 1}, Unit{"KiB", 1024}, Unit{"KB", 1e3}, Unit{"MiB", 1048576}, Unit{"MB", 1e6},
-        Unit{"GiB", 1073741824}, Unit{"GB", 1e9}}) {
-    if (code != std::errc{} || unit != name || !(number > 0 && number * bytes < kLargest)) continue;
-    return static_cast<std::size_t>(number * bytes);
-  }
-  throw request_failure("--most-bytes " + in_quotes(text) + " is no size",
-                        "bytes such as 500MB or 8GiB");
-}
 
 std::vector<int> parse_registers(const std::string& text, bool is_product) {
   const int most = is_product ? kMostProductRegisters : kMostValueRegisters;
@@ -212,7 +192,7 @@ OptimalRequest understand(const OptimalOptions& options) {
     const auto executions = value_or_fail(toy::count_executions(*asked.program));
     request.program_cycles = toy::count(*asked.program, executions, request.costs).cycles;
   }
-  request.most_bytes = parse_bytes(options.most_bytes);
+  request.most_bytes = parse_memory(options.most_bytes);
   check_flags(options, request);
   return request;
 }

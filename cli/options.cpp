@@ -269,20 +269,11 @@ void add_program_argument(CLI::App& command, std::string& name, const std::strin
       ->type_name("PROGRAM");
 }
 
-std::int64_t parse_capacity(const std::string& text) {
+std::optional<std::int64_t> parse_size(const std::string& text) {
   constexpr double kLargest = 9e15;
-  const auto fail = [&] {
-    std::vector<std::string> names;
-    for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
-    const auto near = toy::nearest(text, names);
-    return request_failure("--sram " + in_quotes(text) + " is no capacity",
-                           "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
-                           near.value_or(""));
-  };
-  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
   double number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || !(number >= 0)) throw fail();
+  if (code != std::errc{} || !(number >= 0)) return {};
   const std::string unit(CLI::detail::trim_copy(std::string(end, text.data() + text.size())));
   for (const auto& [name, factor] :
        std::initializer_list<std::pair<const char*, double>>{{"", 1},
@@ -291,11 +282,31 @@ std::int64_t parse_capacity(const std::string& text) {
                                                              {"KB", 1e3},
                                                              {"kB", 1e3},
                                                              {"MiB", 1048576},
-                                                             {"MB", 1e6}}) {
+                                                             {"MB", 1e6},
+                                                             {"GiB", 1073741824},
+                                                             {"GB", 1e9}}) {
     if (unit == name && number * factor < kLargest)
       return static_cast<std::int64_t>(number * factor);
   }
-  throw fail();
+  return {};
+}
+
+std::int64_t parse_capacity(const std::string& text) {
+  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
+  if (const auto size = parse_size(text)) return *size;
+  std::vector<std::string> names;
+  for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
+  throw request_failure("--sram " + in_quotes(text) + " is no capacity",
+                        "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
+                        toy::nearest(text, names).value_or(""));
+}
+
+std::size_t parse_memory(const std::string& text) {
+  if (const auto size = parse_size(text); size && *size > 0) {
+    return static_cast<std::size_t>(*size);
+  }
+  throw request_failure("--most-bytes " + in_quotes(text) + " is no size",
+                        "bytes such as 500MB or 8GiB");
 }
 
 std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text) {

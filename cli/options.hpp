@@ -95,7 +95,13 @@ std::string setting(const toy::BoundProgram& bound);
 void add_program_argument(CLI::App& command, std::string& name,
                           const std::string& flag = "program");
 
-/// Reads "49152", "48KiB", "1.5MB" or the name of a GPU, whose shared memory per block it then is.
+/// Bytes: "49152", "48KiB", "1.5 MB". Nothing for what is no size.
+std::optional<std::int64_t> parse_size(const std::string& text);
+
+/// What --most-bytes says, more than nothing. Throws Failure.
+std::size_t parse_memory(const std::string& text);
+
+/// Reads a size, or the name of a GPU, whose shared memory per block it then is.
 /// Throws Failure.
 std::int64_t parse_capacity(const std::string& text);
 

@@ -32,6 +32,15 @@
   } while (false)
 #endif
 
+// g++ defines the first, clang answers the second.
+#if defined(__SANITIZE_ADDRESS__)
+#define FLASHLAB_HAS_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FLASHLAB_HAS_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace flashlab::test {
 
 /// Matches text that has `part` in it: REQUIRE_THAT(message, contains("expected a register")).

@@ -1,5 +1,6 @@
 // What a variant is given: checked, with a unit stride along head_dim, in the type it computes in.
-// Plain data and inline functions only: files compiled once for each instruction set read it.
+// Plain data and functions that are always inlined: files compiled once for each instruction set
+// read it, and of a function that each of them left behind the linker would keep one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct Heads {
   std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
 
   /// Row 0 of one head; row i lies at + i row_stride.
-  Element* head(std::int64_t b, std::int64_t h) const {
+  [[gnu::always_inline]] Element* head(std::int64_t b, std::int64_t h) const {
     return data + b * batch_stride + h * head_stride;
   }
 };
@@ -26,7 +27,7 @@ struct Statistics {
   Element* data = nullptr;
   std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
 
-  Element& at(std::int64_t b, std::int64_t h, std::int64_t i) const {
+  [[gnu::always_inline]] Element& at(std::int64_t b, std::int64_t h, std::int64_t i) const {
     return data[b * batch_stride + h * head_stride + i * row_stride];
   }
 };
@@ -40,19 +41,21 @@ struct Sizes {
   double softmax_scale = 1;
   int num_threads = 1;
 
-  std::int64_t kv_head(std::int64_t h) const { return h / (num_heads / num_kv_heads); }
-  std::int64_t keys(std::int64_t b) const {
+  [[gnu::always_inline]] std::int64_t kv_head(std::int64_t h) const {
+    return h / (num_heads / num_kv_heads);
+  }
+  [[gnu::always_inline]] std::int64_t keys(std::int64_t b) const {
     return key_lengths == nullptr ? seqlen_k : key_lengths[b];
   }
   /// How many keys query i sees: the first ones. Never fewer than query i - 1 sees.
-  std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
+  [[gnu::always_inline]] std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
     const std::int64_t num_keys = keys(b);
     if (!is_causal) return num_keys;
     const std::int64_t visible = i + 1 + (is_bottom_right ? num_keys - seqlen_q : 0);
     return visible < 0 ? 0 : visible < num_keys ? visible : num_keys;
   }
   /// The first query that sees key j; seqlen_q when none does.
-  std::int64_t first_query(std::int64_t b, std::int64_t j) const {
+  [[gnu::always_inline]] std::int64_t first_query(std::int64_t b, std::int64_t j) const {
     const std::int64_t num_keys = keys(b);
     if (j >= num_keys) return seqlen_q;
     if (!is_causal) return 0;

@@ -348,11 +348,13 @@ toy::Result<Proven> parse_proven(const std::string& text) {
   } catch (const toy::Diagnostic& diagnostic) {
     return diagnostic;
   } catch (const json::parse_error& error) {
-    return damaged("it is no JSON from here on", "a file that `flashlab exercises prove` wrote",
+    return damaged("it is no JSON from here on",
+                   "a file that `flashlab exercises prove` wrote; delete it, and it writes another",
                    span_at(text, error.byte));
   } catch (const json::exception& error) {
-    return damaged("a value cannot be read: " + printable(error.what()),
-                   "a file that `flashlab exercises prove` wrote");
+    return damaged(
+        "a value cannot be read: " + printable(error.what()),
+        "a file that `flashlab exercises prove` wrote; delete it, and it writes another");
   }
 }
 

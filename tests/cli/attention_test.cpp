@@ -152,7 +152,7 @@ TEST_CASE("Ctrl-C ends a long run with 130") {
 }
 
 TEST_CASE("tensors that do not fit into memory are a limit, not a crash") {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
   FLASHLAB_SKIP("AddressSanitizer ends the program itself");
 #endif
   const Outcome outcome = flashlab("attention -t 1 -N 1000000000000");

@@ -169,7 +169,7 @@ TEST_CASE("a program that goes wrong while it runs names line and step") {
 }
 
 TEST_CASE("an internal limit of memory is no crash") {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
   FLASHLAB_SKIP("AddressSanitizer itself reserves more address space than the limit leaves");
 #endif
   const Outcome outcome = Workplace().shell(

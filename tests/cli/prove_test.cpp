@@ -61,7 +61,7 @@ TEST_CASE("what optimal cannot find out about exercises and files is refused") {
   refused("optimal", "is missing");
   refused("optimal --exercise nonsense", "there is no exercise 'nonsense'");
   refused("optimal --exercise 11", "asks questions");
-  refused("optimal --exercise 06 --size n=3", "n=1 or n=2");
+  refused("optimal --exercise 06 --size n=4", "n=1 or n=2 or n=3");
   refused("optimal --exercise 03 --size n=3", "it has one size");
   refused("optimal --exercise 06 --size n=16", "too large for the solver");
   refused("optimal 2x2x2 --exercise 03", "both given");
@@ -91,10 +91,24 @@ TEST_CASE("prove writes what it proves into the exercise's folder, and checks it
   CHECK_THAT(wrong.out, contains("does not accept the program"));
 }
 
+TEST_CASE("a proof that cannot be read is refused, with what to do about it") {
+  const Workplace place;
+  copy_exercise(place, "02_c00");
+  const std::string proven = place.read("02_c00/proven.json");
+  place.write("02_c00/proven.json", proven.substr(0, proven.size() / 2));
+  const Outcome refused = place.shell("flashlab exercises prove ./02_c00");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, contains("proven.json:5"));
+  CHECK_THAT(refused.err, contains("delete it"));
+  std::filesystem::remove(place.path("02_c00/proven.json"));
+  CHECK(place.shell("flashlab exercises prove ./02_c00").code == 0);
+}
+
 TEST_CASE("prove wants a folder to write into, and an exercise with a program") {
   refused("exercises prove 02", "exercises/02_c00");
   refused("exercises prove 11 --check", "asks questions");
   refused("exercises prove nonsense", "there is no exercise");
+  refused("exercises prove 02 --check --most-bytes none", "'none' is no size");
   CHECK_THAT(flashlab("exercises prove 02 03 --check").out, contains("all as committed"));
 }
 
