@@ -107,14 +107,23 @@ class Beam {
 
 template <class State>
 std::optional<Path<State>> beam_search(SearchSpace<State>& space, const SearchLimits& limits) {
-  // A narrow one soon has some program, which spares the next one much.
   constexpr std::size_t kWider = 5, kNarrowest = 16;
-  std::size_t width = limits.asked.beam_width;
-  while (width / kWider >= kNarrowest) width /= kWider;
+  const std::size_t widest = limits.asked.beam_width;
+  const std::vector<Start<State>> starts = space.starts();
+  const bool has_second_bound = std::any_of(starts.begin(), starts.end(), [&](const auto& start) {
+    return space.second_bound(start.state, kDeadEnd) > 0;
+  });
   Path<State> best;
-  for (; width <= limits.asked.beam_width; width *= kWider) {
-    const bool is_first = best.cost == kUnknownCost;
-    best = Beam<State>(space, limits, width, is_first, best).run();
+  if (!has_second_bound) {
+    best = Beam<State>(space, limits, widest, false, best).run();
+  } else {  // a narrow one that looks twice soon has some program, which spares wider ones much
+    std::size_t width = widest;
+    while (width / kWider >= kNarrowest) width /= kWider;
+    best = Beam<State>(space, limits, width, true, best).run();
+    while (width < widest) {
+      width = std::min(width * kWider, widest);
+      best = Beam<State>(space, limits, width, false, best).run();
+    }
   }
   if (best.cost == kUnknownCost) return std::nullopt;
   return best;

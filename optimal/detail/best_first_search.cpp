@@ -91,7 +91,9 @@ class BestFirst {
   void begin() {
     if (known_) upper_ = known_->cost;
     for (const Start<State>& start : space_.starts()) {
-      depart(shards_[0], {start.state, start.cost, kBoundLater}, {kNoNode, start.cost, 0}, space_);
+      const std::int64_t bound =
+          std::max(space_.bound(start.state), space_.second_bound(start.state, kDeadEnd));
+      depart(shards_[0], {start.state, start.cost, bound}, {kNoNode, start.cost, 0}, space_);
     }
     for (unsigned number = 0; number < kShards; ++number) arrive(number, space_);
     take_goal();

@@ -133,7 +133,7 @@ TEST_CASE("copies are spoken of beside a proof, or beside something worse", "[sc
   REQUIRE(verdict.scores.back().order);
   CHECK(verdict.scores.back().order->copy_cycles > 0);
   CHECK(said(verdict) == "");
-  const Files proved = with_proof(id, {{4, 4, 4}, {9, 9, 9}, {25, 0, 0}, {81, 0, 0}});
+  const Files proved = with_proof(id, {{4, 4, 4}, {9, 9, 9}, {12, 0, 0}, {25, 0, 0}, {81, 0, 0}});
   CHECK_THAT(said(graded(proved, id, files.at("solution.toy"))),
              contains("in copies (a program without loops needs none)"));
 }
