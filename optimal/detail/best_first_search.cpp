@@ -74,7 +74,7 @@ class BestFirst {
     std::size_t num_open = 0;
     std::vector<NodeId> taken;                             // by this round
     std::array<std::vector<Arrival>, kShards> departures;  // by shard
-    // Second bounds that were computed, and those that did away with their state.
+    // Second bounds that were computed, and those that put their state off.
     std::uint64_t num_refined = 0, num_put_off = 0;
     std::int64_t goal_cost = kUnknownCost;  // the cheapest goal of this round
     NodeId goal = kNoNode;
