@@ -5,10 +5,9 @@
 // paid in any case; it is taken from all members, so that what is counted for one cut is not
 // counted again for the next, and the next cut is looked for until the outputs cost nothing more.
 // It sees what single values do not: that all four elements are subtracted from, whatever is.
-// Before that, what is to be joined is counted (detail/gatherings.hpp), then what single values cost
-// (detail/landmarks.hpp), and both are taken from the costs.
-// Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
-// Anyway?, section 5 (LM-cut).
+// Before that, what is to be joined is counted (detail/gatherings.hpp), then what single values
+// cost (detail/landmarks.hpp), and both are taken from the costs. Source: Helmert, Domshlak 2009,
+// Landmarks, Critical Paths and Abstractions: What's the Difference Anyway?, section 5 (LM-cut).
 #pragma once
 
 #include <array>
