@@ -223,6 +223,7 @@ std::optional<FormFunction> FormAlgebra::function(const NormalForm& form) {
 NormalForm FormAlgebra::substituted(const NormalForm& form, const Substitute& cell) {
   std::unordered_map<const FormNode*, NormalForm> done;
   const std::function<NormalForm(const NormalForm&)> visit = [&](const NormalForm& given) {
+    if (given.node()->minus_infinity) return given;
     const auto found = done.find(given.node());
     if (found != done.end()) return found->second;
     const auto factor = [&](const NormalForm& base) {

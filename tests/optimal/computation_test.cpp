@@ -322,6 +322,16 @@ TEST_CASE("what the solver cannot take is refused with the reason") {
           "R0");
 }
 
+TEST_CASE("a result that is no number is refused by its name") {
+  const toy::BoundProgram bound = flashlab::test::bound(
+      ".isa attention\n.registers 2\n.output o[2]\nFILL 1, R0\nSTORE R0, o[0]\nFILL -inf, "
+      "R0\nSTORE R0, o[1]\n");
+  const auto stated = stated_computation({"it", "it", {toy::Level::kAttention, {}}, {}, bound, {}});
+  REQUIRE_FALSE(stated);
+  CHECK_THAT(stated.diagnostics.front().what,
+             flashlab::test::contains("o[1] is -inf, which is no number"));
+}
+
 TEST_CASE("what must be loaded is what the results depend on") {
   const toy::BoundProgram bound = flashlab::test::bound(
       ".isa softmax\n.input x[4]\n.output o[2]\nLOAD x[0], R0\nLOAD x[1], R1\nLOAD x[2], R2\nADD "
