@@ -61,6 +61,14 @@ TEST_CASE("what softmax takes with registers enough is known before any search")
   CHECK(bound_at_start(safe_softmax(n)) == (n == 1 ? 4 : 7 * n - 2));
 }
 
+TEST_CASE("with one register more than elements a softmax takes no more than that") {
+  const int n = GENERATE(2, 3, 4, 5);
+  const Answer answer = solve(safe_softmax(n), ValueMachine{n + 1});
+  CHECK(answer.verdict == Verdict::kOptimal);
+  CHECK(answer.lower_cycles == 7 * n - 2);
+  CHECK(answer.upper_cycles == 7 * n - 2);
+}
+
 TEST_CASE("what is gathered of a softmax is its maximum, its sum and its differences") {
   const ValueAlgebra algebra = safe_softmax(4);
   const detail::ValueProblem problem(algebra, ValueMachine{});
