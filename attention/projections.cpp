@@ -16,7 +16,7 @@ constexpr const char* kQueryWeightAxes = "[d_model, num_heads head_dim]";
 constexpr const char* kKeyWeightAxes = "[d_model, num_kv_heads head_dim]";
 
 /// Sizes from X, Q and K.
-ProjectionProblem sizes_of(const Named& X, const Named& Q, const Named& K) {
+ProjectionProblem projection_sizes(const Named& X, const Named& Q, const Named& K) {
   ProjectionProblem problem;
   problem.attention = detail::sizes_of(Q, K);
   const AttentionProblem& attention = problem.attention;
@@ -61,7 +61,7 @@ void check_projected(const ProjectionProblem& problem, const Projected& tensors)
 ProjectionProblem check_projection(const ProjectionTensors& tensors) {
   const Named X{"X", tensors.X}, W_Q{"W_Q", tensors.W_Q}, W_K{"W_K", tensors.W_K},
       W_V{"W_V", tensors.W_V}, Q{"Q", tensors.Q}, K{"K", tensors.K}, V{"V", tensors.V};
-  const ProjectionProblem problem = sizes_of(X, Q, K);
+  const ProjectionProblem problem = projection_sizes(X, Q, K);
   check_attention_tensors(problem.attention, std::array{Q}, std::array{K, V}, nullptr);
   check_projected(problem, {X, W_Q, W_K, W_V});
   check_outputs(std::array{Q, K, V}, std::array{X, W_Q, W_K, W_V});
@@ -74,7 +74,7 @@ ProjectionProblem check_projection_backward(const ProjectionBackwardTensors& ten
       W_V{"W_V", tensors.W_V}, Q{"Q", tensors.Q}, K{"K", tensors.K}, V{"V", tensors.V},
       O{"O", tensors.O}, lse{"lse", tensors.lse}, dO{"dO", tensors.dO}, dX{"dX", tensors.dX},
       dW_Q{"dW_Q", tensors.dW_Q}, dW_K{"dW_K", tensors.dW_K}, dW_V{"dW_V", tensors.dW_V};
-  ProjectionProblem problem = sizes_of(X, Q, K);
+  ProjectionProblem problem = projection_sizes(X, Q, K);
   check_attention_tensors(problem.attention, std::array{Q, O, dO}, std::array{K, V}, &lse);
   check_projected(problem, {X, W_Q, W_K, W_V});
   check_projected(problem, {dX, dW_Q, dW_K, dW_V});

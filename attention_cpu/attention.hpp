@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "attention/problem.hpp"
 #include "attention/variants.hpp"
@@ -17,8 +18,11 @@ enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
 
 std::string_view to_string(InstructionSet set);
 
-/// The best one of this build on this processor; the environment's
-/// FLASHLAB_CPU=baseline|avx2|avx512 lowers it.
+/// Those that this library was built with and this processor runs, the best last. Throws
+/// std::runtime_error: none, as it was built for another processor alone.
+const std::vector<InstructionSet>& instruction_sets();
+
+/// The best of them; the environment's FLASHLAB_CPU=baseline|avx2|avx512 takes another.
 InstructionSet best_instruction_set();
 
 struct ExecutionOptions {

@@ -64,6 +64,8 @@ class CudaError : public std::runtime_error {
  public:
   CudaError(std::string_view call, std::string_view error,
             std::source_location where = std::source_location::current());
+  /// One that was caught elsewhere, with its message.
+  CudaError(std::string_view call, std::string_view error, const std::string& message);
   const std::string call, error;
 };
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "attention_cuda/attention.hpp"
+#include "attention_cuda/gpu.hpp"
 
 namespace flashlab::cuda {
 
@@ -11,5 +12,12 @@ CudaError::CudaError(std::string_view failed_call, std::string_view what_happene
                          std::to_string(where.line()) + ")"),
       call(failed_call),
       error(what_happened) {}
+
+CudaError::CudaError(std::string_view failed_call, std::string_view what_happened,
+                     const std::string& message)
+    : std::runtime_error(message), call(failed_call), error(what_happened) {}
+
+NoDeviceMemory::NoDeviceMemory(const std::string& owner, std::size_t bytes)
+    : NoDeviceMemory("no device memory for " + owner + ": " + std::to_string(bytes) + " bytes") {}
 
 }  // namespace flashlab::cuda

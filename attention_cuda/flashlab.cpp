@@ -144,7 +144,7 @@ std::uint64_t bytes_needed(const AttentionProblem& problem, const flashlab_optio
   return workspace_bytes(variant_of(options, pass), problem, execution_options(options));
 }
 
-std::string words(std::span<const Arithmetic> arithmetic) {
+std::string arithmetic_text(std::span<const Arithmetic> arithmetic) {
   std::string text;
   for (const auto& [dtype, products] : arithmetic) {
     text += (text.empty() ? "" : ", ") + std::string(to_string(dtype)) + " " +
@@ -164,7 +164,7 @@ std::vector<KernelTexts> all_texts() {
   for (const KernelRow* const row : kernels()) {
     const Pass pass = row->forward != nullptr ? Pass::kForward : Pass::kBackward;
     result.push_back({std::string(row->stem), std::string(row->variant),
-                      std::string(to_string(pass)), words(row->arithmetic),
+                      std::string(to_string(pass)), arithmetic_text(row->arithmetic),
                       std::string(row->source), row->min_compute_capability});
   }
   return result;

@@ -158,7 +158,7 @@ FLASHLAB_API flashlab_status flashlab_backward_workspace_bytes(
 /// Empty if none failed. Valid until the thread's next call.
 FLASHLAB_API const char* flashlab_last_error(void);
 
-/// "0.1.0"
+/// "0.2.0"
 FLASHLAB_API const char* flashlab_version(void);
 
 /// One kernel of this library. The texts live as long as the library is loaded.

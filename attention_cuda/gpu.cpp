@@ -28,13 +28,6 @@ GpuInfo current_gpu() {
   return gpu;
 }
 
-std::string compute_capability_text(int compute_capability) {
-  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
-}
-
-NoDeviceMemory::NoDeviceMemory(const std::string& owner, std::size_t bytes)
-    : message_("no device memory for " + owner + ": " + std::to_string(bytes) + " bytes") {}
-
 DeviceMemory::DeviceMemory(const std::string& owner, std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   const cudaError_t error = cudaMalloc(&data_, bytes);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "attention_cuda/attention.hpp"
 
@@ -21,13 +22,11 @@ struct GpuInfo {
 /// The current device. Throws CudaError: no driver, no GPU.
 GpuInfo current_gpu();
 
-/// "9.0" of 90.
-std::string compute_capability_text(int compute_capability);
-
 /// what(): "no device memory for O: 1024 bytes".
 class NoDeviceMemory : public std::bad_alloc {
  public:
   NoDeviceMemory(const std::string& owner, std::size_t bytes);
+  explicit NoDeviceMemory(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:

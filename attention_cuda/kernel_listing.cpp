@@ -11,7 +11,7 @@ namespace {
 /// Indices and tile ends fit in 32 bits.
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
 
-std::string words(const Arithmetic& arithmetic) {
+std::string arithmetic_words(const Arithmetic& arithmetic) {
   std::string text(to_string(arithmetic.dtype));
   if (arithmetic.products != Products::kNative) {
     text += " with " + std::string(to_string(arithmetic.products)) + " products";
@@ -19,16 +19,12 @@ std::string words(const Arithmetic& arithmetic) {
   return text;
 }
 
-std::string all_words(const KernelListing& kernel) {
+std::string all_arithmetic_words(const KernelListing& kernel) {
   std::string text;
   for (const Arithmetic& arithmetic : kernel.arithmetic) {
-    text += (text.empty() ? "" : ", ") + words(arithmetic);
+    text += (text.empty() ? "" : ", ") + arithmetic_words(arithmetic);
   }
   return text;
-}
-
-std::string version(int compute_capability) {
-  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
 
 std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
@@ -71,17 +67,22 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                                             int compute_capability) {
   const Arithmetic wanted{problem.dtype, execution.products};
   if (std::ranges::find(kernel.arithmetic, wanted) == kernel.arithmetic.end()) {
-    return ProblemError("dtype", words(wanted),
-                        all_words(kernel) + " for " + std::string(kernel.stem));
+    return ProblemError("dtype", arithmetic_words(wanted),
+                        all_arithmetic_words(kernel) + " for " + std::string(kernel.stem));
   }
   if (compute_capability < kernel.min_compute_capability) {
-    return ProblemError(
-        "device", "compute capability " + version(compute_capability),
-        version(kernel.min_compute_capability) + " or later for " + std::string(kernel.stem));
+    return ProblemError("device",
+                        "compute capability " + compute_capability_text(compute_capability),
+                        compute_capability_text(kernel.min_compute_capability) + " or later for " +
+                            std::string(kernel.stem));
   }
   if (auto refusal = size_refusal(problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;
+}
+
+std::string compute_capability_text(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
 
 std::span<const KernelListing> kernel_listings() { return kKernelListings; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "attention_cuda/attention.hpp"
@@ -29,6 +30,9 @@ struct KernelListing {
   int min_compute_capability;  // 80: 8.0
   std::string_view source;     // paper and algorithm, or seed
 };
+
+/// "9.0" of 90.
+std::string compute_capability_text(int compute_capability);
 
 /// Every kernel, in the order of the course; of several that could run, the last one does.
 std::span<const KernelListing> kernel_listings();

@@ -20,19 +20,6 @@ cudaEvent_t recorded_event(Stream stream, std::string& failed) {
 
 }  // namespace
 
-std::vector<KernelTotal> totals(const std::vector<KernelTime>& times) {
-  std::vector<KernelTotal> result;
-  for (const KernelTime& time : times) {
-    auto found = std::find_if(result.begin(), result.end(), [&](const KernelTotal& total) {
-      return total.kernel == time.kernel;
-    });
-    if (found == result.end()) found = result.insert(found, {time.kernel, 0, 0});
-    ++found->num_calls;
-    found->ms += time.ms;
-  }
-  return result;
-}
-
 KernelTimer::~KernelTimer() { forget(); }
 
 void KernelTimer::before(std::string_view kernel, Stream stream) {

@@ -6,25 +6,11 @@
 #include <vector>
 
 #include "attention_cuda/attention.hpp"
+#include "attention_cuda/samples.hpp"
 
 struct CUevent_st;
 
 namespace flashlab::cuda {
-
-struct KernelTime {
-  std::string kernel;
-  double ms = 0;
-};
-
-/// The kernels of one name together.
-struct KernelTotal {
-  std::string kernel;
-  int num_calls = 0;
-  double ms = 0;
-};
-
-/// By name, in the order of the first call of each.
-std::vector<KernelTotal> totals(const std::vector<KernelTime>& times);
 
 /// Goes into ExecutionOptions::observer. Events cost time themselves: what kernels take together is
 /// less than a call that is watched, and about what one takes that is not.

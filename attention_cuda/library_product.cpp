@@ -1,21 +1,65 @@
-// Products by cuBLAS, which has columns where we have rows: it computes C^T = B^T A^T.
+// Products by cuBLAS, which has columns where we have rows: it computes C^T = B^T A^T. The library
+// is opened by the first product, so that everything else runs where it is missing.
 #include "attention_cuda/detail/library_product.hpp"
 
 #include <cublas_v2.h>
+#include <dlfcn.h>
 
 #include <map>
 #include <mutex>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 #include "attention_cuda/device/launch.cuh"
 
 namespace flashlab::cuda {
 namespace {
 
+/// The functions of cuBLAS that are used here.
+struct Cublas {
+  decltype(&cublasCreate_v2) create;
+  decltype(&cublasSetStream_v2) set_stream;
+  decltype(&cublasSetWorkspace_v2) set_workspace;
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched;
+  decltype(&cublasGetStatusString) status_string;
+};
+
+/// Where the dynamic linker looks, then where CUDA Toolkits are.
+void* open_cublas() {
+  const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
+  for (const std::string folder :
+       {"", FLASHLAB_CUDA_LIBRARY_FOLDER "/", "/usr/local/cuda/lib64/"}) {
+    if (void* const library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
+      return library;
+  }
+  throw CudaError("dlopen", name + " was not found; it comes with the CUDA Toolkit");
+}
+
+Cublas load_cublas() {
+  void* const library = open_cublas();
+  const auto function = [&](auto& pointer, const char* name) {
+    void* const symbol = dlsym(library, name);
+    if (symbol == nullptr) throw CudaError("dlsym", std::string("cuBLAS has no ") + name);
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(symbol);
+  };
+  Cublas result = {};
+  function(result.create, "cublasCreate_v2");
+  function(result.set_stream, "cublasSetStream_v2");
+  function(result.set_workspace, "cublasSetWorkspace_v2");
+  function(result.gemm_strided_batched, "cublasGemmStridedBatchedEx_64");
+  function(result.status_string, "cublasGetStatusString");
+  return result;
+}
+
+const Cublas& cublas() {
+  static const Cublas library = load_cublas();
+  return library;
+}
+
 void check_cublas(cublasStatus_t status, std::string_view call,
                   std::source_location where = std::source_location::current()) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw CudaError(call, cublasGetStatusString(status), where);
+  if (status != CUBLAS_STATUS_SUCCESS) throw CudaError(call, cublas().status_string(status), where);
 }
 
 /// One handle for each device, made when it is first needed and kept: it cannot be destroyed safely
@@ -36,7 +80,7 @@ cublasHandle_t handle_of_current_device(Handles& handles) {
   const auto found = handles.by_device.find(device);
   if (found != handles.by_device.end()) return found->second;
   cublasHandle_t handle = nullptr;
-  check_cublas(cublasCreate(&handle), "cublasCreate");
+  check_cublas(cublas().create(&handle), "cublasCreate");
   handles.by_device.emplace(device, handle);
   return handle;
 }
@@ -63,15 +107,15 @@ void library_product(const Call& call, std::string_view name, const Arithmetic& 
   Handles& shared = handles();
   const std::lock_guard lock(shared.mutex);
   cublasHandle_t const handle = handle_of_current_device(shared);
-  check_cublas(cublasSetStream(handle, call.options.stream), "cublasSetStream");
-  check_cublas(cublasSetWorkspace(handle, scratch, kLibraryScratchBytes), "cublasSetWorkspace");
+  check_cublas(cublas().set_stream(handle, call.options.stream), "cublasSetStream");
+  check_cublas(cublas().set_workspace(handle, scratch, kLibraryScratchBytes), "cublasSetWorkspace");
   const cudaDataType_t type = library_type(arithmetic.dtype);
   const auto operation = [](const ProductOperand& operand) {
     return operand.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
   const Step step(call, name);
   check_cublas(
-      cublasGemmStridedBatchedEx_64(
+      cublas().gemm_strided_batched(
           handle, operation(B), operation(A), shape.columns, shape.rows, shape.depth, &shape.alpha,
           B.data, type, B.row_stride, B.batch_stride, A.data, type, A.row_stride, A.batch_stride,
           &shape.beta, C.data, library_type(C.dtype), C.row_stride, C.batch_stride, shape.batch,

@@ -19,7 +19,7 @@ constexpr GpuRates kGpus[] = {
 
 using Words = std::set<std::string, std::less<>>;
 
-Words words(std::string_view text) {
+Words words_of(std::string_view text) {
   Words result;
   for (const auto word : std::views::split(text, ' ')) {
     for (const auto part : std::views::split(word, '-')) {
@@ -31,8 +31,8 @@ Words words(std::string_view text) {
 
 /// "NVIDIA GeForce RTX 3090" has the words of "RTX 3090"; with "Ti" it is a faster one.
 bool is_device(const GpuRates& gpu, const Words& of_device) {
-  return std::ranges::includes(of_device, words(gpu.name)) &&
-         std::ranges::none_of(words(gpu.other_models), [&](const std::string& word) {
+  return std::ranges::includes(of_device, words_of(gpu.name)) &&
+         std::ranges::none_of(words_of(gpu.other_models), [&](const std::string& word) {
            return !word.empty() && of_device.contains(word);
          });
 }
@@ -62,7 +62,7 @@ double bytes_read(Pass pass, const AttentionProblem& problem) {
 }  // namespace
 
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic) {
-  const auto of_device = words(gpu_name);
+  const auto of_device = words_of(gpu_name);
   for (const GpuRates& gpu : kGpus) {
     if (!is_device(gpu, of_device)) continue;
     const double flops_per_s = arithmetic.dtype != DataType::kFloat32     ? gpu.half_flops_per_s

@@ -6,7 +6,7 @@
 
 #include "attention/problem.hpp"
 #include "attention/variants.hpp"
-#include "attention_cuda/registry.hpp"
+#include "attention_cuda/kernel_listing.hpp"
 
 namespace flashlab::cuda {
 

@@ -188,16 +188,6 @@ void TimedCall::check_outputs() const {
   }
 }
 
-double Samples::median() const {
-  std::vector<double> sorted = ms;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-double Samples::least() const { return *std::min_element(ms.begin(), ms.end()); }
-double Samples::most() const { return *std::max_element(ms.begin(), ms.end()); }
-
 Samples sample(TimedCall& call, int repeat, std::uint64_t seed) {
   Samples samples;
   for (int run = 0; run <= repeat; ++run) {  // run 0 warms up

@@ -78,14 +78,6 @@ class TimedCall {
   DeviceMemory workspace_, forward_workspace_, flushed_, found_nan_;
 };
 
-struct Samples {
-  std::vector<double> ms;  // in the order in which they were taken
-
-  double median() const;
-  double least() const;
-  double most() const;
-};
-
 /// `repeat` calls after one that warms up, each on new inputs; every output is looked through.
 /// Throws std::runtime_error: NaN in an output.
 Samples sample(TimedCall& call, int repeat, std::uint64_t seed);

@@ -20,7 +20,7 @@ struct Results {
   std::optional<Measurement> measurement;
 };
 
-void print_json(const AttentionRequest& request, const Results& results) {
+void print_cpu_json(const AttentionRequest& request, const Results& results) {
   nlohmann::ordered_json document = {{"format", "flashlab-attention"},
                                      {"version", kAttentionJsonVersion},
                                      {"device", "cpu"},
@@ -32,7 +32,8 @@ void print_json(const AttentionRequest& request, const Results& results) {
   std::cout << document.dump(2) << "\n";
 }
 
-void print_text(const AttentionRequest& request, const Results& results, const Terminal& terminal) {
+void print_cpu_text(const AttentionRequest& request, const Results& results,
+                    const Terminal& terminal) {
   std::cout << in_lines(
       request.description() + "; cpu, " + std::string(to_string(request.instruction_set)),
       terminal);
@@ -65,9 +66,9 @@ int attention(const AttentionFlags& flags) {
   if (flags.verify) results.verification = verify_attention(request, run);
   if (flags.bench) results.measurement = measure_attention(request, flags.num_runs());
   if (flags.json) {
-    print_json(request, results);
+    print_cpu_json(request, results);
   } else {
-    print_text(request, results, flags.terminal.terminal());
+    print_cpu_text(request, results, flags.terminal.terminal());
   }
   return results.verification && !results.verification->agrees() ? kExitProgramWrong : kExitGood;
 }

@@ -32,8 +32,8 @@ void check_written(const std::string& variant, AttentionTensors& tensors, Pass p
   }
 }
 
-MeasuredVariant measure(const AttentionRequest& request, const VariantInfo& variant, int repeat,
-                        AttentionTensors& tensors) {
+MeasuredVariant measure_on_cpu(const AttentionRequest& request, const VariantInfo& variant,
+                               int repeat, AttentionTensors& tensors) {
   MeasuredVariant result;
   result.variant = variant.name;
   result.flops =
@@ -63,7 +63,7 @@ Measurement measure_attention(const AttentionRequest& request, int repeat) {
   Measurement result;
   AttentionTensors tensors(request.problem, request.problem.dtype);
   for (const VariantInfo* const variant : request.variants) {
-    result.variants.push_back(measure(request, *variant, repeat, tensors));
+    result.variants.push_back(measure_on_cpu(request, *variant, repeat, tensors));
   }
   result.product_flops_per_s = product_rate(request);
   result.process_peak_bytes = process_peak_bytes();

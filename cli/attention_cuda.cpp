@@ -2,7 +2,10 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
+#include "attention_cuda/kernel_listing.hpp"
 #include "cli/attention_cuda_report.hpp"
 #include "cli/attention_report.hpp"
 #include "cli/failure.hpp"
@@ -19,7 +22,7 @@ struct GpuResults {
   std::optional<std::vector<KernelBreakdown>> breakdowns;
 };
 
-void print_json(const AttentionRequest& request, const GpuResults& results) {
+void print_gpu_json(const AttentionRequest& request, const GpuResults& results) {
   nlohmann::ordered_json document = {{"format", "flashlab-attention"},
                                      {"version", kAttentionJsonVersion},
                                      {"device", "cuda"},
@@ -34,8 +37,8 @@ void print_json(const AttentionRequest& request, const GpuResults& results) {
   std::cout << document.dump(2) << "\n";
 }
 
-void print_text(const AttentionRequest& request, const GpuResults& results,
-                const Terminal& terminal) {
+void print_gpu_text(const AttentionRequest& request, const GpuResults& results,
+                    const Terminal& terminal) {
   const std::string products =
       request.gpu.products == "native" ? "" : ", " + request.gpu.products + " products";
   std::cout << in_lines(request.description() + "; " + results.gpu.name + products, terminal);
@@ -62,9 +65,9 @@ void check_sizes(const AttentionProblem& p) {
 /// A kernel's name says which variant is meant, where no other one is.
 void choose_by_kernel(const AttentionFlags& flags, AttentionRequest& request) {
   if (request.gpu.kernel.empty()) return;
-  for (const cuda::KernelRow* const row : cuda::kernels()) {
-    if (row->stem != request.gpu.kernel) continue;
-    if (!flags.variant) request.variants = {&find_variant(row->variant)};
+  for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
+    if (kernel.stem != request.gpu.kernel) continue;
+    if (!flags.variant) request.variants = {&find_variant(kernel.variant)};
     return;
   }
   throw request_failure("no kernel is called " + request.gpu.kernel,
@@ -88,28 +91,11 @@ int attention_on_gpu(const AttentionFlags& flags, const AttentionRequest& asked)
   if (flags.bench) results.measured = measure_on_gpu(request, flags.num_runs(), results.gpu);
   if (flags.by_kernel) results.breakdowns = measure_by_kernel(request, flags.num_runs());
   if (flags.json) {
-    print_json(request, results);
+    print_gpu_json(request, results);
   } else {
-    print_text(request, results, flags.terminal.terminal());
+    print_gpu_text(request, results, flags.terminal.terminal());
   }
   return results.verification && !results.verification->agrees() ? kExitProgramWrong : kExitGood;
-}
-
-std::optional<std::vector<ListedKernel>> gpu_kernels() {
-  std::vector<ListedKernel> result;
-  for (const cuda::KernelRow* const row : cuda::kernels()) {
-    ListedKernel listed{std::string(row->stem),
-                        std::string(row->variant),
-                        std::string(row->source),
-                        cuda::compute_capability_text(row->min_compute_capability),
-                        {}};
-    for (const cuda::Arithmetic& arithmetic : row->arithmetic) {
-      listed.arithmetic.push_back(
-          {std::string(to_string(arithmetic.dtype)), std::string(to_string(arithmetic.products))});
-    }
-    result.push_back(std::move(listed));
-  }
-  return result;
 }
 
 }  // namespace flashlab::cli

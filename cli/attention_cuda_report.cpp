@@ -9,13 +9,11 @@
 namespace flashlab::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 std::string cuda_version(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-std::string percent(double part, double whole) {
+std::string percent_of(double part, double whole) {
   return whole > 0 ? formatted("%.0f %%", 100 * part / whole) : "";
 }
 
@@ -45,7 +43,8 @@ std::string measured_kernels_text(const std::vector<MeasuredKernel>& measured,
     const double rate = row.flops_per_s();
     table.row({row.kernel, formatted("%.3f", row.samples.median()),
                formatted("%.3f", row.samples.least()), formatted("%.3f", row.samples.most()),
-               formatted("%.3g", rate / 1e12), percent(rate, row.peak ? row.peak->flops_per_s : 0),
+               formatted("%.3g", rate / 1e12),
+               percent_of(rate, row.peak ? row.peak->flops_per_s : 0),
                byte_text(static_cast<std::int64_t>(row.workspace_bytes))});
   }
   return table.to_string(terminal) + "\n" + in_lines(peak_text(measured, gpu), terminal);
@@ -63,7 +62,7 @@ std::string breakdowns_text(const std::vector<KernelBreakdown>& breakdowns,
     std::string variant = breakdown.variant;
     for (const cuda::KernelTotal& launch : breakdown.launches) {
       table.row({std::exchange(variant, ""), launch.kernel, std::to_string(launch.num_calls),
-                 formatted("%.4f", launch.ms), percent(launch.ms, breakdown.total_ms())});
+                 formatted("%.4f", launch.ms), percent_of(launch.ms, breakdown.total_ms())});
     }
     table.row({variant, "together", "", formatted("%.4f", breakdown.total_ms()), ""});
   }
@@ -71,7 +70,7 @@ std::string breakdowns_text(const std::vector<KernelBreakdown>& breakdowns,
          in_lines("ms: the median, of all calls of a kernel together", terminal);
 }
 
-ordered_json gpu_json(const cuda::GpuInfo& gpu) {
+nlohmann::ordered_json gpu_json(const cuda::GpuInfo& gpu) {
   return {{"name", gpu.name},
           {"compute_capability", cuda::compute_capability_text(gpu.compute_capability)},
           {"multiprocessors", gpu.num_multiprocessors},
@@ -80,18 +79,18 @@ ordered_json gpu_json(const cuda::GpuInfo& gpu) {
           {"cuda", cuda_version(gpu.runtime_version)}};
 }
 
-ordered_json measured_kernels_json(const std::vector<MeasuredKernel>& measured) {
-  ordered_json variants = ordered_json::array();
+nlohmann::ordered_json measured_kernels_json(const std::vector<MeasuredKernel>& measured) {
+  nlohmann::ordered_json variants = nlohmann::ordered_json::array();
   for (const MeasuredKernel& row : measured) {
     std::vector<double> seconds = row.samples.ms;
     for (double& sample : seconds) sample *= 1e-3;
-    ordered_json object = {{"variant", row.variant},
-                           {"kernel", row.kernel},
-                           {"median_seconds", 1e-3 * row.samples.median()},
-                           {"seconds", seconds},
-                           {"flops", row.flops},
-                           {"flops_per_s", row.flops_per_s()},
-                           {"workspace_bytes", row.workspace_bytes}};
+    nlohmann::ordered_json object = {{"variant", row.variant},
+                                     {"kernel", row.kernel},
+                                     {"median_seconds", 1e-3 * row.samples.median()},
+                                     {"seconds", seconds},
+                                     {"flops", row.flops},
+                                     {"flops_per_s", row.flops_per_s()},
+                                     {"workspace_bytes", row.workspace_bytes}};
     if (row.peak) {
       object["peak_flops_per_s"] = row.peak->flops_per_s;
       object["floor_seconds"] = 1e-3 * row.floor_ms;
@@ -101,10 +100,10 @@ ordered_json measured_kernels_json(const std::vector<MeasuredKernel>& measured) 
   return {{"variants", std::move(variants)}};
 }
 
-ordered_json breakdowns_json(const std::vector<KernelBreakdown>& breakdowns) {
-  ordered_json result = ordered_json::array();
+nlohmann::ordered_json breakdowns_json(const std::vector<KernelBreakdown>& breakdowns) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
   for (const KernelBreakdown& breakdown : breakdowns) {
-    ordered_json launches = ordered_json::array();
+    nlohmann::ordered_json launches = nlohmann::ordered_json::array();
     for (const cuda::KernelTotal& launch : breakdown.launches) {
       launches.push_back({{"kernel", launch.kernel},
                           {"calls", launch.num_calls},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/failure.hpp"
+#include "compare/gpu_library.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -14,7 +15,7 @@ Failure failure_of(const ProblemError& error) {
 /// What the library refuses is the request's fault, memory that is not there a limit, and a result
 /// with NaN or a launch that failed an error of the program.
 template <class Work>
-auto or_failure(const Work& work) {
+auto on_gpu_or_failure(const Work& work) {
   try {
     return work();
   } catch (const ProblemError& error) {
@@ -45,52 +46,19 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
   return execution;
 }
 
-/// One tensor here and there.
-struct Pair {
-  TensorView host, device;
-};
-
-void to_gpu(const std::vector<Pair>& pairs) {
-  for (const auto& [host, device] : pairs) {
-    cuda::copy_to_gpu(device.data, host.data, cuda::bytes_of(host));
-  }
+compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view variant) {
+  return {std::string(variant), request.problem, execution_of(request, variant)};
 }
 
-void from_gpu(const std::vector<Pair>& pairs) {
-  for (const auto& [host, device] : pairs) {
-    cuda::copy_from_gpu(host.data, device.data, cuda::bytes_of(host));
-  }
-}
-
-double run_forward(cuda::TimedCall& call, const ForwardTensors& host) {
-  const ForwardTensors device = call.tensors().forward();
-  to_gpu({{host.Q, device.Q}, {host.K, device.K}, {host.V, device.V}});
-  const double ms = call.time_ms();
-  from_gpu({{host.O, device.O}, {host.lse, device.lse}});
-  return ms;
-}
-
-double run_backward(cuda::TimedCall& call, const BackwardTensors& host) {
-  const BackwardTensors device = call.tensors().backward();
-  to_gpu({{host.Q, device.Q},
-          {host.K, device.K},
-          {host.V, device.V},
-          {host.O, device.O},
-          {host.lse, device.lse},
-          {host.dO, device.dO}});
-  const double ms = call.time_ms();
-  from_gpu({{host.dQ, device.dQ}, {host.dK, device.dK}, {host.dV, device.dV}});
-  return ms;
-}
-
-MeasuredKernel measure(const AttentionRequest& request, const VariantInfo& variant, int repeat,
-                       const cuda::GpuInfo& gpu) {
-  cuda::TimedCall call(variant.name, request.problem, execution_of(request, variant.name));
+MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
+                              int repeat, const cuda::GpuInfo& gpu) {
+  const compare::SampledCall sampled =
+      compare::sample_on_gpu(gpu_call(request, variant.name), repeat, request.seed);
   MeasuredKernel result;
   result.variant = variant.name;
-  result.kernel = call.kernel();
-  result.workspace_bytes = call.workspace_bytes();
-  result.samples = cuda::sample(call, repeat, request.seed);
+  result.kernel = sampled.kernel;
+  result.workspace_bytes = sampled.workspace_bytes;
+  result.samples = sampled.samples;
   result.flops =
       static_cast<double>(variant.pass == Pass::kForward ? forward_flops(request.problem)
                                                          : backward_flops(request.problem));
@@ -105,7 +73,9 @@ MeasuredKernel measure(const AttentionRequest& request, const VariantInfo& varia
 
 cuda::GpuInfo gpu_or_failure() {
   try {
-    return cuda::current_gpu();
+    return compare::current_gpu();
+  } catch (const compare::GpuLibraryMissing& missing) {
+    throw request_failure(missing.what());
   } catch (const cuda::CudaError& error) {
     throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs none");
   }
@@ -116,8 +86,8 @@ std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cud
   std::vector<const VariantInfo*> left;
   for (const VariantInfo* const variant : request.variants) {
     try {
-      cuda::find_kernel(variant->name, request.problem, execution_of(request, variant->name),
-                        gpu.compute_capability);
+      cuda::find_listing(variant->name, request.problem, execution_of(request, variant->name),
+                         gpu.compute_capability);
       left.push_back(variant);
     } catch (const ProblemError& error) {
       if (request.variants.size() == 1) throw failure_of(error);
@@ -133,13 +103,13 @@ std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cud
 
 RunVariant run_on_gpu(const AttentionRequest& request) {
   return [&request](std::string_view variant, AttentionTensors& tensors) {
-    return or_failure([&] {
-      cuda::TimedCall call(variant, request.problem, execution_of(request, variant));
-      const double ms = find_variant(variant).pass == Pass::kForward
-                            ? run_forward(call, tensors.forward())
-                            : run_backward(call, tensors.backward());
-      return AttentionRun{1e-3 * ms, static_cast<std::int64_t>(call.workspace_bytes()), 0,
-                          std::string(call.kernel())};
+    return on_gpu_or_failure([&] {
+      const compare::GpuCall call = gpu_call(request, variant);
+      const compare::GpuRun run = find_variant(variant).pass == Pass::kForward
+                                      ? compare::run_on_gpu(call, tensors.forward())
+                                      : compare::run_on_gpu(call, tensors.backward());
+      return AttentionRun{1e-3 * run.ms, static_cast<std::int64_t>(run.workspace_bytes), 0,
+                          run.kernel};
     });
   };
 }
@@ -148,7 +118,8 @@ std::vector<MeasuredKernel> measure_on_gpu(const AttentionRequest& request, int 
                                            const cuda::GpuInfo& gpu) {
   std::vector<MeasuredKernel> result;
   for (const VariantInfo* const variant : request.variants) {
-    result.push_back(or_failure([&] { return measure(request, *variant, repeat, gpu); }));
+    result.push_back(
+        on_gpu_or_failure([&] { return measure_kernel(request, *variant, repeat, gpu); }));
     check_floor(result.back(), gpu);
   }
   return result;
@@ -172,10 +143,10 @@ double KernelBreakdown::total_ms() const {
 std::vector<KernelBreakdown> measure_by_kernel(const AttentionRequest& request, int repeat) {
   std::vector<KernelBreakdown> result;
   for (const VariantInfo* const variant : request.variants) {
-    result.push_back(or_failure([&] {
-      cuda::TimedCall call(variant->name, request.problem, execution_of(request, variant->name));
-      return KernelBreakdown{std::string(variant->name), std::string(call.kernel()),
-                             cuda::sample_by_kernel(call, repeat, request.seed)};
+    result.push_back(on_gpu_or_failure([&] {
+      const compare::SampledKernels sampled =
+          compare::sample_kernels_on_gpu(gpu_call(request, variant->name), repeat, request.seed);
+      return KernelBreakdown{std::string(variant->name), sampled.kernel, sampled.launches};
     }));
   }
   return result;

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "attention_cuda/gpu.hpp"
-#include "attention_cuda/kernel_timer.hpp"
 #include "attention_cuda/roofline.hpp"
-#include "attention_cuda/timed_call.hpp"
+#include "attention_cuda/samples.hpp"
 #include "cli/attention_run.hpp"
 
 namespace flashlab::cli {
 
-/// The current GPU. Throws Failure where there is none.
+/// The current GPU. Throws Failure where there is none, or no library of kernels.
 cuda::GpuInfo gpu_or_failure();
 
 /// A variant that the GPU does not run on this problem, and why.

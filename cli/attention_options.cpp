@@ -1,10 +1,11 @@
 #include "cli/attention_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
 
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
+#include "cli/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::string> names_of(const Values& values) {
 
 /// The value with that name, which the parser has checked.
 template <class Values>
-auto named(const Values& values, const std::string& name) {
+auto value_named(const Values& values, const std::string& name) {
   auto result = values.front();
   for (const auto value : values) {
     if (to_string(value) == name) result = value;
@@ -73,94 +74,87 @@ void refuse_idle_flags(const AttentionFlags& flags) {
   }
 }
 
-std::string counted(std::int64_t number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 void AttentionFlags::add_to(CLI::App& command) {
   const auto size = [&](const char* names, auto& value, const char* what) {
-    return command.add_option(names, value, what)->type_name("SIZE")->group(kShapeGroup);
+    return add_option(command, names, value, what).type_name("SIZE").group(kShapeGroup);
   };
-  size("-B,--batch", batch, "batch entries")->capture_default_str();
-  size("-H,--heads", num_heads, "query heads")->capture_default_str();
+  size("-B,--batch", batch, "batch entries").capture_default_str();
+  size("-H,--heads", num_heads, "query heads").capture_default_str();
   size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
-  auto* const both = size("-N,--n", seqlen, "queries and keys (512)");
-  size("--seqlen-q", seqlen_q, "queries")->excludes(both);
-  size("--seqlen-k", seqlen_k, "keys")->excludes(both);
-  size("-d,--head-dim", head_dim, "columns of a head")->capture_default_str();
-  command.add_option("--mask", mask, "none, causal (top left) or causal-bottom-right")
-      ->check(CLI::IsMember(names_of(kMasks)))
-      ->type_name("MASK")
-      ->group(kShapeGroup);
-  command.add_option("--key-lengths", key_lengths, "keys that each batch entry really has")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N,...")
-      ->group(kShapeGroup);
-  command.add_option("--scale", softmax_scale, "of the scores (1/sqrt(head_dim))")
-      ->type_name("X")
-      ->group(kShapeGroup);
-  command.add_option("--dtype", dtype, "float, double, bf16 or fp16")
-      ->check(CLI::IsMember(names_of(kDataTypes)))
-      ->type_name("TYPE")
-      ->group(kShapeGroup);
-  command.add_option("--seed", seed, "of the random inputs")
-      ->capture_default_str()
-      ->type_name("N")
-      ->group(kShapeGroup);
+  const Flag both = size("-N,--n", seqlen, "queries and keys (512)");
+  size("--seqlen-q", seqlen_q, "queries").excludes(both);
+  size("--seqlen-k", seqlen_k, "keys").excludes(both);
+  size("-d,--head-dim", head_dim, "columns of a head").capture_default_str();
+  add_option(command, "--mask", mask, "none, causal (top left) or causal-bottom-right")
+      .one_of(names_of(kMasks))
+      .type_name("MASK")
+      .group(kShapeGroup);
+  add_option(command, "--key-lengths", key_lengths, "keys that each batch entry really has")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
+      .group(kShapeGroup);
+  add_option(command, "--scale", softmax_scale, "of the scores (1/sqrt(head_dim))")
+      .type_name("X")
+      .group(kShapeGroup);
+  add_option(command, "--dtype", dtype, "float, double, bf16 or fp16")
+      .one_of(names_of(kDataTypes))
+      .type_name("TYPE")
+      .group(kShapeGroup);
+  add_option(command, "--seed", seed, "of the random inputs")
+      .capture_default_str()
+      .type_name("N")
+      .group(kShapeGroup);
 
-  command.add_option("-v,--variant", variant, "the algorithm, or all (flash2)")
-      ->type_name("NAME")
-      ->group(kRunGroup);
-  command.add_option("--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("DEVICE")
-      ->group(kRunGroup);
-  command.add_option("-t,--threads", num_threads, "threads (as many as OpenMP takes)")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N")
-      ->group(kRunGroup);
-  command
-      .add_option("--instruction-set", instruction_set,
-                  "baseline, avx2 or avx512 (the best of this processor)")
-      ->check(CLI::IsMember(names_of(kInstructionSets)))
-      ->type_name("SET")
-      ->group(kRunGroup);
-  command.add_flag("--verify", verify, "compare with a reference in double")->group(kRunGroup);
-  command.add_flag("--bench", bench, "measure time, rate and memory")->group(kRunGroup);
-  command.add_option("--repeat", repeat, "measured runs (10)")
-      ->check(CLI::Range(1, 100000))
-      ->type_name("R")
-      ->group(kRunGroup);
-  command.add_flag("--list", list, "the variants and the GPU's kernels")->group(kRunGroup);
-  command.add_flag("--json", json, "as JSON")->group(kRunGroup);
+  add_option(command, "-v,--variant", variant, "the algorithm, or all (flash2)")
+      .type_name("NAME")
+      .group(kRunGroup);
+  add_option(command, "--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
+      .one_of({"cpu", "cuda"})
+      .type_name("DEVICE")
+      .group(kRunGroup);
+  add_option(command, "-t,--threads", num_threads, "threads (as many as OpenMP takes)")
+      .between(1, 4096)
+      .type_name("N")
+      .group(kRunGroup);
+  add_option(command, "--instruction-set", instruction_set,
+             "baseline, avx2 or avx512 (the best of this processor)")
+      .one_of(names_of(kInstructionSets))
+      .type_name("SET")
+      .group(kRunGroup);
+  add_flag(command, "--verify", verify, "compare with a reference in double").group(kRunGroup);
+  add_flag(command, "--bench", bench, "measure time, rate and memory").group(kRunGroup);
+  add_option(command, "--repeat", repeat, "measured runs (10)")
+      .between(1, 100000)
+      .type_name("R")
+      .group(kRunGroup);
+  add_flag(command, "--list", list, "the variants and the GPU's kernels").group(kRunGroup);
+  add_flag(command, "--json", json, "as JSON").group(kRunGroup);
   add_gpu_flags_to(command);
   terminal.add_to(command);
 }
 
 void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
-  command.add_flag("--by-kernel", by_kernel, "the time of each kernel")->group(kGpuGroup);
-  command
-      .add_option("--products", products,
-                  "what multiplies floats: native (fp32), tf32, or tf32x3 (three for one, as "
-                  "precise as fp32) (native)")
-      ->check(CLI::IsMember({"native", "tf32", "tf32x3"}))
-      ->type_name("HOW")
-      ->group(kGpuGroup);
-  command.add_option("--kernel", kernel, "one that --list has (the best)")
-      ->type_name("NAME")
-      ->group(kGpuGroup);
-  command
-      .add_option("--num-splits", num_splits, "parts of the keys, of split-kv (as fill the GPU)")
-      ->check(CLI::Range(1, 1 << 30))
-      ->type_name("N")
-      ->group(kGpuGroup);
-  command
-      .add_flag("--round-statistics", round_statistics,
-                "lse and delta in 16 bits, of a backward pass in bf16 or fp16")
-      ->group(kGpuGroup);
+  add_flag(command, "--by-kernel", by_kernel, "the time of each kernel").group(kGpuGroup);
+  add_option(command, "--products", products,
+             "what multiplies floats: native (fp32), tf32, or tf32x3 (three for one, as "
+             "precise as fp32) (native)")
+      .one_of({"native", "tf32", "tf32x3"})
+      .type_name("HOW")
+      .group(kGpuGroup);
+  add_option(command, "--kernel", kernel, "one that --list has (the best)")
+      .type_name("NAME")
+      .group(kGpuGroup);
+  add_option(command, "--num-splits", num_splits,
+             "parts of the keys, of split-kv (as fill the GPU)")
+      .between(1, 1 << 30)
+      .type_name("N")
+      .group(kGpuGroup);
+  add_flag(command, "--round-statistics", round_statistics,
+           "lse and delta in 16 bits, of a backward pass in bf16 or fp16")
+      .group(kGpuGroup);
 }
 
 AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
@@ -173,8 +167,9 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   variants = chosen_variants(flags.variant.value_or("flash2"));
   num_threads = flags.num_threads;
   seed = flags.seed;
-  instruction_set = flags.instruction_set.empty() ? cpu::best_instruction_set()
-                                                  : named(kInstructionSets, flags.instruction_set);
+  instruction_set = flags.instruction_set.empty()
+                        ? cpu::best_instruction_set()
+                        : value_named(kInstructionSets, flags.instruction_set);
   constexpr std::int64_t kUsualSeqlen = 512;
   const std::int64_t seqlen = checked_size("--n", flags.seqlen.value_or(kUsualSeqlen), 0);
   problem.batch = checked_size("--batch", flags.batch, 0);
@@ -184,8 +179,8 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   problem.seqlen_q = checked_size("--seqlen-q", flags.seqlen_q.value_or(seqlen), 0);
   problem.seqlen_k = checked_size("--seqlen-k", flags.seqlen_k.value_or(seqlen), 0);
   problem.head_dim = checked_size("--head-dim", flags.head_dim, 1);
-  problem.dtype = named(kDataTypes, flags.dtype);
-  problem.mask = named(kMasks, flags.mask);
+  problem.dtype = value_named(kDataTypes, flags.dtype);
+  problem.mask = value_named(kMasks, flags.mask);
   problem.key_lengths = flags.key_lengths;
   problem.softmax_scale =
       flags.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));

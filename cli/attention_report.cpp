@@ -11,13 +11,13 @@
 namespace flashlab::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// JSON has no NaN and no infinity: null.
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : nullptr; }
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
+}
 
-ordered_json norms_json(const ErrorNorms& norms) {
-  return {{"relative", number(norms.relative)}, {"max", number(norms.largest)}};
+nlohmann::ordered_json norms_json(const ErrorNorms& norms) {
+  return {{"relative", number_or_null(norms.relative)}, {"max", number_or_null(norms.largest)}};
 }
 
 std::string verdict_line(const Verification& verification, const Terminal& terminal) {
@@ -129,7 +129,7 @@ std::string measurement_text(const Measurement& measurement, const Terminal& ter
                   terminal);
 }
 
-ordered_json request_json(const AttentionRequest& request) {
+nlohmann::ordered_json request_json(const AttentionRequest& request) {
   const AttentionProblem& p = request.problem;
   return {{"batch", p.batch},
           {"num_heads", p.num_heads},
@@ -144,17 +144,17 @@ ordered_json request_json(const AttentionRequest& request) {
           {"seed", request.seed}};
 }
 
-ordered_json summaries_json(const std::vector<AttentionSummary>& summaries) {
-  ordered_json runs = ordered_json::array();
+nlohmann::ordered_json summaries_json(const std::vector<AttentionSummary>& summaries) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const AttentionSummary& summary : summaries) {
-    ordered_json outputs = ordered_json::object();
+    nlohmann::ordered_json outputs = nlohmann::ordered_json::object();
     for (const AttentionSummary::Output& output : summary.outputs) {
-      outputs[output.name] = {{"norm", number(output.norm)},
-                              {"sum", number(output.sum)},
+      outputs[output.name] = {{"norm", number_or_null(output.norm)},
+                              {"sum", number_or_null(output.sum)},
                               {"infinite", output.num_infinite},
                               {"nan", output.num_nan}};
     }
-    ordered_json run = {{"variant", summary.variant}, {"seconds", summary.run.seconds}};
+    nlohmann::ordered_json run = {{"variant", summary.variant}, {"seconds", summary.run.seconds}};
     if (summary.run.kernel.empty()) {
       run["threads"] = summary.run.num_threads;
     } else {
@@ -167,14 +167,14 @@ ordered_json summaries_json(const std::vector<AttentionSummary>& summaries) {
   return runs;
 }
 
-ordered_json verification_json(const Verification& verification) {
-  ordered_json outputs = ordered_json::array();
+nlohmann::ordered_json verification_json(const Verification& verification) {
+  nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
   for (const VerifiedOutput& output : verification.outputs) {
     outputs.push_back({{"variant", output.variant},
                        {"output", output.output},
                        {"error", norms_json(output.ours)},
                        {"plain_error", norms_json(output.plain)},
-                       {"allowed_relative", number(output.allowed_relative)},
+                       {"allowed_relative", number_or_null(output.allowed_relative)},
                        {"agrees", output.agrees}});
   }
   return {{"forward_reference", verification.forward_reference},
@@ -183,8 +183,8 @@ ordered_json verification_json(const Verification& verification) {
           {"outputs", std::move(outputs)}};
 }
 
-ordered_json measurement_json(const Measurement& measurement) {
-  ordered_json variants = ordered_json::array();
+nlohmann::ordered_json measurement_json(const Measurement& measurement) {
+  nlohmann::ordered_json variants = nlohmann::ordered_json::array();
   for (const MeasuredVariant& variant : measurement.variants) {
     variants.push_back(
         {{"variant", variant.variant},

@@ -16,15 +16,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The share done on one line of a terminal, of calls that take long; says nothing elsewhere.
-class ProgressLine {
+class ShareLine {
  public:
-  explicit ProgressLine(std::string_view what)
+  explicit ShareLine(std::string_view what)
       : what_(what), next_(Clock::now() + kPatience), on_terminal_(isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() {
+  ~ShareLine() {
     if (shown_) std::cerr << "\r\x1b[K" << std::flush;
   }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  ShareLine(const ShareLine&) = delete;
+  ShareLine& operator=(const ShareLine&) = delete;
 
   void operator()(double share) {
     if (!on_terminal_ || Clock::now() < next_) return;
@@ -49,7 +49,7 @@ cpu::ExecutionOptions execution_options(const AttentionRequest& request) {
 
 /// What the library refuses is the request's fault, memory that is not there a limit.
 template <class Work>
-auto or_failure(const Work& work) {
+auto on_cpu_or_failure(const Work& work) {
   try {
     return work();
   } catch (const ProblemError& error) {
@@ -63,7 +63,7 @@ AttentionRun run_variant(const AttentionRequest& request, std::string_view varia
                          AttentionTensors& tensors) {
   const Pass pass = find_variant(variant).pass;
   for (OwnedTensor* const output : tensors.outputs(pass)) output->fill_with_nan();
-  ProgressLine progress(variant);
+  ShareLine progress(variant);
   cpu::ExecutionOptions execution = execution_options(request);
   execution.progress = [&](double share) { progress(share); };
   const auto start = Clock::now();
@@ -79,7 +79,7 @@ AttentionRun run_variant(const AttentionRequest& request, std::string_view varia
 
 RunVariant run_on_cpu(const AttentionRequest& request) {
   return [&request](std::string_view variant, AttentionTensors& tensors) {
-    return or_failure([&] { return run_variant(request, variant, tensors); });
+    return on_cpu_or_failure([&] { return run_variant(request, variant, tensors); });
   };
 }
 
@@ -90,7 +90,7 @@ void prepare_run(const RunVariant& run, const VariantInfo& variant, std::uint64_
 }
 
 double product_rate(const AttentionRequest& request) {
-  return or_failure(
+  return on_cpu_or_failure(
       [&] { return cpu::product_flops_per_s(kProductSize, execution_options(request)); });
 }
 

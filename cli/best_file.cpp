@@ -17,9 +17,7 @@
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::uintmax_t kMostBytes = 1 << 24;
+constexpr std::uintmax_t kMostBestBytes = 1 << 24;
 
 Failure failure(const std::string& path, const std::string& what,
                 const std::string& expected = {}) {
@@ -50,10 +48,11 @@ class Lock {
 /// Empty when there is no such file.
 std::string read_text(const std::string& path) {
   std::error_code code;
-  const fs::file_status status = fs::status(path, code);
-  if (!fs::exists(status)) return {};
-  if (!fs::is_regular_file(status)) throw failure(path, "no regular file");
-  if (fs::file_size(path, code) > kMostBytes) throw failure(path, "it is too long");
+  const std::filesystem::file_status status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) throw failure(path, "no regular file");
+  if (std::filesystem::file_size(path, code) > kMostBestBytes)
+    throw failure(path, "it is too long");
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file && !file.eof()) throw failure(path, "it cannot be read");

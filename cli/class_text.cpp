@@ -11,25 +11,21 @@
 
 namespace flashlab::cli {
 namespace {
-
-using exercises::ClassReport;
 using exercises::Histogram;
 using exercises::HistogramBin;
 using exercises::HistogramMark;
-using exercises::StudentResult;
-using exercises::Verdict;
 
 constexpr std::size_t kMostFindingBytes = 60;  // the reports have the rest
 constexpr std::size_t kMostBarColumns = 50, kFewestBarColumns = 5;
 
 /// Place and sentence of the first finding.
-std::string first_finding(const Verdict& verdict) {
+std::string first_finding(const exercises::Verdict& verdict) {
   if (verdict.findings.empty()) return {};
   const std::string line = exercises::finding_lines(verdict.findings.front()).front();
   return printable(exercises::visible_start(line, kMostFindingBytes));
 }
 
-std::string cost_cell(const Verdict& verdict, const std::string& key) {
+std::string cost_cell(const exercises::Verdict& verdict, const std::string& key) {
   for (const exercises::CostLine& line : verdict.costs) {
     if (line.key == key) return grouped(line.value.get_str());
   }
@@ -37,7 +33,7 @@ std::string cost_cell(const Verdict& verdict, const std::string& key) {
 }
 
 /// "; 3 with the proven best, 25 cycles at n = 4".
-std::string proof_text(const ClassReport& report) {
+std::string proof_text(const exercises::ClassReport& report) {
   if (!report.proof) return {};
   const exercises::ProvenSize& proof = *report.proof;
   const std::string size = proof.size.empty() ? "" : " at " + exercises::to_string(proof.size);
@@ -49,14 +45,15 @@ std::string proof_text(const ClassReport& report) {
          grouped(proof.at_most_cycles.get_str()) + " cycles" + size;
 }
 
-std::string distance_cell(const ClassReport& report, const StudentResult& student) {
+std::string distance_cell(const exercises::ClassReport& report,
+                          const exercises::StudentResult& student) {
   const exercises::SizeScore* score = report.proof_score(student);
   if (score == nullptr) return {};
   const auto distance = exercises::distance_of(*score);
   return distance ? distance->text() : "";
 }
 
-std::string summary(const ClassReport& report, const Terminal& terminal) {
+std::string summary(const exercises::ClassReport& report, const Terminal& terminal) {
   std::string text = std::to_string(report.students.size()) + " submissions, mean " +
                      exercises::points_text(report.mean_points()) + " of " +
                      exercises::points_text(report.max_points) + " points";
@@ -82,7 +79,7 @@ std::string letters(const Histogram& histogram, const HistogramBin& bin) {
   return text;
 }
 
-std::string legend(const Histogram& histogram, const Terminal& terminal) {
+std::string marks_legend(const Histogram& histogram, const Terminal& terminal) {
   std::string text;
   for (const HistogramMark& mark : histogram.marks) {
     text += (text.empty() ? "" : ",  ") + std::string(1, letter_of(mark.name)) + " " + mark.name +
@@ -105,15 +102,15 @@ std::string bar(double columns, const Terminal& terminal) {
 
 }  // namespace
 
-std::string class_table(const ClassReport& report, const Terminal& terminal) {
+std::string class_table(const exercises::ClassReport& report, const Terminal& terminal) {
   std::vector<Column> columns{
       {"student", Align::kLeft}, {"outcome", Align::kLeft}, {"points", Align::kRight}};
   for (const Histogram& one : report.histograms) columns.push_back({one.key, Align::kRight});
   if (report.proof) columns.push_back({"above best", Align::kRight});
   columns.push_back({"what was found", Align::kLeft});
   TextTable table(columns);
-  for (const StudentResult& student : report.students) {
-    const Verdict& verdict = *student.verdict;
+  for (const exercises::StudentResult& student : report.students) {
+    const exercises::Verdict& verdict = *student.verdict;
     std::vector<std::string> cells{printable(student.name), outcome_text(verdict.outcome, terminal),
                                    exercises::points_text(verdict.points)};
     for (const Histogram& one : report.histograms) cells.push_back(cost_cell(verdict, one.key));
@@ -147,7 +144,7 @@ std::string histogram_text(const Histogram& histogram, const Terminal& terminal)
     const std::string marks = letters(histogram, bin);
     text += line + (marks.empty() ? "" : "  " + marks) + "\n";
   }
-  return text + legend(histogram, terminal);
+  return text + marks_legend(histogram, terminal);
 }
 
 }  // namespace flashlab::cli

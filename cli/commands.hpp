@@ -2,8 +2,8 @@
 // and returns what to do when that was chosen; the result of that is the exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <array>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "cli/options.hpp"
@@ -25,12 +25,11 @@ CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
+CommandAction add_manual(CLI::App& app);  // hidden, as is the next: for who makes packages
+CommandAction add_completion(CLI::App& app);
 
-/// In the order of the help.
-inline constexpr std::array<AddCommand, 15> kCommands{
-    add_tour,      add_run,   add_trace,     add_timeline, add_cost,
-    add_sweep,     add_diff,  add_tables,    add_isa,      add_programs,
-    add_exercises, add_grade, add_attention, add_compare,  add_optimal};
+/// What an executable can do, in the order of the help: machine_commands.cpp and all_commands.cpp.
+std::span<const AddCommand> commands();
 
 /// The command with commands of its own, and the one among them that is meant when none is named.
 inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";
@@ -38,6 +37,12 @@ inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "lis
 /// A subcommand with its first help line and the examples that its help opens with.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
                       const std::string& examples);
+
+/// Leaves a command out of the help.
+void hide(CLI::App& command);
+
+/// One of the commands that `command` has must be chosen.
+void require_subcommand(CLI::App& command);
 
 /// Does what was chosen among the subcommands of `app`, `actions` in the order in which they were
 /// added.

@@ -22,14 +22,11 @@
 
 namespace flashlab::cli {
 namespace {
-
-using compare::Comparison;
 using compare::MachineModel;
-using compare::Row;
 
 /// What is compared, and with which machine.
 struct Session {
-  Comparison comparison;
+  compare::Comparison comparison;
   MachineModel machine, data_sheet;
   std::optional<GpuHere> here;  // where to measure; nothing: nowhere
   std::string why_not_here;
@@ -58,14 +55,14 @@ void set_machine(Session& session, const compare::GpuSpec& spec) {
 }
 
 void explain_rows(Session& session) {
-  for (Row& row : session.comparison.rows) {
+  for (compare::Row& row : session.comparison.rows) {
     row.sentence = compare::explain(row, session.machine.gpu.num_sms);
   }
 }
 
 /// A file's times are believed as far as its GPU could reach them.
 void check_floors(const Session& session, const std::string& file) {
-  for (const Row& row : session.comparison.rows) {
+  for (const compare::Row& row : session.comparison.rows) {
     if (!row.measured || !row.measured->median_ms) continue;
     const double floor = compare::floor_ms(row, session.data_sheet);
     if (*row.measured->median_ms >= floor) continue;
@@ -86,7 +83,7 @@ Session session_of_file(const CompareFlags& flags) {
   return session;
 }
 
-void choose_machine(const CompareFlags& flags, const std::optional<Comparison>& measured,
+void choose_machine(const CompareFlags& flags, const std::optional<compare::Comparison>& measured,
                     Session& session) {
   session.here =
       flags.predict_only || measured ? std::nullopt : find_gpu_here(session.why_not_here);
@@ -103,7 +100,7 @@ void choose_machine(const CompareFlags& flags, const std::optional<Comparison>& 
     session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
     session.here.reset();
   }
-  Comparison& comparison = session.comparison;
+  compare::Comparison& comparison = session.comparison;
   if (!flags.calibration.empty()) {
     comparison.calibration = read_calibration(flags.calibration);
   } else if (measured && !flags.data_sheet) {
@@ -147,11 +144,11 @@ void report_merge(const compare::MergeReport& report, const std::string& file) {
 }
 
 Session predicted_session(const CompareFlags& flags) {
-  std::optional<Comparison> measured;
+  std::optional<compare::Comparison> measured;
   if (!flags.measured.empty()) measured = read_comparison(flags.measured);
   Session session;
   choose_machine(flags, measured, session);
-  Comparison& comparison = session.comparison;
+  compare::Comparison& comparison = session.comparison;
   std::vector<compare::RefusedCall> refused;
   try {
     comparison.rows = compare::predict_rows(compare::calls_of(flags.axes()), session.machine,
@@ -177,10 +174,10 @@ Session predicted_session(const CompareFlags& flags) {
 }
 
 /// Rows of an earlier run that are not among the present ones stay, in front of them.
-void keep_other_rows(const std::vector<Row>& before, std::vector<Row>& rows) {
-  std::vector<Row> kept;
-  for (const Row& row : before) {
-    const auto is_same = [&](const Row& other) { return key_of(other) == key_of(row); };
+void keep_other_rows(const std::vector<compare::Row>& before, std::vector<compare::Row>& rows) {
+  std::vector<compare::Row> kept;
+  for (const compare::Row& row : before) {
+    const auto is_same = [&](const compare::Row& other) { return key_of(other) == key_of(row); };
     if (std::none_of(rows.begin(), rows.end(), is_same)) kept.push_back(row);
   }
   rows.insert(rows.begin(), kept.begin(), kept.end());
@@ -189,7 +186,7 @@ void keep_other_rows(const std::vector<Row>& before, std::vector<Row>& rows) {
 /// Takes over what an earlier run measured.
 void resume(const CompareFlags& flags, Session& session) {
   if (!flags.resume || !std::filesystem::exists(flags.json)) return;
-  const Comparison before = read_comparison(flags.json);
+  const compare::Comparison before = read_comparison(flags.json);
   if (before.gpu_key != session.comparison.gpu_key) {
     throw request_failure(flags.json + " is of " + printable(before.gpu_key) + ", not of " +
                           session.comparison.gpu_key);
@@ -211,10 +208,10 @@ void resume(const CompareFlags& flags, Session& session) {
 }
 
 /// "3 of 40, flash2, …; 2 min left".
-class Progress {
+class MeasuringProgress {
  public:
-  explicit Progress(std::size_t num_all) : num_all_(num_all) {}
-  void starts(std::size_t index, const Row& row) {
+  explicit MeasuringProgress(std::size_t num_all) : num_all_(num_all) {}
+  void starts(std::size_t index, const compare::Row& row) {
     using std::chrono::duration;
     const double elapsed = duration<double>(std::chrono::steady_clock::now() - start_).count();
     std::cerr << index + 1 << " of " << num_all_ << ": " << printable(key_of(row));
@@ -233,7 +230,7 @@ class Progress {
 };
 
 void measure_rows(const CompareFlags& flags, Session& session) {
-  Comparison& comparison = session.comparison;
+  compare::Comparison& comparison = session.comparison;
   if (!session.here) return;
   comparison.gpu_name = session.here->name;
   comparison.driver = session.here->driver;
@@ -241,9 +238,9 @@ void measure_rows(const CompareFlags& flags, Session& session) {
   comparison.date = now();
   write_json(flags.json, comparison);  // the predictions, before anything is measured
   const MeasureRequest request{flags.repeat.value_or(kUsualRepeat), flags.seed, !flags.no_counters};
-  Progress progress(comparison.rows.size());
+  MeasuringProgress progress(comparison.rows.size());
   for (std::size_t k = 0; k < comparison.rows.size(); ++k) {
-    Row& row = comparison.rows[k];
+    compare::Row& row = comparison.rows[k];
     if (row.measured || !row.tile.empty()) continue;
     progress.starts(k, row);
     row.failure.clear();
@@ -253,7 +250,7 @@ void measure_rows(const CompareFlags& flags, Session& session) {
   }
 }
 
-void read_ncu(const CompareFlags& flags, Comparison& comparison) {
+void read_ncu(const CompareFlags& flags, compare::Comparison& comparison) {
   if (flags.from_ncu.empty()) return;
   if (comparison.rows.size() != 1) {
     throw request_failure(
@@ -276,7 +273,7 @@ int calibrate(const CompareFlags& flags) {
 
 void print(const CompareFlags& flags, const Session& session) {
   const Terminal terminal = flags.terminal.terminal();
-  const Comparison& comparison = session.comparison;
+  const compare::Comparison& comparison = session.comparison;
   std::string text = comparison_heading(comparison, session.machine, terminal) + "\n";
   for (const std::string& table : flags.tables()) {
     if (table == "times") text += times_table(comparison, flags.steps, terminal);

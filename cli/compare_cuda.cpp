@@ -1,20 +1,19 @@
 #include <array>
 #include <cstdio>
 
-#include "attention_cuda/gpu.hpp"
+#include "attention_cuda/kernel_listing.hpp"
 #include "cli/compare_gpu.hpp"
 #include "cli/compare_text.hpp"
 #include "cli/failure.hpp"
 #include "cli/text_table.hpp"
 #include "compare/calibration_fields.hpp"
-#include "compare/cuda/calibrate.hpp"
-#include "compare/cuda/measure.hpp"
+#include "compare/gpu_library.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 /// "13.0" of 13000.
-std::string version_text(int version) {
+std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
@@ -68,10 +67,14 @@ compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
 
 std::optional<GpuHere> find_gpu_here(std::string& why_not) {
   try {
-    const cuda::GpuInfo gpu = cuda::current_gpu();
+    const cuda::GpuInfo gpu = compare::current_gpu();
     const auto listed = compare::find_gpu(gpu.name);
-    return GpuHere{gpu.name, version_text(gpu.driver_version), version_text(gpu.runtime_version),
-                   listed.has_value(), listed ? *listed : queried(gpu)};
+    return GpuHere{gpu.name, cuda_version_text(gpu.driver_version),
+                   cuda_version_text(gpu.runtime_version), listed.has_value(),
+                   listed ? *listed : queried(gpu)};
+  } catch (const compare::GpuLibraryMissing& missing) {
+    why_not = missing.what();
+    return std::nullopt;
   } catch (const cuda::CudaError& error) {
     why_not = "no GPU to run on: " + error.error;
     return std::nullopt;
@@ -82,7 +85,7 @@ CalibrationShown calibrate_here(const Terminal& terminal) {
   std::string why_not;
   if (!find_gpu_here(why_not)) throw request_failure(why_not);
   try {
-    const compare::CalibrationResult result = compare::calibrate();
+    const compare::CalibrationResult result = compare::calibrate_gpu();
     return {result.calibration, calibration_table(result, terminal)};
   } catch (const std::exception& error) {  // CudaError, NoDeviceMemory
     throw Failure(kExitProgramWrong, std::string("flashlab: error: ") + error.what() + "\n");
@@ -91,7 +94,7 @@ CalibrationShown calibrate_here(const Terminal& terminal) {
 
 void measure_here(compare::Row& row, const compare::MachineModel& data_sheet,
                   const MeasureRequest& request) {
-  compare::measure(row, data_sheet, {request.repeat, request.seed, request.counters});
+  compare::measure_on_gpu(row, data_sheet, {request.repeat, request.seed, request.counters});
 }
 
 }  // namespace flashlab::cli

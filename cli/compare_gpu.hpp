@@ -1,5 +1,4 @@
-// What `flashlab compare` asks of a GPU. compare_no_cuda.cpp takes the place of compare_cuda.cpp
-// where there was no CUDA to build with.
+// What `flashlab compare` asks of a GPU.
 #pragma once
 
 #include <functional>

@@ -57,7 +57,7 @@ bool is_shared(const RowAttribute& attribute, const std::vector<Row>& rows) {
   });
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string joined_if_any(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
@@ -102,7 +102,7 @@ std::string RowNames::text(const Row& row) const {
   std::vector<std::string> parts = {printable(row.variant)};
   for (const RowAttribute* attribute : shown_) parts.push_back(printable(attribute->text(row)));
   parts.push_back("N " + std::to_string(row.seqlen_q));
-  return joined(parts);
+  return joined_if_any(parts);
 }
 
 std::string shared_by(const std::vector<Row>& rows) {
@@ -112,7 +112,7 @@ std::string shared_by(const std::vector<Row>& rows) {
       shared.push_back(printable(attribute.text(rows.front())));
     }
   }
-  return joined(shared);
+  return joined_if_any(shared);
 }
 
 }  // namespace flashlab::cli

@@ -1,13 +1,13 @@
 #include "cli/compare_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "compare/gpu_specs.hpp"
 #include "compare/rows.hpp"
+#include "toymachine/read_number.hpp"
 #include "toymachine/source.hpp"
 
 namespace flashlab::cli {
@@ -15,21 +15,21 @@ namespace {
 
 constexpr const char* kCallGroup =
     "Calls (each takes a list: a,b; numbers also a..b, which doubles)";
-constexpr const char* kMachineGroup = "The GPU";
+constexpr const char* kTheGpuGroup = "The GPU";
 constexpr const char* kMeasureGroup = "Measuring";
 constexpr const char* kOutputGroup = "Output";
 
 std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> result;
-  for (const std::string& word : CLI::detail::split(text, ',')) {
-    result.push_back(CLI::detail::trim_copy(word));
+  for (const std::string& word : split(text, ',')) {
+    result.push_back(trimmed(word));
   }
   return result;
 }
 
 /// The values with these names.
 template <class Values>
-auto named(const char* flag, const Values& values, const std::string& text) {
+auto values_named(const char* flag, const Values& values, const std::string& text) {
   std::vector<typename Values::value_type> result;
   for (const std::string& word : words(text)) {
     const auto found = std::find_if(values.begin(), values.end(),
@@ -69,7 +69,7 @@ std::vector<std::int64_t> sizes(const char* flag, const std::string& text) {
 
 std::int64_t tile_side(const std::string& text, const std::string& word) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = toy::read_number(text, value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 65536) {
     throw request_failure("--tile '" + printable(word) + "'",
                           "queries x keys of a tile, 128x64, each from 1 to 65536");
@@ -92,10 +92,7 @@ std::vector<compare::Tile> parse_tiles(const std::string& text) {
 
 void CompareFlags::add_call_flags(CLI::App& command) {
   const auto list = [&](const char* names, std::string& value, const char* what, const char* type) {
-    command.add_option(names, value, what)
-        ->capture_default_str()
-        ->type_name(type)
-        ->group(kCallGroup);
+    add_option(command, names, value, what).capture_default_str().type_name(type).group(kCallGroup);
   };
   list("-v,--variant", variants, "the algorithms, or all", "NAME,...");
   list("--dtype", dtypes, "float, bf16, fp16", "TYPE,...");
@@ -103,64 +100,63 @@ void CompareFlags::add_call_flags(CLI::App& command) {
   list("--mask", masks, "none, causal, causal-bottom-right", "MASK,...");
   list("-N,--n", seqlens, "queries and keys", "N,...");
   list("-d,--head-dim", head_dims, "columns of a head", "D,...");
-  command.add_option("--tile", tiles, "queries x keys, instead of the kernels': predicts only")
-      ->type_name("QxK,...")
-      ->group(kCallGroup);
+  add_option(command, "--tile", tiles, "queries x keys, instead of the kernels': predicts only")
+      .type_name("QxK,...")
+      .group(kCallGroup);
   const auto size = [&](const char* names, auto& value, const char* what) {
-    return command.add_option(names, value, what)->type_name("SIZE")->group(kCallGroup);
+    return add_option(command, names, value, what).type_name("SIZE").group(kCallGroup);
   };
-  auto* const batch_flag = size("-B,--batch", batch, "batch entries")->capture_default_str();
-  auto* const heads_flag = size("-H,--heads", num_heads, "query heads")->capture_default_str();
+  const Flag batch_flag = size("-B,--batch", batch, "batch entries").capture_default_str();
+  const Flag heads_flag = size("-H,--heads", num_heads, "query heads").capture_default_str();
   size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
   size("--seqlen-k", seqlen_k, "keys, where they are not as many as queries");
-  size("--tokens", tokens, "batch x N, instead of --batch")->excludes(batch_flag);
-  size("--hidden", hidden, "heads x head_dim, instead of --heads")->excludes(heads_flag);
+  size("--tokens", tokens, "batch x N, instead of --batch").excludes(batch_flag);
+  size("--hidden", hidden, "heads x head_dim, instead of --heads").excludes(heads_flag);
 }
 
 void CompareFlags::add_machine_flags(CLI::App& command) {
-  command.add_option("--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
-      ->type_name("NAME")
-      ->group(kMachineGroup);
-  auto* const file =
-      command.add_option("--calibration", calibration, "rates that --calibrate wrote")
-          ->type_name("FILE")
-          ->group(kMachineGroup);
-  auto* const calibrates =
-      command.add_flag("--calibrate", calibrate, "measure the GPU's rates and show them; no calls")
-          ->group(kMachineGroup)
-          ->excludes(file);
-  command.add_flag("--data-sheet", data_sheet, "predict from the data sheet's rates alone")
-      ->group(kMachineGroup)
-      ->excludes(file)
-      ->excludes(calibrates);
-  auto* const from = command
-                         .add_option("--measured", measured,
-                                     "what another machine measured: a file that --json wrote")
-                         ->type_name("FILE")
-                         ->group(kMeasureGroup);
-  command.add_option("--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
-      ->type_name("FILE")
-      ->group(kMeasureGroup);
-  command.add_flag("--predict-only", predict_only, "measure nothing, though there be a GPU")
-      ->group(kMeasureGroup)
-      ->excludes(from);
-  command.add_flag("--no-counters", no_counters, "times only, no hardware counters")
-      ->group(kMeasureGroup);
-  command.add_option("--repeat", repeat, "measured runs of a call (5)")
-      ->check(CLI::Range(1, 100000))
-      ->type_name("R")
-      ->group(kMeasureGroup);
-  command.add_option("--seed", seed, "of the random inputs")
-      ->capture_default_str()
-      ->type_name("N")
-      ->group(kMeasureGroup);
-  command.add_flag("--resume", resume, "go on with what --json FILE already has")
-      ->group(kMeasureGroup);
+  add_option(command, "--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
+      .type_name("NAME")
+      .group(kTheGpuGroup);
+  const Flag file =
+      add_option(command, "--calibration", calibration, "rates that --calibrate wrote")
+          .type_name("FILE")
+          .group(kTheGpuGroup);
+  const Flag calibrates =
+      add_flag(command, "--calibrate", calibrate, "measure the GPU's rates and show them; no calls")
+          .group(kTheGpuGroup)
+          .excludes(file);
+  add_flag(command, "--data-sheet", data_sheet, "predict from the data sheet's rates alone")
+      .group(kTheGpuGroup)
+      .excludes(file)
+      .excludes(calibrates);
+  const Flag from = add_option(command, "--measured", measured,
+                               "what another machine measured: a file that --json wrote")
+                        .type_name("FILE")
+                        .group(kMeasureGroup);
+  add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
+      .type_name("FILE")
+      .group(kMeasureGroup);
+  add_flag(command, "--predict-only", predict_only, "measure nothing, though there be a GPU")
+      .group(kMeasureGroup)
+      .excludes(from);
+  add_flag(command, "--no-counters", no_counters, "times only, no hardware counters")
+      .group(kMeasureGroup);
+  add_option(command, "--repeat", repeat, "measured runs of a call (5)")
+      .between(1, 100000)
+      .type_name("R")
+      .group(kMeasureGroup);
+  add_option(command, "--seed", seed, "of the random inputs")
+      .capture_default_str()
+      .type_name("N")
+      .group(kMeasureGroup);
+  add_flag(command, "--resume", resume, "go on with what --json FILE already has")
+      .group(kMeasureGroup);
 }
 
 void CompareFlags::add_output_flags(CLI::App& command) {
   const auto file = [&](const char* name, std::string& value, const char* what, const char* type) {
-    command.add_option(name, value, what)->type_name(type)->group(kOutputGroup);
+    add_option(command, name, value, what).type_name(type).group(kOutputGroup);
   };
   file("--json", json, "everything; written after each call", "FILE");
   file("--csv", csv, "a line a call", "FILE");
@@ -169,13 +165,12 @@ void CompareFlags::add_output_flags(CLI::App& command) {
   file("--peers", peers, "other libraries' times, from attention_cuda/bench/beside_torch.py",
        "FILE");
   file("--commit", commit, "what the file says it is of", "NAME");
-  command
-      .add_option("--show", show,
-                  "tables: times, sentences, models, bytes, flops, shared-memory, or all")
-      ->capture_default_str()
-      ->type_name("NAME,...")
-      ->group(kOutputGroup);
-  command.add_flag("--steps", steps, "a row for each kernel of a call")->group(kOutputGroup);
+  add_option(command, "--show", show,
+             "tables: times, sentences, models, bytes, flops, shared-memory, or all")
+      .capture_default_str()
+      .type_name("NAME,...")
+      .group(kOutputGroup);
+  add_flag(command, "--steps", steps, "a row for each kernel of a call").group(kOutputGroup);
 }
 
 void CompareFlags::add_to(CLI::App& command) {
@@ -183,11 +178,7 @@ void CompareFlags::add_to(CLI::App& command) {
   add_machine_flags(command);
   add_output_flags(command);
   terminal.add_to(command);
-  command.parse_complete_callback([this, &command] {
-    for (const CLI::Option* option : command.get_options()) {
-      if (option->get_group() == kCallGroup && option->count() > 0) chooses_calls = true;
-    }
-  });
+  note_if_given(command, kCallGroup, chooses_calls);
 }
 
 std::vector<std::string> CompareFlags::tables() const {
@@ -239,9 +230,9 @@ compare::SweepAxes CompareFlags::axes() const {
                                     cuda::Products::kTensorFloat32x3};
   compare::SweepAxes axes;
   axes.variants = variant_names(variants);
-  axes.dtypes = named("--dtype", kDataTypes, dtypes);
-  axes.products = named("--products", kProducts, products);
-  axes.masks = named("--mask", kMasks, masks);
+  axes.dtypes = values_named("--dtype", kDataTypes, dtypes);
+  axes.products = values_named("--products", kProducts, products);
+  axes.masks = values_named("--mask", kMasks, masks);
   axes.seqlens = sizes("--n", seqlens);
   axes.head_dims = sizes("--head-dim", head_dims);
   axes.tiles = parse_tiles(tiles);

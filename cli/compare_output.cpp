@@ -16,7 +16,7 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t kMostResultBytes = std::uintmax_t{64} << 20;
 
 Failure file_failure(const std::string& file, const std::string& what) {
   return request_failure(printable(file) + ": " + printable(what));
@@ -27,7 +27,7 @@ std::string read_whole(const std::string& file) {
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw file_failure(file, "no such file");
   if (!std::filesystem::is_regular_file(status)) throw file_failure(file, "no regular file");
-  if (std::filesystem::file_size(file, error) > kMostBytes) {
+  if (std::filesystem::file_size(file, error) > kMostResultBytes) {
     throw Failure(kExitLimit, "flashlab: error: " + printable(file) + ": more than 64 MiB\n");
   }
   std::ifstream stream(file, std::ios::binary);

@@ -8,15 +8,13 @@
 #include <set>
 
 #include "cli/compare_names.hpp"
+#include "cli/options.hpp"
 #include "cli/text_table.hpp"
 #include "compare/seed_formulas.hpp"
 #include "compare/sweep.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-using compare::Comparison;
-using compare::Row;
 using compare::Step;
 
 std::string digits(double value, int number) {
@@ -42,8 +40,8 @@ std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
 struct TimesColumns {
   bool bytes = false, measured_bytes = false, measured_times = false;
 
-  explicit TimesColumns(const std::vector<Row>& rows) {
-    for (const Row& row : rows) {
+  explicit TimesColumns(const std::vector<compare::Row>& rows) {
+    for (const compare::Row& row : rows) {
       add(row.work, row.measured);
       for (const Step& step : row.steps) add(step.work, step.measured);
     }
@@ -97,7 +95,7 @@ std::string note(const std::string& word, const std::string& meaning, const Term
 }
 
 std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
-std::string byte_text(double bytes) { return with_prefix(bytes, "B"); }
+std::string si_bytes(double bytes) { return with_prefix(bytes, "B"); }
 
 }  // namespace
 
@@ -111,8 +109,8 @@ std::string with_prefix(double value, const std::string& unit) {
   return three_digits(value) + " " + kPrefixes[prefix] + unit;
 }
 
-std::string comparison_heading(const Comparison& comparison, const compare::MachineModel& machine,
-                               const Terminal& terminal) {
+std::string comparison_heading(const compare::Comparison& comparison,
+                               const compare::MachineModel& machine, const Terminal& terminal) {
   std::string text = machine.gpu.name;
   if (comparison.calibration) {
     const std::string& date = comparison.calibration->date;
@@ -128,17 +126,18 @@ std::string comparison_heading(const Comparison& comparison, const compare::Mach
   }
   text += "\n" + shared_by(comparison.rows);
   std::string lines;
-  for (const std::string& part : CLI::detail::split(text, '\n')) {
+  for (const std::string& part : split(text, '\n')) {
     for (const std::string& line : wrap(part, terminal.width)) lines += line + "\n";
   }
   return lines;
 }
 
-std::string times_table(const Comparison& comparison, bool steps, const Terminal& terminal) {
+std::string times_table(const compare::Comparison& comparison, bool steps,
+                        const Terminal& terminal) {
   const TimesColumns columns(comparison.rows);
   const RowNames names(comparison.rows);
   TextTable table(names.columns(columns.columns()));
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     table.row(names.cells(row, times_cells(row, columns)));
     if (!steps) continue;
     for (const Step& step : row.steps) {
@@ -148,7 +147,7 @@ std::string times_table(const Comparison& comparison, bool steps, const Terminal
   return table.to_string(terminal);
 }
 
-std::string models_table(const Comparison& comparison, const Terminal& terminal) {
+std::string models_table(const compare::Comparison& comparison, const Terminal& terminal) {
   const bool is_measured = TimesColumns(comparison.rows).measured_times;
   std::vector<Column> columns = {
       {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"S4", Align::kRight}};
@@ -156,7 +155,7 @@ std::string models_table(const Comparison& comparison, const Terminal& terminal)
   columns.push_back({"bound"});
   const RowNames names(comparison.rows);
   TextTable table(names.columns(columns));
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
                                       three_digits(row.predicted.overlap_ms), ms_text(row.seed_ms)};
     if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
@@ -177,19 +176,19 @@ std::string models_table(const Comparison& comparison, const Terminal& terminal)
 
 namespace {
 
-using ByteColumn = std::pair<Column, std::function<std::string(const Row&)>>;
+using ByteColumn = std::pair<Column, std::function<std::string(const compare::Row&)>>;
 
 std::string bytes_text(const std::optional<compare::Traffic>& traffic) {
-  return traffic ? byte_text(static_cast<double>(traffic->bytes())) : "";
+  return traffic ? si_bytes(static_cast<double>(traffic->bytes())) : "";
 }
 
-std::string table_of(const std::vector<ByteColumn>& columns, const Comparison& comparison,
-                     const Terminal& terminal) {
+std::string byte_table(const std::vector<ByteColumn>& columns,
+                       const compare::Comparison& comparison, const Terminal& terminal) {
   const RowNames names(comparison.rows);
   std::vector<Column> titles;
   for (const ByteColumn& column : columns) titles.push_back(column.first);
   TextTable table(names.columns(titles));
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     std::vector<std::string> cells;
     for (const ByteColumn& column : columns) cells.push_back(column.second(row));
     table.row(names.cells(row, cells));
@@ -197,44 +196,45 @@ std::string table_of(const std::vector<ByteColumn>& columns, const Comparison& c
   return table.to_string(terminal);
 }
 
-std::function<std::string(const Row&)> seed_text(std::int64_t compare::SeedBytes::*value) {
-  return [value](const Row& row) {
-    return row.seed_bytes ? byte_text(static_cast<double>(*row.seed_bytes.*value)) : "";
+std::function<std::string(const compare::Row&)> seed_text(std::int64_t compare::SeedBytes::*value) {
+  return [value](const compare::Row& row) {
+    return row.seed_bytes ? si_bytes(static_cast<double>(*row.seed_bytes.*value)) : "";
   };
 }
 
 }  // namespace
 
-std::string bytes_table(const Comparison& comparison, const Terminal& terminal) {
+std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal) {
   using compare::SeedBytes;
-  std::vector<ByteColumn> dram = {
-      {{"S4 formula", Align::kRight}, seed_text(&SeedBytes::formula)},
-      {{"S4 prose", Align::kRight}, seed_text(&SeedBytes::prose)},
-      {{"each array once", Align::kRight}, [](const Row& r) { return bytes_text(r.work.dram); }}};
+  std::vector<ByteColumn> dram = {{{"S4 formula", Align::kRight}, seed_text(&SeedBytes::formula)},
+                                  {{"S4 prose", Align::kRight}, seed_text(&SeedBytes::prose)},
+                                  {{"each array once", Align::kRight},
+                                   [](const compare::Row& r) { return bytes_text(r.work.dram); }}};
   std::vector<ByteColumn> sm = {
-      {{"toy program", Align::kRight}, [](const Row& r) { return bytes_text(r.toy.sm); }},
-      {{"the kernel's blocks", Align::kRight}, [](const Row& r) { return bytes_text(r.work.sm); }}};
+      {{"toy program", Align::kRight}, [](const compare::Row& r) { return bytes_text(r.toy.sm); }},
+      {{"the kernel's blocks", Align::kRight},
+       [](const compare::Row& r) { return bytes_text(r.work.sm); }}};
   if (TimesColumns(comparison.rows).measured_bytes) {
     const Column measured = {"measured", Align::kRight};
-    dram.push_back({measured, [](const Row& r) {
+    dram.push_back({measured, [](const compare::Row& r) {
                       return r.measured ? bytes_text(r.measured->dram) : std::string();
                     }});
-    sm.push_back({measured, [](const Row& r) {
+    sm.push_back({measured, [](const compare::Row& r) {
                     return r.measured ? bytes_text(r.measured->sm) : std::string();
                   }});
   }
-  return "DRAM, bytes\n" + table_of(dram, comparison, terminal) +
-         "\nBetween L2 and the SMs, bytes\n" + table_of(sm, comparison, terminal);
+  return "DRAM, bytes\n" + byte_table(dram, comparison, terminal) +
+         "\nBetween L2 and the SMs, bytes\n" + byte_table(sm, comparison, terminal);
 }
 
-std::string flops_table(const Comparison& comparison, const Terminal& terminal) {
+std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal) {
   const RowNames names(comparison.rows);
   TextTable table(names.columns({{"S4", Align::kRight},
                                  {"usual", Align::kRight},
                                  {"products", Align::kRight},
                                  {"others", Align::kRight},
                                  {"exps", Align::kRight}}));
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     const compare::SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
     table.row(names.cells(
         row,
@@ -248,8 +248,8 @@ std::string flops_table(const Comparison& comparison, const Terminal& terminal) 
   return table.to_string(terminal);
 }
 
-std::string shared_memory_table(const Comparison& comparison, const compare::MachineModel& machine,
-                                const Terminal& terminal) {
+std::string shared_memory_table(const compare::Comparison& comparison,
+                                const compare::MachineModel& machine, const Terminal& terminal) {
   const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
   const auto kib = [](std::int64_t bytes) { return digits(static_cast<double>(bytes) / 1024, 1); };
   TextTable table({{"kernel"},
@@ -259,7 +259,7 @@ std::string shared_memory_table(const Comparison& comparison, const compare::Mac
                    {"KiB a block", Align::kRight},
                    {"of " + kib(limit), Align::kRight}});
   std::set<std::string> shown;
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     for (const Step& step : row.steps) {
       if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // no tiles there
       const std::string name = printable(step.name + ", " + row.dtype);
@@ -278,10 +278,10 @@ std::string shared_memory_table(const Comparison& comparison, const compare::Mac
               terminal);
 }
 
-std::string sentences(const Comparison& comparison, const Terminal& terminal) {
+std::string sentences(const compare::Comparison& comparison, const Terminal& terminal) {
   std::string text;
   const RowNames names(comparison.rows);
-  for (const Row& row : comparison.rows) {
+  for (const compare::Row& row : comparison.rows) {
     const std::string line = names.text(row) + ": " + printable(row.sentence);
     const std::vector<std::string> lines = wrap(line, terminal.width - 2);
     for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "  ") + lines[k] + "\n";
@@ -289,7 +289,7 @@ std::string sentences(const Comparison& comparison, const Terminal& terminal) {
   return text;
 }
 
-std::string shares(const Comparison& comparison) {
+std::string shares(const compare::Comparison& comparison) {
   std::string text;
   const auto say = [&](const compare::Share& share, const std::string& what) {
     if (share.num_all == 0) return;

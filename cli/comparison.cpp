@@ -6,6 +6,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/formulas.hpp"
+#include "cli/json.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/instruction_set.hpp"
@@ -13,21 +14,19 @@
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using toy::CounterFormulas;
-using toy::Formula;
 
 /// One property of one program, as text.
 using Property = std::function<std::string(const Side&)>;
-using FormulaMember = Formula CounterFormulas::*;
+using FormulaMember = toy::Formula CounterFormulas::*;
 
-std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
+std::string joined_with(const std::vector<std::string>& parts, const std::string& separator) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
   return text;
 }
 
-std::string quantity(const Formula& formula, const Side& side, const Terminal& terminal) {
+std::string quantity(const toy::Formula& formula, const Side& side, const Terminal& terminal) {
   if (!formula.is_known()) return "no formula";
   return toy::to_string(formula, formula_style(*side.loaded.program, terminal));
 }
@@ -38,7 +37,7 @@ std::string passes_text(const Side& side) {
     titles.push_back(printable(side.loaded.program->passes[pass]));
   }
   if (titles.empty()) return "1";
-  return std::to_string(titles.size()) + " (" + joined(titles, "; ") + ")";
+  return std::to_string(titles.size()) + " (" + joined_with(titles, "; ") + ")";
 }
 
 std::string by_pass_text(const Side& side, FormulaMember member, const Terminal& terminal) {
@@ -47,7 +46,7 @@ std::string by_pass_text(const Side& side, FormulaMember member, const Terminal&
     parts.push_back(quantity(side.formulas->by_pass[pass].*member, side, terminal));
   }
   return parts.empty() ? quantity(side.formulas->total.*member, side, terminal)
-                       : joined(parts, ", ");
+                       : joined_with(parts, ", ");
 }
 
 /// The one parameter in which the program's compute grows linearly, if that is so.
@@ -71,7 +70,7 @@ std::string element_work(const CounterFormulas& pass, const toy::Atom& parameter
     const std::string count = toy::to_string(times);
     parts.push_back((count == "1" ? "" : count + " ") + std::string(spec.mnemonic));
   }
-  return parts.empty() ? "-" : joined(parts, ", ");
+  return parts.empty() ? "-" : joined_with(parts, ", ");
 }
 
 std::string element_work_text(const Side& side) {
@@ -81,11 +80,11 @@ std::string element_work_text(const Side& side) {
   for (const std::size_t pass : shown_passes(*side.loaded.program)) {
     parts.push_back(element_work(side.formulas->by_pass[pass], *parameter));
   }
-  return parts.empty() ? element_work(side.formulas->total, *parameter) : joined(parts, "; ");
+  return parts.empty() ? element_work(side.formulas->total, *parameter) : joined_with(parts, "; ");
 }
 
 /// "+4", "-3", "0".
-std::string signed_text(const toy::Count& difference) {
+std::string signed_count(const toy::Count& difference) {
   return (difference > 0 ? "+" : "") + grouped(difference.get_str());
 }
 
@@ -97,7 +96,7 @@ std::string counts_table(const Comparison& comparison, const Terminal& terminal)
                    {comparison.right.loaded.short_name(), Align::kRight},
                    {"difference", Align::kRight}});
   const auto row = [&](const std::string& name, const toy::Count& a, const toy::Count& b) {
-    table.row({name, grouped(a.get_str()), grouped(b.get_str()), signed_text(b - a)});
+    table.row({name, grouped(a.get_str()), grouped(b.get_str()), signed_count(b - a)});
   };
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
     const toy::Count& a = left.*description.value;
@@ -240,10 +239,10 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
       crossing_formulas(comparison, formula_style(*comparison.left.loaded.program, terminal));
   constexpr std::size_t kLongestFormula = 60;  // beyond, the number says more
   const bool constant = formulas.empty() || formulas == std::vector{decimal(*number)} ||
-                        joined(formulas, "; ").size() > kLongestFormula;
+                        joined_with(formulas, "; ").size() > kLongestFormula;
   return "They cost the same when a " + mnemonic + " takes " +
          (constant ? decimal(*number) + " cycles"
-                   : joined(formulas, "; ") + " cycles (here " + decimal(*number) + ")") +
+                   : joined_with(formulas, "; ") + " cycles (here " + decimal(*number) + ")") +
          ".\nBelow that " + other + " costs less, above it " + thrifty + ".\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/formulas.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
@@ -13,7 +14,7 @@
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct CostFlags {
   std::string program;
   bool json = false;
   MachineOptions machine;
@@ -70,7 +71,7 @@ Cost derive(const LoadedProgram& loaded, const toy::Binding& binding, const toy:
   return cost;
 }
 
-void print_json(const Options& options, const LoadedProgram& loaded, const Cost& cost) {
+void print_cost_json(const CostFlags& options, const LoadedProgram& loaded, const Cost& cost) {
   nlohmann::ordered_json json{{"program", loaded.short_name()}};
   if (cost.formulas) {
     json["domain"] = toy::to_string(cost.formulas->domain);
@@ -89,7 +90,7 @@ void print_json(const Options& options, const LoadedProgram& loaded, const Cost&
   std::cout << json.dump(2) << "\n";
 }
 
-void print_text(const Options& options, const LoadedProgram& loaded, const Cost& cost) {
+void print_cost_text(const CostFlags& options, const LoadedProgram& loaded, const Cost& cost) {
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal);
   if (cost.numbers) std::cout << setting(cost.numbers->bound) << "\n";
@@ -112,13 +113,13 @@ void print_text(const Options& options, const LoadedProgram& loaded, const Cost&
   if (!domain.empty()) std::cout << "\nExact for all " << domain << ".\n";
 }
 
-int print_cost(const Options& options) {
+int print_cost(const CostFlags& options) {
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const Cost cost = derive(loaded, options.machine.binding(), options.machine.cost_table());
   if (options.json) {
-    print_json(options, loaded, cost);
+    print_cost_json(options, loaded, cost);
   } else {
-    print_text(options, loaded, cost);
+    print_cost_text(options, loaded, cost);
   }
   return kExitGood;
 }
@@ -126,14 +127,14 @@ int print_cost(const Options& options) {
 }  // namespace
 
 CommandAction add_cost(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CostFlags>();
   CLI::App& command =
       add_command(app, "cost", "Count without running: formulas, and numbers at any size",
                   "  flashlab cost softmax_online\n"
                   "  flashlab cost softmax_online -D n=1000000000\n"
                   "  flashlab cost my.toy --cost LOAD=100 --json\n");
   add_program_argument(command, options->program);
-  command.add_flag("--json", options->json, "as JSON");
+  add_flag(command, "--json", options->json, "as JSON");
   options->machine.add_to(command, false);
   options->terminal.add_to(command);
   return [options] { return print_cost(*options); };

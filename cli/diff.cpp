@@ -10,6 +10,7 @@
 #include "cli/comparison.hpp"
 #include "cli/execution.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/formulas.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kSmallTrace = 40;  // steps: shown without being asked
 
-struct Options {
+struct DiffFlags {
   std::string left, right;
   bool json = false, trace = false, no_trace = false, elide = false;
   MachineOptions machine;
@@ -41,7 +42,7 @@ toy::Binding binding_for(const LoadedProgram& loaded, const LoadedProgram& other
   return binding;
 }
 
-Side make_side(const Options& options, LoadedProgram loaded, const LoadedProgram& other) {
+Side make_side(const DiffFlags& options, LoadedProgram loaded, const LoadedProgram& other) {
   toy::BoundProgram bound = loaded.bind(binding_for(loaded, other, options.machine.binding()));
   const toy::CostTable costs = options.machine.cost_table();
   auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
@@ -49,7 +50,7 @@ Side make_side(const Options& options, LoadedProgram loaded, const LoadedProgram
   return {std::move(loaded), std::move(bound), std::move(executions), std::move(counters), {}};
 }
 
-Comparison compare(const Options& options) {
+Comparison compare(const DiffFlags& options) {
   const toy::CostTable costs = options.machine.cost_table();
   LoadedProgram left = load_program(options.left, options.machine.limits);
   LoadedProgram right = load_program(options.right, options.machine.limits);
@@ -60,7 +61,7 @@ Comparison compare(const Options& options) {
   return comparison;
 }
 
-std::string trace_text(const Options& options, const Side& side, const Terminal& terminal) {
+std::string trace_text(const DiffFlags& options, const Side& side, const Terminal& terminal) {
   std::ostringstream text;
   const auto sink = toy::make_trace_table(
       text, {.unicode = terminal.unicode, .color = terminal.color, .width = terminal.width});
@@ -71,7 +72,8 @@ std::string trace_text(const Options& options, const Side& side, const Terminal&
   return styled(side.loaded.short_name(), Style::kBold, terminal) + "\n" + text.str();
 }
 
-void print_traces(const Options& options, const Comparison& comparison, const Terminal& terminal) {
+void print_traces(const DiffFlags& options, const Comparison& comparison,
+                  const Terminal& terminal) {
   Terminal wide = terminal;
   wide.width = 0;  // as wide as it gets
   const std::string left = trace_text(options, comparison.left, wide);
@@ -86,7 +88,7 @@ void print_traces(const Options& options, const Comparison& comparison, const Te
             << trace_text(options, comparison.right, terminal);
 }
 
-int print_diff(const Options& options) {
+int print_diff(const DiffFlags& options) {
   if (options.left == "-" && options.right == "-") {
     throw request_failure("both programs are standard input", "at most one -");
   }
@@ -108,7 +110,7 @@ int print_diff(const Options& options) {
 }  // namespace
 
 CommandAction add_diff(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffFlags>();
   CLI::App& command =
       add_command(app, "diff", "Two programs side by side: formulas, counts, traces",
                   "  flashlab diff softmax_safe softmax_online\n"
@@ -116,10 +118,10 @@ CommandAction add_diff(CLI::App& app) {
                   "  flashlab diff matmul_inner matmul_outer --trace\n");
   add_program_argument(command, options->left, "first");
   add_program_argument(command, options->right, "second");
-  command.add_flag("--json", options->json, "as JSON");
-  auto* trace = command.add_flag("--trace", options->trace, "the traces, however long");
-  command.add_flag("--no-trace", options->no_trace, "no traces")->excludes(trace);
-  command.add_flag("--elide", options->elide, "the traces: of each loop first, second, last");
+  add_flag(command, "--json", options->json, "as JSON");
+  const Flag trace = add_flag(command, "--trace", options->trace, "the traces, however long");
+  add_flag(command, "--no-trace", options->no_trace, "no traces").excludes(trace);
+  add_flag(command, "--elide", options->elide, "the traces: of each loop first, second, last");
   options->machine.add_to(command, true);
   options->run.add_to(command);
   options->terminal.add_to(command);

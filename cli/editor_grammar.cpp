@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/json.hpp"
+#include "cli/version.hpp"
 #include "toymachine/assembler.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using toy::InstructionSpec;
 using toy::OperandKind;
 
 const std::string kName = "[A-Za-z_][A-Za-z0-9_]*";
@@ -77,7 +77,7 @@ void add_operand(OperandKind kind, std::string& match, std::vector<Group>& group
 }
 
 /// A complete instruction. One that is not complete yet is left to the rule for its mnemonic.
-Json instruction_rule(const InstructionSpec& spec) {
+Json instruction_rule(const toy::InstructionSpec& spec) {
   std::string match = "(?i)\\b(" + std::string(spec.mnemonic) + ")\\s+";
   std::vector<Group> groups{scope(kMnemonic)};
   for (std::size_t i = 0; i < spec.num_operands; ++i) {
@@ -87,10 +87,10 @@ Json instruction_rule(const InstructionSpec& spec) {
   return grouped_rule(match + "\\s*(?=$|[;#])", groups);
 }
 
-Json instruction_rules(std::span<const InstructionSpec> instructions) {
+Json instruction_rules(std::span<const toy::InstructionSpec> instructions) {
   std::vector<Json> rules;
   std::vector<std::string> mnemonics;
-  for (const InstructionSpec& spec : instructions) {
+  for (const toy::InstructionSpec& spec : instructions) {
     rules.push_back(instruction_rule(spec));
     mnemonics.emplace_back(spec.mnemonic);
   }
@@ -124,9 +124,9 @@ Json directive_rules() {
   });
 }
 
-Json level_rules(std::span<const InstructionSpec> instructions) {
+Json level_rules(std::span<const toy::InstructionSpec> instructions) {
   std::vector<std::string> mnemonics;
-  for (const InstructionSpec& spec : instructions) mnemonics.emplace_back(spec.mnemonic);
+  for (const toy::InstructionSpec& spec : instructions) mnemonics.emplace_back(spec.mnemonic);
   return patterns({rule(kConstant, "\\b(?:matmul|softmax|attention)\\b"),
                    rule(kMnemonic, "(?i)\\b" + alternatives(mnemonics) + "\\b")});
 }
@@ -152,7 +152,7 @@ Json package_manifest() {
   return {{"name", "flashlab-toy"},
           {"displayName", "flashlab programs"},
           {"description", "Colours .toy programs of the flashlab machine"},
-          {"version", "0.1.0"},
+          {"version", version()},
           {"publisher", "flashlab"},
           {"license", "MIT"},
           {"engines", {{"vscode", "^1.60.0"}}},
@@ -183,7 +183,7 @@ Json language_configuration() {
 
 }  // namespace
 
-Json textmate_grammar(std::span<const InstructionSpec> instructions) {
+Json textmate_grammar(std::span<const toy::InstructionSpec> instructions) {
   return {{"name", "flashlab"},
           {"scopeName", "source.flashlab"},
           {"fileTypes", {"toy"}},

@@ -1,6 +1,5 @@
 #include "cli/exercise_loading.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -8,17 +7,15 @@
 #include <stdexcept>
 
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "exercises/grader/catalogue.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-using exercises::Exercise;
-using exercises::ExerciseSource;
 using exercises::ReadResult;
 
-std::vector<ExerciseSource> sources(const ExerciseOptions& options) {
+std::vector<exercises::ExerciseSource> sources(const ExerciseOptions& options) {
   try {
     return exercises::all_exercises(options.all_folders());
   } catch (const std::runtime_error& error) {
@@ -26,20 +23,21 @@ std::vector<ExerciseSource> sources(const ExerciseOptions& options) {
   }
 }
 
-std::shared_ptr<const Exercise> read_or_fail(const ExerciseSource& source) {
+std::shared_ptr<const exercises::Exercise> read_or_fail(const exercises::ExerciseSource& source) {
   ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
-  if (read.exercise) return std::make_shared<const Exercise>(std::move(*read.exercise));
+  if (read.exercise) return std::make_shared<const exercises::Exercise>(std::move(*read.exercise));
   throw Failure(kExitRequestWrong, exercises::format(read.errors, source.files) +
                                        "flashlab: error: the exercise '" + printable(source.id) +
                                        "' is broken\n");
 }
 
 /// The whole name decides; then a number or a part of it, the user's own exercises first.
-const ExerciseSource* find_source(const std::vector<ExerciseSource>& all, const std::string& name) {
-  const ExerciseSource* found = nullptr;
-  for (const ExerciseSource& source : all) {
+const exercises::ExerciseSource* source_called(const std::vector<exercises::ExerciseSource>& all,
+                                               const std::string& name) {
+  const exercises::ExerciseSource* found = nullptr;
+  for (const exercises::ExerciseSource& source : all) {
     if (source.id == name) return &source;
-    Exercise named;
+    exercises::Exercise named;
     named.id = source.id;
     if (!named.answers_to(name)) continue;
     if (found == nullptr || (found->folder.empty() && !source.folder.empty())) found = &source;
@@ -50,10 +48,10 @@ const ExerciseSource* find_source(const std::vector<ExerciseSource>& all, const 
 }  // namespace
 
 void ExerciseOptions::add_to(CLI::App& command) {
-  command
-      .add_option("--exercises", folders, "a folder with exercises of your own; may be repeated")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+  add_option(command, "--exercises", folders,
+             "a folder with exercises of your own; may be repeated")
+      .type_name("DIR")
+      .allow_extra_args(false);
 }
 
 std::vector<std::string> ExerciseOptions::all_folders() const {
@@ -68,12 +66,13 @@ std::vector<std::string> ExerciseOptions::all_folders() const {
   return all;
 }
 
-std::vector<std::shared_ptr<const Exercise>> load_exercises(const ExerciseOptions& options) {
-  std::vector<std::shared_ptr<const Exercise>> all;
-  for (const ExerciseSource& source : sources(options)) {
+std::vector<std::shared_ptr<const exercises::Exercise>> load_exercises(
+    const ExerciseOptions& options) {
+  std::vector<std::shared_ptr<const exercises::Exercise>> all;
+  for (const exercises::ExerciseSource& source : sources(options)) {
     ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
     if (read.exercise) {
-      all.push_back(std::make_shared<const Exercise>(std::move(*read.exercise)));
+      all.push_back(std::make_shared<const exercises::Exercise>(std::move(*read.exercise)));
     } else {
       std::cerr << "flashlab: warning: the exercise '" << printable(source.id)
                 << "' is broken and left out; see `flashlab exercises lint " << printable(source.id)
@@ -83,12 +82,13 @@ std::vector<std::shared_ptr<const Exercise>> load_exercises(const ExerciseOption
   return all;
 }
 
-std::shared_ptr<const Exercise> find_exercise(const std::string& name,
-                                              const ExerciseOptions& options) {
+std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name,
+                                                         const ExerciseOptions& options) {
   std::vector<std::string> ids;
-  const std::vector<ExerciseSource> all = sources(options);
-  if (const ExerciseSource* found = find_source(all, name)) return read_or_fail(*found);
-  for (const ExerciseSource& source : all) {
+  const std::vector<exercises::ExerciseSource> all = sources(options);
+  if (const exercises::ExerciseSource* found = source_called(all, name))
+    return read_or_fail(*found);
+  for (const exercises::ExerciseSource& source : all) {
     ids.push_back(source.id);
     if (const std::size_t bar = source.id.find('_'); bar != std::string::npos) {
       ids.push_back(source.id.substr(bar + 1));

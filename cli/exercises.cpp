@@ -21,7 +21,7 @@ CommandAction add_exercises(CLI::App& app) {
                   "  flashlab exercises check               is it right, and what does it cost?\n"
                   "  flashlab exercises hint                a first hint, then a second\n"
                   "  flashlab exercises watch               checks whenever you save\n");
-  command.require_subcommand(1);
+  require_subcommand(command);
   std::vector<CommandAction> actions;
   for (const AddCommand add : kVerbs) actions.push_back(add(command));
   return [&command, actions] { return run_chosen(command, actions); };

@@ -1,5 +1,4 @@
 // `flashlab exercises new` and `flashlab exercises lint`: for those who write exercises.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -12,14 +11,15 @@
 #include "cli/exercise_loading.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/mutant_report.hpp"
+#include "cli/text_table.hpp"
 #include "exercises/grader/catalogue.hpp"
 #include "exercises/grader/lint.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using exercises::ExerciseSource;
 using exercises::LintProblem;
 
@@ -33,15 +33,15 @@ int make_new(const NewOptions& options) {
     throw request_failure("'" + printable(options.id) + "' is no name of an exercise",
                           "letters, digits, _ and -, at most 64: 27_running_minimum");
   }
-  const fs::path folder = fs::path(options.folder) / options.id;
-  if (fs::symlink_status(folder).type() != fs::file_type::not_found) {
+  const std::filesystem::path folder = std::filesystem::path(options.folder) / options.id;
+  if (std::filesystem::symlink_status(folder).type() != std::filesystem::file_type::not_found) {
     throw request_failure("'" + printable(folder.string()) + "' is there already",
                           "a name that is free, or another folder (--in DIR)");
   }
   std::error_code error;
   for (const auto& [name, text] : exercises::template_exercise().files) {
-    const fs::path path = folder / name;
-    fs::create_directories(path.parent_path(), error);
+    const std::filesystem::path path = folder / name;
+    std::filesystem::create_directories(path.parent_path(), error);
     if (error) {
       throw request_failure("cannot make the folder '" + printable(path.parent_path().string()) +
                             "': " + error.message());
@@ -65,7 +65,7 @@ struct LintOptions {
   TerminalOptions terminal;
 };
 
-ExerciseSource find_source(const std::string& name, const std::vector<ExerciseSource>& all) {
+ExerciseSource source_or_folder(const std::string& name, const std::vector<ExerciseSource>& all) {
   std::vector<std::string> ids;
   for (const ExerciseSource& source : all) {
     exercises::Exercise named;
@@ -73,7 +73,7 @@ ExerciseSource find_source(const std::string& name, const std::vector<ExerciseSo
     if (named.answers_to(name)) return source;
     ids.push_back(source.id);
   }
-  if (fs::is_directory(name)) {
+  if (std::filesystem::is_directory(name)) {
     try {
       return exercises::load_folder(name);
     } catch (const std::runtime_error& error) {
@@ -97,7 +97,7 @@ std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {
     return all;
   }
   std::vector<ExerciseSource> chosen;
-  for (const std::string& name : options.names) chosen.push_back(find_source(name, all));
+  for (const std::string& name : options.names) chosen.push_back(source_or_folder(name, all));
   return chosen;
 }
 
@@ -108,10 +108,6 @@ void print_problems(const ExerciseSource& source, const std::vector<LintProblem>
     std::cout << folder << "/" << (placed ? "" : problem.file + ": ") << problem.what
               << (problem.what.ends_with('\n') ? "" : "\n");
   }
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// What lint says of the texts comes first: mutants of a broken exercise mean nothing.
@@ -168,10 +164,10 @@ CommandAction add_exercises_new(CLI::App& exercises) {
   CLI::App& command = add_command(exercises, "new", "Copies an example exercise to start from",
                                   "  flashlab exercises new 27_running_minimum\n"
                                   "  flashlab exercises new 27_running_minimum --in my_exercises");
-  command.add_option("id", options->id, "the new folder's name")->type_name("ID")->required();
-  command.add_option("--in", options->folder, "the folder to put it in")
-      ->type_name("DIR")
-      ->capture_default_str();
+  add_option(command, "id", options->id, "the new folder's name").type_name("ID").required();
+  add_option(command, "--in", options->folder, "the folder to put it in")
+      .type_name("DIR")
+      .capture_default_str();
   return [options] { return make_new(*options); };
 }
 
@@ -181,19 +177,19 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
                                   "  flashlab exercises lint\n"
                                   "  flashlab exercises lint my_exercises/27_running_minimum\n"
                                   "  flashlab exercises lint --mutants 8");
-  command.add_option("exercise", options->names, "names or folders; all exercises when left out")
-      ->type_name("[ID|FOLDER...]");
+  add_option(command, "exercise", options->names, "names or folders; all exercises when left out")
+      .type_name("[ID|FOLDER...]");
   options->exercises.add_to(command);
-  command.add_flag("--json", options->json, "print a JSON object");
-  command.add_flag("--mutants", options->mutants,
-                   "grade every program one edit away from a solution: each must fail or be "
-                   "proved equal");
-  command.add_option("-j,--jobs", options->jobs, "mutants graded at once (one a processor)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("K");
-  command.add_option("--seed", options->seed, "decides the inputs of --mutants")
-      ->check(CLI::Range(std::int64_t{0}, INT64_MAX))
-      ->type_name("N");
+  add_flag(command, "--json", options->json, "print a JSON object");
+  add_flag(command, "--mutants", options->mutants,
+           "grade every program one edit away from a solution: each must fail or be "
+           "proved equal");
+  add_option(command, "-j,--jobs", options->jobs, "mutants graded at once (one a processor)")
+      .between(1, 1024)
+      .type_name("K");
+  add_option(command, "--seed", options->seed, "decides the inputs of --mutants")
+      .between(std::int64_t{0}, INT64_MAX)
+      .type_name("N");
   options->terminal.add_to(command);
   return [options] { return run_lint(*options); };
 }

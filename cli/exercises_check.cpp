@@ -6,23 +6,22 @@
 #include "cli/exercise_check.hpp"
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
+#include "cli/json.hpp"
 #include "cli/report.hpp"
 #include "exercises/grader/score_json.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using exercises::Verdict;
-
-struct Options {
+struct CheckFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::vector<std::string> words;
   bool json = false;
 };
 
-Json as_json(const Learner& learner, const Work& work, const Verdict& verdict) {
+Json verdict_json(const Learner& learner, const Work& work, const exercises::Verdict& verdict) {
   Json checks = Json::array(), findings = Json::array(), costs = Json::array();
   for (const auto& check : verdict.checks) {
     checks.push_back({{"name", check.name},
@@ -62,15 +61,16 @@ Json as_json(const Learner& learner, const Work& work, const Verdict& verdict) {
           {"next", learner.next_after(work.exercise->id)}};
 }
 
-int check(const Options& options) {
+int check_work(const CheckFlags& options) {
   Learner learner(options.exercises);
   const Work work = learner.find_work(options.words);
   const auto source = read_work(work);
-  const Verdict verdict = make_grader(work.exercise).grade(*source);
+  const exercises::Verdict verdict = make_grader(work.exercise).grade(*source);
   remember_verdict(learner, work, verdict);
   if (options.json) {
-    std::cout << as_json(learner, work, verdict).dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
+    std::cout
+        << verdict_json(learner, work, verdict).dump(2, ' ', false, Json::error_handler_t::replace)
+        << "\n";
   } else {
     std::cout << check_text(learner, work, verdict, *source, options.terminal.terminal());
   }
@@ -80,16 +80,16 @@ int check(const Options& options) {
 }  // namespace
 
 CommandAction add_exercises_check(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckFlags>();
   CLI::App& command = add_command(exercises, "check", "Is it right, and what does it cost?",
                                   "  flashlab exercises check                 what you are at\n"
                                   "  flashlab exercises check 2\n"
                                   "  flashlab exercises check 2 other.toy     another file\n");
   add_work_argument(command, options->words);
-  command.add_flag("--json", options->json, "as JSON");
+  add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
-  return [options] { return check(*options); };
+  return [options] { return check_work(*options); };
 }
 
 }  // namespace flashlab::cli

@@ -7,16 +7,15 @@
 #include "cli/exercise_commands.hpp"
 #include "cli/exercise_hints.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/markdown_text.hpp"
 #include "exercises/grader/answers.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-using exercises::Exercise;
 using exercises::kHintLevels;
 
-struct Options {
+struct HintFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::string id;
@@ -36,7 +35,7 @@ bool may_show_solution(const std::string& what, bool yes) {
                         "--yes to see it");
 }
 
-int hint(const Options& options) {
+int hint(const HintFlags& options) {
   Learner learner(options.exercises);
   const ExercisePointer exercise = learner.find(options.id);
   const Terminal terminal = options.terminal.terminal();
@@ -57,7 +56,7 @@ int hint(const Options& options) {
   return kExitGood;
 }
 
-int solution(const Options& options) {
+int solution(const HintFlags& options) {
   Learner learner(options.exercises);
   const ExercisePointer exercise = learner.find(options.id);
   if (!may_show_solution("What comes now", options.yes)) return kExitGood;
@@ -72,29 +71,30 @@ int solution(const Options& options) {
   return kExitGood;
 }
 
-void add_common(CLI::App& command, Options& options) {
-  command
-      .add_option("id", options.id, "number or name of an exercise; the one you are at without it")
-      ->type_name("ID");
-  command.add_flag("--yes", options.yes, "show the solution without asking");
+void add_common(CLI::App& command, HintFlags& options) {
+  add_option(command, "id", options.id,
+             "number or name of an exercise; the one you are at without it")
+      .type_name("ID");
+  add_flag(command, "--yes", options.yes, "show the solution without asking");
   options.exercises.add_to(command);
 }
 
 }  // namespace
 
-std::size_t hints_shown(const Learner& learner, const Exercise& exercise) {
+std::size_t hints_shown(const Learner& learner, const exercises::Exercise& exercise) {
   const auto* entry = learner.progress().find(exercise.id);
   return entry == nullptr ? 0 : std::min(entry->hints, kHintLevels);
 }
 
-std::string hint_text(const Exercise& exercise, std::size_t level, const Terminal& terminal) {
+std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
+                      const Terminal& terminal) {
   const std::string head = "Hint " + std::to_string(level) + " of " + std::to_string(kHintLevels) +
                            ", " + kLevelNames[level - 1] + ", for " + printable(exercise.id);
   return styled(head, Style::kBold, terminal) + "\n\n" +
          markdown_text(exercise.hints[level - 1], terminal);
 }
 
-void show_hint(Learner& learner, const Exercise& exercise, std::size_t level,
+void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
                const Terminal& terminal) {
   std::cout << hint_text(exercise, level, terminal);
   if (level + 1 < kHintLevels) {
@@ -110,23 +110,23 @@ void show_hint(Learner& learner, const Exercise& exercise, std::size_t level,
 }
 
 CommandAction add_exercises_hint(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HintFlags>();
   CLI::App& command =
       add_command(exercises, "hint", "The next of four hints; the last is the solution",
                   "  flashlab exercises hint              for the exercise you are at\n"
                   "  flashlab exercises hint 2 --level 1\n"
                   "  flashlab exercises hint --again      those that were shown already\n");
   add_common(command, *options);
-  auto* level = command.add_option("--level", options->level, "this one: 1 to 4")
-                    ->check(CLI::Range(std::size_t{1}, kHintLevels))
-                    ->type_name("N");
-  command.add_flag("--again", options->again, "those that were shown already")->excludes(level);
+  const Flag level = add_option(command, "--level", options->level, "this one: 1 to 4")
+                         .between(std::size_t{1}, kHintLevels)
+                         .type_name("N");
+  add_flag(command, "--again", options->again, "those that were shown already").excludes(level);
   options->terminal.add_to(command);
   return [options] { return hint(*options); };
 }
 
 CommandAction add_exercises_solution(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HintFlags>();
   CLI::App& command = add_command(exercises, "solution", "A solution, after asking",
                                   "  flashlab exercises solution 2\n"
                                   "  flashlab exercises solution 2 --yes > mine.toy\n");

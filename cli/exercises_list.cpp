@@ -7,26 +7,25 @@
 #include "cli/commands.hpp"
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
+#include "cli/json.hpp"
 #include "cli/learner.hpp"
 #include "exercises/grader/reports.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using exercises::Exercise;
-using exercises::Kind;
 using exercises::ProgressEntry;
 using exercises::ProgressState;
 
-struct Options {
+struct ListFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   bool json = false;
 };
 
 /// One exercise as a line.
-struct Row {
+struct ListedExercise {
   std::string mark, id, title, points, status;
   Style style = Style::kDim;
 };
@@ -54,15 +53,15 @@ std::string status_of(const ProgressEntry* entry, bool next) {
   return text;
 }
 
-Row row_of(const Exercise& exercise, const ProgressEntry* entry, bool next,
-           const Terminal& terminal) {
+ListedExercise row_of(const exercises::Exercise& exercise, const ProgressEntry* entry, bool next,
+                      const Terminal& terminal) {
   const std::string most = exercises::points_text(exercise.max_points());
-  Row row{mark_of(entry, next, terminal),
-          printable(exercise.id),
-          printable(exercise.title),
-          (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
-          status_of(entry, next),
-          Style::kDim};
+  ListedExercise row{mark_of(entry, next, terminal),
+                     printable(exercise.id),
+                     printable(exercise.title),
+                     (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
+                     status_of(entry, next),
+                     Style::kDim};
   if (entry != nullptr && entry->state != ProgressState::kStarted) row.style = Style::kGreen;
   if (next) row.style = Style::kYellow;
   return row;
@@ -72,9 +71,9 @@ struct Widths {
   std::size_t id = 0, title = 0, points = 0, status = 0;
 };
 
-Widths widths_of(const std::vector<Row>& rows, const Terminal& terminal) {
+Widths widths_of(const std::vector<ListedExercise>& rows, const Terminal& terminal) {
   Widths widths;
-  for (const Row& row : rows) {
+  for (const ListedExercise& row : rows) {
     widths.id = std::max(widths.id, display_width(row.id));
     widths.title = std::max(widths.title, display_width(row.title));
     widths.points = std::max(widths.points, display_width(row.points));
@@ -92,7 +91,7 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(columns < width ? width - columns : 0, ' ');
 }
 
-std::string line_of(const Row& row, const Widths& widths, const Terminal& terminal) {
+std::string list_lines(const ListedExercise& row, const Widths& widths, const Terminal& terminal) {
   const std::vector<std::string> title = wrap(row.title, widths.title);
   const std::size_t points = display_width(row.points);
   std::string text = " " + styled(row.mark, row.style, terminal) + " " +
@@ -141,7 +140,7 @@ void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
 void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
                 const Terminal& terminal) {
   const std::string next = learner.next();
-  std::vector<Row> rows;
+  std::vector<ListedExercise> rows;
   for (const ExercisePointer& exercise : all) {
     rows.push_back(
         row_of(*exercise, learner.progress().find(exercise->id), exercise->id == next, terminal));
@@ -154,7 +153,7 @@ void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
         std::cout << line << "\n";
       }
     }
-    std::cout << line_of(rows[i], widths, terminal);
+    std::cout << list_lines(rows[i], widths, terminal);
   }
 }
 
@@ -180,14 +179,14 @@ const char* json_status(const ProgressEntry* entry) {
   return kNames[static_cast<std::size_t>(entry->state)];
 }
 
-Json as_json(const std::vector<ExercisePointer>& all, const Learner& learner) {
+Json exercise_list_json(const std::vector<ExercisePointer>& all, const Learner& learner) {
   const std::string next = learner.next();
   Json list = Json::array();
   for (const ExercisePointer& exercise : all) {
     const ProgressEntry* entry = learner.progress().find(exercise->id);
     Json row{{"id", exercise->id},
              {"title", exercise->title},
-             {"kind", exercise->kind == Kind::kProgram ? "program" : "questions"},
+             {"kind", exercise->kind == exercises::Kind::kProgram ? "program" : "questions"},
              {"demo", exercise->demo},
              {"chapter", exercise->chapter},
              {"max_points", exercise->max_points()},
@@ -203,11 +202,13 @@ Json as_json(const std::vector<ExercisePointer>& all, const Learner& learner) {
   return list;
 }
 
-int list(const Options& options) {
+int list(const ListFlags& options) {
   Learner learner(options.exercises);
   const std::vector<ExercisePointer> all = learner.all();
   if (options.json) {
-    std::cout << as_json(all, learner).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout
+        << exercise_list_json(all, learner).dump(2, ' ', false, Json::error_handler_t::replace)
+        << "\n";
   } else {
     const Terminal terminal = options.terminal.terminal();
     print_head(all, learner, terminal);
@@ -237,11 +238,11 @@ int reset(const ExerciseOptions& options, const std::string& name) {
 }  // namespace
 
 CommandAction add_exercises_list(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListFlags>();
   CLI::App& command = add_command(exercises, "list", "What there is, what is done, what is next",
                                   "  flashlab exercises list\n"
                                   "  flashlab exercises list --json\n");
-  command.add_flag("--json", options->json, "as JSON");
+  add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return list(*options); };
@@ -256,9 +257,9 @@ CommandAction add_exercises_reset(CLI::App& exercises) {
   CLI::App& command =
       add_command(exercises, "reset", "Forget what was done of one; your file stays",
                   "  flashlab exercises reset 2\n");
-  command.add_option("id", options->id, "number or name of an exercise")
-      ->required()
-      ->type_name("ID");
+  add_option(command, "id", options->id, "number or name of an exercise")
+      .required()
+      .type_name("ID");
   options->exercises.add_to(command);
   return [options] { return reset(options->exercises, options->id); };
 }

@@ -1,5 +1,4 @@
 // `flashlab exercises prove`: what the cheapest programs of exercises cost, into their proven.json.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "cli/exercise_loading.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/text_table.hpp"
 #include "exercises/grader/prove.hpp"
 
@@ -22,7 +22,7 @@ using exercises::ProvenSize;
 
 constexpr const char* kFile = "proven.json";
 
-struct Options {
+struct ProveFlags {
   std::vector<std::string> names;
   ExerciseOptions exercises;
   double most_seconds = 60, recorded_below = 0;
@@ -32,7 +32,7 @@ struct Options {
   TerminalOptions terminal;
 };
 
-std::vector<std::shared_ptr<const Exercise>> chosen(const Options& options) {
+std::vector<std::shared_ptr<const Exercise>> chosen(const ProveFlags& options) {
   std::vector<std::shared_ptr<const Exercise>> result;
   for (const std::string& name : options.names) {
     result.push_back(find_exercise(name, options.exercises));
@@ -61,7 +61,7 @@ std::unique_ptr<const Proven> committed(const Exercise& exercise) {
   return std::make_unique<const Proven>(std::move(*proven));
 }
 
-std::string cycles_text(const ProvenSize& size) {
+std::string cycles_range(const ProvenSize& size) {
   const std::string least = size.at_least_cycles.get_str(), most = size.at_most_cycles.get_str();
   return least == most ? least : least + ".." + most;
 }
@@ -73,7 +73,7 @@ void add_rows(const Exercise& exercise, const Proven& proven, bool times, TextTa
     std::vector<std::string> cells{exercise.id,
                                    exercises::to_string(size.size),
                                    std::string(exercises::to_string(size.verdict)),
-                                   cycles_text(size),
+                                   cycles_range(size),
                                    size.floor_cycles.get_str(),
                                    std::to_string(size.states)};
     if (times) cells.push_back(seconds);
@@ -82,7 +82,7 @@ void add_rows(const Exercise& exercise, const Proven& proven, bool times, TextTa
 }
 
 /// What the proof says against the committed one; how many things.
-std::size_t check(const Exercise& exercise, const Proven* known, const Proven& now) {
+std::size_t check_against(const Exercise& exercise, const Proven* known, const Proven& now) {
   std::vector<std::string> found;
   if (known == nullptr) {
     found.push_back("there is no such file");
@@ -97,13 +97,13 @@ std::size_t check(const Exercise& exercise, const Proven* known, const Proven& n
   return found.size();
 }
 
-void write(const Exercise& exercise, const Proven& proven) {
+void write_proof(const Exercise& exercise, const Proven& proven) {
   const auto path = std::filesystem::path(exercise.folder) / kFile;
   write_file(path.string(), [&](std::ostream& out) { out << exercises::to_json(proven); });
 }
 
 /// Those of the committed proofs of this exercise and of others with the same arrays.
-std::vector<std::string> known_programs(const Exercise& exercise, const Options& options) {
+std::vector<std::string> known_programs(const Exercise& exercise, const ProveFlags& options) {
   std::vector<std::string> result;
   const auto add = [&](const Exercise& other) {
     const auto proven = committed(other);
@@ -121,8 +121,8 @@ std::vector<std::string> known_programs(const Exercise& exercise, const Options&
   return result;
 }
 
-Proven proved(const std::shared_ptr<const Exercise>& exercise, const Options& options,
-              const Proven* known) {
+Proven proof_of(const std::shared_ptr<const Exercise>& exercise, const ProveFlags& options,
+                const Proven* known) {
   exercises::ProveOptions how;
   if (!options.check) how.programs = known_programs(*exercise, options);
   how.most_seconds = options.most_seconds;
@@ -134,7 +134,7 @@ Proven proved(const std::shared_ptr<const Exercise>& exercise, const Options& op
   how.done = [&](const ProvenSize& size) {
     std::cerr << "flashlab: " << printable(exercise->id)
               << (size.size.empty() ? "" : " at " + exercises::to_string(size.size)) << ": "
-              << exercises::to_string(size.verdict) << ", " << cycles_text(size) << " cycles\n";
+              << exercises::to_string(size.verdict) << ", " << cycles_range(size) << " cycles\n";
   };
   try {
     return exercises::prove(exercise, how);
@@ -144,7 +144,7 @@ Proven proved(const std::shared_ptr<const Exercise>& exercise, const Options& op
   }
 }
 
-int run_prove(const Options& options) {
+int run_prove(const ProveFlags& options) {
   const auto all = chosen(options);
   for (const auto& exercise : all) {
     if (options.check || !exercise->folder.empty()) continue;
@@ -163,12 +163,12 @@ int run_prove(const Options& options) {
   std::size_t wrong = 0;
   for (const auto& exercise : all) {
     const auto known = committed(*exercise);
-    const Proven proven = proved(exercise, options, known.get());
+    const Proven proven = proof_of(exercise, options, known.get());
     add_rows(*exercise, proven, options.times, table);
     if (options.check) {
-      wrong += check(*exercise, known.get(), proven);
+      wrong += check_against(*exercise, known.get(), proven);
     } else {
-      write(*exercise, proven);
+      write_proof(*exercise, proven);
     }
   }
   if (!options.check) std::cout << table.to_string(options.terminal.terminal());
@@ -179,36 +179,35 @@ int run_prove(const Options& options) {
 }  // namespace
 
 CommandAction add_exercises_prove(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProveFlags>();
   CLI::App& command =
       add_command(exercises, "prove", "Proves what the cheapest programs of exercises cost",
                   "  flashlab exercises prove exercises/03_full_product   writes its proven.json\n"
                   "  flashlab exercises prove exercises/*_softmax --most-seconds 600\n"
                   "  flashlab exercises prove --check --recorded-below 1  is what is committed "
                   "right?\n");
-  command
-      .add_option("exercise", options->names, "folders, or names for --check; all when left out")
-      ->type_name("[ID|FOLDER...]");
+  add_option(command, "exercise", options->names,
+             "folders, or names for --check; all when left out")
+      .type_name("[ID|FOLDER...]");
   options->exercises.add_to(command);
-  command.add_option("--most-seconds", options->most_seconds, "search no longer, for each size")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str()
-      ->type_name("S");
-  command.add_option("--most-bytes", options->most_bytes, "memory that each search may take")
-      ->capture_default_str()
-      ->type_name("SIZE");
-  command.add_option("-j,--jobs", options->jobs, "sizes at once")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str()
-      ->type_name("K");
-  command.add_flag("--check", options->check,
-                   "write nothing: say where the committed file is wrong, and fail then");
-  command
-      .add_option("--recorded-below", options->recorded_below,
-                  "only sizes whose recorded proof took less than so many seconds")
-      ->check(CLI::Range(0.0, 1e9))
-      ->type_name("S");
-  command.add_flag("--times", options->times, "how long each search took");
+  add_option(command, "--most-seconds", options->most_seconds, "search no longer, for each size")
+      .between(0.0, 1e9)
+      .capture_default_str()
+      .type_name("S");
+  add_option(command, "--most-bytes", options->most_bytes, "memory that each search may take")
+      .capture_default_str()
+      .type_name("SIZE");
+  add_option(command, "-j,--jobs", options->jobs, "sizes at once")
+      .between(1, 1024)
+      .capture_default_str()
+      .type_name("K");
+  add_flag(command, "--check", options->check,
+           "write nothing: say where the committed file is wrong, and fail then");
+  add_option(command, "--recorded-below", options->recorded_below,
+             "only sizes whose recorded proof took less than so many seconds")
+      .between(0.0, 1e9)
+      .type_name("S");
+  add_flag(command, "--times", options->times, "how long each search took");
   options->terminal.add_to(command);
   return [options] { return run_prove(*options); };
 }

@@ -6,6 +6,8 @@
 #include "cli/commands.hpp"
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
+#include "cli/json.hpp"
 #include "cli/learner.hpp"
 #include "cli/markdown_text.hpp"
 #include "cli/text_table.hpp"
@@ -14,12 +16,10 @@
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using exercises::Exercise;
 using exercises::Kind;
 using exercises::ProgramTask;
 
-struct Options {
+struct ShowFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::string id;
@@ -68,7 +68,7 @@ std::string formulas_text(const exercises::CountFormulas& formulas, const Progra
   return text;
 }
 
-void program_rows(const Exercise& exercise, TextTable& table, const Terminal& terminal) {
+void program_rows(const exercises::Exercise& exercise, TextTable& table, const Terminal& terminal) {
   const ProgramTask& task = exercise.program;
   table.row({"level", std::string(toy::to_string(task.level))});
   table.row({"instructions", instructions_of(task)});
@@ -95,7 +95,7 @@ void program_rows(const Exercise& exercise, TextTable& table, const Terminal& te
   }
 }
 
-std::string table_of(const Exercise& exercise, const Terminal& terminal) {
+std::string facts_table(const exercises::Exercise& exercise, const Terminal& terminal) {
   TextTable table({{"your machine"}, {""}});
   if (exercise.kind == Kind::kProgram) {
     program_rows(exercise, table, terminal);
@@ -109,7 +109,7 @@ std::string table_of(const Exercise& exercise, const Terminal& terminal) {
 }
 
 /// The questions as the answer sheet asks them: the problem's text alone is only the introduction.
-std::string questions_of(const Exercise& exercise) {
+std::string questions_of(const exercises::Exercise& exercise) {
   std::string text;
   if (!exercise.questions.conventions.empty()) text += exercise.questions.conventions + "\n\n";
   std::size_t number = 0;
@@ -123,7 +123,7 @@ std::string questions_of(const Exercise& exercise) {
   return text;
 }
 
-void print_next_command(const Exercise& exercise, const Learner& learner) {
+void print_next_command(const exercises::Exercise& exercise, const Learner& learner) {
   const auto* entry = learner.progress().find(exercise.id);
   const std::string id = printable(exercise.id);
   if (entry != nullptr && !entry->file.empty()) {
@@ -134,7 +134,7 @@ void print_next_command(const Exercise& exercise, const Learner& learner) {
   }
 }
 
-Json as_json(const Exercise& exercise) {
+Json exercise_json(const exercises::Exercise& exercise) {
   Json object{{"id", exercise.id},
               {"title", exercise.title},
               {"kind", exercise.kind == Kind::kProgram ? "program" : "questions"},
@@ -165,12 +165,13 @@ Json as_json(const Exercise& exercise) {
   return object;
 }
 
-int show(const Options& options) {
+int show(const ShowFlags& options) {
   Learner learner(options.exercises);
   const std::string id = options.id.empty() ? learner.next() : options.id;
   const ExercisePointer exercise = learner.find(id);
   if (options.json) {
-    std::cout << as_json(*exercise).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << exercise_json(*exercise).dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
     return kExitGood;
   }
   const Terminal terminal = options.terminal.terminal();
@@ -181,7 +182,7 @@ int show(const Options& options) {
   if (exercise->kind == Kind::kQuestions) {
     std::cout << markdown_text(questions_of(*exercise), terminal) << "\n";
   }
-  std::cout << table_of(*exercise, terminal);
+  std::cout << facts_table(*exercise, terminal);
   print_next_command(*exercise, learner);
   learner.print_notes();
   return kExitGood;
@@ -190,14 +191,14 @@ int show(const Options& options) {
 }  // namespace
 
 CommandAction add_exercises_show(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowFlags>();
   CLI::App& command =
       add_command(exercises, "show", "A problem, its machine, and what earns the points",
                   "  flashlab exercises show          the next one\n"
                   "  flashlab exercises show 2\n");
-  command.add_option("id", options->id, "number or name of an exercise; the next one without it")
-      ->type_name("ID");
-  command.add_flag("--json", options->json, "as JSON");
+  add_option(command, "id", options->id, "number or name of an exercise; the next one without it")
+      .type_name("ID");
+  add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return show(*options); };

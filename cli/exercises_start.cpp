@@ -11,14 +11,12 @@
 #include "cli/exercise_commands.hpp"
 #include "cli/exercise_start.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using exercises::Exercise;
-
-struct Options {
+struct StartFlags {
   ExerciseOptions exercises;
   std::string id, to;
 };
@@ -27,7 +25,7 @@ Failure not_written(const std::string& file, int reason) {
   return request_failure("'" + printable(file) + "' cannot be written: " + std::strerror(reason));
 }
 
-Failure is_there_already(const Exercise& exercise, const std::string& file) {
+Failure is_there_already(const exercises::Exercise& exercise, const std::string& file) {
   const std::string id = printable(exercise.id), name = printable(file);
   return {kExitRequestWrong,
           "flashlab: error: '" + name + "' is there already and stays as it is\n" +
@@ -36,7 +34,8 @@ Failure is_there_already(const Exercise& exercise, const std::string& file) {
 }
 
 /// Writes a file that must not be there yet, and removes it again when that fails half way.
-void write_new(const Exercise& exercise, const std::string& file, std::string_view text) {
+void write_new(const exercises::Exercise& exercise, const std::string& file,
+               std::string_view text) {
   const int target = open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (target < 0 && errno == EEXIST) throw is_there_already(exercise, file);
   if (target < 0) throw not_written(file, errno);
@@ -53,17 +52,19 @@ void write_new(const Exercise& exercise, const std::string& file, std::string_vi
 }
 
 /// --to: a folder (made when its name ends in a slash) or a file.
-std::string target_of(const Exercise& exercise, const std::string& to) {
+std::string target_of(const exercises::Exercise& exercise, const std::string& to) {
   if (to.empty()) return exercise.work_file();
   std::error_code code;
-  if (to.ends_with('/')) fs::create_directories(to, code);
+  if (to.ends_with('/')) std::filesystem::create_directories(to, code);
   if (code) {
     throw request_failure("the folder '" + printable(to) + "' cannot be made: " + code.message());
   }
-  return fs::is_directory(to, code) ? (fs::path(to) / exercise.work_file()).string() : to;
+  return std::filesystem::is_directory(to, code)
+             ? (std::filesystem::path(to) / exercise.work_file()).string()
+             : to;
 }
 
-int start(const Options& options) {
+int start(const StartFlags& options) {
   Learner learner(options.exercises);
   const std::string id = options.id.empty() ? learner.next() : options.id;
   const ExercisePointer exercise = learner.find(id);
@@ -85,10 +86,11 @@ int start(const Options& options) {
 
 }  // namespace
 
-void start_exercise(Learner& learner, const Exercise& exercise, const std::string& file) {
+void start_exercise(Learner& learner, const exercises::Exercise& exercise,
+                    const std::string& file) {
   write_new(exercise, file, exercise.starter());
   std::error_code code;
-  const fs::path path = fs::canonical(file, code);
+  const std::filesystem::path path = std::filesystem::canonical(file, code);
   learner.remember([&](exercises::Progress& progress) {
     progress.entry(exercise.id).file = code ? file : path.string();
     progress.set_current(exercise.id);
@@ -96,15 +98,15 @@ void start_exercise(Learner& learner, const Exercise& exercise, const std::strin
 }
 
 CommandAction add_exercises_start(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StartFlags>();
   CLI::App& command =
       add_command(exercises, "start", "Your own file to work in; never over one that exists",
                   "  flashlab exercises start             the next one, in this folder\n"
                   "  flashlab exercises start 2 --to work/\n");
-  command.add_option("id", options->id, "number or name of an exercise; the next one without it")
-      ->type_name("ID");
-  command.add_option("--to", options->to, "a folder (made if it ends in /), or the file's name")
-      ->type_name("DIR|FILE");
+  add_option(command, "id", options->id, "number or name of an exercise; the next one without it")
+      .type_name("ID");
+  add_option(command, "--to", options->to, "a folder (made if it ends in /), or the file's name")
+      .type_name("DIR|FILE");
   options->exercises.add_to(command);
   return [options] { return start(*options); };
 }

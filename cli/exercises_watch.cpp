@@ -10,14 +10,13 @@
 #include "cli/exercise_start.hpp"
 #include "cli/failure.hpp"
 #include "cli/file_watch.hpp"
+#include "cli/flags.hpp"
 #include "cli/keyboard.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using exercises::kHintLevels;
-
-struct Options {
+struct WatchFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::vector<std::string> words;
@@ -27,7 +26,7 @@ struct Options {
 /// One exercise being watched; `n` moves on to another.
 class Watch {
  public:
-  Watch(const Options& options, Keyboard& keyboard)
+  Watch(const WatchFlags& options, Keyboard& keyboard)
       : options_(options),
         keyboard_(keyboard),
         terminal_(options.terminal.terminal()),
@@ -111,7 +110,8 @@ class Watch {
   void hint() {
     const std::size_t level = hints_shown(learner_, *work_.exercise) + 1;
     std::cout << "\n";
-    if (level < kHintLevels) return show_hint(learner_, *work_.exercise, level, terminal_);
+    if (level < exercises::kHintLevels)
+      return show_hint(learner_, *work_.exercise, level, terminal_);
     std::cout << "The last hint is the solution: `flashlab exercises solution "
               << printable(work_.exercise->id) << "`.\n";
   }
@@ -140,7 +140,7 @@ class Watch {
     }
   }
 
-  const Options& options_;
+  const WatchFlags& options_;
   Keyboard& keyboard_;
   Terminal terminal_;
   Learner learner_;
@@ -152,7 +152,7 @@ class Watch {
   int code_ = kExitGood;
 };
 
-int watch(const Options& options) {
+int watch(const WatchFlags& options) {
   Keyboard keyboard;
   return Watch(options, keyboard).run();
 }
@@ -160,7 +160,7 @@ int watch(const Options& options) {
 }  // namespace
 
 CommandAction add_exercises_watch(CLI::App& exercises) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchFlags>();
   CLI::App& command =
       add_command(exercises, "watch", "Checks whenever you save",
                   "  flashlab exercises watch           what you are at\n"
@@ -168,8 +168,8 @@ CommandAction add_exercises_watch(CLI::App& exercises) {
                   "\nOn a terminal: h shows a hint, n goes on to the next exercise, Enter checks "
                   "again,\nq ends it. Without one it prints a verdict after each change.\n");
   add_work_argument(command, options->words);
-  command.add_flag("--once", options->once, "end after the first change, with check's exit code");
-  command.add_flag("--poll", options->poll, "look every 250 ms instead of waiting for notices");
+  add_flag(command, "--once", options->once, "end after the first change, with check's exit code");
+  add_flag(command, "--poll", options->poll, "look every 250 ms instead of waiting for notices");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return watch(*options); };

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cli/terminal.hpp"
+
 namespace flashlab::cli {
 
 using toy::Diagnostic;
 using toy::Fault;
+
+std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
 
 Failure request_failure(const std::string& what, const std::string& expected,
                         const std::string& suggestion) {

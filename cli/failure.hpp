@@ -30,6 +30,9 @@ class Failure : public std::exception {
   std::string message_;
 };
 
+/// What a request said, as a message shows it.
+std::string in_quotes(const std::string& text);
+
 /// A failure of the request itself: `flashlab: error: what`, then what was expected and a near
 /// miss.
 Failure request_failure(const std::string& what, const std::string& expected = {},

@@ -18,19 +18,18 @@
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kLookEveryMs = 250;
 // With notices, too: changes made on another machine (a network folder) send none.
 constexpr int kLookAnywayMs = 1000;
 constexpr std::chrono::milliseconds kRest{5};
 constexpr int kMostRests = 100;
 
-fs::path folder_of(const std::string& file) {
+std::filesystem::path folder_of(const std::string& file) {
   std::error_code code;
-  const fs::path target = fs::canonical(file, code);  // where a link points to is what is saved
-  const fs::path folder = (code ? fs::path(file) : target).parent_path();
-  return folder.empty() ? fs::path(".") : folder;
+  const std::filesystem::path target =
+      std::filesystem::canonical(file, code);  // where a link points to is what is saved
+  const std::filesystem::path folder = (code ? std::filesystem::path(file) : target).parent_path();
+  return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
 }  // namespace

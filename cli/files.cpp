@@ -34,8 +34,6 @@ void on_signal(int signal) {
   _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
 }
 
-std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
-
 /// The names that might have been meant: bundled programs, and programs in the same folder.
 std::string near_program(const std::string& name) {
   std::vector<std::string> names;
@@ -69,7 +67,7 @@ std::string read_at_most(std::istream& stream, const std::string& name, std::int
   return text;
 }
 
-std::string kind_of(fs::file_type type) {
+std::string kind_of_file(fs::file_type type) {
   switch (type) {
     case fs::file_type::directory:
       return "a directory";
@@ -88,7 +86,7 @@ std::string kind_of(fs::file_type type) {
 std::string read_regular_file(const std::string& name, fs::file_type type,
                               std::int64_t most_bytes) {
   if (type != fs::file_type::regular) {
-    throw request_failure(in_quotes(name) + " is " + kind_of(type),
+    throw request_failure(in_quotes(name) + " is " + kind_of_file(type),
                           "a program file, or - for standard input");
   }
   std::error_code code;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cli/json.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/instruction_set.hpp"
@@ -17,11 +18,9 @@ nlohmann::ordered_json formula_json(const toy::Formula& formula) {
   return formula.is_known() ? nlohmann::ordered_json(toy::to_string(formula)) : nullptr;
 }
 
-using Json = nlohmann::ordered_json;
-using toy::CounterFormulas;
 using toy::Formula;
 
-Json counter_formulas_json(const toy::Program& program, const CounterFormulas& formulas) {
+Json counter_formulas_json(const toy::Program& program, const toy::CounterFormulas& formulas) {
   Json json;
   for (const toy::FormulaField& field : toy::formula_fields()) {
     json[field.key] = formula_json(formulas.*field.value);
@@ -54,14 +53,14 @@ Json counter_formulas_json(const toy::Program& program, const CounterFormulas& f
 }
 
 /// The formula under the key of a counter.
-Formula CounterFormulas::*formula_of(std::string_view key) {
+Formula toy::CounterFormulas::*formula_of(std::string_view key) {
   for (const toy::FormulaField& field : toy::formula_fields()) {
     if (key == field.key) return field.value;
   }
   throw std::logic_error("no formula for counter " + std::string(key));
 }
 
-std::string number_text(const toy::Count& count) { return grouped(count.get_str()); }
+std::string count_text(const toy::Count& count) { return grouped(count.get_str()); }
 
 }  // namespace
 
@@ -92,7 +91,7 @@ std::string formulas_table(const toy::Program& program, const toy::CostFormulas&
   const auto row = [&](const std::string& name, const Formula& formula, const toy::Count* number) {
     std::vector<std::string> cells{
         name, formula.is_known() ? toy::to_string(formula, style) : std::string("no formula")};
-    if (number != nullptr) cells.push_back(number_text(*number));
+    if (number != nullptr) cells.push_back(count_text(*number));
     table.row(std::move(cells));
   };
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
@@ -136,7 +135,7 @@ std::string pass_formulas_table(const toy::Program& program, const toy::CostForm
   if (passes.empty()) return {};
   const toy::FormulaStyle style = formula_style(program, terminal);
   TextTable table({{"pass"}, {"loads"}, {"stores"}, {"compute"}, {"cycles"}});
-  const auto row = [&](const std::string& name, const CounterFormulas& counters) {
+  const auto row = [&](const std::string& name, const toy::CounterFormulas& counters) {
     table.row({name, toy::to_string(counters.loads, style), toy::to_string(counters.stores, style),
                toy::to_string(counters.compute, style), toy::to_string(counters.cycles, style)});
   };

@@ -22,9 +22,7 @@
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using exercises::ClassReport;
-using exercises::Exercise;
 using exercises::Grader;
 using exercises::Names;
 using exercises::StudentResult;
@@ -33,15 +31,15 @@ using exercises::Submission;
 constexpr std::size_t kMostNotes = 20;
 
 /// Counts on one line of a terminal; says nothing elsewhere.
-class Progress {
+class GradingProgress {
  public:
-  Progress(std::size_t total, bool quiet)
+  GradingProgress(std::size_t total, bool quiet)
       : total_(total), shown_(!quiet && total > 1 && isatty(STDERR_FILENO) == 1) {}
-  ~Progress() {
+  ~GradingProgress() {
     if (shown_) std::cerr << "\r\x1b[K" << std::flush;
   }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  GradingProgress(const GradingProgress&) = delete;
+  GradingProgress& operator=(const GradingProgress&) = delete;
 
   void operator()(std::size_t done) const {
     if (shown_) std::cerr << "\r\x1b[Kgraded " << done << " of " << total_ << std::flush;
@@ -62,7 +60,7 @@ void print_notes(const std::vector<std::string>& notes) {
 }
 
 std::vector<StudentResult> grade_standard_input(const Grader& grader) {
-  const Exercise& exercise = grader.exercise();
+  const exercises::Exercise& exercise = grader.exercise();
   const auto most = static_cast<std::size_t>(exercise.program.limits.max_source_bytes);
   std::string text;
   for (char c = 0; text.size() <= most && std::cin.get(c);) text += c;
@@ -95,7 +93,7 @@ std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader
   }
   std::vector<StudentResult> results;
   {
-    const Progress progress(students.size(), options.quiet);
+    const GradingProgress progress(students.size(), options.quiet);
     results = exercises::grade_class(grader, students,
                                      {options.jobs, [&](std::size_t done) { progress(done); }});
   }
@@ -106,7 +104,7 @@ std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader
   return results;
 }
 
-exercises::Costs best_ever(const GradeOptions& options, const Exercise& exercise,
+exercises::Costs best_ever(const GradeOptions& options, const exercises::Exercise& exercise,
                            const std::vector<StudentResult>& students) {
   if (options.best.empty()) return {};
   if (exercise.kind != exercises::Kind::kProgram) {
@@ -116,7 +114,7 @@ exercises::Costs best_ever(const GradeOptions& options, const Exercise& exercise
                           exercises::best_of(students));
 }
 
-void rename(const GradeOptions& options, std::vector<StudentResult>& students) {
+void rename_students(const GradeOptions& options, std::vector<StudentResult>& students) {
   if (options.names == "real") return;
   if (options.names == "pseudonym" && !options.own_seed && !options.quiet) {
     std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
@@ -134,8 +132,8 @@ void write_gradescope_files(const GradeOptions& options, const ClassReport& repo
   };
   if (options.single()) return write(options.gradescope, report.students.front());
   std::error_code code;
-  fs::create_directories(options.gradescope, code);
-  if (!fs::is_directory(options.gradescope)) {
+  std::filesystem::create_directories(options.gradescope, code);
+  if (!std::filesystem::is_directory(options.gradescope)) {
     throw request_failure("--gradescope '" + printable(options.gradescope) + "' is no folder",
                           "a folder: it gets one file a student");
   }
@@ -155,7 +153,8 @@ void write_reports(const GradeOptions& options, const ClassReport& report) {
   if (!options.gradescope.empty()) write_gradescope_files(options, report);
 }
 
-void print_single(const Exercise& exercise, const ClassReport& report, const Terminal& terminal) {
+void print_single(const exercises::Exercise& exercise, const ClassReport& report,
+                  const Terminal& terminal) {
   const exercises::Verdict& verdict = *report.students.front().verdict;
   std::cout << styled(exercise.id + ": " + printable(exercise.title), Style::kBold, terminal)
             << "\n"
@@ -166,7 +165,8 @@ void print_single(const Exercise& exercise, const ClassReport& report, const Ter
   }
 }
 
-void print_class(const Exercise& exercise, const ClassReport& report, const Terminal& terminal) {
+void print_class(const exercises::Exercise& exercise, const ClassReport& report,
+                 const Terminal& terminal) {
   std::cout << styled(exercise.id + ": " + printable(exercise.title), Style::kBold, terminal)
             << "\n\n"
             << class_table(report, terminal);
@@ -178,7 +178,7 @@ void print_class(const Exercise& exercise, const ClassReport& report, const Term
   }
 }
 
-std::unique_ptr<const Grader> make_grader(const GradeOptions& options) {
+std::unique_ptr<const Grader> make_class_grader(const GradeOptions& options) {
   try {
     return std::make_unique<const Grader>(find_exercise(options.id, options.exercises),
                                           exercises::GraderOptions{options.seed, true});
@@ -190,13 +190,13 @@ std::unique_ptr<const Grader> make_grader(const GradeOptions& options) {
 
 int grade(const GradeOptions& options) {
   options.check();
-  const std::unique_ptr<const Grader> grader = make_grader(options);
-  const Exercise& exercise = grader->exercise();
+  const std::unique_ptr<const Grader> grader = make_class_grader(options);
+  const exercises::Exercise& exercise = grader->exercise();
   std::vector<StudentResult> students = options.reads_standard_input()
                                             ? grade_standard_input(*grader)
                                             : grade_files(options, *grader);
   exercises::Costs best = best_ever(options, exercise, students);
-  rename(options, students);
+  rename_students(options, students);
   const ClassReport report =
       exercises::make_class_report(exercise, std::move(students), std::move(best));
   write_reports(options, report);

@@ -1,10 +1,10 @@
 #include "cli/grade_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
 
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -52,7 +52,7 @@ bool GradeOptions::writes_standard_output() const {
 void GradeOptions::add_reports_to(CLI::App& command) {
   const auto file = [&](const char* flag, std::string& value, const char* what,
                         const char* type = "FILE") {
-    command.add_option(flag, value, what)->type_name(type)->group(kReportGroup);
+    add_option(command, flag, value, what).type_name(type).group(kReportGroup);
   };
   file("--json", json, "everything, for programs; - writes to standard output");
   file("--csv", csv,
@@ -63,38 +63,37 @@ void GradeOptions::add_reports_to(CLI::App& command) {
   file("--gradescope", gradescope,
        "Gradescope's results.json; for several submissions a folder with one file each",
        "FILE|DIR");
-  command
-      .add_flag("--hide-costs", hide_costs,
-                "in Gradescope's results, costs only after grades are published, and no "
-                "leaderboard")
-      ->group(kReportGroup);
+  add_flag(command, "--hide-costs", hide_costs,
+           "in Gradescope's results, costs only after grades are published, and no "
+           "leaderboard")
+      .group(kReportGroup);
   file("--best", best,
        "a file that keeps the best costs ever submitted, from one grading to the next");
-  command.add_option("--names", names, "real, pseudonym or none")
-      ->check(CLI::IsMember({"real", "pseudonym", "none"}))
-      ->type_name("WHICH")
-      ->group(kReportGroup);
+  add_option(command, "--names", names, "real, pseudonym or none")
+      .one_of({"real", "pseudonym", "none"})
+      .type_name("WHICH")
+      .group(kReportGroup);
 }
 
 void GradeOptions::add_to(CLI::App& command) {
   jobs = std::max(1U, std::thread::hardware_concurrency());
-  command.add_option("exercise", id, "an exercise's name, number or folder")
-      ->required()
-      ->type_name("ID");
-  command
-      .add_option("files", files, "submissions: files, a student's folder, or - for standard input")
-      ->type_name("FILE ...");
-  command.add_option("--all", all_folder, "a folder with a file or folder a student")
-      ->type_name("DIR");
-  command.add_option("-j,--jobs", jobs, "submissions graded at once (one a processor)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("K");
-  command.add_option("--seed", seed, "decides the inputs; keep it from the students")
-      ->check(CLI::Range(std::int64_t{0}, INT64_MAX))
-      ->each([this](const std::string&) { own_seed = true; })
-      ->type_name("N");
-  command.add_flag("--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
-  command.add_flag("-q,--quiet", quiet, "no table, no notes, no progress");
+  add_option(command, "exercise", id, "an exercise's name, number or folder")
+      .required()
+      .type_name("ID");
+  add_option(command, "files", files,
+             "submissions: files, a student's folder, or - for standard input")
+      .type_name("FILE ...");
+  add_option(command, "--all", all_folder, "a folder with a file or folder a student")
+      .type_name("DIR");
+  add_option(command, "-j,--jobs", jobs, "submissions graded at once (one a processor)")
+      .between(1, 1024)
+      .type_name("K");
+  add_option(command, "--seed", seed, "decides the inputs; keep it from the students")
+      .between(std::int64_t{0}, INT64_MAX)
+      .each([this](const std::string&) { own_seed = true; })
+      .type_name("N");
+  add_flag(command, "--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
+  add_flag(command, "-q,--quiet", quiet, "no table, no notes, no progress");
   exercises.add_to(command);
   add_reports_to(command);
   terminal.add_to(command);

@@ -9,6 +9,8 @@
 #include "cli/editor_grammar.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
+#include "cli/json.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/assembler.hpp"
@@ -17,13 +19,12 @@
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using toy::InstructionSpec;
 using toy::Level;
 
 constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
 
-struct Options {
+struct IsaFlags {
   std::string level, vscode;
   bool markdown = false, json = false, textmate = false;
   TerminalOptions terminal;
@@ -82,7 +83,7 @@ std::string as_markdown(const std::vector<InstructionSpec>& instructions) {
   return text;
 }
 
-Json as_json(const std::vector<InstructionSpec>& instructions) {
+Json instructions_json(const std::vector<InstructionSpec>& instructions) {
   Json list = Json::array();
   for (const InstructionSpec& spec : instructions) {
     Json levels = Json::array();
@@ -106,19 +107,18 @@ Json as_json(const std::vector<InstructionSpec>& instructions) {
 
 /// Writes the extension's files; none that was there before is lost.
 int write_extension(const std::string& folder) {
-  namespace fs = std::filesystem;
   const std::map<std::string, std::string> files = vscode_extension();
   for (const auto& [name, text] : files) {
-    const std::string path = (fs::path(folder) / name).string();
+    const std::string path = (std::filesystem::path(folder) / name).string();
     std::error_code code;
-    if (!fs::exists(fs::symlink_status(path, code))) continue;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, code))) continue;
     throw request_failure("'" + printable(path) + "' is there already and stays as it is",
                           "a folder that is new, or has no extension in it");
   }
   for (const auto& [name, text] : files) {
-    const fs::path path = fs::path(folder) / name;
+    const std::filesystem::path path = std::filesystem::path(folder) / name;
     std::error_code code;
-    fs::create_directories(path.parent_path(), code);
+    std::filesystem::create_directories(path.parent_path(), code);
     if (code) {
       throw request_failure("the folder '" + printable(path.parent_path().string()) +
                             "' cannot be made: " + code.message());
@@ -129,11 +129,11 @@ int write_extension(const std::string& folder) {
   return kExitGood;
 }
 
-int print_instructions(const Options& options) {
+int print_instructions(const IsaFlags& options) {
   if (!options.vscode.empty()) return write_extension(options.vscode);
   const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
   if (options.json) {
-    std::cout << as_json(instructions).dump(2) << "\n";
+    std::cout << instructions_json(instructions).dump(2) << "\n";
   } else if (options.textmate) {
     std::cout << textmate_grammar(instructions).dump(2) << "\n";
   } else if (options.markdown) {
@@ -147,7 +147,7 @@ int print_instructions(const Options& options) {
 }  // namespace
 
 CommandAction add_isa(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<IsaFlags>();
   CLI::App& command = add_command(app, "isa", "The instruction table",
                                   "  flashlab isa                      every instruction\n"
                                   "  flashlab isa --level matmul       those of the first machine\n"
@@ -155,20 +155,20 @@ CommandAction add_isa(CLI::App& app) {
                                   "  flashlab isa --vscode ~/.vscode/extensions/flashlab\n");
   std::vector<std::string> levels;
   for (const Level level : kLevels) levels.emplace_back(toy::to_string(level));
-  command.add_option("--level", options->level, "only this machine: matmul, softmax or attention")
-      ->check(CLI::IsMember(levels))
-      ->type_name("LEVEL");
-  auto* markdown = command.add_flag("--markdown", options->markdown, "as a Markdown table");
-  auto* json = command.add_flag("--json", options->json, "as JSON")->excludes(markdown);
-  auto* textmate = command.add_flag("--textmate", options->textmate, "as an editor's grammar")
-                       ->excludes(markdown)
-                       ->excludes(json);
-  command
-      .add_option("--vscode", options->vscode, "write an extension for Visual Studio Code there")
-      ->type_name("DIR")
-      ->excludes(markdown)
-      ->excludes(json)
-      ->excludes(textmate);
+  add_option(command, "--level", options->level, "only this machine: matmul, softmax or attention")
+      .one_of(levels)
+      .type_name("LEVEL");
+  const Flag markdown = add_flag(command, "--markdown", options->markdown, "as a Markdown table");
+  const Flag json = add_flag(command, "--json", options->json, "as JSON").excludes(markdown);
+  const Flag textmate = add_flag(command, "--textmate", options->textmate, "as an editor's grammar")
+                            .excludes(markdown)
+                            .excludes(json);
+  add_option(command, "--vscode", options->vscode,
+             "write an extension for Visual Studio Code there")
+      .type_name("DIR")
+      .excludes(markdown)
+      .excludes(json)
+      .excludes(textmate);
   options->terminal.add_to(command);
   return [options] { return print_instructions(*options); };
 }

@@ -7,20 +7,17 @@
 namespace flashlab::cli {
 namespace {
 
-using toy::Cause;
-using toy::Unit;
-
 constexpr std::size_t kLabel = 10;  // columns before a lane
 constexpr std::int64_t kTick = 10;  // columns from one number of the axis to the next, at least
 
 std::size_t num_kinds() { return toy::instruction_set().size() + toy::kNumCauses; }
-std::size_t kind_of(Cause cause) {
+std::size_t kind_of_cause(toy::Cause cause) {
   return toy::instruction_set().size() + static_cast<std::size_t>(cause);
 }
 
 /// The first of 1, 2, 5, 10, 20, … that is not below `wanted`: lanes and axes are read more easily
 /// in round steps.
-std::int64_t round_step(std::int64_t wanted) {
+std::int64_t round_cycles(std::int64_t wanted) {
   for (std::int64_t decade = 1;; decade *= 10) {
     for (const std::int64_t factor : {1, 2, 5}) {
       if (decade * factor >= wanted) return decade * factor;
@@ -38,7 +35,7 @@ std::int64_t LanePicture::columns(const Terminal& terminal) {
 }
 
 std::int64_t LanePicture::cycles_of_column(std::int64_t cycles, const Terminal& terminal) {
-  return round_step((cycles - 1) / columns(terminal) + 1);
+  return round_cycles((cycles - 1) / columns(terminal) + 1);
 }
 
 LanePicture::LanePicture(const toy::BoundProgram& program, std::int64_t from, std::int64_t to,
@@ -57,9 +54,9 @@ std::size_t LanePicture::num_columns() const {
 void LanePicture::add(std::size_t model, const toy::TimelineInterval& interval) {
   const std::size_t lane = model * toy::kNumUnits + static_cast<std::size_t>(interval.unit);
   while (lanes_.size() <= lane) lanes_.emplace_back(num_columns() * num_kinds());
-  const bool busy = interval.cause == Cause::kBusy;
+  const bool busy = interval.cause == toy::Cause::kBusy;
   const std::size_t kind =
-      busy ? program_.instructions[interval.site].row : kind_of(interval.cause);
+      busy ? program_.instructions[interval.site].row : kind_of_cause(interval.cause);
   std::int64_t at = std::max(interval.start, from_) - from_;
   const std::int64_t end = std::min(interval.end, to_) - from_;
   while (at < end) {
@@ -86,7 +83,7 @@ std::size_t LanePicture::main_kind(const Cycles& cycles, std::size_t column) con
 /// Numbers at round cycles, each to the right of a mark in its column.
 std::string LanePicture::axis() const {
   const auto digits = static_cast<std::int64_t>(grouped(std::to_string(to_)).size());
-  const std::int64_t step = round_step(std::max(kTick, digits + 2) * scale_);
+  const std::int64_t step = round_cycles(std::max(kTick, digits + 2) * scale_);
   std::string line(num_columns(), ' ');
   const auto mark = [&](std::int64_t cycle) {
     const auto column = static_cast<std::size_t>((cycle - from_) / scale_);
@@ -100,11 +97,11 @@ std::string LanePicture::axis() const {
   return std::string(kLabel, ' ') + styled(line, Style::kDim, terminal_) + "\n";
 }
 
-std::string LanePicture::lane(const Cycles& cycles, Unit unit) const {
+std::string LanePicture::lane(const Cycles& cycles, toy::Unit unit) const {
   const std::size_t rows = toy::instruction_set().size();
   const auto style = [&](std::size_t kind) {
-    if (kind < rows) return unit == Unit::kMemory ? Style::kBlue : Style::kGreen;
-    return kind == kind_of(Cause::kData) ? Style::kRed : Style::kYellow;
+    if (kind < rows) return unit == toy::Unit::kMemory ? Style::kBlue : Style::kGreen;
+    return kind == kind_of_cause(toy::Cause::kData) ? Style::kRed : Style::kYellow;
   };
   std::string text = "  " + std::string(toy::to_string(unit));
   text.resize(kLabel, ' ');
@@ -133,9 +130,10 @@ std::string LanePicture::legend() const {
     std::string& entry = entry_of(toy::instruction_letters()[row]);
     entry += (entry.size() == 1 ? " " : ", ") + std::string(rows[row].mnemonic);
   }
-  if (seen_[kind_of(Cause::kData)] != 0) entries.emplace_back(". waits for data");
-  if (seen_[kind_of(Cause::kBuffer)] != 0) entries.emplace_back("- waits for a register in use");
-  if (seen_[kind_of(Cause::kIdle)] != 0) entries.emplace_back("blank: nothing to do");
+  if (seen_[kind_of_cause(toy::Cause::kData)] != 0) entries.emplace_back(". waits for data");
+  if (seen_[kind_of_cause(toy::Cause::kBuffer)] != 0)
+    entries.emplace_back("- waits for a register in use");
+  if (seen_[kind_of_cause(toy::Cause::kIdle)] != 0) entries.emplace_back("blank: nothing to do");
   std::string text, line;
   for (const std::string& entry : entries) {
     if (!line.empty() && line.size() + entry.size() + 3 > terminal_.width) {
@@ -153,7 +151,7 @@ std::string LanePicture::to_string(const std::vector<toy::Timeline>& timelines) 
       (scale_ == 1 ? "one" : grouped(std::to_string(scale_))) + " a letter\n\n" + axis();
   for (std::size_t model = 0; model < timelines.size(); ++model) {
     text += styled(toy::to_string(timelines[model].model), Style::kBold, terminal_) + "\n";
-    for (const Unit unit : {Unit::kMemory, Unit::kCompute}) {
+    for (const toy::Unit unit : {toy::Unit::kMemory, toy::Unit::kCompute}) {
       const std::size_t index = model * toy::kNumUnits + static_cast<std::size_t>(unit);
       text += index < lanes_.size() ? lane(lanes_[index], unit)
                                     : lane(Cycles(num_columns() * num_kinds()), unit);

@@ -15,9 +15,6 @@
 namespace flashlab::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using exercises::Exercise;
-
 std::vector<std::string> ids_of(const ExerciseOptions& options) {
   std::vector<std::string> ids;
   try {
@@ -32,13 +29,13 @@ std::vector<std::string> ids_of(const ExerciseOptions& options) {
 
 bool is_exercise_folder(const std::string& name) {
   std::error_code ignored;
-  return fs::is_regular_file(fs::path(name) / "exercise.toml", ignored);
+  return std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml", ignored);
 }
 
 bool exists(const std::string& file) {
   std::error_code ignored;
-  return !file.empty() && fs::exists(fs::symlink_status(file, ignored)) &&
-         !fs::is_directory(file, ignored);
+  return !file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, ignored)) &&
+         !std::filesystem::is_directory(file, ignored);
 }
 
 /// Whether a word is a file's name rather than an exercise's.
@@ -50,12 +47,12 @@ bool names_file(const std::string& word) {
 
 std::string absolute(const std::string& file) {
   std::error_code code;
-  const fs::path path = fs::weakly_canonical(file, code);
+  const std::filesystem::path path = std::filesystem::weakly_canonical(file, code);
   return code ? file : path.string();
 }
 
 bool answers_to(const std::string& id, const std::string& name) {
-  Exercise exercise;
+  exercises::Exercise exercise;
   exercise.id = id;
   return exercise.answers_to(name);
 }
@@ -98,7 +95,7 @@ ExercisePointer Learner::find_started(const std::string& name) const {
 }
 
 std::string Learner::id_of_file(const std::string& file) const {
-  const std::string stem = fs::path(file).stem().string();
+  const std::string stem = std::filesystem::path(file).stem().string();
   for (const std::string& id : ids_) {
     if (answers_to(id, stem)) return id;
   }
@@ -158,11 +155,11 @@ std::string points_text(double points) {
 
 std::string shown_path(const std::string& file) {
   std::error_code code;
-  const auto below = [&](const fs::path& folder) {
-    const fs::path relative = fs::path(file).lexically_relative(folder);
+  const auto below = [&](const std::filesystem::path& folder) {
+    const std::filesystem::path relative = std::filesystem::path(file).lexically_relative(folder);
     return relative.empty() || *relative.begin() == ".." ? "" : relative.string();
   };
-  const std::string here = below(fs::current_path(code));
+  const std::string here = below(std::filesystem::current_path(code));
   if (!here.empty()) return printable(here);
   const char* home = std::getenv("HOME");
   const std::string at_home = home == nullptr ? "" : below(home);

@@ -1,24 +1,19 @@
 // flashlab: programs on the toy machine, from the command line. One file a command; this one finds
 // the command, and turns whatever goes wrong into a message and an exit code.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <new>
 
 #include "cli/command_line.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/version.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-constexpr const char* kVersion = "flashlab 0.1.0";
-
-/// "flashlab exercises check".
-std::string full_name(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return (parent == nullptr ? "" : full_name(*parent) + " ") + command.get_name();
-}
 
 /// Help that begins with what to type: summary and examples (the description), then the flags.
 class HelpFormatter : public CLI::Formatter {
@@ -36,12 +31,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_usage(const CLI::App* app, std::string) const override {
-    std::string text = "Usage: " + full_name(*app);
-    if (!app->get_subcommands({}).empty()) return text + " COMMAND [FLAG ...]\n";
-    for (const CLI::Option* option : app->get_options()) {
-      if (!option->nonpositional()) text += " " + option->get_type_name();
-    }
-    return text + " [FLAG ...]\n";
+    return "Usage: " + usage_of(*app) + "\n";
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
@@ -160,11 +150,11 @@ int run_command(int argc, char** argv) {
       "  flashlab exercises                     write such programs yourself\n",
       "flashlab");
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.footer("`flashlab COMMAND --help` tells about one command.\n");
   std::vector<CommandAction> actions;
-  for (const AddCommand add : kCommands) actions.push_back(add(app));
+  for (const AddCommand add : commands()) actions.push_back(add(app));
 
   std::vector<std::string> words = arguments(argc, argv);
   check_command_names(app, words);
@@ -203,6 +193,10 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
                       const std::string& examples) {
   return *app.add_subcommand(name, summary + "\n\nExamples:\n" + examples);
 }
+
+void hide(CLI::App& command) { command.group(""); }
+
+void require_subcommand(CLI::App& command) { command.require_subcommand(1); }
 
 int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions) {
   const std::vector<const CLI::App*> all = app.get_subcommands({});

@@ -10,7 +10,6 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::size_t kWidestText = 88;
 constexpr std::string_view kSpaces = " \t";
 
 /// The text in ASCII, as far as that is usual.
@@ -38,7 +37,7 @@ std::string in_ascii(std::string text) {
   return text;
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
+std::vector<std::string> printable_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -243,7 +242,7 @@ class Renderer {
 std::string markdown_text(std::string_view markdown, const Terminal& terminal) {
   const std::string text =
       terminal.unicode ? std::string(markdown) : in_ascii(std::string(markdown));
-  return Renderer(lines_of(text), terminal).run();
+  return Renderer(printable_lines(text), terminal).run();
 }
 
 }  // namespace flashlab::cli

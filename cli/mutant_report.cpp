@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cli/failure.hpp"
+#include "cli/json.hpp"
 #include "cli/text_table.hpp"
 
 namespace flashlab::cli {
@@ -18,7 +19,6 @@ using exercises::EditKind;
 using exercises::Fate;
 using exercises::Mutant;
 using exercises::MutantReport;
-using Json = nlohmann::ordered_json;
 
 struct Counts {
   std::size_t mutants = 0, named = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -48,14 +49,14 @@ class EndedByInterrupt {
 };
 
 /// One line on standard error, written anew each time where that is a terminal.
-class ProgressLine {
+class SearchLine {
  public:
-  explicit ProgressLine(std::string machine) : machine_(std::move(machine)) {}
-  ~ProgressLine() {
+  explicit SearchLine(std::string machine) : machine_(std::move(machine)) {}
+  ~SearchLine() {
     if (is_terminal_ && is_shown_) std::cerr << "\r\x1b[K";
   }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  SearchLine(const SearchLine&) = delete;
+  SearchLine& operator=(const SearchLine&) = delete;
 
   void show(const optimal::Progress& progress) {
     const std::string most = progress.upper_cycles ? std::to_string(*progress.upper_cycles) : "?";
@@ -90,8 +91,8 @@ Solved solved(int registers, toy::OperandRule rule, const Solve& solve, const Co
 Solved solve_one(const OptimalRequest& request, const OptimalOptions& options, int registers,
                  toy::OperandRule rule) {
   const bool is_product = request.computation.product() != nullptr;
-  ProgressLine line("flashlab: " + std::to_string(registers) + " registers" +
-                    (is_product ? ", operands " + rule_name(rule) : ""));
+  SearchLine line("flashlab: " + std::to_string(registers) + " registers" +
+                  (is_product ? ", operands " + rule_name(rule) : ""));
   optimal::SolveLimits limits;
   limits.max_bytes = request.most_bytes;
   limits.max_seconds = options.most_seconds;

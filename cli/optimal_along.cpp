@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/failure.hpp"
+#include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "cli/text_table.hpp"
 #include "optimal/along.hpp"
@@ -20,9 +21,8 @@ using optimal::Along;
 using optimal::AlongStep;
 using optimal::Remainder;
 
-std::string number(std::int64_t value) { return grouped(std::to_string(value)); }
-std::string cycles_text(std::int64_t value) {
-  return number(value) + (value == 1 ? " cycle" : " cycles");
+std::string cycles_words(std::int64_t value) {
+  return grouped_number(value) + (value == 1 ? " cycle" : " cycles");
 }
 
 /// The program, the machine it is judged on, and what came out.
@@ -33,13 +33,13 @@ struct Judged {
   Along along;
 };
 
-std::uint32_t line_of(const Judged& judged, const AlongStep& step) {
+std::uint32_t source_line(const Judged& judged, const AlongStep& step) {
   return judged.bound.instructions[step.site].span.line;
 }
 
 /// "LOAD x[i], R0", without what stands behind it.
 std::string instruction_text(const Judged& judged, const AlongStep& step) {
-  std::string text(judged.loaded.source->line(line_of(judged, step)));
+  std::string text(judged.loaded.source->line(source_line(judged, step)));
   text = text.substr(0, text.find(';'));
   const std::size_t first = text.find_first_not_of(" \t");
   const std::size_t last = text.find_last_not_of(" \t\r");
@@ -96,9 +96,9 @@ Judged judge(const OptimalRequest& request, const OptimalOptions& options,
 }
 
 /// "7", ">= 5" of a search that did not end, "-" where there is no way on.
-std::string cell(const Remainder& remainder, std::int64_t so_far) {
+std::string remainder_cell(const Remainder& remainder, std::int64_t so_far) {
   if (!remainder.is_possible) return "-";
-  return (remainder.is_proved ? "" : ">= ") + number(so_far + remainder.cycles);
+  return (remainder.is_proved ? "" : ">= ") + grouped_number(so_far + remainder.cycles);
 }
 
 std::string steps_table(const Judged& judged, const Terminal& terminal) {
@@ -109,14 +109,16 @@ std::string steps_table(const Judged& judged, const Terminal& terminal) {
                    {"to go", Align::kRight},
                    {"total", Align::kRight},
                    {"", Align::kRight}});
-  table.row({"0", "", "", "0", cell(judged.along.optimum, 0), cell(judged.along.optimum, 0), ""});
+  table.row({"0", "", "", "0", remainder_cell(judged.along.optimum, 0),
+             remainder_cell(judged.along.optimum, 0), ""});
   for (std::size_t i = 0; i < judged.along.steps.size(); ++i) {
     const AlongStep& step = judged.along.steps[i];
     const std::string loops = loops_text(judged, i);
-    table.row({std::to_string(i + 1), std::to_string(line_of(judged, step)),
+    table.row({std::to_string(i + 1), std::to_string(source_line(judged, step)),
                instruction_text(judged, step) + (loops.empty() ? "" : "  (" + loops + ")"),
-               number(step.cycles), cell(step.remaining, 0), cell(step.remaining, step.cycles),
-               step.lost_cycles == 0 ? "" : "+" + number(step.lost_cycles)});
+               grouped_number(step.cycles), remainder_cell(step.remaining, 0),
+               remainder_cell(step.remaining, step.cycles),
+               step.lost_cycles == 0 ? "" : "+" + grouped_number(step.lost_cycles)});
   }
   return table.to_string(terminal);
 }
@@ -124,7 +126,7 @@ std::string steps_table(const Judged& judged, const Terminal& terminal) {
 std::string place(const Judged& judged, std::size_t index) {
   const std::string loops = loops_text(judged, index);
   return "step " + std::to_string(index + 1) + " (line " +
-         std::to_string(line_of(judged, judged.along.steps[index])) +
+         std::to_string(source_line(judged, judged.along.steps[index])) +
          (loops.empty() ? "" : ", " + loops) + ")";
 }
 
@@ -135,9 +137,9 @@ std::vector<std::string> loss_sentences(const Judged& judged) {
     const AlongStep& step = judged.along.steps[i];
     const std::string what = place(judged, i) + ", " + instruction_text(judged, step);
     if (step.lost_cycles != 0) {
-      result.push_back("Lost in " + what + ": " + cycles_text(step.lost_cycles) +
+      result.push_back("Lost in " + what + ": " + cycles_words(step.lost_cycles) +
                        ". No program that goes on from there takes less than " +
-                       number(*step.total()) + ".");
+                       grouped_number(*step.total()) + ".");
     } else if (step.is_outside) {
       result.push_back("The total falls in " + what +
                        ": the proofs are about programs without such a step.");
@@ -154,13 +156,13 @@ std::string reach_sentence(const Judged& judged) {
     return "It is proved that this machine has no program for the computation.";
   }
   if (!optimum.is_proved) {
-    return "Not proved: every program takes at least " + cycles_text(optimum.cycles) +
+    return "Not proved: every program takes at least " + cycles_words(optimum.cycles) +
            ", and the searches ended early (--most-seconds, --most-bytes).";
   }
-  const std::string best = "the optimum, " + cycles_text(optimum.cycles) + ",";
+  const std::string best = "the optimum, " + cycles_words(optimum.cycles) + ",";
   const auto reach = along.still_optimal();
   if (!reach) {
-    return "The optimum is " + cycles_text(optimum.cycles) +
+    return "The optimum is " + cycles_words(optimum.cycles) +
            "; how far it could still be reached is not proved: searches ended early.";
   }
   if (*reach == along.steps.size()) {
@@ -177,20 +179,20 @@ std::string end_sentence(const Judged& judged) {
   const Along& along = judged.along;
   const std::int64_t cycles = along.steps.empty() ? 0 : along.steps.back().cycles;
   const Remainder& rest = along.steps.empty() ? along.optimum : along.steps.back().remaining;
-  const std::string took = cycles_text(cycles);
+  const std::string took = cycles_words(cycles);
   if (along.is_finished) {
     const bool is_above = along.optimum.is_proved && cycles > along.optimum.cycles;
     if (!is_above) return {};
-    return "The program takes " + took + ", " + number(cycles - along.optimum.cycles) +
+    return "The program takes " + took + ", " + grouped_number(cycles - along.optimum.cycles) +
            " above the optimum.";
   }
   if (!rest.is_possible) return {};
   return "The program ends after " + took + " without all results: the cheapest completion takes " +
-         (rest.is_proved ? "" : "at least ") + number(rest.cycles) + " more, " +
-         number(cycles + rest.cycles) + " in all.";
+         (rest.is_proved ? "" : "at least ") + grouped_number(rest.cycles) + " more, " +
+         grouped_number(cycles + rest.cycles) + " in all.";
 }
 
-std::vector<std::string> sentences(const Judged& judged) {
+std::vector<std::string> along_sentences(const Judged& judged) {
   std::vector<std::string> result = loss_sentences(judged);
   for (std::string sentence : {reach_sentence(judged), end_sentence(judged)}) {
     if (!sentence.empty()) result.push_back(std::move(sentence));
@@ -211,8 +213,6 @@ std::string heading(const Judged& judged, const OptimalRequest& request,
   return text + "\n";
 }
 
-using Json = nlohmann::ordered_json;
-
 void add_remainder(Json& json, const Remainder& remainder, std::int64_t so_far) {
   const auto cycles = [&](std::int64_t more) {
     return remainder.is_possible ? Json(more + remainder.cycles) : Json();
@@ -227,7 +227,7 @@ Json json_of(const Judged& judged, const OptimalRequest& request, const OptimalO
   for (std::size_t i = 0; i < judged.along.steps.size(); ++i) {
     const AlongStep& step = judged.along.steps[i];
     Json json{{"step", i + 1},
-              {"line", line_of(judged, step)},
+              {"line", source_line(judged, step)},
               {"instruction", instruction_text(judged, step)},
               {"loops", loops_text(judged, i)},
               {"cycles", step.cycles}};
@@ -248,7 +248,7 @@ Json json_of(const Judged& judged, const OptimalRequest& request, const OptimalO
   add_remainder(result, judged.along.optimum, 0);
   result["is_finished"] = judged.along.is_finished;
   result["optimum_reachable_through_step"] = reach ? Json(*reach) : Json();
-  result["says"] = sentences(judged);
+  result["says"] = along_sentences(judged);
   result["steps"] = std::move(steps);
   return result;
 }
@@ -265,7 +265,7 @@ void print_along(const OptimalRequest& request, const OptimalOptions& options,
   const Terminal terminal = options.terminal.terminal();
   std::cout << heading(judged, request, options, terminal) << "\n"
             << steps_table(judged, terminal) << "\n";
-  for (const std::string& sentence : sentences(judged)) {
+  for (const std::string& sentence : along_sentences(judged)) {
     for (const std::string& line : wrap(sentence, terminal.width)) std::cout << line << "\n";
   }
 }

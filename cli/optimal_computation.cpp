@@ -5,6 +5,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/options.hpp"
 #include "exercises/grader/computation_of.hpp"
 #include "toymachine/instruction_set.hpp"
@@ -127,18 +128,17 @@ AskedComputation of_exercise(const ComputationOptions& options) {
 }  // namespace
 
 void ComputationOptions::add_to(CLI::App& command) {
-  command
-      .add_option("computation", name,
-                  "what to compute, and its size: " + optimal::computation_names() +
-                      "; or a program (a .toy file, or a bundled one's name), for "
-                      "what it computes")
-      ->type_name("COMPUTATION");
-  command.add_option("-D,--define", definitions, "value of a parameter of the program")
-      ->type_name("NAME=VALUE");
-  command.add_option("--exercise", exercise, "what this exercise asks for, on its machine")
-      ->type_name("ID");
-  command.add_option("--size", size, "one of the exercise's sizes (the smallest): n=2,d=1")
-      ->type_name("SIZE");
+  add_option(command, "computation", name,
+             "what to compute, and its size: " + optimal::computation_names() +
+                 "; or a program (a .toy file, or a bundled one's name), for "
+                 "what it computes")
+      .type_name("COMPUTATION");
+  add_option(command, "-D,--define", definitions, "value of a parameter of the program")
+      .type_name("NAME=VALUE");
+  add_option(command, "--exercise", exercise, "what this exercise asks for, on its machine")
+      .type_name("ID");
+  add_option(command, "--size", size, "one of the exercise's sizes (the smallest): n=2,d=1")
+      .type_name("SIZE");
   exercises.add_to(command);
 }
 

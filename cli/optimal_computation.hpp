@@ -2,7 +2,6 @@
 // exercise asks for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 constexpr int kMostValueRegisters = 16, kMostScratchCells = 8;
-
-std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
 
 std::vector<int> parse_registers(const std::string& text, bool is_product) {
   const int most = is_product ? kMostProductRegisters : kMostValueRegisters;
@@ -118,54 +117,49 @@ void check_flags(const OptimalOptions& options, const OptimalRequest& request) {
 
 void OptimalOptions::add_to(CLI::App& command) {
   computation.add_to(command);
-  command
-      .add_option("--registers", registers,
-                  "one number, or a range (2..8 for products, 2..6 for the rest; what a file or an "
-                  "exercise says)")
-      ->type_name("K");
-  command
-      .add_option("--operands", operands,
-                  "any (default), pinned (products take R0 and R1 only), or both side by side")
-      ->check(CLI::IsMember({"any", "pinned", "both"}))
-      ->type_name("RULE");
-  command.add_flag("--spills", spills,
-                   "partial sums may be stored and loaded again; without it, only results are");
-  command
-      .add_option("--scratch", scratch,
-                  "cells of DRAM for values in between, 0 to 8, of computations that are no "
-                  "products; none unless set, and in an exercise as many as there are results, "
-                  "whose cells may hold other values first")
-      ->check(CLI::Range(0, kMostScratchCells))
-      ->type_name("N");
-  command.add_option("--cost", costs, "cycles of instructions, 1 each unless set: LOAD=10,STORE=2")
-      ->type_name("OP=CYCLES,...");
-  command.add_option("--most-seconds", most_seconds, "search no longer, for each machine")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str()
-      ->type_name("S");
-  command.add_option("--most-bytes", most_bytes, "memory that the search may take")
-      ->capture_default_str()
-      ->type_name("SIZE");
-  command.add_option("--jobs", jobs, "threads that search, one for each core unless set")
-      ->check(CLI::Range(1U, 1024U))
-      ->type_name("N");
-  command
-      .add_option("--checkpoint", checkpoint,
-                  "where a search that ends early is kept, and gone on with when asked again; "
-                  "removed when it finishes")
-      ->type_name("FILE");
-  command.add_option("--witness", witness, "write the program to a file, or to - alone")
-      ->type_name("FILE");
-  command.add_option("--svg", svg, "draw cycles over registers into a file")->type_name("FILE");
-  command.add_flag("--count", count, "how many different optimal programs there are");
-  command
-      .add_option("--along", along,
-                  "judge a program step by step: can the optimum still be reached? The machine is "
-                  "the program's, unless --registers or --operands say otherwise")
-      ->type_name("PROGRAM");
-  command.add_flag("--times", times, "how long each search took");
-  command.add_flag("--no-plot", no_plot, "the table only");
-  command.add_flag("--json", json, "as JSON");
+  add_option(command, "--registers", registers,
+             "one number, or a range (2..8 for products, 2..6 for the rest; what a file or an "
+             "exercise says)")
+      .type_name("K");
+  add_option(command, "--operands", operands,
+             "any (default), pinned (products take R0 and R1 only), or both side by side")
+      .one_of({"any", "pinned", "both"})
+      .type_name("RULE");
+  add_flag(command, "--spills", spills,
+           "partial sums may be stored and loaded again; without it, only results are");
+  add_option(command, "--scratch", scratch,
+             "cells of DRAM for values in between, 0 to 8, of computations that are no "
+             "products; none unless set, and in an exercise as many as there are results, "
+             "whose cells may hold other values first")
+      .between(0, kMostScratchCells)
+      .type_name("N");
+  add_option(command, "--cost", costs, "cycles of instructions, 1 each unless set: LOAD=10,STORE=2")
+      .type_name("OP=CYCLES,...");
+  add_option(command, "--most-seconds", most_seconds, "search no longer, for each machine")
+      .between(0.0, 1e9)
+      .capture_default_str()
+      .type_name("S");
+  add_option(command, "--most-bytes", most_bytes, "memory that the search may take")
+      .capture_default_str()
+      .type_name("SIZE");
+  add_option(command, "--jobs", jobs, "threads that search, one for each core unless set")
+      .between(1U, 1024U)
+      .type_name("N");
+  add_option(command, "--checkpoint", checkpoint,
+             "where a search that ends early is kept, and gone on with when asked again; "
+             "removed when it finishes")
+      .type_name("FILE");
+  add_option(command, "--witness", witness, "write the program to a file, or to - alone")
+      .type_name("FILE");
+  add_option(command, "--svg", svg, "draw cycles over registers into a file").type_name("FILE");
+  add_flag(command, "--count", count, "how many different optimal programs there are");
+  add_option(command, "--along", along,
+             "judge a program step by step: can the optimum still be reached? The machine is "
+             "the program's, unless --registers or --operands say otherwise")
+      .type_name("PROGRAM");
+  add_flag(command, "--times", times, "how long each search took");
+  add_flag(command, "--no-plot", no_plot, "the table only");
+  add_flag(command, "--json", json, "as JSON");
   terminal.add_to(command);
 }
 

@@ -1,7 +1,6 @@
 // What `flashlab optimal` is asked: a computation, machines, and how long to search.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>

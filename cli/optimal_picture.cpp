@@ -9,26 +9,17 @@
 namespace flashlab::cli {
 namespace {
 
-using compare::Axis;
-using compare::Frame;
-using compare::LegendEntry;
-using compare::Marker;
-using compare::Point;
-using compare::Svg;
-using optimal::Answer;
-using optimal::Verdict;
-
 constexpr double kPlotHeight = 250;
 
 /// Lines of equal cycles show both: the first rule's markers are larger.
 struct RuleLook {
   toy::OperandRule rule;
-  Marker marker;
+  compare::Marker marker;
   std::string colour;
   double radius;
 };
-const RuleLook kLooks[] = {{toy::OperandRule::kAny, Marker::kCircle, "c5", 7},
-                           {toy::OperandRule::kPinned, Marker::kUp, "c6", 5}};
+const RuleLook kLooks[] = {{toy::OperandRule::kAny, compare::Marker::kCircle, "c5", 7},
+                           {toy::OperandRule::kPinned, compare::Marker::kUp, "c6", 5}};
 
 const RuleLook& look_of(toy::OperandRule rule) {
   return *std::find_if(std::begin(kLooks), std::end(kLooks),
@@ -83,7 +74,7 @@ class FrontierPicture {
   void set_axes() {
     double least = floor_.value_or(1e300), most = floor_.value_or(0);
     for (const Solved& solved : all_) {
-      if (solved.answer.verdict == Verdict::kInfeasible) continue;
+      if (solved.answer.verdict == optimal::Verdict::kInfeasible) continue;
       const auto lower = static_cast<double>(solved.answer.lower_cycles);
       least = std::min(least, lower);
       most = std::max({most, lower, solved.answer.program ? cycles_of(solved) : 0});
@@ -98,7 +89,7 @@ class FrontierPicture {
 
   std::string subtitle() const {
     const bool all_proved = std::all_of(all_.begin(), all_.end(), [](const Solved& solved) {
-      return solved.answer.verdict != Verdict::kBounded;
+      return solved.answer.verdict != optimal::Verdict::kBounded;
     });
     std::string text =
         all_proved ? "proved" : "filled: proved; hollow: the best known; dash: no less";
@@ -110,10 +101,11 @@ class FrontierPicture {
   void shade_impossible() {
     for (const int registers : request_.registers) {
       const auto is_possible = [&](const Solved& solved) {
-        return solved.registers == registers && solved.answer.verdict != Verdict::kInfeasible;
+        return solved.registers == registers &&
+               solved.answer.verdict != optimal::Verdict::kInfeasible;
       };
       if (std::any_of(all_.begin(), all_.end(), is_possible)) continue;
-      const Point from{frame_.x.at(registers - 0.5), frame_.y.to};
+      const compare::Point from{frame_.x.at(registers - 0.5), frame_.y.to};
       const double width = frame_.x.at(registers + 0.5) - from.x;
       svg_.rect(from, width, frame_.y.from - frame_.y.to, "band");
       const std::string words = "proved impossible";
@@ -125,21 +117,22 @@ class FrontierPicture {
   void draw_floor() {
     if (!floor_) return;
     svg_.line(frame_.at(frame_.x.low, *floor_), frame_.at(frame_.x.high, *floor_), "ink dash");
-    legend_.push_back({Marker::kCircle, "", "ink dash", "compulsory"});
+    legend_.push_back({compare::Marker::kCircle, "", "ink dash", "compulsory"});
   }
 
   /// One more register costs nothing: a line of steps.
   void draw_rule(toy::OperandRule rule) {
     const RuleLook& look = look_of(rule);
     const std::vector<const Solved*> points = with_program(all_, rule);
-    std::vector<Point> line;
+    std::vector<compare::Point> line;
     for (const Solved* solved : points) {
       if (!line.empty()) line.push_back({frame_.x.at(solved->registers), line.back().y});
       line.push_back(frame_.at(solved->registers, cycles_of(*solved)));
     }
     if (line.size() > 1) svg_.polyline(line, "series " + look.colour);
     for (const Solved& solved : all_) {
-      if (solved.rule == rule && solved.answer.verdict == Verdict::kBounded) draw_bound(solved);
+      if (solved.rule == rule && solved.answer.verdict == optimal::Verdict::kBounded)
+        draw_bound(solved);
     }
     for (const Solved* solved : points) draw_point(*solved, look);
     const std::string name = request_.computation.product() != nullptr
@@ -151,14 +144,15 @@ class FrontierPicture {
   /// A foot at the bound, and a dotted line up to the best program.
   void draw_bound(const Solved& solved) {
     const std::string colour = look_of(solved.rule).colour;
-    const Point at = frame_.at(solved.registers, static_cast<double>(solved.answer.lower_cycles));
+    const compare::Point at =
+        frame_.at(solved.registers, static_cast<double>(solved.answer.lower_cycles));
     svg_.line({at.x - 8, at.y}, {at.x + 8, at.y}, "series " + colour);
     if (!solved.answer.program) return;
     svg_.line(at, frame_.at(solved.registers, cycles_of(solved)), "series dot " + colour);
   }
 
   void draw_point(const Solved& solved, const RuleLook& look) {
-    const bool is_proved = solved.answer.verdict == Verdict::kOptimal;
+    const bool is_proved = solved.answer.verdict == optimal::Verdict::kOptimal;
     svg_.marker(look.marker, frame_.at(solved.registers, cycles_of(solved)),
                 (is_proved ? "filled " : "hollow ") + look.colour, look.radius);
   }
@@ -180,9 +174,10 @@ class FrontierPicture {
 
   static std::string point_text(const Solved& solved) {
     const std::string with = " with " + std::to_string(solved.registers) + " registers";
-    const Answer& answer = solved.answer;
-    if (answer.verdict == Verdict::kInfeasible) return "impossible" + with;
-    if (answer.verdict == Verdict::kOptimal) return std::to_string(answer.lower_cycles) + with;
+    const optimal::Answer& answer = solved.answer;
+    if (answer.verdict == optimal::Verdict::kInfeasible) return "impossible" + with;
+    if (answer.verdict == optimal::Verdict::kOptimal)
+      return std::to_string(answer.lower_cycles) + with;
     if (!answer.program) return "at least " + std::to_string(answer.lower_cycles) + with;
     return "between " + std::to_string(answer.lower_cycles) + " and " +
            std::to_string(answer.program->cycles) + with;
@@ -192,9 +187,9 @@ class FrontierPicture {
   const OptimalRequest& request_;
   const OptimalOptions& options_;
   std::optional<double> floor_;
-  Frame frame_;
-  Svg svg_{compare::kPictureWidth};
-  std::vector<LegendEntry> legend_;
+  compare::Frame frame_;
+  compare::Svg svg_{compare::kPictureWidth};
+  std::vector<compare::LegendEntry> legend_;
 };
 
 }  // namespace

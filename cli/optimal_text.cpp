@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
+#include "cli/json.hpp"
 #include "cli/plot.hpp"
 #include "cli/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using optimal::Answer;
-using optimal::Verdict;
-
-std::string number(std::uint64_t value) { return grouped(std::to_string(value)); }
-std::string number(std::int64_t value) { return grouped(std::to_string(value)); }
-
-std::string count(std::int64_t value, const std::string& one) {
-  return number(value) + " " + one + (value == 1 ? "" : "s");
+std::string counted_grouped(std::int64_t value, const std::string& one) {
+  return grouped_number(value) + " " + one + (value == 1 ? "" : "s");
 }
 
 std::string seconds_text(double seconds) {
@@ -29,41 +25,41 @@ std::string operations_name(const OptimalRequest& request) {
   return request.computation.product() != nullptr ? "product" : "operation";
 }
 
-std::string bounds_words(const Answer& answer, const OptimalOptions& options) {
-  const std::string least = number(answer.lower_cycles);
+std::string bounds_words(const optimal::Answer& answer, const OptimalOptions& options) {
+  const std::string least = grouped_number(answer.lower_cycles);
   if (!answer.program) return "at least " + least + " cycles, no program found, not proved";
-  return "between " + least + " and " + number(answer.program->cycles) + " cycles (program " +
-         (options.witness.empty() ? "below" : "written") + "), not proved";
+  return "between " + least + " and " + grouped_number(answer.program->cycles) +
+         " cycles (program " + (options.witness.empty() ? "below" : "written") + "), not proved";
 }
 
-std::string work_words(const Answer& answer, const OptimalOptions& options) {
-  return number(answer.states) + " states reached" +
+std::string work_words(const optimal::Answer& answer, const OptimalOptions& options) {
+  return grouped_number(answer.states) + " states reached" +
          (options.times ? " in " + seconds_text(answer.seconds) + " s" : "");
 }
 
 /// The word of a table's cell.
-std::string verdict_word(Verdict verdict) {
+std::string verdict_word(optimal::Verdict verdict) {
   switch (verdict) {
-    case Verdict::kOptimal:
+    case optimal::Verdict::kOptimal:
       return "optimal";
-    case Verdict::kInfeasible:
+    case optimal::Verdict::kInfeasible:
       return "impossible";
-    case Verdict::kBounded:
+    case optimal::Verdict::kBounded:
       break;
   }
   return "not proved";
 }
 
 /// "20", "60..70", "60.." without a program, "-" where there is none.
-std::string cycles_cell(const Answer& answer) {
-  if (answer.verdict == Verdict::kInfeasible) return "-";
-  if (answer.verdict == Verdict::kOptimal) return number(answer.lower_cycles);
-  return number(answer.lower_cycles) + ".." +
-         (answer.program ? number(answer.program->cycles) : "");
+std::string cycles_cell(const optimal::Answer& answer) {
+  if (answer.verdict == optimal::Verdict::kInfeasible) return "-";
+  if (answer.verdict == optimal::Verdict::kOptimal) return grouped_number(answer.lower_cycles);
+  return grouped_number(answer.lower_cycles) + ".." +
+         (answer.program ? grouped_number(answer.program->cycles) : "");
 }
 
-std::string loads_cell(const Answer& answer) {
-  return answer.program ? number(answer.program->loads) : "-";
+std::string loads_cell(const optimal::Answer& answer) {
+  return answer.program ? grouped_number(answer.program->loads) : "-";
 }
 
 /// That asks the same again.
@@ -84,7 +80,7 @@ std::string command_text(const OptimalRequest& request, const OptimalOptions& op
 }
 
 /// "2 304"; "4.466e31" where nobody would read the digits, which --json has.
-std::string count_text(const mpz_class& count) {
+std::string programs_count_text(const mpz_class& count) {
   const std::string digits = count.get_str();
   if (digits.size() <= 15) return grouped(digits);
   return digits.substr(0, 1) + "." + digits.substr(1, 3) + "e" + std::to_string(digits.size() - 1);
@@ -92,44 +88,46 @@ std::string count_text(const mpz_class& count) {
 
 /// "2 304", "?" where counting reached a limit, "-" where nothing is proved or nothing exists.
 std::string count_cell(const Solved& solved) {
-  if (solved.answer.verdict != Verdict::kOptimal) return "-";
-  return solved.count ? count_text(solved.count->programs) : "?";
+  if (solved.answer.verdict != optimal::Verdict::kOptimal) return "-";
+  return solved.count ? programs_count_text(solved.count->programs) : "?";
 }
 
 /// "; 2 304 optimal programs, 36 up to symmetry".
 std::string count_words(const Solved& solved, const OptimalOptions& options) {
-  if (!options.count || solved.answer.verdict != Verdict::kOptimal) return {};
+  if (!options.count || solved.answer.verdict != optimal::Verdict::kOptimal) return {};
   if (!solved.count) return "; the optimal programs are too many to count within the limits";
   const auto& [programs, symmetries, up_to_symmetry, states, seconds] = *solved.count;
   const std::string all = programs == 1 ? " optimal program" : " optimal programs";
   const std::string rest =
-      symmetries == 1 ? "" : ", " + count_text(up_to_symmetry) + " up to symmetry";
-  return "; " + count_text(programs) + all + rest;
+      symmetries == 1 ? "" : ", " + programs_count_text(up_to_symmetry) + " up to symmetry";
+  return "; " + programs_count_text(programs) + all + rest;
 }
 
 /// What besides results may be stored, and where.
 std::string stores_text(const OptimalRequest& request) {
   if (request.scratch_cells == 0) return "only results are stored";
   if (request.scratch_in_outputs) return "cells of results may hold other values first";
-  return count(request.scratch_cells, "cell") + " of DRAM for values in between";
+  return counted_grouped(request.scratch_cells, "cell") + " of DRAM for values in between";
 }
 
 /// What the verdicts that stand in the table mean, below an empty line.
-std::string legend(const std::vector<Solved>& all, const OptimalOptions& options,
-                   const Terminal& terminal) {
-  const auto any = [&](Verdict verdict) {
+std::string verdicts_legend(const std::vector<Solved>& all, const OptimalOptions& options,
+                            const Terminal& terminal) {
+  const auto any = [&](optimal::Verdict verdict) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Solved& solved) { return solved.answer.verdict == verdict; });
   };
   std::string text;
-  if (any(Verdict::kOptimal)) text += "optimal: it is proved that no program takes fewer cycles. ";
-  if (any(Verdict::kInfeasible)) text += "impossible: it is proved that there is no program. ";
-  if (any(Verdict::kBounded)) {
+  if (any(optimal::Verdict::kOptimal))
+    text += "optimal: it is proved that no program takes fewer cycles. ";
+  if (any(optimal::Verdict::kInfeasible))
+    text += "impossible: it is proved that there is no program. ";
+  if (any(optimal::Verdict::kBounded)) {
     text +=
         "not proved: the search ended early, and what is known is at least..at most, the latter "
         "(and the loads) of a program. ";
   }
-  if (options.count && any(Verdict::kOptimal)) {
+  if (options.count && any(optimal::Verdict::kOptimal)) {
     text += "programs: how many optimal ones differ in more than the names of registers. ";
     const auto is_uncounted = [](const Solved& solved) { return count_cell(solved) == "?"; };
     if (std::any_of(all.begin(), all.end(), is_uncounted)) {
@@ -156,29 +154,29 @@ std::vector<const Solved*> of_rule(const std::vector<Solved>& all, toy::OperandR
 
 std::string verdict_sentence(const Solved& solved, const OptimalRequest& request,
                              const OptimalOptions& options) {
-  const Answer& answer = solved.answer;
+  const optimal::Answer& answer = solved.answer;
   std::string text;
-  if (answer.verdict == Verdict::kInfeasible) {
-    text = "proved impossible with " + count(solved.registers, "register");
-  } else if (answer.verdict == Verdict::kOptimal) {
-    text = count(answer.lower_cycles, "cycle") + ", proved optimal";
+  if (answer.verdict == optimal::Verdict::kInfeasible) {
+    text = "proved impossible with " + counted_grouped(solved.registers, "register");
+  } else if (answer.verdict == optimal::Verdict::kOptimal) {
+    text = counted_grouped(answer.lower_cycles, "cycle") + ", proved optimal";
   } else {
     text = bounds_words(answer, options);
   }
   if (answer.program) {
-    text += ": " + count(answer.program->loads, "load") + ", " +
-            count(answer.program->stores, "store") + ", " +
-            count(answer.program->products, operations_name(request));
+    text += ": " + counted_grouped(answer.program->loads, "load") + ", " +
+            counted_grouped(answer.program->stores, "store") + ", " +
+            counted_grouped(answer.program->products, operations_name(request));
   }
   return text + count_words(solved, options) + "; " + work_words(answer, options);
 }
 
 std::string program_sentence(const Solved& solved, const OptimalRequest& request) {
-  if (!request.program_cycles || solved.answer.verdict == Verdict::kInfeasible) return {};
+  if (!request.program_cycles || solved.answer.verdict == optimal::Verdict::kInfeasible) return {};
   const toy::Count own = *request.program_cycles;
   const toy::Count more = own - toy::Count(static_cast<long>(solved.answer.lower_cycles));
   std::string text = "The program itself takes " + grouped(own.get_str()) + " cycles";
-  if (solved.answer.verdict == Verdict::kOptimal) {
+  if (solved.answer.verdict == optimal::Verdict::kOptimal) {
     text += more == 0  ? ": it is optimal"
             : more < 0 ? ", on another machine"
                        : ", " + grouped(more.get_str()) + " more than the best";
@@ -191,7 +189,8 @@ std::string optimal_heading(const OptimalRequest& request, const OptimalOptions&
   std::string text =
       styled(request.computation.name + ": " + request.computation.title, Style::kBold, terminal) +
       "\n";
-  if (request.registers.size() == 1) text += count(request.registers.front(), "register") + ", ";
+  if (request.registers.size() == 1)
+    text += counted_grouped(request.registers.front(), "register") + ", ";
   if (request.computation.product() != nullptr) {
     text += "operands ";
     for (const toy::OperandRule rule : request.rules) {
@@ -202,7 +201,7 @@ std::string optimal_heading(const OptimalRequest& request, const OptimalOptions&
     text += stores_text(request);
   }
   if (request.most_loads) {
-    text += ", at most " + count(std::int64_t{*request.most_loads}, "load");
+    text += ", at most " + counted_grouped(std::int64_t{*request.most_loads}, "load");
   }
   if (!options.costs.empty()) text += "; cycles " + printable(options.costs);
   text += "\n";
@@ -239,7 +238,7 @@ std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest&
     }
     if (cells.size() > 1) table.row(std::move(cells));
   }
-  return table.to_string(terminal) + legend(all, options, terminal);
+  return table.to_string(terminal) + verdicts_legend(all, options, terminal);
 }
 
 std::string frontier_plot(const std::vector<Solved>& all, const OptimalRequest& request,
@@ -264,14 +263,13 @@ std::string frontier_plot(const std::vector<Solved>& all, const OptimalRequest& 
 
 nlohmann::ordered_json optimal_json(const std::vector<Solved>& all, const OptimalRequest& request,
                                     const OptimalOptions& options) {
-  using Json = nlohmann::ordered_json;
   Json points = Json::array();
   for (const auto& [registers, rule, answer, count] : all) {
     Json point{{"registers", registers}};
     if (request.computation.product() != nullptr) point["operands"] = rule_name(rule);
-    const bool is_proved = answer.verdict != Verdict::kBounded;
+    const bool is_proved = answer.verdict != optimal::Verdict::kBounded;
     point["verdict"] = is_proved ? verdict_word(answer.verdict) : "bounded";
-    const bool feasible = answer.verdict != Verdict::kInfeasible;
+    const bool feasible = answer.verdict != optimal::Verdict::kInfeasible;
     point["at_least_cycles"] = feasible ? Json(answer.lower_cycles) : Json();
     point["at_most_cycles"] = answer.program ? Json(answer.program->cycles) : Json();
     point["loads"] = answer.program ? Json(answer.program->loads) : Json();

@@ -1,7 +1,7 @@
 // What `flashlab optimal` says of its answers. No unfinished search is called optimal.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

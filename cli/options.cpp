@@ -1,16 +1,17 @@
 #include "cli/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/text_table.hpp"
 #include "compare/gpu_specs.hpp"
 #include "toymachine/assembler.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr const char* kMachineGroup = "Machine";
 constexpr const char* kLimitGroup = "Limits";
 constexpr const char* kTerminalGroup = "Terminal";
-
-std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
 
 bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -43,18 +42,18 @@ std::vector<Definition> split_definitions(const std::vector<std::string>& texts)
   std::vector<Definition> definitions;
   for (const std::string& text : texts) {
     bool first = true;
-    for (const std::string& part : CLI::detail::split(text, ',')) {
+    for (const std::string& part : split(text, ',')) {
       const std::size_t equals = part.find('=');
       if (equals == std::string::npos && !first && !definitions.empty()) {
         definitions.back().value += "," + part;
         continue;
       }
-      const std::string name = CLI::detail::trim_copy(part.substr(0, equals));
+      const std::string name = trimmed(part.substr(0, equals));
       if (equals == std::string::npos || !is_name(name)) {
         throw request_failure("-D " + in_quotes(text) + " gives no parameter a value",
                               "-D NAME=NUMBER, as in -D n=64");
       }
-      definitions.push_back({name, CLI::detail::trim_copy(part.substr(equals + 1))});
+      definitions.push_back({name, trimmed(part.substr(equals + 1))});
       first = false;
     }
   }
@@ -84,18 +83,18 @@ std::shared_ptr<const toy::Program> assemble_or_fail(
 }  // namespace
 
 void TerminalOptions::add_to(CLI::App& command) {
-  command.add_option("--color", color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("WHEN")
-      ->group(kTerminalGroup);
-  auto* ascii_flag = command.add_flag("--ascii", ascii, "ASCII only")->group(kTerminalGroup);
-  command.add_flag("--unicode", unicode, "Unicode, whatever the locale says")
-      ->excludes(ascii_flag)
-      ->group(kTerminalGroup);
-  command.add_option("--width", width, "columns to use, instead of the terminal's")
-      ->check(CLI::Range(20, 500))
-      ->type_name("COLUMNS")
-      ->group(kTerminalGroup);
+  add_option(command, "--color", color, "auto, always or never")
+      .one_of({"auto", "always", "never"})
+      .type_name("WHEN")
+      .group(kTerminalGroup);
+  const Flag ascii_flag = add_flag(command, "--ascii", ascii, "ASCII only").group(kTerminalGroup);
+  add_flag(command, "--unicode", unicode, "Unicode, whatever the locale says")
+      .excludes(ascii_flag)
+      .group(kTerminalGroup);
+  add_option(command, "--width", width, "columns to use, instead of the terminal's")
+      .between(20, 500)
+      .type_name("COLUMNS")
+      .group(kTerminalGroup);
 }
 
 Terminal TerminalOptions::terminal() const {
@@ -103,38 +102,34 @@ Terminal TerminalOptions::terminal() const {
 }
 
 void MachineOptions::add_to(CLI::App& command, bool executes) {
-  command.add_option("-D,--define", definitions, "value of a parameter; may be repeated")
-      ->type_name("NAME=NUMBER")
-      ->allow_extra_args(false)
-      ->group(kMachineGroup);
-  command
-      .add_option("--registers", registers, "registers of the machine, instead of the program's")
-      ->type_name("K")
-      ->group(kMachineGroup);
-  command.add_option("--operands", operands, "any, or pinned: products take R0 and R1 only")
-      ->check(CLI::IsMember({"any", "pinned"}))
-      ->type_name("RULE")
-      ->group(kMachineGroup);
-  command
-      .add_option(
-          "--sram", sram,
-          "bytes that the registers hold together: 48KiB, or a GPU's shared memory per block: " +
-              gpu_keys())
-      ->type_name("SIZE|GPU")
-      ->group(kMachineGroup);
-  command
-      .add_option(
-          "--cost", costs,
-          "cycles of instructions, 1 each unless set: LOAD=100,EXP=4; by the size of tiles: "
-          "LOAD=400+2/element,MAC=1/flop")
-      ->type_name("OP=CYCLES,...")
-      ->group(kMachineGroup);
+  add_option(command, "-D,--define", definitions, "value of a parameter; may be repeated")
+      .type_name("NAME=NUMBER")
+      .allow_extra_args(false)
+      .group(kMachineGroup);
+  add_option(command, "--registers", registers,
+             "registers of the machine, instead of the program's")
+      .type_name("K")
+      .group(kMachineGroup);
+  add_option(command, "--operands", operands, "any, or pinned: products take R0 and R1 only")
+      .one_of({"any", "pinned"})
+      .type_name("RULE")
+      .group(kMachineGroup);
+  add_option(command, "--sram", sram,
+             "bytes that the registers hold together: 48KiB, or a GPU's shared memory per block: " +
+                 gpu_keys())
+      .type_name("SIZE|GPU")
+      .group(kMachineGroup);
+  add_option(command, "--cost", costs,
+             "cycles of instructions, 1 each unless set: LOAD=100,EXP=4; by the size of tiles: "
+             "LOAD=400+2/element,MAC=1/flop")
+      .type_name("OP=CYCLES,...")
+      .group(kMachineGroup);
   const auto limit = [&](const char* flag, std::int64_t& value, const char* what) {
-    command.add_option(flag, value, what)
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60))
-        ->type_name("N")
-        ->default_str(grouped(std::to_string(value)))
-        ->group(kLimitGroup);
+    add_option(command, flag, value, what)
+        .between(std::int64_t{1}, std::int64_t{1} << 60)
+        .type_name("N")
+        .default_str(grouped(std::to_string(value)))
+        .group(kLimitGroup);
   };
   limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
   limit("--max-nesting", limits.max_nesting, "loops inside each other");
@@ -195,24 +190,23 @@ toy::CostTable MachineOptions::cost_table() const {
 }
 
 void RunOptions::add_to(CLI::App& command) {
-  command.add_option("--precision", precision, "what a register holds: float or double")
-      ->check(CLI::IsMember({"float", "double"}))
-      ->type_name("TYPE")
-      ->group(kMachineGroup);
-  command
-      .add_option("--input", inputs,
-                  "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
-                  "a .csv or .json file; may be repeated")
-      ->type_name("ARRAY=VALUES")
-      ->allow_extra_args(false)
-      ->group(kMachineGroup);
+  add_option(command, "--precision", precision, "what a register holds: float or double")
+      .one_of({"float", "double"})
+      .type_name("TYPE")
+      .group(kMachineGroup);
+  add_option(command, "--input", inputs,
+             "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
+             "a .csv or .json file; may be repeated")
+      .type_name("ARRAY=VALUES")
+      .allow_extra_args(false)
+      .group(kMachineGroup);
 }
 
 std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
   std::map<std::string, toy::InputSource> sources;
   for (const std::string& text : inputs) {
     const std::size_t equals = text.find('=');
-    const std::string name = CLI::detail::trim_copy(text.substr(0, equals));
+    const std::string name = trimmed(text.substr(0, equals));
     if (equals == std::string::npos || !is_name(name)) {
       throw request_failure("--input " + in_quotes(text) + " names no array",
                             "--input ARRAY=VALUES, as in --input x=random:7");
@@ -264,17 +258,32 @@ std::string setting(const toy::BoundProgram& bound) {
 }
 
 void add_program_argument(CLI::App& command, std::string& name, const std::string& flag) {
-  command.add_option(flag, name, "a .toy file, - for standard input, or a bundled program's name")
-      ->required()
-      ->type_name("PROGRAM");
+  add_option(command, flag, name, "a .toy file, - for standard input, or a bundled program's name")
+      .required()
+      .type_name("PROGRAM");
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  if (text.empty()) return {""};
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 std::optional<std::int64_t> parse_size(const std::string& text) {
   constexpr double kLargest = 9e15;
   double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, code] = toy::read_number(text, number);
   if (code != std::errc{} || !(number >= 0)) return {};
-  const std::string unit(CLI::detail::trim_copy(std::string(end, text.data() + text.size())));
+  const std::string unit(trimmed(std::string(end, text.data() + text.size())));
   for (const auto& [name, factor] :
        std::initializer_list<std::pair<const char*, double>>{{"", 1},
                                                              {"B", 1},
@@ -318,15 +327,15 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
   };
   const auto number = [&](std::string_view digits) {
     std::int64_t value = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const auto [end, code] = toy::read_number(digits, value);
     if (code != std::errc{} || end != digits.data() + digits.size()) throw fail();
     return value;
   };
   std::vector<std::int64_t> values;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
+  for (const std::string& part : split(text, ',')) {
     const std::size_t dots = part.find("..");
     if (dots == std::string::npos) {
-      values.push_back(number(CLI::detail::trim_copy(part)));
+      values.push_back(number(trimmed(part)));
       continue;
     }
     const std::size_t sign = std::min(part.find_first_of("+*", dots + 2), part.size());

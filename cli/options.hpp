@@ -95,6 +95,12 @@ std::string setting(const toy::BoundProgram& bound);
 void add_program_argument(CLI::App& command, std::string& name,
                           const std::string& flag = "program");
 
+/// The parts of "a,b" between the commas. An empty text has one, which is empty; behind a comma at
+/// the end there is none.
+std::vector<std::string> split(const std::string& text, char separator);
+/// Without blanks and line ends before and behind.
+std::string trimmed(const std::string& text);
+
 /// Bytes: "49152", "48KiB", "1.5 MB". Nothing for what is no size.
 std::optional<std::int64_t> parse_size(const std::string& text);
 

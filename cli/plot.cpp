@@ -16,7 +16,7 @@ constexpr std::array<Style, 4> kSeriesStyles{Style::kBlue, Style::kYellow, Style
                                              Style::kRed};
 
 /// One axis: the range of values and how they map to 0 … 1.
-struct Axis {
+struct PlotAxis {
   double low = 0, high = 1;
   bool logarithmic = false;
 
@@ -27,7 +27,7 @@ struct Axis {
 };
 
 /// 1, 2 or 5 times a power of ten, so that at most `count` of them span `range`.
-double round_step(double range, double count) {
+double tick_step(double range, double count) {
   const double rough = range / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -36,8 +36,8 @@ double round_step(double range, double count) {
   return 10 * power;
 }
 
-Axis make_axis(double low, double high, bool logarithmic, bool from_zero) {
-  Axis axis{low, high, logarithmic && low > 0};
+PlotAxis make_axis(double low, double high, bool logarithmic, bool from_zero) {
+  PlotAxis axis{low, high, logarithmic && low > 0};
   if (axis.logarithmic) {
     if (low == high) axis.high = 2 * low;
     return axis;
@@ -45,14 +45,14 @@ Axis make_axis(double low, double high, bool logarithmic, bool from_zero) {
   if (from_zero && low > 0) axis.low = 0;
   if (axis.low == axis.high) axis.high = axis.low + 1;
   if (from_zero) {
-    const double step = round_step(axis.high - axis.low, 5);
+    const double step = tick_step(axis.high - axis.low, 5);
     axis.high = std::ceil(axis.high / step - 1e-9) * step;
   }
   return axis;
 }
 
-std::vector<double> linear_ticks(const Axis& axis, double count, bool integers) {
-  double step = round_step(axis.high - axis.low, count);
+std::vector<double> linear_ticks(const PlotAxis& axis, double count, bool integers) {
+  double step = tick_step(axis.high - axis.low, count);
   if (integers) step = std::max(step, 1.0);
   std::vector<double> ticks;
   for (double tick = std::ceil(axis.low / step - 1e-9) * step; tick <= axis.high + step * 1e-9;
@@ -63,7 +63,7 @@ std::vector<double> linear_ticks(const Axis& axis, double count, bool integers) 
 }
 
 /// Powers of two for short ranges, of ten for long ones.
-std::vector<double> log_ticks(const Axis& axis, double count) {
+std::vector<double> log_ticks(const PlotAxis& axis, double count) {
   double base = axis.high / axis.low > 2000 ? 10 : 2;
   while (std::log(axis.high / axis.low) / std::log(base) > count) base *= base == 2 ? 2 : 10;
   std::vector<double> ticks;
@@ -75,7 +75,7 @@ std::vector<double> log_ticks(const Axis& axis, double count) {
   return ticks;
 }
 
-std::vector<double> ticks_of(const Axis& axis, double count) {
+std::vector<double> ticks_of(const PlotAxis& axis, double count) {
   return axis.logarithmic ? log_ticks(axis, count) : linear_ticks(axis, count, true);
 }
 
@@ -142,7 +142,7 @@ class Canvas {
   std::vector<std::size_t> owners_;
 };
 
-void draw(const Series& series, std::size_t owner, const Axis& x_axis, const Axis& y_axis,
+void draw(const Series& series, std::size_t owner, const PlotAxis& x_axis, const PlotAxis& y_axis,
           Canvas& canvas) {
   const auto x = [&](double value) { return x_axis(value) * canvas.dots_across(); };
   const auto y = [&](double value) { return (1 - y_axis(value)) * canvas.dots_down(); };
@@ -153,15 +153,15 @@ void draw(const Series& series, std::size_t owner, const Axis& x_axis, const Axi
   }
 }
 
-void draw_marks(const Series& series, std::size_t owner, const Axis& x_axis, const Axis& y_axis,
-                Canvas& canvas) {
+void draw_marks(const Series& series, std::size_t owner, const PlotAxis& x_axis,
+                const PlotAxis& y_axis, Canvas& canvas) {
   for (const auto& [x, y] : series.points) {
     canvas.mark(x_axis(x) * canvas.dots_across(), (1 - y_axis(y)) * canvas.dots_down(), owner);
   }
 }
 
 /// The axis below the drawing and its numbers, centred under their ticks where there is room.
-std::string bottom(const Axis& axis, std::size_t columns, std::size_t margin,
+std::string bottom(const PlotAxis& axis, std::size_t columns, std::size_t margin,
                    const std::string& label, const Terminal& terminal) {
   std::string numbers(margin + columns + 8, ' ');
   std::vector<bool> is_tick(columns, false);
@@ -186,8 +186,8 @@ std::string bottom(const Axis& axis, std::size_t columns, std::size_t margin,
   return line + "\n" + numbers + "\n" + std::string(label_start, ' ') + label + "\n";
 }
 
-std::string legend(const std::vector<Series>& series, std::size_t margin,
-                   const Terminal& terminal) {
+std::string series_legend(const std::vector<Series>& series, std::size_t margin,
+                          const Terminal& terminal) {
   std::string text(margin, ' ');
   for (std::size_t i = 0; i < series.size(); ++i) {
     const auto& marks = terminal.unicode ? kUnicodeMarks : kAsciiMarks;
@@ -213,8 +213,8 @@ std::string plot(const std::vector<Series>& all_series, const PlotOptions& optio
     }
   }
   if (series.empty()) return {};
-  const Axis x_axis = make_axis(low_x, high_x, options.log_x, false);
-  const Axis y_axis = make_axis(low_y, high_y, options.log_y, true);
+  const PlotAxis x_axis = make_axis(low_x, high_x, options.log_x, false);
+  const PlotAxis y_axis = make_axis(low_y, high_y, options.log_y, true);
 
   std::vector<std::pair<std::size_t, std::string>> y_ticks;  // row, number
   std::size_t margin = 0;
@@ -230,7 +230,7 @@ std::string plot(const std::vector<Series>& all_series, const PlotOptions& optio
   for (std::size_t i = 0; i < series.size(); ++i) draw(series[i], i, x_axis, y_axis, canvas);
   for (std::size_t i = 0; i < series.size(); ++i) draw_marks(series[i], i, x_axis, y_axis, canvas);
 
-  std::string text = legend(series, margin, terminal);
+  std::string text = series_legend(series, margin, terminal);
   for (std::size_t row = 0; row < options.height; ++row) {
     std::string number;
     for (const auto& [tick_row, tick_text] : y_ticks) {

@@ -6,18 +6,19 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct ProgramsFlags {
   std::string name;
   bool json = false;
   TerminalOptions terminal;
 };
 
-void print_list(const Options& options) {
+void print_list(const ProgramsFlags& options) {
   if (options.json) {
     auto list = nlohmann::ordered_json::array();
     for (const BundledProgram& program : bundled_programs()) {
@@ -33,7 +34,7 @@ void print_list(const Options& options) {
   std::cout << table.to_string(options.terminal.terminal());
 }
 
-int print_programs(const Options& options) {
+int print_programs(const ProgramsFlags& options) {
   if (options.name.empty()) {
     print_list(options);
     return kExitGood;
@@ -61,13 +62,13 @@ int print_programs(const Options& options) {
 }  // namespace
 
 CommandAction add_programs(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProgramsFlags>();
   CLI::App& command =
       add_command(app, "programs", "The programs that come with flashlab: names, or one's text",
                   "  flashlab programs                          what there is\n"
                   "  flashlab programs softmax_safe > my.toy    a copy to change\n");
-  command.add_option("name", options->name, "print this program")->type_name("NAME");
-  command.add_flag("--json", options->json, "as JSON");
+  add_option(command, "name", options->name, "print this program").type_name("NAME");
+  add_flag(command, "--json", options->json, "as JSON");
   options->terminal.add_to(command);
   return [options] { return print_programs(*options); };
 }

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/json.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/instruction_set.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using toy::BoundArray;
 using toy::BoundProgram;
 using toy::Count;
@@ -39,7 +39,7 @@ void add_row(TextTable& table, const std::string& name, const std::vector<Counte
   table.row(std::move(cells));
 }
 
-std::string number_text(double value) {
+std::string value_text(double value) {
   if (std::isnan(value)) return "?";
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -101,7 +101,7 @@ std::vector<std::string> row_cells(std::span<const double> row, std::int64_t mos
   const Window window(static_cast<std::int64_t>(row.size()), most);
   std::vector<std::string> cells;
   for (std::int64_t i = 0; i < window.extent; ++i) {
-    if (window.shows(i)) cells.push_back(number_text(row[static_cast<std::size_t>(i)]));
+    if (window.shows(i)) cells.push_back(value_text(row[static_cast<std::size_t>(i)]));
     if (window.elides_after(i)) cells.emplace_back("...");
   }
   return cells;

@@ -6,12 +6,13 @@
 #include "cli/commands.hpp"
 #include "cli/execution.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/report.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct RunFlags {
   std::string program;
   bool json = false, no_outputs = false;
   MachineOptions machine;
@@ -19,8 +20,8 @@ struct Options {
   TerminalOptions terminal;
 };
 
-void print_json(const Options& options, const LoadedProgram& loaded, const toy::BoundProgram& bound,
-                const Executed& executed) {
+void print_run_json(const RunFlags& options, const LoadedProgram& loaded,
+                    const toy::BoundProgram& bound, const Executed& executed) {
   nlohmann::ordered_json json{{"program", loaded.short_name()}, {"params", params_json(bound)}};
   json["num_registers"] = bound.num_registers;
   json["precision"] = options.run.precision;
@@ -36,8 +37,8 @@ void print_json(const Options& options, const LoadedProgram& loaded, const toy::
   std::cout << json.dump(2) << "\n";
 }
 
-void print_text(const Options& options, const LoadedProgram& loaded, const toy::BoundProgram& bound,
-                const Executed& executed) {
+void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
+                    const toy::BoundProgram& bound, const Executed& executed) {
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal) << setting(bound) << ", " << options.run.precision << "\n\n"
             << counters_table(bound, executed.execution.executions, options.machine.cost_table(),
@@ -50,15 +51,15 @@ void print_text(const Options& options, const LoadedProgram& loaded, const toy::
   }
 }
 
-int run_program(const Options& options) {
+int run_program(const RunFlags& options) {
   options.machine.cost_table();  // wrong flags come before a long run
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   const Executed executed = execute(loaded, bound, options.run);
   if (options.json) {
-    print_json(options, loaded, bound, executed);
+    print_run_json(options, loaded, bound, executed);
   } else {
-    print_text(options, loaded, bound, executed);
+    print_run_text(options, loaded, bound, executed);
   }
   return kExitGood;
 }
@@ -66,7 +67,7 @@ int run_program(const Options& options) {
 }  // namespace
 
 CommandAction add_run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunFlags>();
   CLI::App& command = add_command(app, "run", "Run a program: its counters and its outputs",
                                   "  flashlab run softmax_online -D n=64\n"
                                   "  flashlab run my.toy --input x=[1,2,-inf] --precision double\n"
@@ -74,8 +75,8 @@ CommandAction add_run(CLI::App& app) {
                                   "times as slow as a register\n"
                                   "  flashlab run my.toy --json | jq .cycles\n");
   add_program_argument(command, options->program);
-  command.add_flag("--json", options->json, "as JSON");
-  command.add_flag("--no-outputs", options->no_outputs, "counters only");
+  add_flag(command, "--json", options->json, "as JSON");
+  add_flag(command, "--no-outputs", options->no_outputs, "counters only");
   options->machine.add_to(command, true);
   options->run.add_to(command);
   options->terminal.add_to(command);

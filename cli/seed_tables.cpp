@@ -14,11 +14,10 @@
 namespace flashlab::cli {
 namespace {
 
-using Json = nlohmann::json;
 using toy::Polynomial;
 
-const Json& all_tables() {
-  static const Json tables = Json::parse(seed_table_files[0].text);
+const nlohmann::json& all_tables() {
+  static const nlohmann::json tables = nlohmann::json::parse(seed_table_files[0].text);
   return tables;
 }
 
@@ -36,7 +35,7 @@ Polynomial polynomial(const std::string& text) {
 /// What one column's program costs, with the table's element sizes put in.
 class ColumnCounts {
  public:
-  ColumnCounts(const SeedColumn& column, const Json& table)
+  ColumnCounts(const SeedColumn& column, const nlohmann::json& table)
       : loaded_(load_program(column.program, {})),
         formulas_(value_or_fail(toy::cost_formulas(*loaded_.program), *loaded_.source)) {
     for (const auto& [name, value] : table.at("given").items()) {
@@ -128,7 +127,7 @@ class ColumnCounts {
   std::map<std::string, std::int64_t> sample_;
 };
 
-SeedCell cell(const Json& json, const ColumnCounts& counts) {
+SeedCell seed_cell(const nlohmann::json& json, const ColumnCounts& counts) {
   SeedCell result;
   if (!json.contains("count")) return result;
   result.empty = false;
@@ -163,23 +162,23 @@ bool SeedCell::adds_up() const {
 
 std::vector<std::string> seed_table_names() {
   std::vector<std::string> names;
-  for (const Json& table : all_tables()) names.push_back(table.at("name"));
+  for (const nlohmann::json& table : all_tables()) names.push_back(table.at("name"));
   return names;
 }
 
 SeedTable seed_table(const std::string& name) {
-  for (const Json& json : all_tables()) {
+  for (const nlohmann::json& json : all_tables()) {
     if (json.at("name") != name) continue;
     SeedTable table{name, json.at("title"), json.at("source"), json.value("note", ""), {}, {}};
     std::vector<ColumnCounts> counts;
-    for (const Json& column : json.at("columns")) {
+    for (const nlohmann::json& column : json.at("columns")) {
       table.columns.push_back({column.at("title"), column.at("program"), column.value("pass", "")});
       counts.emplace_back(table.columns.back(), json);
     }
-    for (const Json& row : json.at("rows")) {
+    for (const nlohmann::json& row : json.at("rows")) {
       SeedRow& entry = table.rows.emplace_back(SeedRow{row.at("title"), {}});
       for (std::size_t i = 0; i < counts.size(); ++i) {
-        entry.cells.push_back(cell(row.at("cells").at(i), counts[i]));
+        entry.cells.push_back(seed_cell(row.at("cells").at(i), counts[i]));
       }
     }
     return table;

@@ -6,12 +6,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/sweep_points.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct SweepFlags {
   std::string program;
   bool json = false, csv = false, no_plot = false;
   std::string y = "loads,cycles", log = "auto", fit;
@@ -19,7 +20,7 @@ struct Options {
   TerminalOptions terminal;
 };
 
-void choose_fitted(const Options& options, Sweep& sweep) {
+void choose_fitted(const SweepFlags& options, Sweep& sweep) {
   if (!sweep.fixed.sram_bytes) {
     throw request_failure("--fit has nothing to fit into", "--sram SIZE beside it");
   }
@@ -37,7 +38,7 @@ void choose_fitted(const Options& options, Sweep& sweep) {
   sweep.fitted_index = static_cast<std::size_t>(param - params.begin());
 }
 
-Sweep make_sweep(const Options& options) {
+Sweep make_sweep(const SweepFlags& options) {
   Sweep sweep;
   std::vector<ParameterRange> ranges = options.machine.ranges(sweep.fixed);
   if (ranges.size() != 1) {
@@ -56,10 +57,10 @@ Sweep make_sweep(const Options& options) {
   throw program_failure(sweep.points.front().problems, *sweep.loaded.source);
 }
 
-int print_sweep(const Options& options) {
+int print_sweep(const SweepFlags& options) {
   std::vector<Metric> plotted;
-  for (const std::string& key : CLI::detail::split(options.y, ',')) {
-    plotted.push_back(metric(CLI::detail::trim_copy(key)));
+  for (const std::string& key : split(options.y, ',')) {
+    plotted.push_back(metric(trimmed(key)));
   }
   const Sweep sweep = make_sweep(options);
   if (options.json) {
@@ -79,7 +80,7 @@ int print_sweep(const Options& options) {
 }  // namespace
 
 CommandAction add_sweep(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepFlags>();
   CLI::App& command =
       add_command(app, "sweep", "Counts over a range of one parameter: a table and a plot",
                   "  flashlab sweep matmul_blocked --registers 3..32\n"
@@ -88,19 +89,18 @@ CommandAction add_sweep(CLI::App& app) {
                   "  flashlab sweep spectrum -D n=1024,d=64,B=16,s=0..64+8 --fit Bk --sram 512KiB\n"
                   "  flashlab sweep matmul_blocked --registers 3,7,13 -D m=12,n=12,k=12 --csv\n");
   add_program_argument(command, options->program);
-  command.add_option("--y", options->y, "counters to plot")
-      ->capture_default_str()
-      ->type_name("NAME,...");
-  command.add_option("--log", options->log, "logarithmic axes: auto, none, x, y or xy")
-      ->check(CLI::IsMember({"auto", "none", "x", "y", "xy"}))
-      ->type_name("AXES");
-  command
-      .add_option("--fit", options->fit,
-                  "make this parameter as large as --sram allows, anew for each value")
-      ->type_name("NAME");
-  command.add_flag("--no-plot", options->no_plot, "the table only");
-  auto* json = command.add_flag("--json", options->json, "as JSON");
-  command.add_flag("--csv", options->csv, "as CSV")->excludes(json);
+  add_option(command, "--y", options->y, "counters to plot")
+      .capture_default_str()
+      .type_name("NAME,...");
+  add_option(command, "--log", options->log, "logarithmic axes: auto, none, x, y or xy")
+      .one_of({"auto", "none", "x", "y", "xy"})
+      .type_name("AXES");
+  add_option(command, "--fit", options->fit,
+             "make this parameter as large as --sram allows, anew for each value")
+      .type_name("NAME");
+  add_flag(command, "--no-plot", options->no_plot, "the table only");
+  const Flag json = add_flag(command, "--json", options->json, "as JSON");
+  add_flag(command, "--csv", options->csv, "as CSV").excludes(json);
   options->machine.add_to(command, false);
   options->terminal.add_to(command);
   return [options] { return print_sweep(*options); };

@@ -5,13 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/failure.hpp"
+#include "cli/json.hpp"
 #include "cli/plot.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 
 namespace flashlab::cli {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<Metric> all_metrics() {
   std::vector<Metric> metrics;

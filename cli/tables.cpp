@@ -5,13 +5,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/flags.hpp"
 #include "cli/seed_tables.hpp"
 #include "cli/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct TablesFlags {
   std::vector<std::string> names;
   bool json = false;
   TerminalOptions terminal;
@@ -51,7 +52,7 @@ std::string programs_text(const SeedTable& table) {
   return text + ".";
 }
 
-std::string signed_text(const toy::Polynomial& value, const toy::FormulaStyle& style) {
+std::string signed_polynomial(const toy::Polynomial& value, const toy::FormulaStyle& style) {
   const std::string text = toy::to_string(value, style);
   return text.starts_with('-') ? "- " + text.substr(1) : "+ " + text;
 }
@@ -78,7 +79,7 @@ std::string table_text(const SeedTable& table, const Terminal& terminal) {
       for (const SeedCell& cell : row.cells) {
         std::string amount;
         for (const Difference& difference : cell.differences) {
-          if (difference.why == why) amount = signed_text(difference.formula, style);
+          if (difference.why == why) amount = signed_polynomial(difference.formula, style);
         }
         lines.insert(lines.end(), {"", amount});
       }
@@ -121,7 +122,7 @@ nlohmann::ordered_json table_json(const SeedTable& table) {
   return json;
 }
 
-int print_tables(const Options& options) {
+int print_tables(const TablesFlags& options) {
   const std::vector<std::string> names = options.names.empty() ? seed_table_names() : options.names;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   const Terminal terminal = options.terminal.terminal();
@@ -144,7 +145,7 @@ int print_tables(const Options& options) {
 }  // namespace
 
 CommandAction add_tables(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TablesFlags>();
   CLI::App& command = add_command(
       app, "tables", "The course's comparison tables: what is claimed, and what is counted",
       "  flashlab tables                     all of them\n"
@@ -152,8 +153,8 @@ CommandAction add_tables(CLI::App& app) {
       "  flashlab tables spectrum --json\n");
   std::string names;
   for (const std::string& name : seed_table_names()) names += (names.empty() ? "" : ", ") + name;
-  command.add_option("name", options->names, "which: " + names)->type_name("NAME...");
-  command.add_flag("--json", options->json, "as JSON");
+  add_option(command, "name", options->names, "which: " + names).type_name("NAME...");
+  add_flag(command, "--json", options->json, "as JSON");
   options->terminal.add_to(command);
   return [options] { return print_tables(*options); };
 }

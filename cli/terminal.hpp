@@ -8,6 +8,9 @@
 
 namespace flashlab::cli {
 
+/// Running text gets no wider than this, however wide the terminal.
+inline constexpr std::size_t kWidestText = 88;
+
 struct Terminal {
   std::size_t width = 80;
   bool color = false;

@@ -7,18 +7,18 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::size_t kIndent = 2, kGap = 3;
+constexpr std::size_t kWrapIndent = 2, kGap = 3;
 constexpr std::size_t kMostTitleLines = 3;
 constexpr std::size_t kNarrowestWrapped = 10;  // a column is not wrapped to less
 constexpr std::size_t kLongestWhole = 16;      // no shorter word is broken
 
-std::string padded(const std::string& cell, std::size_t width, Align align) {
+std::string aligned(const std::string& cell, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(cell)), ' ');
   return align == Align::kLeft ? cell + blanks : blanks + cell;
 }
 
 std::size_t total(const std::vector<std::size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), kIndent + kGap * (widths.size() - 1));
+  return std::accumulate(widths.begin(), widths.end(), kWrapIndent + kGap * (widths.size() - 1));
 }
 
 std::string without_trailing_blanks(const std::string& line) {
@@ -35,7 +35,7 @@ std::size_t longest_word(const std::string& text) {
   return longest;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -107,12 +107,12 @@ void TextTable::print_row(const std::vector<std::string>& cells,
   }
   const bool at_bottom = bold != nullptr;  // titles end on the rule below them
   for (std::size_t y = 0; y < height; ++y) {
-    std::string line(kIndent, ' ');
+    std::string line(kWrapIndent, ' ');
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::size_t skipped = at_bottom ? height - lines[i].size() : 0;
       const bool inside = y >= skipped && y - skipped < lines[i].size();
       std::string cell = inside ? lines[i][y - skipped] : "";
-      cell = padded(cell, widths[block[i]], columns_[block[i]].align);
+      cell = aligned(cell, widths[block[i]], columns_[block[i]].align);
       line += (i > 0 ? std::string(kGap, ' ') : "") + cell;
     }
     line = without_trailing_blanks(line);
@@ -124,8 +124,8 @@ void TextTable::print_block(const std::vector<std::size_t>& block, const Widths&
                             const Terminal& terminal, std::string& text) const {
   Widths shown;
   for (const std::size_t i : block) shown.push_back(widths[i]);
-  std::string rule(kIndent, ' ');
-  for (std::size_t i = kIndent; i < total(shown); ++i) rule += terminal.unicode ? "─" : "-";
+  std::string rule(kWrapIndent, ' ');
+  for (std::size_t i = kWrapIndent; i < total(shown); ++i) rule += terminal.unicode ? "─" : "-";
   rule = styled(rule, Style::kDim, terminal) + "\n";
 
   std::vector<std::string> titles;
@@ -175,10 +175,17 @@ std::string grouped(const std::string& digits) {
   return result;
 }
 
+std::string grouped_number(std::int64_t value) { return grouped(std::to_string(value)); }
+std::string grouped_number(std::uint64_t value) { return grouped(std::to_string(value)); }
+
+std::string counted(std::int64_t number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 std::string side_by_side(const std::string& left, const std::string& right,
                          const Terminal& terminal) {
   constexpr std::size_t kBetween = 4;
-  const std::vector<std::string> a = lines_of(left), b = lines_of(right);
+  const std::vector<std::string> a = split_lines(left), b = split_lines(right);
   std::size_t left_width = 0, right_width = 0;
   for (const std::string& line : a) left_width = std::max(left_width, display_width(line));
   for (const std::string& line : b) right_width = std::max(right_width, display_width(line));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,12 @@ class TextTable {
 
 /// "1234567" as "1 234 567": digits in groups of three.
 std::string grouped(const std::string& digits);
+
+std::string grouped_number(std::int64_t value);
+std::string grouped_number(std::uint64_t value);
+
+/// "1 head", "2 heads".
+std::string counted(std::int64_t number, const std::string& what);
 
 /// Two texts beside each other, or nothing when the terminal is too narrow.
 std::string side_by_side(const std::string& left, const std::string& right,

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/lanes.hpp"
 #include "cli/text_table.hpp"
 #include "toymachine/timeline_json.hpp"
@@ -24,7 +25,7 @@ using toy::Unit;
 
 constexpr std::uint64_t kShownSteps = 40;  // that the picture shows unless told otherwise
 
-struct Options {
+struct TimelineFlags {
   std::string program, model = "both", html;
   std::int64_t buffers = 2;
   std::optional<std::int64_t> from, to;
@@ -34,7 +35,7 @@ struct Options {
 };
 
 /// The plain sum, and every number of buffers up to the one that was asked for, within reason.
-std::vector<toy::TimelineModel> models(const Options& options) {
+std::vector<toy::TimelineModel> models(const TimelineFlags& options) {
   std::vector<toy::TimelineModel> models;
   if (options.model != "overlap") models.push_back({false, 1});
   if (options.model == "serial") return models;
@@ -49,7 +50,7 @@ std::vector<Timeline> simulated(const toy::BoundProgram& bound, const LoadedProg
   return value_or_fail(toy::simulate(bound, options), *loaded.source);
 }
 
-std::string percent(std::int64_t part, std::int64_t whole) {
+std::string percent_text(std::int64_t part, std::int64_t whole) {
   if (part == 0) return "-";
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
   if (percent < 0.05) return "< 0.1 %";
@@ -73,7 +74,7 @@ std::string summary_table(const std::vector<Timeline>& timelines, const Terminal
                                      first ? grouped(std::to_string(timeline.cycles)) : "",
                                      std::string(to_string(unit))};
       for (const std::int64_t cycles : timeline.unit(unit)) {
-        cells.push_back(percent(cycles, timeline.cycles));
+        cells.push_back(percent_text(cycles, timeline.cycles));
       }
       table.row(std::move(cells));
     }
@@ -125,8 +126,8 @@ std::int64_t end_of_first_steps(const Timeline& timeline) {
   return end;
 }
 
-void print_text(const Options& options, const LoadedProgram& loaded, const toy::BoundProgram& bound,
-                toy::TimelineOptions simulation) {
+void print_timeline_text(const TimelineFlags& options, const LoadedProgram& loaded,
+                         const toy::BoundProgram& bound, toy::TimelineOptions simulation) {
   const Terminal terminal = options.terminal.terminal();
   simulation.to = INT64_MAX;
   simulation.max_intervals = toy::kNumCauses * kShownSteps;
@@ -158,7 +159,7 @@ void print_text(const Options& options, const LoadedProgram& loaded, const toy::
             << picture.to_string(timelines) << waits_table(bound, timelines.back(), terminal);
 }
 
-void check(const Options& options) {
+void check_timeline_flags(const TimelineFlags& options) {
   options.machine.cost_table();  // wrong flags come before a long run
   const std::int64_t from = options.from.value_or(0);
   if (from < 0 || options.to.value_or(INT64_MAX) <= from) {
@@ -166,15 +167,15 @@ void check(const Options& options) {
   }
 }
 
-int show_timeline(const Options& options) {
-  check(options);
+int show_timeline(const TimelineFlags& options) {
+  check_timeline_flags(options);
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   toy::TimelineOptions simulation;
   simulation.models = models(options);
   simulation.costs = options.machine.cost_table();
   if (!options.json && options.html.empty()) {
-    print_text(options, loaded, bound, simulation);
+    print_timeline_text(options, loaded, bound, simulation);
     return kExitGood;
   }
   const bool window = options.from || options.to;
@@ -200,7 +201,7 @@ int show_timeline(const Options& options) {
 }  // namespace
 
 CommandAction add_timeline(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TimelineFlags>();
   CLI::App& command = add_command(
       app, "timeline", "Show when each instruction runs: in turn, and with loads running ahead",
       "  flashlab timeline softmax_online --cost LOAD=4\n"
@@ -208,20 +209,20 @@ CommandAction add_timeline(CLI::App& app) {
       "  flashlab timeline my.toy --from 1000 --to 1200   these cycles, closely\n"
       "  flashlab timeline my.toy --html my.html          a page to zoom and point at\n");
   add_program_argument(command, options->program);
-  command.add_option("--model", options->model, "serial, overlap, both")
-      ->check(CLI::IsMember({"serial", "overlap", "both"}))
-      ->type_name("MODEL")
-      ->capture_default_str();
-  command.add_option("--buffers", options->buffers, "of every register, when units overlap")
-      ->check(CLI::Range(std::int64_t{1}, toy::kMaxBuffers))
-      ->type_name("K")
-      ->capture_default_str();
-  command.add_option("--from", options->from, "first cycle shown")->type_name("CYCLE");
-  command.add_option("--to", options->to, "the cycle before which the picture ends")
-      ->type_name("CYCLE");
-  command.add_flag("--json", options->json, "as JSON; intervals too with --from or --to");
-  command.add_option("--html", options->html, "write a page with the lanes to this file")
-      ->type_name("FILE");
+  add_option(command, "--model", options->model, "serial, overlap, both")
+      .one_of({"serial", "overlap", "both"})
+      .type_name("MODEL")
+      .capture_default_str();
+  add_option(command, "--buffers", options->buffers, "of every register, when units overlap")
+      .between(std::int64_t{1}, toy::kMaxBuffers)
+      .type_name("K")
+      .capture_default_str();
+  add_option(command, "--from", options->from, "first cycle shown").type_name("CYCLE");
+  add_option(command, "--to", options->to, "the cycle before which the picture ends")
+      .type_name("CYCLE");
+  add_flag(command, "--json", options->json, "as JSON; intervals too with --from or --to");
+  add_option(command, "--html", options->html, "write a page with the lanes to this file")
+      .type_name("FILE");
   options->machine.add_to(command, true);
   options->terminal.add_to(command);
   return [options] { return show_timeline(*options); };

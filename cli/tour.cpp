@@ -16,8 +16,6 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::size_t kWidestText = 88;
-
 constexpr const char* kBrokenProgram =
     ".isa matmul\n"
     ".registers 3\n"
@@ -28,14 +26,14 @@ constexpr const char* kBrokenProgram =
     "STORE R3, c[0][2]\n";
 
 /// A bundled program with its default parameters, and what it costs.
-struct Example {
+struct TourExample {
   LoadedProgram loaded;
   toy::BoundProgram bound;
   toy::Executions executions;
   toy::Counters counters;
 };
 
-Example example(const std::string& name) {
+TourExample example(const std::string& name) {
   LoadedProgram loaded = load_program(name, {});
   toy::BoundProgram bound = loaded.bind({});
   auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
@@ -71,14 +69,14 @@ class Tour {
     std::cout << "\n" << styled("$ flashlab " + command, Style::kBlue, terminal_) << "\n";
   }
 
-  void trace(const Example& shown, const toy::TraceOptions& options = {}) {
+  void trace(const TourExample& shown, const toy::TraceOptions& options = {}) {
     const auto sink = toy::make_trace_table(
         std::cout,
         {.unicode = terminal_.unicode, .color = terminal_.color, .width = terminal_.width});
     value_or_fail(trace_to(*sink, shown.loaded, shown.bound, {}, options), *shown.loaded.source);
   }
 
-  std::string cost(const Example& shown) const {
+  std::string cost(const TourExample& shown) const {
     return cost_sentence(shown.bound, shown.executions, {});
   }
 
@@ -98,7 +96,7 @@ class Tour {
   }
 
   void one_element() {
-    const Example c00 = example("matmul_c00");
+    const TourExample c00 = example("matmul_c00");
     heading("One element of a 2 x 2 product");
     say("Two registers bring the operands and one keeps the sum: the smallest machine that can "
         "multiply matrices. The table shows what each register holds after each step.");
@@ -108,8 +106,8 @@ class Tour {
   }
 
   void more_registers() {
-    const Example alone = example("matmul_inner_no_reuse"), inner = example("matmul_inner"),
-                  outer = example("matmul_outer");
+    const TourExample alone = example("matmul_inner_no_reuse"), inner = example("matmul_inner"),
+                      outer = example("matmul_outer");
     heading("More registers, fewer loads");
     say("All four elements, one after the other, take " + alone.counters.cycles.get_str() +
         " cycles. An operand that stays where the next element needs it saves a load: " +
@@ -122,7 +120,7 @@ class Tour {
                      {"registers", Align::kRight},
                      {"loads", Align::kRight},
                      {"cycles", Align::kRight}});
-    for (const Example* one : {&alone, &inner, &outer}) {
+    for (const TourExample* one : {&alone, &inner, &outer}) {
       table.row({one->loaded.short_name(), std::to_string(one->bound.num_registers),
                  one->counters.loads.get_str(), one->counters.cycles.get_str()});
     }
@@ -130,7 +128,7 @@ class Tour {
   }
 
   void softmax() {
-    const Example safe = example("softmax_safe"), online = example("softmax_online");
+    const TourExample safe = example("softmax_safe"), online = example("softmax_online");
     heading("Softmax, and the trick behind flash attention");
     say("Softmax needs the largest element before it can add up the exponentials, and the sum "
         "before it can divide: " +
@@ -148,8 +146,8 @@ class Tour {
     compare(safe, online);
   }
 
-  void compare(const Example& left, const Example& right) {
-    const auto side = [](const Example& one) {
+  void compare(const TourExample& left, const TourExample& right) {
+    const auto side = [](const TourExample& one) {
       return Side{one.loaded, one.bound, one.executions, one.counters, {}};
     };
     Comparison comparison{side(left), side(right), {}};

@@ -6,6 +6,7 @@
 #include "cli/execution.hpp"
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
+#include "cli/flags.hpp"
 #include "cli/report.hpp"
 #include "toymachine/timeline_json.hpp"
 #include "toymachine/trace_html.hpp"
@@ -15,7 +16,7 @@
 namespace flashlab::cli {
 namespace {
 
-struct Options {
+struct TraceFlags {
   std::string program;
   bool symbols = false, values = false, elide = false, labels = false;
   std::uint64_t from = 1, to = UINT64_MAX;
@@ -25,7 +26,7 @@ struct Options {
   TerminalOptions terminal;
 };
 
-toy::TraceOptions trace_options(const Options& options) {
+toy::TraceOptions trace_options(const TraceFlags& options) {
   toy::TraceOptions trace;
   trace.from = options.from;
   trace.to = options.to;
@@ -34,7 +35,7 @@ toy::TraceOptions trace_options(const Options& options) {
   return trace;
 }
 
-toy::TraceTableOptions table_options(const Options& options, const Terminal& terminal) {
+toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& terminal) {
   toy::TraceTableOptions table;
   table.values = options.values;
   table.symbols = options.symbols || !options.values;
@@ -58,19 +59,19 @@ void keep_only_if_started(const toy::Result<toy::Execution>& result,
 
 using Traced = toy::Result<toy::Execution>;
 
-Traced write_json(const Options& options, const LoadedProgram& loaded,
-                  const toy::BoundProgram& bound, std::ostream& out) {
+Traced write_trace_json(const TraceFlags& options, const LoadedProgram& loaded,
+                        const toy::BoundProgram& bound, std::ostream& out) {
   const auto sink = toy::make_trace_json(out, {options.machine.cost_table()});
   Traced result = trace_to(*sink, loaded, bound, options.run, trace_options(options));
   keep_only_if_started(result, *loaded.source);
   return result;
 }
 
-Traced write_page(const Options& options, const LoadedProgram& loaded,
+Traced write_page(const TraceFlags& options, const LoadedProgram& loaded,
                   const toy::BoundProgram& bound, std::ostream& out) {
   toy::TraceHtmlBuffer buffer(out);
   std::ostream json(&buffer);
-  Traced result = write_json(options, loaded, bound, json);
+  Traced result = write_trace_json(options, loaded, bound, json);
   json.flush();
   // A run that failed took no time worth showing, and a generic iteration happens at no time.
   std::string timeline;
@@ -82,7 +83,7 @@ Traced write_page(const Options& options, const LoadedProgram& loaded,
   return result;
 }
 
-Traced print_table(const Options& options, const LoadedProgram& loaded,
+Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
@@ -97,7 +98,7 @@ Traced print_table(const Options& options, const LoadedProgram& loaded,
   return result;
 }
 
-int trace_program(const Options& options) {
+int trace_program(const TraceFlags& options) {
   options.machine.cost_table();  // wrong flags come before a long run
   if (options.from < 1 || options.from > options.to) {
     throw request_failure("--from and --to leave no step", "1 <= from <= to");
@@ -109,40 +110,40 @@ int trace_program(const Options& options) {
     write_file(path, [&](std::ostream& out) { result = write(options, loaded, bound, out); });
     if (path != "-") std::cerr << "flashlab: wrote " << path << "\n";
   };
-  if (!options.json.empty()) to_file(options.json, write_json);
+  if (!options.json.empty()) to_file(options.json, write_trace_json);
   if (!options.html.empty()) to_file(options.html, write_page);
   if (options.json.empty() && options.html.empty()) result = print_table(options, loaded, bound);
   value_or_fail(std::move(result), *loaded.source);
   return kExitGood;
 }
 
-void add_view_flags(CLI::App& command, Options& options) {
+void add_view_flags(CLI::App& command, TraceFlags& options) {
   constexpr const char* kGroup = "What is shown";
-  command.add_flag("--symbols", options.symbols, "formulas: a00*b00 (what is shown anyway)")
-      ->group(kGroup);
-  command.add_flag("--values", options.values, "numbers; with --symbols both")->group(kGroup);
-  command.add_option("--from", options.from, "first step shown")->type_name("STEP")->group(kGroup);
-  command.add_option("--to", options.to, "last step shown")->type_name("STEP")->group(kGroup);
-  auto* elide = command.add_flag("--elide", options.elide, "of each loop: first, second, last");
-  elide->group(kGroup);
-  command
-      .add_option("--body", options.body, "one generic iteration of the loops over this variable")
-      ->excludes(elide)
-      ->type_name("VAR")
-      ->group(kGroup);
-  command.add_flag("--labels", options.labels, "a line for each .name")->group(kGroup);
-  command
-      .add_option("--ditto", options.ditto,
-                  "a value that stays as a ditto mark: auto (from 5 registers on), always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("WHEN")
-      ->group(kGroup);
+  add_flag(command, "--symbols", options.symbols, "formulas: a00*b00 (what is shown anyway)")
+      .group(kGroup);
+  add_flag(command, "--values", options.values, "numbers; with --symbols both").group(kGroup);
+  add_option(command, "--from", options.from, "first step shown").type_name("STEP").group(kGroup);
+  add_option(command, "--to", options.to, "last step shown").type_name("STEP").group(kGroup);
+  const Flag elide =
+      add_flag(command, "--elide", options.elide, "of each loop: first, second, last");
+  elide.group(kGroup);
+  add_option(command, "--body", options.body,
+             "one generic iteration of the loops over this variable")
+      .excludes(elide)
+      .type_name("VAR")
+      .group(kGroup);
+  add_flag(command, "--labels", options.labels, "a line for each .name").group(kGroup);
+  add_option(command, "--ditto", options.ditto,
+             "a value that stays as a ditto mark: auto (from 5 registers on), always, never")
+      .one_of({"auto", "always", "never"})
+      .type_name("WHEN")
+      .group(kGroup);
 }
 
 }  // namespace
 
 CommandAction add_trace(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceFlags>();
   CLI::App& command =
       add_command(app, "trace", "Show every step: the instruction and all registers",
                   "  flashlab trace matmul_c00\n"
@@ -150,10 +151,10 @@ CommandAction add_trace(CLI::App& app) {
                   "  flashlab trace softmax_safe -D n=100 --elide\n"
                   "  flashlab trace my.toy --html my.html        a page with a player\n");
   add_program_argument(command, options->program);
-  command.add_option("--json", options->json, "write JSON to this file, - for standard output")
-      ->type_name("FILE");
-  command.add_option("--html", options->html, "write a page with a player to this file")
-      ->type_name("FILE");
+  add_option(command, "--json", options->json, "write JSON to this file, - for standard output")
+      .type_name("FILE");
+  add_option(command, "--html", options->html, "write a page with a player to this file")
+      .type_name("FILE");
   add_view_flags(command, *options);
   options->machine.add_to(command, true);
   options->run.add_to(command);

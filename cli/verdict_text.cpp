@@ -18,7 +18,7 @@ using exercises::Outcome;
 using exercises::SizeScore;
 using exercises::Verdict;
 
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kVerdictIndent = 2;
 constexpr std::size_t kMostLoadLines = 5;  // JSON has the rest
 
 std::string indented(const std::string& text, std::size_t columns, const Terminal& terminal) {
@@ -32,18 +32,18 @@ std::string indented(const std::string& text, std::size_t columns, const Termina
 /// As it is; what does not fit goes on below its first word.
 std::string detail_text(const std::string& detail, const Terminal& terminal) {
   const std::string shown = printable(detail);
-  if (2 * kIndent + display_width(shown) <= terminal.width) {
-    return std::string(2 * kIndent, ' ') + shown + "\n";
+  if (2 * kVerdictIndent + display_width(shown) <= terminal.width) {
+    return std::string(2 * kVerdictIndent, ' ') + shown + "\n";
   }
   const std::string words = shown.substr(std::min(shown.find_first_not_of(' '), shown.size()));
-  return indented(words, 3 * kIndent, terminal).erase(0, kIndent);
+  return indented(words, 3 * kVerdictIndent, terminal).erase(0, kVerdictIndent);
 }
 
 std::string finding_text(const Finding& finding, const Terminal& terminal) {
   const std::string place = exercises::finding_place(finding);
   const std::string what = printable(finding.what);
   std::string text =
-      indented(place.empty() ? what : printable(place) + ": " + what, kIndent, terminal);
+      indented(place.empty() ? what : printable(place) + ": " + what, kVerdictIndent, terminal);
   for (const std::string& detail : finding.details) text += detail_text(detail, terminal);
   return text;
 }
@@ -60,13 +60,14 @@ std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
   for (const Check& check : verdict.checks) {
     if (check.passed || check.message.empty() || is_said(check, verdict)) continue;
     if (check.message == exercises::kNotRun || check.message == exercises::kNotCounted) continue;
-    text += indented(printable(check.name + ": " + check.message), kIndent, terminal);
+    text += indented(printable(check.name + ": " + check.message), kVerdictIndent, terminal);
   }
   return text;
 }
 
 /// What is proved about a counter at the size that costs are counted at: the best, the floor.
-std::pair<std::string, std::string> proved(const Verdict& verdict, const std::string& counter) {
+std::pair<std::string, std::string> proved_about(const Verdict& verdict,
+                                                 const std::string& counter) {
   if (verdict.scores.empty() || !verdict.scores.back().proof) return {};
   const SizeScore& score = verdict.scores.back();
   if (counter == "cycles") {
@@ -81,7 +82,7 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
   const std::string size = exercises::to_string(verdict.size);
   bool has_best = false, has_floor = false;
   for (const CostLine& line : verdict.costs) {
-    const auto [best, floor] = proved(verdict, line.key);
+    const auto [best, floor] = proved_about(verdict, line.key);
     has_best = has_best || !best.empty();
     has_floor = has_floor || !floor.empty();
   }
@@ -103,7 +104,7 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
       const auto best = best_ever.find(line.key);
       cells.push_back(best == best_ever.end() ? "" : grouped(best->second.get_str()));
     }
-    const auto [best, floor] = proved(verdict, line.key);
+    const auto [best, floor] = proved_about(verdict, line.key);
     if (has_best) cells.push_back(best);
     if (has_floor) cells.push_back(grouped(floor));
     table.row(std::move(cells));
@@ -150,9 +151,9 @@ std::string load_table(const Verdict& verdict, const Terminal& terminal) {
                grouped(line.forced.get_str()), grouped(line.avoidable.get_str()),
                printable(line.why)});
   }
-  std::string text = "\n" +
-                     indented("Loads: " + exercises::loads_text(verdict) + ".", kIndent, terminal) +
-                     "\n" + table.to_string(terminal);
+  std::string text =
+      "\n" + indented("Loads: " + exercises::loads_text(verdict) + ".", kVerdictIndent, terminal) +
+      "\n" + table.to_string(terminal);
   const std::size_t rest = lines.size() - shown;
   if (rest > 0) {
     text += "  and " + std::to_string(rest) + (rest == 1 ? " more line\n" : " more lines\n");
@@ -163,7 +164,7 @@ std::string load_table(const Verdict& verdict, const Terminal& terminal) {
 std::string score_text(const Verdict& verdict, const Terminal& terminal) {
   std::string sentences;
   for (const std::string& one : exercises::score_sentences(verdict)) {
-    sentences += indented(printable(one), kIndent, terminal);
+    sentences += indented(printable(one), kVerdictIndent, terminal);
   }
   return smaller_sizes(verdict, terminal) + (sentences.empty() ? "" : "\n" + sentences) +
          load_table(verdict, terminal);

@@ -1,26 +1,57 @@
 # Catch2, whichever version there is, as one target; and each test case as a CTest test.
 include(Catch)
-if(TARGET Catch2::Catch2WithMain)
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#include <version>
+  #if !defined(_LIBCPP_VERSION)
+  #error another one
+  #endif
+  int main() {}" FLASHLAB_HAS_LIBCXX)
+# Debian's main function of Catch2 2.x is made for libstdc++.
+if(TARGET Catch2::Catch2WithMain AND NOT (FLASHLAB_HAS_LIBCXX AND Catch2_VERSION VERSION_LESS 3))
   add_library(flashlab_catch ALIAS Catch2::Catch2WithMain)
-else()  # Catch2 2.x without its compiled main function
+else()  # Catch2 2.x has a header with all of it
   add_library(flashlab_catch STATIC "${PROJECT_SOURCE_DIR}/tests/catch_main.cpp")
   target_link_libraries(flashlab_catch PUBLIC Catch2::Catch2)
 endif()
 
-# -O1: compiles faster than -O3, and g++ 12 sees no copies that are not there (GCC bug 105651, see
-# -Wno-restrict). With sanitizers tests take longer to compile than to run: -O0.
-set(FLASHLAB_TEST_OPTIMIZATION -O1 CACHE STRING "How tests are compiled, but for Debug builds")
+# Compiling tests takes longer than running them. With sanitizers: -O0.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(test_optimization -Og)
+else()
+  set(test_optimization -O1)
+endif()
+set(FLASHLAB_TEST_OPTIMIZATION ${test_optimization} CACHE STRING "How tests are compiled, but for Debug builds")
+
+if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to read
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/tests.cpp" CONTENT "")
+  add_library(flashlab_precompiled_tests OBJECT "${PROJECT_BINARY_DIR}/precompiled/tests.cpp")
+  target_link_libraries(flashlab_precompiled_tests PRIVATE flashlab_catch flashlab_options)
+  target_include_directories(flashlab_precompiled_tests PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(flashlab_precompiled_tests PRIVATE
+    $<$<NOT:$<CONFIG:Debug>>:${FLASHLAB_TEST_OPTIMIZATION}>)
+  target_precompile_headers(flashlab_precompiled_tests PRIVATE
+    "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp" "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
+endif()
 
 # Threads that wait sleep: tests run side by side, on fewer cores than they have threads together.
 set(environment "OMP_WAIT_POLICY=passive")
-# A program of tests; the rest: arguments of catch_discover_tests, such as TEST_PREFIX.
+# A program of tests; the rest: arguments of catch_discover_tests, such as TEST_PREFIX. HOT: tests that
+# take longer to run than to compile, as what they hold results against is a reference that computes.
 function(flashlab_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "HOT" "" "")
   target_link_libraries(${name} PRIVATE flashlab_catch flashlab_options)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${FLASHLAB_TEST_OPTIMIZATION}>)
-  target_precompile_headers(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp")  # Catch2 2.13 takes seconds to read
+  flashlab_unity(${name} 6)
+  if(program_HOT)
+    if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+      target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2>)
+    endif()
+  elseif(FLASHLAB_UNITY)
+    target_precompile_headers(${name} REUSE_FROM flashlab_precompiled_tests)
+  endif()
   # A name that matches nothing, and a test that asserts nothing, are failures; Catch2 would pass both.
-  catch_discover_tests(${name} EXTRA_ARGS --warn NoAssertions ${ARGN}
+  catch_discover_tests(${name} EXTRA_ARGS --warn NoAssertions ${program_UNPARSED_ARGUMENTS}
     PROPERTIES SKIP_REGULAR_EXPRESSION "test skipped: "
                FAIL_REGULAR_EXPRESSION "No test cases matched" TIMEOUT 300
                ENVIRONMENT "${environment}")

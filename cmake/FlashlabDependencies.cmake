@@ -30,6 +30,20 @@ if(NOT FLASHLAB_ONLY_CUDA)
                 "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
   flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
                 "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
+  add_library(flashlab_toml INTERFACE)  # its headers; exercises/grader/toml_implementation.cpp compiles them
+  target_include_directories(flashlab_toml SYSTEM INTERFACE
+    $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(flashlab_toml INTERFACE TOML_HEADER_ONLY=0)
+endif()
+if(NOT FLASHLAB_ONLY_CUDA)
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles("#include <charconv>
+    int main() { const char text[] = \"1\"; double value; return std::from_chars(text, text + 1, value).ptr == text; }"
+    FLASHLAB_STANDARD_LIBRARY_READS_DOUBLES)
+  if(NOT FLASHLAB_STANDARD_LIBRARY_READS_DOUBLES)  # libc++ before 20
+    flashlab_need(FastFloat FastFloat::fast_float fastfloat/fast_float v6.1.6
+                  "libfast-float-dev (Debian, Ubuntu) or fast_float-devel (Fedora)")
+  endif()
 endif()
 if(FLASHLAB_BUILD_TESTS)
   flashlab_need(Catch2 Catch2::Catch2 catchorg/Catch2 v3.7.1

@@ -7,7 +7,10 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
 # "toymachine/assembler.hpp". The attention variants of each instruction set are objects inside
 # flashlab_attention_cpu and nothing a user sees.
 set(folders toymachine attention attention_cpu)
-if(FLASHLAB_HAS_CUDA)
+option(FLASHLAB_INSTALL_KERNELS "Install the GPU kernels as static libraries, too, which are large" ON)
+set(installs_kernels OFF)
+if(FLASHLAB_HAS_CUDA AND FLASHLAB_INSTALL_KERNELS)
+  set(installs_kernels ON)
   list(APPEND folders attention_cuda)
 endif()
 foreach(folder IN LISTS folders)
@@ -20,11 +23,18 @@ foreach(folder IN LISTS folders)
        "${PROJECT_SOURCE_DIR}/${folder}/*.h")
   install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/${folder}")
 endforeach()
+if(installs_kernels)
+  set_target_properties(flashlab_attention_cuda_host PROPERTIES EXPORT_NAME attention_cuda_host)
+  install(TARGETS flashlab_attention_cuda_host EXPORT flashlab_targets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(FLASHLAB_HAS_CUDA)  # the functions of flashlab.h, for C and for whatever loads libraries
   set_target_properties(flashlab_cuda PROPERTIES EXPORT_NAME cuda)
   target_include_directories(flashlab_cuda INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/flashlab>)
   install(TARGETS flashlab_cuda EXPORT flashlab_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/attention_cuda/flashlab.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/attention_cuda")
 endif()
 install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 

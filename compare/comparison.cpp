@@ -3,13 +3,13 @@
 namespace flashlab::compare {
 namespace {
 
-std::optional<double> ratio(const std::optional<Measurement>& measured,
-                            const Prediction& predicted) {
+std::optional<double> time_ratio_of(const std::optional<Measurement>& measured,
+                                    const Prediction& predicted) {
   if (!measured || !measured->median_ms || predicted_ms(predicted) <= 0) return std::nullopt;
   return predicted_ms(predicted) / *measured->median_ms;
 }
 
-std::optional<double> sm_ratio(const std::optional<Measurement>& measured, const Work& work) {
+std::optional<double> sm_ratio_of(const std::optional<Measurement>& measured, const Work& work) {
   if (!measured || !measured->sm || !work.sm || measured->sm->bytes() == 0) return std::nullopt;
   return static_cast<double>(work.sm->bytes()) / static_cast<double>(measured->sm->bytes());
 }
@@ -22,10 +22,14 @@ std::string_view to_string(Bound bound) {
   return kNames[static_cast<std::size_t>(bound)];
 }
 
-std::optional<double> time_ratio(const Row& row) { return ratio(row.measured, row.predicted); }
-std::optional<double> time_ratio(const Step& step) { return ratio(step.measured, step.predicted); }
-std::optional<double> sm_ratio(const Row& row) { return sm_ratio(row.measured, row.work); }
-std::optional<double> sm_ratio(const Step& step) { return sm_ratio(step.measured, step.work); }
+std::optional<double> time_ratio(const Row& row) {
+  return time_ratio_of(row.measured, row.predicted);
+}
+std::optional<double> time_ratio(const Step& step) {
+  return time_ratio_of(step.measured, step.predicted);
+}
+std::optional<double> sm_ratio(const Row& row) { return sm_ratio_of(row.measured, row.work); }
+std::optional<double> sm_ratio(const Step& step) { return sm_ratio_of(step.measured, step.work); }
 
 std::string key_of(const Row& row) {
   std::string key = row.variant + ", " + row.dtype;

@@ -29,7 +29,7 @@ void divide(std::optional<Traffic>& traffic, std::int64_t divisor) {
 }
 
 /// Of several calls together, one call's share.
-Measurement measured(const std::vector<CountedLaunch>& launches, std::int64_t calls) {
+Measurement one_call_of(const std::vector<CountedLaunch>& launches, std::int64_t calls) {
   Measurement result = together(launches).front().counters;
   divide(result.dram, calls);
   divide(result.sm, calls);
@@ -58,7 +58,7 @@ void take_counted_launches(Row& row, std::span<const CountedLaunch> launches) {
                            " calls, the steps before it in " + std::to_string(calls));
     }
     calls = of_step;
-    step.measured = measured(own, calls);
+    step.measured = one_call_of(own, calls);
     all.insert(all.end(), own.begin(), own.end());
   }
   if (calls == 0) throw OtherCallError("no launch of " + key_of(row));
@@ -66,7 +66,7 @@ void take_counted_launches(Row& row, std::span<const CountedLaunch> launches) {
                                     [](const Step& step) { return step.measured.has_value(); });
   if (!is_whole) return;  // some steps are no call
   for (CountedLaunch& launch : all) launch.name = "call";
-  row.measured = measured(all, calls);
+  row.measured = one_call_of(all, calls);
 }
 
 }  // namespace flashlab::compare

@@ -12,7 +12,7 @@ namespace {
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-std::string key_of(std::string_view name) {
+std::string key_of_name(std::string_view name) {
   std::string key;
   for (const char c : name) {
     if (!is_word_character(c)) continue;
@@ -27,7 +27,7 @@ std::set<std::string> words(std::string_view text) {
   while (!text.empty()) {
     const auto end = std::find_if_not(text.begin(), text.end(), is_word_character);
     const auto length = static_cast<std::size_t>(end - text.begin());
-    if (length > 0) result.insert(key_of(text.substr(0, length)));
+    if (length > 0) result.insert(key_of_name(text.substr(0, length)));
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return result;
@@ -36,11 +36,11 @@ std::set<std::string> words(std::string_view text) {
 bool is_device(const GpuSpec& spec, const std::set<std::string>& of_device) {
   return std::ranges::includes(of_device, words(spec.name)) &&
          std::ranges::none_of(spec.other_models, [&](const std::string& word) {
-           return of_device.contains(key_of(word));
+           return of_device.contains(key_of_name(word));
          });
 }
 
-GpuSpec read(const nlohmann::json& row, const nlohmann::json& sources) {
+GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& sources) {
   const auto kib = [&](const char* key) { return row.at(key).get<std::int64_t>() * 1024; };
   GpuSpec spec;
   spec.name = row.at("name");
@@ -67,7 +67,7 @@ GpuSpec read(const nlohmann::json& row, const nlohmann::json& sources) {
 std::vector<GpuSpec> read_file() {
   std::vector<GpuSpec> specs;
   const auto file = nlohmann::json::parse(gpu_files[0].text);
-  for (const auto& row : file.at("gpus")) specs.push_back(read(row, file.at("sources")));
+  for (const auto& row : file.at("gpus")) specs.push_back(read_gpu(row, file.at("sources")));
   return specs;
 }
 
@@ -80,7 +80,8 @@ const std::vector<GpuSpec>& gpu_specs() {
 
 std::optional<GpuSpec> find_gpu(std::string_view name) {
   for (const GpuSpec& spec : gpu_specs()) {
-    if (key_of(name) == key_of(spec.key) || key_of(name) == key_of(spec.name)) return spec;
+    if (key_of_name(name) == key_of_name(spec.key) || key_of_name(name) == key_of_name(spec.name))
+      return spec;
   }
   const auto of_device = words(name);
   for (const GpuSpec& spec : gpu_specs()) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
 
 #include "compare/csv_table.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -28,24 +28,24 @@ std::optional<double> number_of(const CsvField& field, int line) {
   if (digits.empty() || digits == "n/a" || digits == "N/A") return std::nullopt;
   double value = 0;
   const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, value);
+  const auto [rest, error] = toy::read_number(digits, value);
   if (error != std::errc{} || rest != end) {
     fail(line, field.column, "\"" + field.text + "\" is no number");
   }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-struct Unit {
+struct CounterUnit {
   std::string_view name;
   double factor;  // to bytes, nanoseconds, per cent
 };
-constexpr Unit kByteUnits[] = {
+constexpr CounterUnit kByteUnits[] = {
     {"byte", 1}, {"Kbyte", 1e3}, {"Mbyte", 1e6}, {"Gbyte", 1e9}, {"Tbyte", 1e12}};
-constexpr Unit kTimeUnits[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
-                               {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
-constexpr Unit kPercentUnits[] = {{"%", 1}};
+constexpr CounterUnit kTimeUnits[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
+                                      {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
+constexpr CounterUnit kPercentUnits[] = {{"%", 1}};
 
-std::span<const Unit> units_of(Counter counter) {
+std::span<const CounterUnit> units_of(Counter counter) {
   if (counter <= Counter::kSmWritten) return kByteUnits;
   if (counter == Counter::kTime) return kTimeUnits;
   return kPercentUnits;
@@ -53,7 +53,7 @@ std::span<const Unit> units_of(Counter counter) {
 
 double factor_of(const CsvField& unit, Counter counter, int line) {
   std::string expected;
-  for (const Unit& candidate : units_of(counter)) {
+  for (const CounterUnit& candidate : units_of(counter)) {
     if (candidate.name == unit.text) return candidate.factor;
     expected += (expected.empty() ? "" : ", ") + std::string(candidate.name);
   }

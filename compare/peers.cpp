@@ -6,8 +6,6 @@
 namespace flashlab::compare {
 namespace {
 
-using Json = nlohmann::json;
-
 /// What one measured call of the file is.
 struct PeerCall {
   Pass pass;
@@ -15,7 +13,7 @@ struct PeerCall {
   std::vector<std::int64_t> shape;  // batch, heads, N, head_dim
 };
 
-PeerCall call_of(const Json& row) {
+PeerCall peer_call_of(const nlohmann::json& row) {
   PeerCall call;
   call.pass = row.at("direction") == "forward" ? Pass::kForward : Pass::kBackward;
   call.dtype = row.at("dtype");
@@ -32,7 +30,8 @@ bool is_of(const PeerCall& call, const Row& row) {
          row.head_dim == call.shape[3];
 }
 
-PeerSeries& series_of(const std::string& name, const PeerCall& call, std::vector<PeerSeries>& all) {
+PeerSeries& peer_series_of(const std::string& name, const PeerCall& call,
+                           std::vector<PeerSeries>& all) {
   for (PeerSeries& series : all) {
     if (series.name == name && series.pass == call.pass && series.dtype == call.dtype &&
         series.head_dim == call.shape[3] && series.is_causal == (call.mask != "none")) {
@@ -43,17 +42,17 @@ PeerSeries& series_of(const std::string& name, const PeerCall& call, std::vector
   return all.back();
 }
 
-std::vector<PeerSeries> read(const Json& file, const std::vector<Row>& rows) {
+std::vector<PeerSeries> read_peers(const nlohmann::json& file, const std::vector<Row>& rows) {
   std::vector<PeerSeries> all;
-  for (const Json& row : file.at("rows")) {
-    const PeerCall call = call_of(row);
+  for (const nlohmann::json& row : file.at("rows")) {
+    const PeerCall call = peer_call_of(row);
     if (std::none_of(rows.begin(), rows.end(),
                      [&](const Row& ours) { return is_of(call, ours); })) {
       continue;
     }
     for (const auto& [name, entry] : row.at("entries").items()) {
       if (entry.at("side") == "ours" || !entry.contains("median_ms")) continue;
-      series_of(name, call, all)
+      peer_series_of(name, call, all)
           .ms_at_length.emplace_back(call.shape[2], entry.at("median_ms").get<double>());
     }
   }
@@ -65,8 +64,8 @@ std::vector<PeerSeries> read(const Json& file, const std::vector<Row>& rows) {
 
 std::vector<PeerSeries> parse_peers(std::string_view text, const std::vector<Row>& rows) {
   try {
-    return read(Json::parse(text), rows);
-  } catch (const Json::exception& error) {
+    return read_peers(nlohmann::json::parse(text), rows);
+  } catch (const nlohmann::json::exception& error) {
     throw ResultFileError("not what attention_cuda/bench/beside_torch.py writes: " +
                           std::string(error.what()));
   }

@@ -21,7 +21,6 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr std::size_t kMostText = 600;  // of anything that a file brings along
 constexpr std::size_t kMostReasons = 5;
 
 std::string_view page_file(std::string_view name) {
@@ -82,7 +81,7 @@ std::string of_text(const Share& share, const std::string& what) {
          percent_text(share.share()) + ")";
 }
 
-void count(Share& share, const std::optional<double>& ratio, double tolerance) {
+void count_in_band(Share& share, const std::optional<double>& ratio, double tolerance) {
   if (!ratio) return;
   ++share.num_all;
   share.num_close += RatioBand{tolerance}.holds(*ratio) ? 1 : 0;
@@ -90,7 +89,8 @@ void count(Share& share, const std::optional<double>& ratio, double tolerance) {
 
 Share close_times(const Comparison& comparison) {
   Share share;
-  for (const Row& row : comparison.rows) count(share, predicted_over_measured(row), kCloseTime);
+  for (const Row& row : comparison.rows)
+    count_in_band(share, predicted_over_measured(row), kCloseTime);
   return share;
 }
 
@@ -98,7 +98,7 @@ Share close_bytes(const Comparison& comparison) {
   Share share;
   for (const Row& row : comparison.rows) {
     const auto pair = sm_pair(row);
-    count(share, pair ? std::optional(pair->ratio()) : std::nullopt, kCloseBytes);
+    count_in_band(share, pair ? std::optional(pair->ratio()) : std::nullopt, kCloseBytes);
   }
   return share;
 }

@@ -11,8 +11,6 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr std::size_t kMostText = 600;  // of a sentence or an error that a file brings along
-
 /// Cells and lines end where the next ones begin, as HTML allows: of thousands of cells that is a
 /// third of the file. The style of the tables sets numbers to the right.
 std::string cell(const std::string& text) { return "<td>" + text; }
@@ -129,16 +127,6 @@ void write_columns(std::ostream& out) {
 }
 
 }  // namespace
-
-std::vector<std::string> variants_of(const Comparison& comparison) {
-  std::vector<std::string> names;
-  for (const Row& row : comparison.rows) {
-    if (std::find(names.begin(), names.end(), row.variant) == names.end()) {
-      names.push_back(row.variant);
-    }
-  }
-  return names;
-}
 
 std::string anchor_of(const std::string& variant) { return "rows-" + plain_name(variant); }
 

@@ -1,16 +1,16 @@
 // The tables of a report: a section for each variant, a line for each row, its steps folded away.
 #pragma once
 
+#include <cstddef>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "compare/result_file.hpp"
 
 namespace flashlab::compare {
 
-/// Variants in the order of the rows, each once.
-std::vector<std::string> variants_of(const Comparison& comparison);
+/// Of anything that a file brings along.
+inline constexpr std::size_t kMostText = 600;
 
 /// What a link to the variant's section names.
 std::string anchor_of(const std::string& variant);

@@ -25,7 +25,7 @@ std::string optional_text(const std::optional<Value>& value) {
 }
 
 /// Quoted where a comma, a quote or a line's end would tear it apart.
-std::string quoted(const std::string& text) {
+std::string csv_quoted(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -33,7 +33,7 @@ std::string quoted(const std::string& text) {
 }
 
 template <class Value>
-std::function<std::string(const Row&)> measured(Value value) {
+std::function<std::string(const Row&)> if_measured(Value value) {
   return [value](const Row& row) { return row.measured ? value(*row.measured) : std::string(); };
 }
 
@@ -70,25 +70,27 @@ const std::vector<Column>& columns() {
       {"roofline_ms", [](const Row& r) { return text_of(r.predicted.roofline_ms); }},
       {"overlap_ms", [](const Row& r) { return text_of(r.predicted.overlap_ms); }},
       {"seed_ms", [](const Row& r) { return optional_text(r.seed_ms); }},
-      {"measured_ms", measured([](const Measurement& m) { return optional_text(m.median_ms); })},
-      {"least_ms", measured([](const Measurement& m) { return optional_text(m.least_ms); })},
-      {"most_ms", measured([](const Measurement& m) { return optional_text(m.most_ms); })},
+      {"measured_ms", if_measured([](const Measurement& m) { return optional_text(m.median_ms); })},
+      {"least_ms", if_measured([](const Measurement& m) { return optional_text(m.least_ms); })},
+      {"most_ms", if_measured([](const Measurement& m) { return optional_text(m.most_ms); })},
       {"time_ratio", [](const Row& r) { return optional_text(time_ratio(r)); }},
-      {"measured_sm_read_bytes", measured([](const Measurement& m) { return read_bytes(m.sm); })},
+      {"measured_sm_read_bytes",
+       if_measured([](const Measurement& m) { return read_bytes(m.sm); })},
       {"measured_sm_written_bytes",
-       measured([](const Measurement& m) { return written_bytes(m.sm); })},
+       if_measured([](const Measurement& m) { return written_bytes(m.sm); })},
       {"sm_ratio", [](const Row& r) { return optional_text(sm_ratio(r)); }},
       {"measured_dram_read_bytes",
-       measured([](const Measurement& m) { return read_bytes(m.dram); })},
+       if_measured([](const Measurement& m) { return read_bytes(m.dram); })},
       {"measured_dram_written_bytes",
-       measured([](const Measurement& m) { return written_bytes(m.dram); })},
+       if_measured([](const Measurement& m) { return written_bytes(m.dram); })},
       {"tensor_percent",
-       measured([](const Measurement& m) { return optional_text(m.tensor_percent); })},
-      {"exp_percent", measured([](const Measurement& m) { return optional_text(m.exp_percent); })},
+       if_measured([](const Measurement& m) { return optional_text(m.tensor_percent); })},
+      {"exp_percent",
+       if_measured([](const Measurement& m) { return optional_text(m.exp_percent); })},
       {"issue_percent",
-       measured([](const Measurement& m) { return optional_text(m.issue_percent); })},
+       if_measured([](const Measurement& m) { return optional_text(m.issue_percent); })},
       {"shared_percent",
-       measured([](const Measurement& m) { return optional_text(m.shared_percent); })},
+       if_measured([](const Measurement& m) { return optional_text(m.shared_percent); })},
       {"prediction_sha256", [](const Row& r) { return r.prediction_sha256; }},
       {"failure", [](const Row& r) { return r.failure; }},
       {"sentence", [](const Row& r) { return r.sentence; }},
@@ -106,7 +108,7 @@ std::string to_csv(const Comparison& comparison) {
   for (const Row& row : comparison.rows) {
     std::string line;
     for (const Column& column : columns()) {
-      line += (&column == &columns().front() ? "" : ",") + quoted(column.cell(row));
+      line += (&column == &columns().front() ? "" : ",") + csv_quoted(column.cell(row));
     }
     text += line + "\n";
   }

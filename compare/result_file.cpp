@@ -1,5 +1,6 @@
 #include "compare/result_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -11,8 +12,6 @@
 namespace flashlab::compare {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Six digits that count: what was timed has no more, and a file of many rows stays small.
 double rounded(double value) {
   std::array<char, 32> text{};
@@ -22,20 +21,20 @@ double rounded(double value) {
 std::int64_t rounded(std::int64_t value) { return value; }
 
 template <class Value>
-void set(Json& object, const char* key, const std::optional<Value>& value) {
+void set(nlohmann::ordered_json& object, const char* key, const std::optional<Value>& value) {
   if (value) object[key] = rounded(*value);
 }
-void set_text(Json& object, const char* key, const std::string& value) {
+void set_text(nlohmann::ordered_json& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
 }
 
-Json to_json(const Traffic& traffic) {
+nlohmann::ordered_json object_of(const Traffic& traffic) {
   return {{"bytes_read", traffic.bytes_read}, {"bytes_written", traffic.bytes_written}};
 }
 
-Json to_json(const Work& work) {
-  Json json = {{"dram", to_json(work.dram)}};
-  if (work.sm) json["sm"] = to_json(*work.sm);
+nlohmann::ordered_json object_of(const Work& work) {
+  nlohmann::ordered_json json = {{"dram", object_of(work.dram)}};
+  if (work.sm) json["sm"] = object_of(*work.sm);
   json["product_flops"] = work.product_flops;
   json["elementwise_flops"] = work.elementwise_flops;
   json["divisions"] = work.divisions;
@@ -43,7 +42,7 @@ Json to_json(const Work& work) {
   return json;
 }
 
-Json to_json(const Prediction& p) {
+nlohmann::ordered_json object_of(const Prediction& p) {
   return {{"dram_ms", rounded(p.dram_ms)},
           {"sm_ms", rounded(p.sm_ms)},
           {"products_ms", rounded(p.products_ms)},
@@ -56,14 +55,14 @@ Json to_json(const Prediction& p) {
           {"bound", to_string(p.bound)}};
 }
 
-Json to_json(const Measurement& m) {
-  Json json = Json::object();
+nlohmann::ordered_json object_of(const Measurement& m) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   set(json, "median_ms", m.median_ms);
   set(json, "least_ms", m.least_ms);
   set(json, "most_ms", m.most_ms);
   if (m.num_samples > 0) json["num_samples"] = m.num_samples;
-  if (m.dram) json["dram"] = to_json(*m.dram);
-  if (m.sm) json["sm"] = to_json(*m.sm);
+  if (m.dram) json["dram"] = object_of(*m.dram);
+  if (m.sm) json["sm"] = object_of(*m.sm);
   set(json, "tensor_percent", m.tensor_percent);
   set(json, "exp_percent", m.exp_percent);
   set(json, "issue_percent", m.issue_percent);
@@ -73,7 +72,7 @@ Json to_json(const Measurement& m) {
 }
 
 /// Without what was measured.
-Json prediction_json(const Step& step) {
+nlohmann::ordered_json prediction_json(const Step& step) {
   return {{"name", step.name},
           {"num_launches", step.num_launches},
           {"num_blocks", step.num_blocks},
@@ -81,21 +80,21 @@ Json prediction_json(const Step& step) {
           {"block_kv", step.block_kv},
           {"num_threads", step.num_threads},
           {"shared_bytes", step.shared_bytes},
-          {"work", to_json(step.work)},
-          {"predicted", to_json(step.predicted)}};
+          {"work", object_of(step.work)},
+          {"predicted", object_of(step.predicted)}};
 }
 
 /// Without what was measured, the hash and the steps.
-Json prediction_json(const Row& row) {
-  Json json = {
+nlohmann::ordered_json prediction_json(const Row& row) {
+  nlohmann::ordered_json json = {
       {"variant", row.variant},   {"kernel", row.kernel},       {"pass", to_string(row.pass)},
       {"dtype", row.dtype},       {"products", row.products},   {"mask", row.mask},
       {"batch", row.batch},       {"num_heads", row.num_heads}, {"num_kv_heads", row.num_kv_heads},
       {"seqlen_q", row.seqlen_q}, {"seqlen_k", row.seqlen_k},   {"head_dim", row.head_dim}};
   set_text(json, "tile", row.tile);
-  json["toy"] = to_json(row.toy);
-  json["work"] = to_json(row.work);
-  json["predicted"] = to_json(row.predicted);
+  json["toy"] = object_of(row.toy);
+  json["work"] = object_of(row.work);
+  json["predicted"] = object_of(row.predicted);
   if (row.seed_bytes) {
     json["seed_bytes"] = {{"formula", row.seed_bytes->formula}, {"prose", row.seed_bytes->prose}};
   }
@@ -106,16 +105,16 @@ Json prediction_json(const Row& row) {
   return json;
 }
 
-Json to_json(const Row& row) {
-  Json json = prediction_json(row);
+nlohmann::ordered_json object_of(const Row& row) {
+  nlohmann::ordered_json json = prediction_json(row);
   json["prediction_sha256"] = row.prediction_sha256;
-  if (row.measured) json["measured"] = to_json(*row.measured);
+  if (row.measured) json["measured"] = object_of(*row.measured);
   set_text(json, "failure", row.failure);
   set_text(json, "sentence", row.sentence);
-  Json steps = Json::array();
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (const Step& step : row.steps) {
     steps.push_back(prediction_json(step));
-    if (step.measured) steps.back()["measured"] = to_json(*step.measured);
+    if (step.measured) steps.back()["measured"] = object_of(*step.measured);
   }
   json["steps"] = std::move(steps);
   return json;
@@ -123,8 +122,18 @@ Json to_json(const Row& row) {
 
 }  // namespace
 
-Json to_json(const Calibration& c) {
-  Json json = {{"format", kCalibrationFormat}, {"version", kResultVersion}};
+std::vector<std::string> variants_of(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const Row& row : comparison.rows) {
+    if (std::find(names.begin(), names.end(), row.variant) == names.end()) {
+      names.push_back(row.variant);
+    }
+  }
+  return names;
+}
+
+nlohmann::ordered_json to_json(const Calibration& c) {
+  nlohmann::ordered_json json = {{"format", kCalibrationFormat}, {"version", kResultVersion}};
   json["gpu"] = c.gpu_name;
   set_text(json, "date", c.date);
   set_text(json, "driver", c.driver);
@@ -135,8 +144,8 @@ Json to_json(const Calibration& c) {
   return json;
 }
 
-Json to_json(const Comparison& comparison) {
-  Json json = {{"format", kResultFormat}, {"version", kResultVersion}};
+nlohmann::ordered_json to_json(const Comparison& comparison) {
+  nlohmann::ordered_json json = {{"format", kResultFormat}, {"version", kResultVersion}};
   json["gpu"] = comparison.gpu_key;
   set_text(json, "gpu_name", comparison.gpu_name);
   set_text(json, "driver", comparison.driver);
@@ -145,15 +154,15 @@ Json to_json(const Comparison& comparison) {
   set_text(json, "commit", comparison.commit);
   set_text(json, "command", comparison.command);
   if (comparison.calibration) json["calibration"] = to_json(*comparison.calibration);
-  Json rows = Json::array();
-  for (const Row& row : comparison.rows) rows.push_back(to_json(row));
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Row& row : comparison.rows) rows.push_back(object_of(row));
   json["rows"] = std::move(rows);
   return json;
 }
 
 std::string to_text(const Comparison& comparison) {
-  Json json = to_json(comparison);
-  const Json rows = std::move(json["rows"]);
+  nlohmann::ordered_json json = to_json(comparison);
+  const nlohmann::ordered_json rows = std::move(json["rows"]);
   json.erase("rows");
   std::string text = json.dump(1);
   text.resize(text.size() - 2);  // the last line's end and brace
@@ -163,7 +172,7 @@ std::string to_text(const Comparison& comparison) {
 }
 
 std::string prediction_sha256(const Row& row) {
-  Json json = prediction_json(row);
+  nlohmann::ordered_json json = prediction_json(row);
   for (const Step& step : row.steps) json["steps"].push_back(prediction_json(step));
   return toy::hex(toy::sha256(json.dump()));
 }

@@ -26,6 +26,9 @@ struct Comparison {
   std::vector<Row> rows;
 };
 
+/// Variants in the order of the rows, each once.
+std::vector<std::string> variants_of(const Comparison& comparison);
+
 /// What is wrong with a file: place (JSON pointer or byte), value, what was expected.
 class ResultFileError : public std::runtime_error {
   using std::runtime_error::runtime_error;

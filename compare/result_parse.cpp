@@ -15,7 +15,7 @@ constexpr std::size_t kMostQuoted = 60;  // characters of a value in a message
 /// Ours nest 7 deep. What writes a value into a message calls itself for each level.
 constexpr int kMostNested = 64;
 
-std::string quoted(const Json& value) {
+std::string json_quoted(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kMostQuoted) text = text.substr(0, kMostQuoted) + "...";
   return text;
@@ -27,7 +27,7 @@ class Place {
   Place(const Json& json, std::string pointer) : json_(json), pointer_(std::move(pointer)) {}
 
   [[noreturn]] void fail(const std::string& expected) const {
-    throw ResultFileError((pointer_.empty() ? "the file" : pointer_) + ": " + quoted(json_) +
+    throw ResultFileError((pointer_.empty() ? "the file" : pointer_) + ": " + json_quoted(json_) +
                           ": expected " + expected);
   }
 

@@ -8,6 +8,7 @@
 #include "attention_cuda/tiles.hpp"
 #include "compare/prediction.hpp"
 #include "compare/result_file.hpp"
+#include "compare/row_bytes.hpp"
 #include "compare/seed_formulas.hpp"
 #include "compare/step_traffic.hpp"
 #include "compare/toy_counts.hpp"
@@ -96,7 +97,7 @@ void add(Traffic& sum, const Traffic& traffic) {
   sum.bytes_written += traffic.bytes_written;
 }
 
-Work together(const std::vector<Step>& steps) {
+Work work_of_all(const std::vector<Step>& steps) {
   Work sum;
   sum.sm = Traffic{};
   for (const Step& step : steps) {
@@ -193,14 +194,6 @@ void set_problem(const Call& call, Row& row) {
   row.usual_flops = row.pass == Pass::kForward ? forward_flops(problem) : backward_flops(problem);
 }
 
-/// Bytes of Q's and of K's shape.
-std::int64_t q_bytes(const Row& row, std::int64_t element) {
-  return row.batch * row.num_heads * row.seqlen_q * row.head_dim * element;
-}
-std::int64_t k_bytes(const Row& row, std::int64_t element) {
-  return row.batch * row.num_kv_heads * row.seqlen_k * row.head_dim * element;
-}
-
 std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
   const std::int64_t lse = row.batch * row.num_heads * row.seqlen_q * kFloatBytes;
   const std::int64_t passes = row.pass == Pass::kForward ? 1 : 2;  // Q, O | dQ, dO; K, V | dK, dV
@@ -241,7 +234,7 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   row.tensor_bytes = tensor_bytes(row, element);
   row.toy = count_seed_program(call, kernel, row.workspace_bytes);
   row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
-  row.work = together(row.steps);
+  row.work = work_of_all(row.steps);
   for (Step& step : row.steps) {
     step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
   }
@@ -249,19 +242,6 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   set_seed_figures(data_sheet, element, row);
   row.prediction_sha256 = prediction_sha256(row);
   return row;
-}
-
-double floor_ms(const Row& row, const MachineModel& data_sheet) {
-  const std::int64_t element = row.dtype == "float" ? kFloatBytes : 2;
-  const std::int64_t like_q = row.pass == Pass::kForward ? 1 : 3;  // Q; O and dO beside
-  const auto bytes =
-      static_cast<double>(like_q * q_bytes(row, element) + 2 * k_bytes(row, element));
-  double seconds = data_sheet.dram_copy ? bytes / data_sheet.dram_copy->per_s : 0;
-  if (!data_sheet.products.empty()) {
-    const double rate = data_sheet.product_rate(row.dtype, row.products).per_s;
-    seconds = std::max(seconds, static_cast<double>(row.usual_flops) / rate);
-  }
-  return 1e3 * seconds;
 }
 
 }  // namespace flashlab::compare

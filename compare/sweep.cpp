@@ -39,27 +39,6 @@ AttentionProblem problem_of(const SweepAxes& axes, DataType dtype, Mask mask, st
   return problem;
 }
 
-DataType dtype_of(const std::string& name) {
-  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
-    if (to_string(dtype) == name) return dtype;
-  }
-  throw ProblemError("dtype", name, "float, bf16 or fp16");
-}
-Mask mask_of(const std::string& name) {
-  for (const Mask mask : {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight}) {
-    if (to_string(mask) == name) return mask;
-  }
-  throw ProblemError("mask", name, "none, causal or causal-bottom-right");
-}
-cuda::Products products_of(const std::string& name) {
-  using cuda::Products;
-  for (const Products products :
-       {Products::kNative, Products::kTensorFloat32, Products::kTensorFloat32x3}) {
-    if (cuda::to_string(products) == name) return products;
-  }
-  throw ProblemError("products", name, "native, tf32 or tf32x3");
-}
-
 /// The combination without a row's numbers, for messages.
 Row unpredicted(const Call& call) {
   Row row;
@@ -87,7 +66,7 @@ void merge(Row& into, const Row& from) {
   }
 }
 
-void count(const std::optional<double>& ratio, double tolerance, Share& share) {
+void count_within(const std::optional<double>& ratio, double tolerance, Share& share) {
   if (!ratio) return;
   ++share.num_all;
   share.num_close += std::abs(*ratio - 1) <= tolerance ? 1 : 0;
@@ -134,23 +113,6 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
   return rows;
 }
 
-Call call_of(const Row& row) {
-  Call call;
-  call.variant = row.variant;
-  AttentionProblem& problem = call.problem;
-  problem.batch = row.batch;
-  problem.num_heads = row.num_heads;
-  problem.num_kv_heads = row.num_kv_heads;
-  problem.seqlen_q = row.seqlen_q;
-  problem.seqlen_k = row.seqlen_k;
-  problem.head_dim = row.head_dim;
-  problem.dtype = dtype_of(row.dtype);
-  problem.mask = mask_of(row.mask);
-  problem.softmax_scale = 1 / std::sqrt(static_cast<double>(row.head_dim));
-  call.products = products_of(row.products);
-  return call;
-}
-
 MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& from) {
   MergeReport report;
   for (Row& row : into) {
@@ -173,7 +135,7 @@ Share close_flash2_times(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const bool is_on_tensor_cores = row.dtype != "float" || row.products != "native";
     if (row.variant != "flash2" || !is_on_tensor_cores || row.seqlen_q < kLongSeqlen) continue;
-    count(time_ratio(row), kCloseTime, share);
+    count_within(time_ratio(row), kCloseTime, share);
   }
   return share;
 }
@@ -184,7 +146,7 @@ Share close_naive_steps(const std::vector<Row>& rows) {
     if (row.variant != "naive" || row.seqlen_q < kLongSeqlen) continue;
     for (const Step& step : row.steps) {
       if (step.predicted.bound != Bound::kDram || step.work.dram.bytes() == 0) continue;
-      count(time_ratio(step), kCloseTime, share);
+      count_within(time_ratio(step), kCloseTime, share);
     }
   }
   return share;
@@ -195,7 +157,7 @@ Share close_sm_bytes(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const bool is_meant =
         row.variant == "flash1" || row.variant == "flash2" || row.variant == "bwd-twopass";
-    if (is_meant && row.seqlen_q >= kLongSeqlen) count(sm_ratio(row), kCloseBytes, share);
+    if (is_meant && row.seqlen_q >= kLongSeqlen) count_within(sm_ratio(row), kCloseBytes, share);
   }
   return share;
 }

@@ -18,11 +18,11 @@ namespace {
 using detail::KnownValue;
 using detail::State;
 
-constexpr std::uint64_t kMostSteps = 10'000;
+constexpr std::uint64_t kMostAlongSteps = 10'000;
 constexpr std::size_t kMostFormTerms = 20'000;
 
 /// What registers and DRAM hold after a step.
-struct Standing {
+struct KnownStanding {
   std::vector<KnownValue> registers;
   std::map<std::int64_t, KnownValue> dram;  // by element; what the program wrote and is of use
   std::uint64_t finished = 0;               // bit by output: its cell holds it
@@ -34,7 +34,7 @@ class LiveSets {
   virtual ~LiveSets() = default;
   virtual detail::LiveSpace& space() = 0;
   /// All that may be live, one state for each choice that excludes another.
-  virtual std::vector<State> states(const Standing& standing) = 0;
+  virtual std::vector<State> states(const KnownStanding& standing) = 0;
 };
 
 class ProductSets final : public LiveSets {
@@ -46,7 +46,7 @@ class ProductSets final : public LiveSets {
                          product_costs(machine.costs)}) {}
   detail::LiveSpace& space() override { return space_; }
 
-  std::vector<State> states(const Standing& standing) override {
+  std::vector<State> states(const KnownStanding& standing) override {
     std::vector<State> result{0};
     std::vector<std::vector<State>> sums(static_cast<std::size_t>(product_.num_outputs()));
     const auto add_sum = [&](int output, State sum) {
@@ -97,7 +97,7 @@ class ValueSets final : public LiveSets {
   }
   detail::LiveSpace& space() override { return space_; }
 
-  std::vector<State> states(const Standing& standing) override {
+  std::vector<State> states(const KnownStanding& standing) override {
     std::vector<int> live;
     for (const KnownValue& held : standing.registers) {
       if (held.value >= 0) live.push_back(held.value);
@@ -161,7 +161,7 @@ class Replay {
     standing_.registers.resize(static_cast<std::size_t>(program.num_registers));
   }
 
-  const Standing& standing() const { return standing_; }
+  const KnownStanding& standing() const { return standing_; }
   /// The array of a DRAM element.
   const toy::BoundArray& array_at(std::int64_t cell) const {
     return *std::find_if(program_.arrays.begin(), program_.arrays.end(),
@@ -202,7 +202,7 @@ class Replay {
 
   const detail::KnownValues& known_;
   const toy::BoundProgram& program_;
-  Standing standing_;
+  KnownStanding standing_;
 };
 
 /// What remains from standings, each looked for once.
@@ -210,7 +210,7 @@ class Judge {
  public:
   Judge(LiveSets& sets, const SolveLimits& limits) : sets_(sets), limits_(limits) {}
 
-  Remainder remaining(const Standing& standing, std::size_t steps_left) {
+  Remainder remaining(const KnownStanding& standing, std::size_t steps_left) {
     std::vector<State> states = sets_.states(standing);
     for (State& state : states) state = sets_.space().representative(state);
     std::sort(states.begin(), states.end());
@@ -279,7 +279,7 @@ toy::Result<Along> judge_along(const Computation& computation, const AlongMachin
                                const toy::BoundProgram& program, const SolveLimits& limits) {
   const detail::KnownValues known(computation);
   if (auto wrong = check_arrays(program, known.program()); !wrong.empty()) return wrong;
-  auto unrolled = toy::unroll(program, kMostSteps);
+  auto unrolled = toy::unroll(program, kMostAlongSteps);
   if (!unrolled) return unrolled.diagnostics;
   auto forms = toy::run_normal(program, *unrolled, kMostFormTerms);
   if (!forms) return forms.diagnostics;

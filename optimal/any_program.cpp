@@ -22,7 +22,7 @@ using detail::SamplePoints;
 
 constexpr int kMostRegisters = 8, kMostOutputs = 16;
 constexpr int kFree = -1;
-constexpr std::size_t kBytesOfState = 48;  // in the table
+constexpr std::size_t kBytesOfAnyState = 48;  // in the table
 
 /// A row of the instruction table that makes a value from registers.
 struct Operation {
@@ -125,12 +125,12 @@ void add_results(const ValueAlgebra& algebra, const SamplePoints& points, Wanted
   }
 }
 
-struct State {
+struct AnyState {
   std::array<int, kMostRegisters> held;  // values by register; kFree
   unsigned unused = 0;                   // bit by register: made, and not read yet
   unsigned stored = 0;                   // bit by output
 
-  State() { held.fill(kFree); }
+  AnyState() { held.fill(kFree); }
 };
 
 class AnySearch {
@@ -154,7 +154,7 @@ class AnySearch {
   AnyAnswer search(std::int64_t most_cycles) {
     AnyAnswer answer;
     for (std::int64_t cycles = 0; cycles <= most_cycles; ++cycles) {
-      const bool is_found = from(State{}, cycles);
+      const bool is_found = from(AnyState{}, cycles);
       if (is_over_) break;
       if (is_found) {
         answer.program = text();
@@ -217,7 +217,7 @@ class AnySearch {
     int outputs = 0;  // to be made, each by an operation
     std::int64_t most_operations = 0;
   };
-  Left left_of(const State& state, std::int64_t budget) const {
+  Left left_of(const AnyState& state, std::int64_t budget) const {
     unsigned depends = 0, held_outputs = 0, needed = 0;
     for (std::size_t r = 0; r < registers(); ++r) {
       if (state.held[r] == kFree) continue;
@@ -246,7 +246,7 @@ class AnySearch {
     return left;
   }
 
-  std::uint64_t key(const State& state) const {
+  std::uint64_t key(const AnyState& state) const {
     std::array<std::uint64_t, kMostRegisters> places{};
     for (std::size_t r = 0; r < registers(); ++r) {
       if (state.held[r] == kFree) continue;
@@ -260,7 +260,7 @@ class AnySearch {
 
   /// Whether a program goes on from the state within the budget; its lines are in `lines_` then,
   /// the last one first.
-  bool from(const State& state, std::int64_t budget) {
+  bool from(const AnyState& state, std::int64_t budget) {
     if (state.stored == (1U << wanted_.results.size()) - 1) return true;
     const Left left = left_of(state, budget);
     if (left.cycles > budget) return false;
@@ -277,11 +277,11 @@ class AnySearch {
 
   bool limit_is_reached() const {
     return limits_.is_over() ||
-           failed_.size() * kBytesOfState + values_.size() * 2 * sizeof(Sampled) >
+           failed_.size() * kBytesOfAnyState + values_.size() * 2 * sizeof(Sampled) >
                limits_.asked.max_bytes;
   }
 
-  bool stores_result(const State& state) const {
+  bool stores_result(const AnyState& state) const {
     for (std::size_t r = 0; r < registers(); ++r) {
       if (state.held[r] != kFree && (outputs_of(state.held[r]) & ~state.stored) != 0) return true;
     }
@@ -289,13 +289,13 @@ class AnySearch {
   }
 
   /// A result that is held is stored at once: a later store of it may as well come now.
-  bool store(const State& state, std::int64_t budget) {
+  bool store(const AnyState& state, std::int64_t budget) {
     for (std::size_t r = 0; r < registers(); ++r) {
       if (state.held[r] == kFree) continue;
       const unsigned outputs = outputs_of(state.held[r]) & ~state.stored;
       if (outputs == 0) continue;
       const auto output = static_cast<std::size_t>(std::countr_zero(outputs));
-      State next = state;
+      AnyState next = state;
       next.stored |= 1U << output;
       next.unused &= ~(1U << r);
       if (!from(next, budget - store_)) return false;
@@ -305,7 +305,7 @@ class AnySearch {
     return false;
   }
 
-  bool loads(const State& state, std::int64_t budget) {
+  bool loads(const AnyState& state, std::int64_t budget) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (write(state, inputs_[i], budget - load_, {.loads = &wanted_.inputs[i]})) return true;
     }
@@ -316,7 +316,7 @@ class AnySearch {
     return false;
   }
 
-  bool operate(const State& state, std::int64_t budget, const Left& left) {
+  bool operate(const AnyState& state, std::int64_t budget, const Left& left) {
     for (const Operation& operation : operations_) {
       Instruction instruction{nullptr, &operation, {}};
       if (choose(state, budget, left, instruction, 0)) return true;
@@ -325,8 +325,8 @@ class AnySearch {
   }
 
   /// The operands from `count` on.
-  bool choose(const State& state, std::int64_t budget, const Left& left, Instruction& instruction,
-              std::size_t count) {
+  bool choose(const AnyState& state, std::int64_t budget, const Left& left,
+              Instruction& instruction, std::size_t count) {
     const std::size_t reads = std::min(instruction.operation->reads, instruction.operands.size());
     if (count >= reads) return operate(state, budget, left, instruction);
     const bool is_other = count == 1 && instruction.operation->commutes;
@@ -338,11 +338,11 @@ class AnySearch {
     return false;
   }
 
-  bool operate(const State& state, std::int64_t budget, const Left& left,
+  bool operate(const AnyState& state, std::int64_t budget, const Left& left,
                const Instruction& instruction) {
     const Operation& operation = *instruction.operation;
     std::array<const Sampled*, toy::kMaxOperands> read{};
-    State next = state;
+    AnyState next = state;
     for (std::size_t i = 0; i < operation.reads; ++i) {
       const std::size_t r = instruction.operands[i];
       read[i] = &values_[state.held[r]];
@@ -373,7 +373,7 @@ class AnySearch {
   }
 
   /// The output, not stored yet, that the value is; -1: none.
-  int open_result(const State& state, const Sampled& value) const {
+  int open_result(const AnyState& state, const Sampled& value) const {
     for (std::size_t i = 0; i < wanted_.results.size(); ++i) {
       if ((state.stored >> i & 1) != 0) continue;
       if (points_.is_same(value, wanted_.results[i])) return static_cast<int>(i);
@@ -382,7 +382,8 @@ class AnySearch {
   }
 
   /// The value in a free register, or else instead of one that was used.
-  bool write(const State& state, int value, std::int64_t budget, const Instruction& instruction) {
+  bool write(const AnyState& state, int value, std::int64_t budget,
+             const Instruction& instruction) {
     const auto end = state.held.begin() + machine_.registers;
     if (std::find(state.held.begin(), end, value) != end) return false;
     const auto free = std::find(state.held.begin(), end, kFree);
@@ -390,7 +391,7 @@ class AnySearch {
       const bool is_place = free != end ? free == state.held.begin() + static_cast<int>(r)
                                         : (state.unused >> r & 1) == 0;
       if (!is_place) continue;
-      State next = state;
+      AnyState next = state;
       next.held[r] = value;
       next.unused |= 1U << r;
       if (!from(next, budget)) continue;
@@ -428,7 +429,7 @@ class AnySearch {
   bool is_over_ = false;
 };
 
-void check(const Wanted& wanted, const AnyMachine& machine) {
+void check_any(const Wanted& wanted, const AnyMachine& machine) {
   if (machine.level == toy::Level::kAttention) {
     throw std::invalid_argument("constants are too many to be tried");
   }
@@ -445,7 +446,7 @@ AnyAnswer any_program(const Computation& computation, const AnyMachine& machine,
   return std::visit(
       [&](const auto& what) {
         Wanted wanted = wanted_of(what);
-        check(wanted, machine);
+        check_any(wanted, machine);
         const SamplePoints points(wanted.inputs.size());
         add_results(what, points, wanted);
         return AnySearch(wanted, points, machine, limits).search(most_cycles);

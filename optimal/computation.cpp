@@ -2,10 +2,11 @@
 #include "optimal/computation.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::optimal {
 namespace {
@@ -28,7 +29,7 @@ toy::Diagnostic refused(std::string what, std::string expected) {
 /// 1, 2, … as far as an int goes.
 std::optional<int> size_of(std::string_view digits) {
   int value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const auto [end, code] = toy::read_number(digits, value);
   if (code != std::errc{} || end != digits.data() + digits.size() || value < 1) return {};
   return value;
 }

@@ -22,9 +22,9 @@ using toy::FormProduct;
 using toy::NormalForm;
 using CellName = std::pair<std::string, std::vector<std::int64_t>>;
 
-constexpr std::size_t kMostTerms = 6;    // of a sum, or arguments of a maximum
-constexpr std::size_t kMostFactors = 7;  // of a product
-constexpr double kMostCounted = 16;      // a number that is counted up to by ones
+constexpr std::size_t kMostSumTerms = 6;  // of a sum, or arguments of a maximum
+constexpr std::size_t kMostFactors = 7;   // of a product
+constexpr double kMostCounted = 16;       // a number that is counted up to by ones
 
 constexpr const char* kAllowed =
     "every value is one that the results' formulas are made of: sums, products and maxima of any "
@@ -156,7 +156,7 @@ class Decomposition {
   }
 
   void visit_function(const FormFunction& what) {
-    if (what.args.size() > kMostTerms) too_long("a maximum", what.args.size(), kMostTerms);
+    if (what.args.size() > kMostSumTerms) too_long("a maximum", what.args.size(), kMostSumTerms);
     for (const NormalForm& arg : what.args) visit(arg);
     if (what.kind != FormFunction::Kind::kMaximum) return;
     for (std::size_t set = 1; set + 1 < std::size_t{1} << what.args.size(); ++set) {
@@ -240,7 +240,7 @@ class Decomposition {
 
   void visit_sum(const FormParts& parts) {
     const std::size_t count = parts.terms.size();
-    if (count > kMostTerms) too_long("a sum", count, kMostTerms);
+    if (count > kMostSumTerms) too_long("a sum", count, kMostSumTerms);
     std::vector<NormalForm> terms;
     for (const FormProduct& product : parts.terms) terms.push_back(term(product));
     for (std::size_t set = 1; set + 1 < std::size_t{1} << count; ++set) {

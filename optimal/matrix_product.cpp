@@ -3,7 +3,7 @@
 namespace flashlab::optimal {
 namespace {
 
-std::string cell(char array, int row, int column) {
+std::string matrix_cell(char array, int row, int column) {
   return std::string(1, array) + "[" + std::to_string(row) + "][" + std::to_string(column) + "]";
 }
 
@@ -16,12 +16,12 @@ std::int64_t scalar_cycles(const toy::CostTable& costs, std::string_view mnemoni
 
 std::string MatrixProduct::input_name(int input) const {
   const int in_b = input - rows * inner;
-  return in_b < 0 ? cell('a', input / inner, input % inner)
-                  : cell('b', in_b / columns, in_b % columns);
+  return in_b < 0 ? matrix_cell('a', input / inner, input % inner)
+                  : matrix_cell('b', in_b / columns, in_b % columns);
 }
 
 std::string MatrixProduct::output_name(int output) const {
-  return cell('c', output / columns, output % columns);
+  return matrix_cell('c', output / columns, output % columns);
 }
 
 ProgramFrame product_frame(const MatrixProduct& product) {

@@ -11,11 +11,11 @@
 namespace flashlab::optimal {
 namespace {
 
-struct Standing {
+struct PlainStanding {
   std::vector<int> registers, scratch;  // the value or -1, sorted
   std::uint64_t stored = 0;
   int loads = 0;  // counted where a machine allows only so many
-  auto operator<=>(const Standing&) const = default;
+  auto operator<=>(const PlainStanding&) const = default;
 };
 
 class PlainValues {
@@ -23,7 +23,7 @@ class PlainValues {
   PlainValues(const ValueAlgebra& algebra, const ValueMachine& machine)
       : algebra_(algebra), machine_(machine) {}
 
-  PlainValueAnswer run(Standing first) {
+  PlainValueAnswer run(PlainStanding first) {
     const std::uint64_t all = (std::uint64_t{1} << algebra_.outputs.size()) - 1;
     reach(std::move(first), 0);
     while (!open_.empty()) {
@@ -39,7 +39,7 @@ class PlainValues {
   }
 
  private:
-  void reach(Standing next, std::int64_t cycles) {
+  void reach(PlainStanding next, std::int64_t cycles) {
     std::sort(next.registers.begin(), next.registers.end());
     std::sort(next.scratch.begin(), next.scratch.end());
     const auto [place, is_new] = best_.try_emplace(next, cycles);
@@ -48,15 +48,15 @@ class PlainValues {
     open_.emplace(cycles, std::move(next));
   }
 
-  void write(const Standing& state, int value, std::int64_t cycles) {
+  void write(const PlainStanding& state, int value, std::int64_t cycles) {
     for (std::size_t i = 0; i < state.registers.size(); ++i) {
-      Standing next = state;
+      PlainStanding next = state;
       next.registers[i] = value;
       reach(std::move(next), cycles);
     }
   }
 
-  void loads(Standing state, std::int64_t cycles) {
+  void loads(PlainStanding state, std::int64_t cycles) {
     if (machine_.most_loads) {
       if (state.loads >= *machine_.most_loads) return;
       ++state.loads;
@@ -71,12 +71,12 @@ class PlainValues {
     }
   }
 
-  static bool holds(const Standing& state, int value) {
+  static bool holds(const PlainStanding& state, int value) {
     return value == kNoValue || std::find(state.registers.begin(), state.registers.end(), value) !=
                                     state.registers.end();
   }
 
-  void operations(const Standing& state, std::int64_t cycles) {
+  void operations(const PlainStanding& state, std::int64_t cycles) {
     for (const ValueOperation& operation : algebra_.operations) {
       const auto& [a, b, c] = operation.operands;
       if (!holds(state, a) || !holds(state, b) || !holds(state, c)) continue;
@@ -84,17 +84,17 @@ class PlainValues {
     }
   }
 
-  void stores(const Standing& state, std::int64_t cycles) {
+  void stores(const PlainStanding& state, std::int64_t cycles) {
     cycles += scalar_cycles(machine_.costs, "STORE");
     for (std::size_t i = 0; i < algebra_.outputs.size(); ++i) {
       if (!holds(state, algebra_.outputs[i])) continue;
-      Standing next = state;
+      PlainStanding next = state;
       next.stored |= std::uint64_t{1} << i;
       reach(std::move(next), cycles);
     }
     for (const int value : state.registers) {
       for (std::size_t cell = 0; value >= 0 && cell < state.scratch.size(); ++cell) {
-        Standing next = state;
+        PlainStanding next = state;
         next.scratch[cell] = value;
         reach(std::move(next), cycles);
       }
@@ -103,8 +103,8 @@ class PlainValues {
 
   const ValueAlgebra& algebra_;
   const ValueMachine& machine_;
-  using Entry = std::pair<std::int64_t, Standing>;
-  std::map<Standing, std::int64_t> best_;
+  using Entry = std::pair<std::int64_t, PlainStanding>;
+  std::map<PlainStanding, std::int64_t> best_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
 };
 
@@ -112,7 +112,7 @@ class PlainValues {
 
 PlainValueAnswer plain_value_search(const ValueAlgebra& algebra, const ValueMachine& machine,
                                     const ValueStanding& from) {
-  Standing first;
+  PlainStanding first;
   first.registers = from.held;
   first.scratch = from.scratch;
   const auto registers = static_cast<std::size_t>(machine.registers);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "optimal/detail/index.hpp"
 #include "optimal/detail/operation_order.hpp"
 #include "optimal/detail/placed_loads.hpp"
 #include "optimal/load_schedule.hpp"
@@ -12,14 +13,13 @@
 namespace flashlab::optimal {
 namespace {
 
+using detail::at;
 using detail::Gap;
 using detail::kNone;
 using detail::OperationOrder;
 using detail::OrderEvent;
 using detail::PlacedLoads;
 using detail::Seat;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 constexpr std::array<const char*, 3> kRoles{".input", ".temp", ".output"};
 constexpr std::array<const char*, 4> kTypes{"float", "double", "bf16", "fp16"};
@@ -39,11 +39,11 @@ std::string number(double value) {
   return text.data();
 }
 
-class ProgramWriter {
+class OrderWriter {
  public:
-  ProgramWriter(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
-                const ScheduleMachine& machine, const OperationOrder& order,
-                const PlacedLoads& placed)
+  OrderWriter(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
+              const ScheduleMachine& machine, const OperationOrder& order,
+              const PlacedLoads& placed)
       : bound_(bound),
         unrolled_(unrolled),
         machine_(machine),
@@ -229,7 +229,7 @@ std::optional<std::string> rescheduled(const toy::BoundProgram& bound,
   if (!order.unknown.empty()) return std::nullopt;
   const PlacedLoads placed = detail::place_loads(order, machine.registers, machine.operand_rule);
   if (!placed.unknown.empty()) return std::nullopt;
-  return ProgramWriter(bound, unrolled, machine, order, placed).run();
+  return OrderWriter(bound, unrolled, machine, order, placed).run();
 }
 
 }  // namespace flashlab::optimal

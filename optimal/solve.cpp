@@ -16,7 +16,7 @@ namespace {
 
 using detail::State;
 
-void check(const MatrixProduct& product, const ProductMachine& machine) {
+void check_product(const MatrixProduct& product, const ProductMachine& machine) {
   if (product.rows < 1 || product.inner < 1 || product.columns < 1 || machine.registers < 1) {
     throw std::invalid_argument("a product and a machine have sizes of at least 1");
   }
@@ -84,8 +84,8 @@ class ProductSpace final : public detail::SearchSpace<State> {
   std::vector<detail::Move> moves_;
 };
 
-std::uint64_t fingerprint(const MatrixProduct& product, const ProductMachine& machine,
-                          const detail::ProductStarts& from, const SolveLimits& limits) {
+std::uint64_t product_fingerprint(const MatrixProduct& product, const ProductMachine& machine,
+                                  const detail::ProductStarts& from, const SolveLimits& limits) {
   detail::Fingerprint result;
   result.add("product").add(product.rows).add(product.inner).add(product.columns);
   result.add(machine.registers).add(machine.operand_rule == toy::OperandRule::kPinned ? 1 : 0);
@@ -109,7 +109,7 @@ std::int64_t most_more(const detail::ProductStarts& from) {
   return most;
 }
 
-bool is_nothing(const ProductStanding& from) {
+bool is_product_beginning(const ProductStanding& from) {
   return from.finished == 0 && from.stored.empty() &&
          std::all_of(from.registers.begin(), from.registers.end(), [](const auto& content) {
            return content.kind == ProductStanding::Kind::kNothing;
@@ -120,9 +120,10 @@ bool is_nothing(const ProductStanding& from) {
 
 Answer solve(const MatrixProduct& product, const ProductMachine& machine, const SolveLimits& limits,
              const ProductStanding& from, const ProgramFrame& frame) {
-  check(product, machine);
+  check_product(product, machine);
   const detail::ProductStarts starts = detail::product_starts(product, machine, from);
-  const detail::SearchLimits search_limits{limits, fingerprint(product, machine, starts, limits)};
+  const detail::SearchLimits search_limits{limits,
+                                           product_fingerprint(product, machine, starts, limits)};
   if (!detail::ProductStates::can_add_up(machine, starts.differences, most_more(starts))) {
     throw std::invalid_argument("the costs of the instructions are too far apart");
   }
@@ -131,7 +132,7 @@ Answer solve(const MatrixProduct& product, const ProductMachine& machine, const 
   ProductSpace space(states, symmetry, starts);
   const detail::Searched<State> searched = detail::search(space, search_limits);
   Answer answer = detail::answer_of(space, searched);
-  if (searched.path && is_nothing(from)) {
+  if (searched.path && is_product_beginning(from)) {
     const auto moves = detail::moves_along(states, symmetry, searched.path->states);
     const bool has_frame = !frame.input_cells.empty();
     answer.program =

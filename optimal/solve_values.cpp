@@ -12,7 +12,7 @@
 namespace flashlab::optimal {
 namespace {
 
-bool is_nothing(const ValueStanding& from) {
+bool is_value_beginning(const ValueStanding& from) {
   const auto holds_nothing = [](const std::vector<int>& values) {
     return std::all_of(values.begin(), values.end(), [](int value) { return value < 0; });
   };
@@ -20,8 +20,8 @@ bool is_nothing(const ValueStanding& from) {
          holds_nothing(from.scratch);
 }
 
-std::uint64_t fingerprint(const detail::ValueProblem& problem, const SolveLimits& limits,
-                          const ValueStanding& from) {
+std::uint64_t value_fingerprint(const detail::ValueProblem& problem, const SolveLimits& limits,
+                                const ValueStanding& from) {
   const ValueAlgebra& algebra = problem.algebra();
   const ValueMachine& machine = problem.machine();
   detail::Fingerprint result;
@@ -47,14 +47,14 @@ std::uint64_t fingerprint(const detail::ValueProblem& problem, const SolveLimits
 template <class State>
 Answer solve_packed(const detail::ValueProblem& problem, const SolveLimits& limits,
                     const ValueStanding& from) {
-  const detail::SearchLimits search_limits{limits, fingerprint(problem, limits, from)};
+  const detail::SearchLimits search_limits{limits, value_fingerprint(problem, limits, from)};
   const int stores_left =
       static_cast<int>(problem.algebra().outputs.size()) - std::popcount(from.stored);
   const detail::ValueState start = detail::ValueMoves(problem).start(from);
   detail::ValueSpace<State> space(problem, start, stores_left * problem.store_cost());
   const detail::Searched<State> searched = detail::search(space, search_limits);
   Answer answer = detail::answer_of(space, searched);
-  if (searched.path && is_nothing(from)) {
+  if (searched.path && is_value_beginning(from)) {
     std::vector<detail::ValueState> path;
     for (const State& state : searched.path->states) path.push_back(space.unpack(state));
     answer.program = detail::write_program(space.moves(), path);

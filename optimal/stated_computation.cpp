@@ -16,7 +16,7 @@ namespace {
 
 using toy::NormalForm;
 
-constexpr std::uint64_t kMostSteps = 20'000;
+constexpr std::uint64_t kMostStatedSteps = 20'000;
 constexpr int kMostRecognised = 5;  // elements of a softmax, keys of attention
 
 toy::Diagnostic too_large(const StatedProgram& program, const std::string& why) {
@@ -74,7 +74,7 @@ toy::Result<Forms> forms_of(const StatedProgram& program) {
                            "sizes at which every tile is 1 x 1",
                            {}};
   }
-  const auto unrolled = toy::unroll(bound, kMostSteps);
+  const auto unrolled = toy::unroll(bound, kMostStatedSteps);
   if (!unrolled) return unrolled.diagnostics;
   const auto run = toy::run_normal(bound, *unrolled);
   if (!run) return run.diagnostics;

@@ -47,12 +47,12 @@ void for_each_pair(Set whole, Visit&& visit) {
   for_each_part(whole, [&](Set b) { for_each_part(b, [&](Set a) { visit(a, b); }); });
 }
 
-std::string cell(const std::string& array, int index) {
+std::string array_cell(const std::string& array, int index) {
   return array + "[" + std::to_string(index) + "]";
 }
 
 std::string declaration(const char* role, const std::string& array, int size) {
-  return std::string(role) + cell(array, size);
+  return std::string(role) + array_cell(array, size);
 }
 
 /// Elements x_i, and what softmax makes of sets of them.
@@ -142,7 +142,7 @@ std::vector<NormalForm> add_vector(ValueSet& values, const std::string& array, i
   std::vector<NormalForm> result;
   for (int i = 0; i < n; ++i) {
     result.push_back(values.forms().cell(array, {i}));
-    values.add_input(result.back(), cell(array, i));
+    values.add_input(result.back(), array_cell(array, i));
   }
   return result;
 }
@@ -210,7 +210,7 @@ ValueAlgebra safe_softmax(int n, const Instructions& instructions) {
   x.add_shares();
   for (int i = 0; i < n; ++i) {
     const NormalForm share = values.forms().divide(x.exponential(Set{1} << i, x.all()), x.total());
-    values.add_output(share, cell("o", i));
+    values.add_output(share, array_cell("o", i));
   }
   x.add_orders({numbers(0, n)}, n);
   return close(values, "Safe softmax of " + count_of(n, "element"), instructions, kSoftmaxAllowed,
@@ -272,19 +272,19 @@ ValueAlgebra merged_states(int d) {
   const auto merged = [&](const std::string& array, int i) {
     const NormalForm a = forms.cell(array + "1", {i}), b = forms.cell(array + "2", {i});
     stated.outputs.push_back(
-        {cell(array, i), forms.add(forms.multiply(a, e1), forms.multiply(b, e2))});
+        {array_cell(array, i), forms.add(forms.multiply(a, e1), forms.multiply(b, e2))});
   };
   merged("l", 0);
   for (int i = 0; i < d; ++i) merged("num", i);
   for (const char* state : {"1", "2"}) {
     for (const char* array : {"m", "l"}) {
       stated.inputs.push_back(
-          {cell(array + std::string(state), 0), forms.cell(array + std::string(state), {0})});
+          {array_cell(array + std::string(state), 0), forms.cell(array + std::string(state), {0})});
       stated.declarations.push_back(declaration(".input  ", array + std::string(state), 1));
     }
     for (int i = 0; i < d; ++i) {
       stated.inputs.push_back(
-          {cell("num" + std::string(state), i), forms.cell("num" + std::string(state), {i})});
+          {array_cell("num" + std::string(state), i), forms.cell("num" + std::string(state), {i})});
     }
     stated.declarations.push_back(declaration(".input  ", "num" + std::string(state), d));
   }

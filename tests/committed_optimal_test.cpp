@@ -11,15 +11,15 @@
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// A search of so many states takes a fraction of a second.
 constexpr std::uint64_t kMostStates = 50'000;
 
-std::vector<fs::path> committed_files() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(FLASHLAB_SOURCE_DIR) / "docs/results")) {
+std::vector<std::filesystem::path> committed_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(FLASHLAB_SOURCE_DIR) / "docs/results")) {
     if (entry.path().filename().string().starts_with("optimal_")) files.push_back(entry.path());
   }
   return files;
@@ -61,7 +61,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 TEST_CASE("the committed optima of products and softmax are what the solver finds") {
   int compared = 0;
-  for (const fs::path& path : committed_files()) {
+  for (const std::filesystem::path& path : committed_files()) {
     INFO(path.filename());
     std::ifstream stream(path);
     const json file = json::parse(stream);

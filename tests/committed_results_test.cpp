@@ -1,26 +1,31 @@
 // What the README says of measurements is what the committed results say.
+#include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "tests/catch_shim.hpp"
 
 namespace {
 
-const std::string kRoot = FLASHLAB_SOURCE_DIR;
+const std::string kSourceFolder = FLASHLAB_SOURCE_DIR;
 const std::string kResults = "docs/results/attention_cpu_beside_torch.json";
 
 nlohmann::json committed_results() {
-  std::ifstream file(kRoot + "/" + kResults);
+  std::ifstream file(kSourceFolder + "/" + kResults);
   REQUIRE(file);
   return nlohmann::json::parse(file);
 }
 
 std::string readme() {
-  std::ifstream file(kRoot + "/README.md");
+  std::ifstream file(kSourceFolder + "/README.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -56,7 +61,56 @@ std::string ratios_table(const nlohmann::json& results) {
   return table + "\n" + rule + "\n" + lines;
 }
 
+/// What git says of this repository; empty if it fails.
+std::string git(const std::string& arguments) {
+  FILE* pipe =
+      popen(("exec 2>/dev/null; git -C '" + kSourceFolder + "' " + arguments).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::array<char, 4096> buffer{};
+  std::string text;
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    text.append(buffer.data(), n);
+  }
+  return pclose(pipe) == 0 ? text : "";
+}
+
+/// The commits that a file names, wherever in it.
+std::vector<std::string> commits_of(const nlohmann::json& value) {
+  std::vector<std::string> commits;
+  if (!value.is_structured()) return commits;
+  for (const auto& [key, member] : value.items()) {
+    if (value.is_object() && key == "commit" && member.is_string()) commits.push_back(member);
+    const std::vector<std::string> inside = commits_of(member);
+    commits.insert(commits.end(), inside.begin(), inside.end());
+  }
+  return commits;
+}
+
 }  // namespace
+
+TEST_CASE("the commit of a committed result is in the history", "[results]") {
+  if (std::system("git --version >/dev/null 2>&1") != 0) FLASHLAB_SKIP("there is no git");
+  if (!std::filesystem::exists(kSourceFolder + "/.git"))
+    FLASHLAB_SKIP("these sources are no clone");
+  const std::string shallow = git("rev-parse --is-shallow-repository");
+  if (shallow == "") FLASHLAB_SKIP("git does not read this clone (whose is it?)");
+  if (shallow != "false\n") FLASHLAB_SKIP("the clone is shallow: it has not the whole history");
+  static const std::regex kCommit("[0-9a-f]{7,40}");
+  int num_found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSourceFolder + "/docs/results")) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    for (const std::string& commit : commits_of(nlohmann::json::parse(file))) {
+      INFO(entry.path().filename().string() << " was measured at " << commit << ", no ancestor of "
+                                            << "HEAD: measure it again");
+      REQUIRE(std::regex_match(commit, kCommit));
+      const std::string named = "'" + commit + "^{commit}'";
+      CHECK(git("merge-base --is-ancestor " + named + " HEAD && echo yes") == "yes\n");
+      ++num_found;
+    }
+  }
+  CHECK(num_found > 0);
+}
 
 TEST_CASE("the README's ratios to PyTorch are those of the committed run", "[results]") {
   const std::string expected = "<!-- ratios of " + kResults + " -->\n" +

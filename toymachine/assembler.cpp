@@ -60,7 +60,7 @@ std::string trimmed(std::string_view text) {
 }
 
 /// Text that is printed later must not act on a terminal.
-std::string printable(std::string text) {
+std::string harmless_text(std::string text) {
   std::replace_if(
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
@@ -126,7 +126,7 @@ class Assembler {
     const std::string line = trimmed(text);
     if (!program_.title.empty() || line.empty() || (line[0] != ';' && line[0] != '#')) return;
     const auto start = line.find_first_not_of(";# \t");
-    if (start != std::string::npos) program_.title = printable(line.substr(start));
+    if (start != std::string::npos) program_.title = harmless_text(line.substr(start));
   }
 
   /// A pass title is free text, so its line is not made of tokens.
@@ -139,7 +139,7 @@ class Assembler {
     rest = rest.substr(0, rest.find_first_of(";#"));
     const SourceSpan span{index + 1, static_cast<std::uint32_t>(start + 1),
                           static_cast<std::uint32_t>(kWord.size())};
-    lines_[index].title = printable(trimmed(rest));
+    lines_[index].title = harmless_text(trimmed(rest));
     lines_[index].tokens = {{TokenKind::kDirective, text.substr(start, kWord.size()), 0, 0, span},
                             {TokenKind::kEnd, {}, 0, 0, span}};
     return true;

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "toymachine/detail/evaluate.hpp"
+
 namespace flashlab::toy {
 namespace {
 
 constexpr double kRoundingFactor = 8;
-constexpr double kLargestIndex = 9007199254740992.0;  // 2^53
+constexpr double kLargestLabelIndex = 9007199254740992.0;  // 2^53
 constexpr std::size_t kMostLabels = 1 << 20;
 
 std::string without_primes(std::string label) {
@@ -21,33 +23,29 @@ void collect_labels(const Expression& e, std::set<std::string, std::less<>>& nam
   for (const ExpressionPtr& arg : e.args) collect_labels(*arg, names);
 }
 
-double real(const Number& number) {
-  return std::visit([](auto value) { return static_cast<double>(value); }, number);
-}
-
-Estimate plus(const Estimate& a, const Estimate& b, double sign) {
+Estimate estimated_sum(const Estimate& a, const Estimate& b, double sign) {
   const double value = a.value + sign * b.value;
   return {value, a.error + b.error + std::abs(value), a.operations + b.operations + 1};
 }
 
-Estimate times(const Estimate& a, const Estimate& b) {
+Estimate estimated_product(const Estimate& a, const Estimate& b) {
   const double value = a.value * b.value;
   return {value, std::abs(a.value) * b.error + std::abs(b.value) * a.error + std::abs(value),
           a.operations + b.operations + 1};
 }
 
-Estimate divided(const Estimate& a, const Estimate& b) {
+Estimate estimated_quotient(const Estimate& a, const Estimate& b) {
   const double value = a.value / b.value;
   const double error = a.error / std::abs(b.value) + std::abs(value) * b.error / std::abs(b.value);
   return {value, error + std::abs(value), a.operations + b.operations + 1};
 }
 
-Estimate larger(const Estimate& a, const Estimate& b, double sign) {
+Estimate estimated_extreme(const Estimate& a, const Estimate& b, double sign) {
   const bool first = sign * a.value >= sign * b.value;
   return {first ? a.value : b.value, std::max(a.error, b.error), a.operations + b.operations};
 }
 
-Estimate function(ExpressionOp op, const Estimate& a) {
+Estimate estimated_function(ExpressionOp op, const Estimate& a) {
   switch (op) {
     case ExpressionOp::kExp: {
       const double value = std::exp(a.value);
@@ -116,7 +114,7 @@ class ClaimChecker::Evaluation {
       case ExpressionOp::kParam:
         return Estimate{static_cast<double>(checker_.program_.params[e.index]), 0, 0};
       case ExpressionOp::kConst: {
-        const double value = real(checker_.program_.consts[e.index]);
+        const double value = detail::as_double(checker_.program_.consts[e.index]);
         return Estimate{value, std::abs(value), 0};
       }
       case ExpressionOp::kLoopVar:
@@ -143,7 +141,7 @@ class ClaimChecker::Evaluation {
 
   std::optional<Estimate> combined(const Expression& e) {
     std::optional<Estimate> result = visit(*e.args[0]);
-    if (e.args.size() == 1 && result) return function(e.op, *result);
+    if (e.args.size() == 1 && result) return estimated_function(e.op, *result);
     for (std::size_t i = 1; i < e.args.size() && result; ++i) {
       const auto next = visit(*e.args[i]);
       if (!next) return std::nullopt;
@@ -155,17 +153,17 @@ class ClaimChecker::Evaluation {
   static Estimate pair(ExpressionOp op, const Estimate& a, const Estimate& b) {
     switch (op) {
       case ExpressionOp::kAdd:
-        return plus(a, b, 1);
+        return estimated_sum(a, b, 1);
       case ExpressionOp::kSub:
-        return plus(a, b, -1);
+        return estimated_sum(a, b, -1);
       case ExpressionOp::kMul:
-        return times(a, b);
+        return estimated_product(a, b);
       case ExpressionOp::kDiv:
-        return divided(a, b);
+        return estimated_quotient(a, b);
       case ExpressionOp::kMin:
-        return larger(a, b, -1);
+        return estimated_extreme(a, b, -1);
       case ExpressionOp::kMax:
-        return larger(a, b, 1);
+        return estimated_extreme(a, b, 1);
       case ExpressionOp::kCeilDiv:
         return {std::ceil(a.value / b.value), 0, 0};
       default:
@@ -175,7 +173,7 @@ class ClaimChecker::Evaluation {
 
   std::optional<std::int64_t> integer(const Expression& e) {
     const auto value = visit(e);
-    if (!value || std::abs(value->value) > kLargestIndex) return std::nullopt;
+    if (!value || std::abs(value->value) > kLargestLabelIndex) return std::nullopt;
     if (value->value != std::floor(value->value)) return std::nullopt;
     return static_cast<std::int64_t>(value->value);
   }
@@ -227,7 +225,7 @@ class ClaimChecker::Evaluation {
       checker_.variables_[e.index] = i;
       const auto term = visit(*e.args[2]);
       if (!term) return std::nullopt;
-      result = is_sum ? plus(result, *term, 1) : larger(result, *term, 1);
+      result = is_sum ? estimated_sum(result, *term, 1) : estimated_extreme(result, *term, 1);
     }
     return result;
   }

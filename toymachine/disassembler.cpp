@@ -7,7 +7,7 @@
 namespace flashlab::toy {
 namespace {
 
-constexpr std::array<std::string_view, 3> kRoles{".input", ".temp", ".output"};
+constexpr std::array<std::string_view, 3> kRoleDirectives{".input", ".temp", ".output"};
 constexpr std::array<std::string_view, 4> kTypes{"float", "double", "bf16", "fp16"};
 
 std::string register_text(const Expression& index) {
@@ -73,7 +73,7 @@ class Disassembler {
   }
 
   static std::string declaration(const ArrayDeclaration& array) {
-    std::string text(kRoles[static_cast<std::size_t>(array.role)]);
+    std::string text(kRoleDirectives[static_cast<std::size_t>(array.role)]);
     text += " " + array.name;
     text += array.tile.empty() ? subscripts(array.extents)
                                : listed(array.extents) + " tile " + listed(array.tile);

@@ -1,7 +1,6 @@
 #include "toymachine/dram.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,8 @@
 
 #include "toymachine/counters.hpp"
 #include "toymachine/detail/number_list.hpp"
+#include "toymachine/detail/request_error.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -18,15 +19,11 @@ namespace {
 using detail::parse_csv;
 using detail::parse_json_list;
 using detail::parse_number;
+using detail::request_error;
 
 constexpr std::string_view kSourceForms =
     "random:SEED, random:SEED:LOW:HIGH, constant:VALUE, a list [1, 2.5, -inf], "
     "or a file that ends in .csv or .json";
-
-Diagnostic request_error(std::string what, std::string expected = {}, std::string suggestion = {}) {
-  return {Severity::kError, Fault::kRequest,     {},
-          std::move(what),  std::move(expected), std::move(suggestion)};
-}
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -48,8 +45,7 @@ Result<InputSource> parse_random(std::string_view text) {
   }
   RandomInput random;
   const std::string_view digits = parts[1];
-  const auto [end, code] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), random.seed);
+  const auto [end, code] = read_number(digits, random.seed);
   if (code != std::errc{} || end != digits.data() + digits.size()) {
     return request_error("seed " + in_quotes(digits) + " is not a whole number",
                          "a seed from 0 to 18446744073709551615");
@@ -87,7 +83,7 @@ std::vector<double> draw(const RandomInput& random, std::int64_t size) {
   return values;
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
+std::string extents_text(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (const std::int64_t extent : shape) {
     text += (text.empty() ? "" : " x ") + std::to_string(extent);
@@ -109,7 +105,7 @@ std::string wanted(const BoundProgram& program, const BoundArray& array) {
       if (values.find(value) == std::string::npos) values += (values.empty() ? "" : ", ") + value;
     }
   }
-  return shape_text(array.extents) + " values, as " + declared + " holds" +
+  return extents_text(array.extents) + " values, as " + declared + " holds" +
          (values.empty() ? "" : " with " + values + " (-D changes it)");
 }
 
@@ -148,7 +144,7 @@ Result<std::string> read_text(const std::string& path, std::int64_t most_bytes) 
 Result<std::vector<double>> list_values(const BoundProgram& program, const BoundArray& array,
                                         const ListInput& list, bool table) {
   if (shape_fits(list.shape, array, table)) return list.values;
-  return request_error("input " + array.name + " has " + shape_text(list.shape) +
+  return request_error("input " + array.name + " has " + extents_text(list.shape) +
                            (list.shape.size() == 1 && list.shape[0] == 1 ? " value" : " values"),
                        wanted(program, array));
 }

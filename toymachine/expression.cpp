@@ -30,14 +30,14 @@ std::string at_least(int wanted, const Expression& e) {
   return level(e) < wanted ? "(" + to_string(e) + ")" : to_string(e);
 }
 
-std::string joined(const std::vector<ExpressionPtr>& args) {
+std::string joined_args(const std::vector<ExpressionPtr>& args) {
   std::string text;
   for (const ExpressionPtr& arg : args) text += (text.empty() ? "" : ", ") + to_string(*arg);
   return text;
 }
 
 std::string call(const char* name, const Expression& e) {
-  return std::string(name) + "(" + joined(e.args) + ")";
+  return std::string(name) + "(" + joined_args(e.args) + ")";
 }
 
 std::string subscripted(const Expression& e) {
@@ -52,7 +52,8 @@ std::string reduction(const char* name, const Expression& e) {
 }
 
 std::string array_function(const char* name, const Expression& e) {
-  return std::string(name) + "(" + e.name + (e.args.empty() ? "" : ", " + joined(e.args)) + ")";
+  return std::string(name) + "(" + e.name + (e.args.empty() ? "" : ", " + joined_args(e.args)) +
+         ")";
 }
 
 std::string real_text(double value) {

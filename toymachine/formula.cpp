@@ -32,7 +32,7 @@ bool contradictory(const std::vector<Condition>& conditions) {
   return facts.contradictory();
 }
 
-void add_terms(const Formula& formula, std::size_t sum, std::vector<GuardedTerm>& terms) {
+void add_guarded_terms(const Formula& formula, std::size_t sum, std::vector<GuardedTerm>& terms) {
   for (const Piece& piece : formula.pieces) terms.push_back({sum, piece});
 }
 
@@ -45,8 +45,8 @@ std::vector<Region> regions_of(const std::vector<Condition>& domain,
 
 Formula combination(const Formula& a, const Formula& b, const mpz_class& factor) {
   std::vector<GuardedTerm> terms;
-  add_terms(a, 0, terms);
-  add_terms(b, 1, terms);
+  add_guarded_terms(a, 0, terms);
+  add_guarded_terms(b, 1, terms);
   Formula result{united(a.domain, b.domain), {}, united(a.symbols, b.symbols)};
   for (Region& region : regions_of(result.domain, terms, 2, {{1, factor}})) {
     result.pieces.push_back({std::move(region.conditions), std::move(region.values[0])});
@@ -61,7 +61,8 @@ bool holds(const std::vector<Condition>& conditions, const SymbolValues& lookup)
   });
 }
 
-Condition substitute(const Condition& condition, const Atom& atom, const mpz_class& value) {
+Condition substituted_condition(const Condition& condition, const Atom& atom,
+                                const mpz_class& value) {
   return {substitute(condition.polynomial, atom, Polynomial(value))};
 }
 
@@ -91,12 +92,14 @@ Formula substitute(const Formula& formula, const std::string& symbol, const mpz_
   const Atom atom(symbol);
   std::vector<Condition> domain;
   for (const Condition& condition : formula.domain) {
-    domain.push_back(substitute(condition, atom, value));
+    domain.push_back(substituted_condition(condition, atom, value));
   }
   if (value < 0) domain.push_back({Polynomial(-1)});
   std::vector<Piece> pieces = formula.pieces;
   for (Piece& piece : pieces) {
-    for (Condition& condition : piece.conditions) condition = substitute(condition, atom, value);
+    for (Condition& condition : piece.conditions) {
+      condition = substituted_condition(condition, atom, value);
+    }
     piece.value = substitute(piece.value, atom, Polynomial(value));
   }
   std::vector<std::string> symbols = formula.symbols;
@@ -127,10 +130,10 @@ bool equivalent(const Formula& a, const Formula& b) {
 
 std::vector<QuotientPiece> crossing(const AffineInCost& a, const AffineInCost& b) {
   std::vector<GuardedTerm> terms;
-  add_terms(b.fixed, 0, terms);
-  add_terms(a.fixed, 1, terms);
-  add_terms(a.slope, 2, terms);
-  add_terms(b.slope, 3, terms);
+  add_guarded_terms(b.fixed, 0, terms);
+  add_guarded_terms(a.fixed, 1, terms);
+  add_guarded_terms(a.slope, 2, terms);
+  add_guarded_terms(b.slope, 3, terms);
   const auto domain =
       united(united(a.fixed.domain, b.fixed.domain), united(a.slope.domain, b.slope.domain));
   std::vector<QuotientPiece> pieces;

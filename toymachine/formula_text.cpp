@@ -32,8 +32,8 @@ std::string comparison(const Polynomial& polynomial, bool is_equation, const For
   return to_string(left, style) + sign + to_string(right, style);
 }
 
-std::string joined(const std::vector<Condition>& conditions, const std::string& between,
-                   const FormulaStyle& style) {
+std::string joined_conditions(const std::vector<Condition>& conditions, const std::string& between,
+                              const FormulaStyle& style) {
   std::string text;
   std::vector<Polynomial> done;
   for (const Condition& condition : conditions) {
@@ -51,7 +51,7 @@ std::string joined(const std::vector<Condition>& conditions, const std::string& 
 }  // namespace
 
 std::string to_string(const std::vector<Condition>& conditions, const FormulaStyle& style) {
-  return joined(conditions, ", ", style);
+  return joined_conditions(conditions, ", ", style);
 }
 
 std::string to_string(const Formula& formula, FormulaStyle style) {
@@ -60,7 +60,8 @@ std::string to_string(const Formula& formula, FormulaStyle style) {
   std::string text;
   for (const Piece& piece : formula.pieces) {
     if (!text.empty()) text += "; ";
-    text += to_string(piece.value, style) + " for " + joined(piece.conditions, " and ", style);
+    text += to_string(piece.value, style) + " for " +
+            joined_conditions(piece.conditions, " and ", style);
   }
   return text;
 }

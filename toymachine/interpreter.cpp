@@ -7,7 +7,7 @@ namespace flashlab::toy {
 namespace {
 
 template <class Value>
-Result<Execution> run_numbers(const BoundProgram& program, std::span<Value> dram) {
+Result<Execution> run_scalars(const BoundProgram& program, std::span<Value> dram) {
   if (auto error = detail::too_many_steps(program)) return std::move(*error);
   NoObserver observer;
   if (program.tiled) return detail::interpret<detail::Tile<Value>>(program, dram, observer);
@@ -23,11 +23,11 @@ Result<Execution> run_shapes(const BoundProgram& program) {
 }
 
 Result<Execution> run(const BoundProgram& program, std::span<float> dram) {
-  return run_numbers(program, dram);
+  return run_scalars(program, dram);
 }
 
 Result<Execution> run(const BoundProgram& program, std::span<double> dram) {
-  return run_numbers(program, dram);
+  return run_scalars(program, dram);
 }
 
 }  // namespace flashlab::toy

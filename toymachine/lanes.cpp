@@ -12,28 +12,19 @@ namespace detail {
 namespace baseline {
 extern const LaneRun kLaneRun;
 }  // namespace baseline
-#ifdef FLASHLAB_X86_LANES
 namespace avx2 {
 extern const LaneRun kLaneRun;
 }  // namespace avx2
 namespace avx512 {
 extern const LaneRun kLaneRun;
 }  // namespace avx512
-#endif
+
+/// The fastest build that this processor can run.
+LaneRun lane_run() { return FLASHLAB_FASTEST(kLaneRun); }
+
 }  // namespace detail
 
 namespace {
-
-/// The fastest build that this processor can run.
-detail::LaneRun lane_run() {
-#ifdef FLASHLAB_X86_LANES
-  if (detail::vector_extension() == detail::VectorExtension::kAvx512) {
-    return detail::avx512::kLaneRun;
-  }
-  if (detail::vector_extension() == detail::VectorExtension::kAvx2) return detail::avx2::kLaneRun;
-#endif
-  return detail::baseline::kLaneRun;
-}
 
 LaneValue everywhere(float value) {
   LaneValue result;
@@ -52,9 +43,21 @@ std::optional<LaneFault> run_lanes(const UnrolledProgram& program, std::span<Lan
     registers.push_back(everywhere(static_cast<float>(value)));
   }
   const detail::LaneStop stop =
-      lane_run()(program.steps.data(), program.steps.size(), registers.data(), dram.data());
+      detail::lane_run()(program.steps.data(), program.steps.size(), registers.data(), dram.data());
   if (stop.lane == detail::kNoLane) return std::nullopt;
   return LaneFault{stop.step, static_cast<std::size_t>(stop.lane), stop.unwritten};
+}
+
+std::string_view instruction_set_in_use() {
+  switch (detail::vector_extension()) {
+    case detail::VectorExtension::kAvx512:
+      return "avx512";
+    case detail::VectorExtension::kAvx2:
+      return "avx2";
+    case detail::VectorExtension::kNone:
+      break;
+  }
+  return "baseline";
 }
 
 }  // namespace flashlab::toy

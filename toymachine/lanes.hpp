@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "toymachine/unrolled.hpp"
@@ -28,5 +29,8 @@ struct LaneFault {
 /// `dram` has UnrolledProgram::dram_elements values; `registers` is scratch that is made to fit.
 std::optional<LaneFault> run_lanes(const UnrolledProgram& program, std::span<LaneValue> dram,
                                    std::vector<LaneValue>& registers);
+
+/// "baseline", "avx2" or "avx512": which build of the kernels of lanes and tiles runs here.
+std::string_view instruction_set_in_use();
 
 }  // namespace flashlab::toy

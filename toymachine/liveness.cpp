@@ -16,7 +16,7 @@
 namespace flashlab::toy {
 namespace {
 
-constexpr std::int64_t kMostVisits = 2'000'000;  // instructions visited before giving up
+constexpr std::int64_t kMostLivenessVisits = 2'000'000;  // instructions visited before giving up
 
 /// A register that came to life or died, or an instruction in between.
 struct LogEntry {
@@ -33,7 +33,7 @@ class Liveness {
   explicit Liveness(const BoundProgram& program, std::vector<LogEntry>* log = nullptr)
       : program_(program),
         log_(log),
-        most_visits_(log ? kMostVisits / 10 : kMostVisits),
+        most_visits_(log ? kMostLivenessVisits / 10 : kMostLivenessVisits),
         unrolled_(program.loops.size(), false),
         iteration_(program.loops.size(), 0),
         live_(static_cast<std::size_t>(program.num_registers), 0) {

@@ -22,10 +22,6 @@ constexpr std::size_t kBudgetPerLoop = 64;
 /// second.
 constexpr std::size_t kWalk = 10'000'000;
 
-bool is_number(const BoundExpression& bound) {
-  return bound.affine.is_constant() && std::all_of(bound.args.begin(), bound.args.end(), is_number);
-}
-
 class Counter {
  public:
   explicit Counter(const BoundProgram& program)
@@ -54,7 +50,7 @@ class Counter {
 
   std::optional<Count> sum(std::uint32_t loop) {
     const BoundLoop& bound = program_.loops[loop];
-    if (is_number(bound.lower) && is_number(bound.upper)) {
+    if (detail::is_number(bound.lower) && detail::is_number(bound.upper)) {
       const auto outer = iterations(bound.parent);
       if (!outer) return std::nullopt;
       return Count(*outer * trips(bound));

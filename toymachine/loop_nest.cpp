@@ -13,10 +13,10 @@ namespace {
 using detail::Int128;
 using detail::Values;
 
-bool mentions(const Expression& e, std::initializer_list<ExpressionOp> ops) {
+bool has_operation(const Expression& e, std::initializer_list<ExpressionOp> ops) {
   if (std::find(ops.begin(), ops.end(), e.op) != ops.end()) return true;
   return std::any_of(e.args.begin(), e.args.end(),
-                     [&](const ExpressionPtr& arg) { return mentions(*arg, ops); });
+                     [&](const ExpressionPtr& arg) { return has_operation(*arg, ops); });
 }
 
 class Binder {
@@ -64,9 +64,10 @@ class Binder {
   /// that a parameter may be derived from it (and --registers changes both).
   void early_registers() {
     if (binding_.registers) return set_registers(*binding_.registers, {});
-    const bool early = program_.registers &&
-                       !mentions(*program_.registers, {ExpressionOp::kParam, ExpressionOp::kTiles,
-                                                       ExpressionOp::kExtent});
+    const bool early =
+        program_.registers &&
+        !has_operation(*program_.registers,
+                       {ExpressionOp::kParam, ExpressionOp::kTiles, ExpressionOp::kExtent});
     if (early) evaluate_registers();
   }
 

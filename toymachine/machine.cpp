@@ -1,18 +1,16 @@
 #include "toymachine/machine.hpp"
 
-#include <charconv>
+#include "toymachine/detail/request_error.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy {
 namespace {
 
+using detail::request_error;
+
 constexpr std::int64_t kMostCycles = 1'000'000'000;
 
-Diagnostic request_error(std::string what, std::string expected, std::string suggestion = {}) {
-  return {Severity::kError, Fault::kRequest,     {},
-          std::move(what),  std::move(expected), std::move(suggestion)};
-}
-
-std::vector<std::string> mnemonics() {
+std::vector<std::string> all_mnemonics() {
   std::vector<std::string> names;
   for (const InstructionSpec& spec : instruction_set()) names.emplace_back(spec.mnemonic);
   return names;
@@ -20,7 +18,7 @@ std::vector<std::string> mnemonics() {
 
 std::optional<std::int64_t> whole_cycles(std::string_view digits) {
   std::int64_t cycles = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), cycles);
+  const auto [end, error] = read_number(digits, cycles);
   const bool whole = error == std::errc{} && end == digits.data() + digits.size();
   return whole && cycles >= 0 && cycles <= kMostCycles ? std::optional(cycles) : std::nullopt;
 }
@@ -63,7 +61,7 @@ Result<bool> CostTable::parse_entry(std::string_view entry, std::vector<bool>& g
   if (!row) {
     return request_error("cost for an unknown instruction '" + std::string(name) + "'",
                          "a mnemonic of the instruction table",
-                         nearest(name, mnemonics()).value_or(""));
+                         nearest(name, all_mnemonics()).value_or(""));
   }
   if (given[*row]) {
     return request_error("cost for " + std::string(name) + " is given twice", "one cost each");

@@ -65,7 +65,7 @@ Monomial without(const Monomial& monomial, const Atom& atom) {
   return rest;
 }
 
-Monomial product(const Monomial& a, const Monomial& b) {
+Monomial monomial_product(const Monomial& a, const Monomial& b) {
   Monomial result;
   result.reserve(a.size() + b.size());
   auto left = a.begin();
@@ -132,7 +132,7 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   Polynomial result;
   for (const auto& [left, left_factor] : a.terms_) {
     for (const auto& [right, right_factor] : b.terms_) {
-      result.add_term(product(left, right), left_factor * right_factor);
+      result.add_term(monomial_product(left, right), left_factor * right_factor);
     }
   }
   return result;
@@ -197,7 +197,7 @@ Polynomial sum_over(const Polynomial& summand, const Atom& atom, const Polynomia
 
 namespace {
 
-Polynomial substitute_in(const Atom& part, const Atom& atom, const Polynomial& value) {
+Polynomial substituted_atom(const Atom& part, const Atom& atom, const Polynomial& value) {
   if (part == atom) return value;
   if (part.kind() == Atom::Kind::kSymbol) return part;
   const Polynomial numerator = substitute(part.numerator(), atom, value);
@@ -213,7 +213,7 @@ Polynomial substitute(const Polynomial& polynomial, const Atom& atom, const Poly
   // All atoms at once: a replaced quotient may bring the atom back.
   std::map<Atom, Polynomial> replaced;
   for (const Atom& part : polynomial.atoms()) {
-    const Polynomial replacement = substitute_in(part, atom, value);
+    const Polynomial replacement = substituted_atom(part, atom, value);
     if (!(replacement == Polynomial(part))) replaced.emplace(part, replacement);
   }
   if (replaced.empty()) return polynomial;

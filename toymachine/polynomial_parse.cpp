@@ -9,8 +9,8 @@ namespace flashlab::toy {
 namespace {
 
 constexpr unsigned long kLargestExponent = 64;
-constexpr int kDeepest = 200;
-constexpr std::size_t kMostTerms = 10'000;
+constexpr int kDeepestParentheses = 200;
+constexpr std::size_t kMostParsedTerms = 10'000;
 
 /// sum = product {("+" | "-") product}, product = power {["*"] power}, power = primary ["^"
 /// digits], primary = digits | name | "(" sum ")" | "-" power.
@@ -43,7 +43,7 @@ class Parser {
   }
 
   std::optional<Polynomial> sum() {
-    if (++depth_ > kDeepest) return std::nullopt;
+    if (++depth_ > kDeepestParentheses) return std::nullopt;
     auto total = product();
     while (total) {
       const bool plus = accept('+');
@@ -60,7 +60,8 @@ class Parser {
     auto total = power();
     while (total && (accept('*') || begins_primary())) {
       const auto next = power();
-      if (!next || total->terms().size() * next->terms().size() > kMostTerms) return std::nullopt;
+      if (!next || total->terms().size() * next->terms().size() > kMostParsedTerms)
+        return std::nullopt;
       total = *total * *next;
     }
     return total;
@@ -68,7 +69,7 @@ class Parser {
 
   std::optional<Polynomial> power() {
     if (accept('-')) {
-      if (++depth_ > kDeepest) return std::nullopt;
+      if (++depth_ > kDeepestParentheses) return std::nullopt;
       const auto negated = power();
       --depth_;
       return negated ? std::optional(-*negated) : std::nullopt;

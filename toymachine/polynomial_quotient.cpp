@@ -4,18 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "toymachine/detail/polynomial_parts.hpp"
 #include "toymachine/polynomial.hpp"
 
 namespace flashlab::toy {
 namespace {
 
-using Term = std::pair<const Monomial, mpq_class>;
-
-unsigned total_degree(const Monomial& monomial) {
-  unsigned sum = 0;
-  for (const auto& factor : monomial) sum += factor.second;
-  return sum;
-}
+using detail::floor_of;
+using detail::total_degree;
+using StoredTerm = std::pair<const Monomial, mpq_class>;
 
 /// Higher degree first, then the power of the first atom on which they differ: an order under which
 /// a product leads with the product of the leaders, so that division ends.
@@ -30,9 +27,10 @@ bool leads(const Monomial& a, const Monomial& b) {
   return a.size() > b.size();
 }
 
-const Term& leading_term(const Polynomial& polynomial) {
-  return *std::min_element(polynomial.terms().begin(), polynomial.terms().end(),
-                           [](const Term& a, const Term& b) { return leads(a.first, b.first); });
+const StoredTerm& leading_term(const Polynomial& polynomial) {
+  return *std::min_element(
+      polynomial.terms().begin(), polynomial.terms().end(),
+      [](const StoredTerm& a, const StoredTerm& b) { return leads(a.first, b.first); });
 }
 
 std::optional<Monomial> quotient(const Monomial& dividend, const Monomial& divisor) {
@@ -47,12 +45,6 @@ std::optional<Monomial> quotient(const Monomial& dividend, const Monomial& divis
     if (left > 0) result.emplace_back(atom, left);
   }
   if (next < divisor.size()) return std::nullopt;
-  return result;
-}
-
-mpz_class floor_of(const mpq_class& value) {
-  mpz_class result;
-  mpz_fdiv_q(result.get_mpz_t(), value.get_num_mpz_t(), value.get_den_mpz_t());
   return result;
 }
 

@@ -4,11 +4,13 @@
 #include <cctype>
 #include <cstddef>
 
+#include "toymachine/detail/polynomial_parts.hpp"
 #include "toymachine/polynomial.hpp"
 
 namespace flashlab::toy {
 namespace {
 
+using detail::total_degree;
 using Term = std::pair<Monomial, mpq_class>;
 
 /// Symbols in the order asked for, then other symbols, then quotients.
@@ -28,12 +30,6 @@ Monomial in_order(Monomial monomial, const FormulaStyle& style) {
   std::stable_sort(monomial.begin(), monomial.end(),
                    [&](const auto& a, const auto& b) { return precedes(a.first, b.first, style); });
   return monomial;
-}
-
-unsigned total_degree(const Monomial& monomial) {
-  unsigned sum = 0;
-  for (const auto& factor : monomial) sum += factor.second;
-  return sum;
 }
 
 bool comes_first(const Monomial& a, const Monomial& b, const FormulaStyle& style) {

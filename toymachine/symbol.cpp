@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "toymachine/detail/symbol_node.hpp"
+#include "toymachine/detail/values.hpp"
 
 namespace flashlab::toy {
 
@@ -17,8 +18,6 @@ Symbol make_symbol(Symbol::Node node) {
 }
 
 namespace {
-
-constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: every integer below is a double
 
 Symbol binary(SymbolOp op, const Symbol& a, const Symbol& b) {
   Symbol::Node node;
@@ -39,16 +38,17 @@ std::optional<double> as_number(const Symbol& symbol) {
   return symbol.node()->number;
 }
 
-bool is_number(const Symbol& symbol, double value) { return as_number(symbol) == value; }
+bool is_the_number(const Symbol& symbol, double value) { return as_number(symbol) == value; }
 
 /// The number itself, if both are known and it is a whole one.
 template <class Function>
-std::optional<Symbol> whole(const Symbol& a, const Symbol& b, Function function) {
+std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function function) {
   const auto x = as_number(a);
   const auto y = as_number(b);
   if (!x || !y) return std::nullopt;
   const double value = function(*x, *y);
-  if (!(std::abs(value) < kExactIntegers) || value != std::floor(value)) return std::nullopt;
+  if (!(std::abs(value) < detail::kExactIntegers) || value != std::floor(value))
+    return std::nullopt;
   return Symbol::number(value);
 }
 
@@ -95,7 +95,7 @@ Symbol::Node flat(SymbolOp op, const Symbol& symbol) {
 }
 
 /// Both operands' terms in a row.
-Symbol joined(SymbolOp op, const Symbol& a, const Symbol& b) {
+Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
   Symbol::Node node = flat(op, a);
   const Symbol::Node more = flat(op, b);
   const auto seam = stride_between(node.args.back(), more.args.front());
@@ -128,7 +128,7 @@ bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
 }
 
 Symbol commutative(SymbolOp op, const Symbol& a, const Symbol& b) {
-  return is_older(op, b, a) ? joined(op, b, a) : joined(op, a, b);
+  return is_older(op, b, a) ? joined_terms(op, b, a) : joined_terms(op, a, b);
 }
 
 }  // namespace
@@ -192,32 +192,33 @@ bool operator==(const Symbol& a, const Symbol& b) {
 }
 
 Symbol operator+(const Symbol& a, const Symbol& b) {
-  if (is_number(a, 0)) return b;
-  if (is_number(b, 0)) return a;
-  if (const auto sum = whole(a, b, [](double x, double y) { return x + y; })) return *sum;
+  if (is_the_number(a, 0)) return b;
+  if (is_the_number(b, 0)) return a;
+  if (const auto sum = whole_result(a, b, [](double x, double y) { return x + y; })) return *sum;
   return commutative(SymbolOp::kSum, a, b);
 }
 
 Symbol operator-(const Symbol& a, const Symbol& b) {
-  if (is_number(a, -HUGE_VAL)) return a;
-  if (is_number(b, 0)) return a;
+  if (is_the_number(a, -HUGE_VAL)) return a;
+  if (is_the_number(b, 0)) return a;
   if (a == b) return Symbol::number(0);
-  if (const auto difference = whole(a, b, [](double x, double y) { return x - y; })) {
+  if (const auto difference = whole_result(a, b, [](double x, double y) { return x - y; })) {
     return *difference;
   }
   return binary(SymbolOp::kDifference, a, b);
 }
 
 Symbol operator*(const Symbol& a, const Symbol& b) {
-  if (is_number(a, 0)) return a;
-  if (is_number(b, 0)) return b;
-  if (const auto product = whole(a, b, [](double x, double y) { return x * y; })) return *product;
+  if (is_the_number(a, 0)) return a;
+  if (is_the_number(b, 0)) return b;
+  if (const auto product = whole_result(a, b, [](double x, double y) { return x * y; }))
+    return *product;
   return binary(SymbolOp::kProduct, a, b);
 }
 
 Symbol operator/(const Symbol& a, const Symbol& b) {
-  if (!is_number(b, 0)) {
-    if (const auto quotient = whole(a, b, [](double x, double y) { return x / y; })) {
+  if (!is_the_number(b, 0)) {
+    if (const auto quotient = whole_result(a, b, [](double x, double y) { return x / y; })) {
       return *quotient;
     }
   }
@@ -225,14 +226,14 @@ Symbol operator/(const Symbol& a, const Symbol& b) {
 }
 
 Symbol maximum(const Symbol& a, const Symbol& b) {
-  if (a == b || is_number(b, -HUGE_VAL)) return a;
-  if (is_number(a, -HUGE_VAL)) return b;
+  if (a == b || is_the_number(b, -HUGE_VAL)) return a;
+  if (is_the_number(a, -HUGE_VAL)) return b;
   return commutative(SymbolOp::kMaximum, a, b);
 }
 
 Symbol exponential(const Symbol& a) {
-  if (is_number(a, 0)) return Symbol::number(1);
-  if (is_number(a, -HUGE_VAL)) return Symbol::number(0);
+  if (is_the_number(a, 0)) return Symbol::number(1);
+  if (is_the_number(a, -HUGE_VAL)) return Symbol::number(0);
   return unary(SymbolOp::kExponential, a);
 }
 

@@ -1,9 +1,9 @@
 // Formulas as text, in ASCII and in Unicode.
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
+#include "toymachine/detail/number_text.hpp"
 #include "toymachine/detail/symbol_node.hpp"
 #include "toymachine/symbol.hpp"
 
@@ -38,24 +38,18 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-std::string number_text(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.6g", value);
-  return buffer;
-}
-
 /// How tightly an operator binds; a looser formula inside a tighter one needs parentheses.
-enum Binding { kAdditive = 1, kMultiplicative = 2, kAtomic = 3 };
+enum Tightness { kAdditive = 1, kMultiplicative = 2, kAtomic = 3 };
 
-class Writer {
+class SymbolWriter {
  public:
-  explicit Writer(const SymbolStyle& style) : style_(style) {}
+  explicit SymbolWriter(const SymbolStyle& style) : style_(style) {}
 
   std::string write(const Symbol& symbol, bool tight) {
     const Symbol::Node& node = *symbol.node();
     switch (node.op) {
       case SymbolOp::kNumber:
-        return number_text(node.number);
+        return detail::number_text(node.number, 6);
       case SymbolOp::kName:
         return name(node.name);
       case SymbolOp::kSum:
@@ -132,7 +126,7 @@ class Writer {
 
   std::string dots() { return style_.unicode ? "…" : "..."; }
 
-  static Binding binding(const Symbol& symbol) {
+  static Tightness binding(const Symbol& symbol) {
     switch (symbol.op()) {
       case SymbolOp::kSum:
       case SymbolOp::kDifference:
@@ -147,7 +141,7 @@ class Writer {
     }
   }
 
-  std::string operand(const Symbol& symbol, Binding needed, bool tight) {
+  std::string operand(const Symbol& symbol, Tightness needed, bool tight) {
     if (binding(symbol) >= needed) return write(symbol, tight);
     return "(" + write(symbol, tight) + ")";
   }
@@ -166,7 +160,7 @@ class Writer {
 
   /// All terms, or the first and the last of many.
   std::string listed(const Symbol::Node& node, const std::string& separator, bool tight) {
-    const Binding needed = kAdditive;
+    const Tightness needed = kAdditive;
     const bool run = node.count >= kKeptTerms && !node.stride.empty();
     std::string text = operand(node.args.front(), needed, tight);
     const std::size_t last = node.args.size() - 1;
@@ -204,11 +198,11 @@ std::string AxisNames::index(const std::string& array, std::size_t axis, std::in
 }
 
 std::string to_string(const Symbol& symbol, const SymbolStyle& style) {
-  return symbol.is_written() ? Writer(style).write(symbol, false) : std::string();
+  return symbol.is_written() ? SymbolWriter(style).write(symbol, false) : std::string();
 }
 
 std::string to_string(const SymbolName& name, const SymbolStyle& style) {
-  return Writer(style).name(name);
+  return SymbolWriter(style).name(name);
 }
 
 }  // namespace flashlab::toy

@@ -8,6 +8,7 @@
 
 #include "player_files.hpp"
 #include "toymachine/detail/embedded_file.hpp"
+#include "toymachine/detail/request_error.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -66,10 +67,6 @@ PlayerPage player_page() {
 }
 
 bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-
-Diagnostic request_error(std::string what, std::string expected) {
-  return {Severity::kError, Fault::kRequest, {}, std::move(what), std::move(expected), {}};
-}
 
 }  // namespace
 
@@ -203,10 +200,10 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline) {
   pending_ += player_page().after_trace;
   flush();
   out_.flush();
-  if (!out_) return request_error("the page cannot be written", "a file with room for it");
+  if (!out_) return detail::request_error("the page cannot be written", "a file with room for it");
   if (!is_whole) {
-    return request_error("the input is not a whole trace",
-                         "one JSON object with an array \"steps\"");
+    return detail::request_error("the input is not a whole trace",
+                                 "one JSON object with an array \"steps\"");
   }
   return entries_;
 }

@@ -3,7 +3,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -11,27 +10,28 @@
 #include <utility>
 
 #include "toymachine/counters.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kExactIntegers = std::uint64_t{1} << 53;  // what JSON readers keep exactly
-constexpr std::array<std::string_view, 3> kRoles{"input", "temp", "output"};
+constexpr std::uint64_t kExactInJson = std::uint64_t{1} << 53;  // what JSON readers keep exactly
+constexpr std::array<std::string_view, 3> kRoleNames{"input", "temp", "output"};
 
 /// Names and source text may hold any bytes; what is no UTF-8 becomes U+FFFD.
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json whole(std::uint64_t value) {
-  if (value > kExactIntegers) return std::to_string(value);
+Json whole_number_json(std::uint64_t value) {
+  if (value > kExactInJson) return std::to_string(value);
   return value;
 }
 
-Json whole(const Count& value) {
-  if (value > Count(static_cast<unsigned long>(kExactIntegers))) return value.get_str();
+Json whole_number_json(const Count& value) {
+  if (value > Count(static_cast<unsigned long>(kExactInJson))) return value.get_str();
   return value.get_ui();
 }
 
@@ -104,7 +104,7 @@ class TraceJson : public TraceSink {
 
   bool row(const TraceRow& row) override {
     Json entry;
-    entry["step"] = whole(row.step);
+    entry["step"] = whole_number_json(row.step);
     entry["line"] = row.instruction->span.line;
     entry["pass"] = row.instruction->pass;
     Json loops = Json::object();
@@ -118,7 +118,7 @@ class TraceJson : public TraceSink {
     const std::uint16_t op = row.instruction->row;
     if (const std::int64_t per_work = options_.costs.per_work(op); per_work != 0) {
       const Count cycles = Count(options_.costs.cycles(op)) + Count(per_work) * Count(row.work);
-      entry["cycles"] = whole(cycles);
+      entry["cycles"] = whole_number_json(cycles);
     }
     entry["reads"] = Json::array();
     if (row.read) entry["reads"].push_back(cell(*row.read));
@@ -140,7 +140,7 @@ class TraceJson : public TraceSink {
     Json entry;
     entry["label"] = true;
     entry["line"] = label.line;
-    entry["after_step"] = whole(label.after_step);
+    entry["after_step"] = whole_number_json(label.after_step);
     entry["register"] = label.register_number;
     add_symbol(entry, label.symbol);
     entry["claim"] = label.claim == Claim::kTrue    ? Json(true)
@@ -151,15 +151,17 @@ class TraceJson : public TraceSink {
   }
 
   bool gap(const TraceGap& gap) override {
-    return write({{"elided", true}, {"first", whole(gap.first)}, {"last", whole(gap.last)}});
+    return write({{"elided", true},
+                  {"first", whole_number_json(gap.first)},
+                  {"last", whole_number_json(gap.last)}});
   }
 
   void end(const TraceSummary& summary) override {
     if (!header_) return;
     Json tail;
     tail["counters"] = summary.execution ? counters(*summary.execution) : Json(nullptr);
-    tail["claims"] = {{"checked", whole(summary.claims_checked)},
-                      {"unchecked", whole(summary.claims_unchecked)}};
+    tail["claims"] = {{"checked", whole_number_json(summary.claims_checked)},
+                      {"unchecked", whole_number_json(summary.claims_unchecked)}};
     tail["error"] = nullptr;
     if (summary.error) {
       tail["error"] = {{"line", summary.error->span.line},
@@ -184,7 +186,7 @@ class TraceJson : public TraceSink {
   /// Cell by cell, for an array may be large.
   void array(const BoundArray& array) {
     Json head{{"name", array.name},
-              {"role", kRoles[static_cast<std::size_t>(array.role)]},
+              {"role", kRoleNames[static_cast<std::size_t>(array.role)]},
               {"shape", array.extents},
               {"tile", array.tile},
               {"offset", array.offset}};
@@ -204,9 +206,9 @@ class TraceJson : public TraceSink {
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     if (header_->double_precision) return value;
     char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer - 1, static_cast<float>(value));
-    *end.ptr = '\0';
-    return std::strtod(buffer, nullptr);
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value));
+    read_number({buffer, end.ptr}, value);
+    return value;
   }
 
   /// A tile as a list of rows.
@@ -252,12 +254,13 @@ class TraceJson : public TraceSink {
     const Counters counted = count(*program_, execution.executions, options_.costs);
     Json json = Json::object();
     for (const CounterDescription& row : counter_descriptions()) {
-      json[row.key] = whole(counted.*row.value);
+      json[row.key] = whole_number_json(counted.*row.value);
     }
     Json by_op = Json::object();
     for (std::size_t i = 0; i < counted.by_instruction.size(); ++i) {
       if (counted.by_instruction[i] == 0) continue;
-      by_op[std::string(instruction_set()[i].mnemonic)] = whole(counted.by_instruction[i]);
+      by_op[std::string(instruction_set()[i].mnemonic)] =
+          whole_number_json(counted.by_instruction[i]);
     }
     json["by_op"] = std::move(by_op);
     return json;

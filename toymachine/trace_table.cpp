@@ -1,13 +1,13 @@
 #include "toymachine/trace_table.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "toymachine/detail/number_text.hpp"
 #include "toymachine/detail/text_width.hpp"
 #include "toymachine/detail/trace_grid.hpp"
 
@@ -22,19 +22,13 @@ constexpr std::size_t kFewRegisters = 4;     // up to here a table repeats what 
 constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
 constexpr std::size_t kNamesInHeading = 8;
 
-std::string number_text(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.6g", value);
-  return buffer;
-}
-
-bool same(const TraceRegister& a, const TraceRegister& b) {
+bool holds_the_same(const TraceRegister& a, const TraceRegister& b) {
   const bool value = a.value == b.value || (std::isnan(a.value) && std::isnan(b.value));
   return a.origin == b.origin && a.written_at == b.written_at && value &&
          a.symbol.node() == b.symbol.node();
 }
 
-std::string trimmed(std::string_view text) {
+std::string code_of_line(std::string_view text) {
   const std::string_view code = text.substr(0, text.find_first_of(";#"));
   const std::size_t first = code.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -61,7 +55,8 @@ class TraceTable : public TraceSink {
   bool body(const TraceBody& body) override {
     grid_.print(out_);
     in_body_ = true;
-    body_line_ = trimmed(program_->program->source->line(program_->loops[body.loop].span.line));
+    body_line_ =
+        code_of_line(program_->program->source->line(program_->loops[body.loop].span.line));
     last_.assign(body.registers.begin(), body.registers.end());
     started_ = false;
     return out_.good();
@@ -177,7 +172,7 @@ class TraceTable : public TraceSink {
 
   /// A tile by its shape.
   std::string value_text(const TraceRegister& reg) const {
-    if (reg.rows * reg.cols == 1) return number_text(reg.value);
+    if (reg.rows * reg.cols == 1) return detail::number_text(reg.value, 6);
     return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);
   }
 
@@ -197,7 +192,7 @@ class TraceTable : public TraceSink {
   void update(std::span<const TraceRegister> registers,
               std::vector<std::pair<std::size_t, GridCell>>& changes) {
     for (std::size_t i = 0; i < registers.size(); ++i) {
-      if (same(last_[i], registers[i])) continue;
+      if (holds_the_same(last_[i], registers[i])) continue;
       last_[i] = registers[i];
       changes.emplace_back(i, cell(registers[i]));
     }

@@ -11,32 +11,43 @@ namespace flashlab::toy {
 namespace detail {
 namespace {
 
-using Op = ValueTable::Op;
-
-/// A value as the effects of the instruction table see it.
+/// A value as the effects of the instruction table see it, which find its operations by its type.
 struct Numbered {
+  using Op = ValueTable::Op;
+
   ValueTable* table = nullptr;
   ValueNumber number = kNoValue;
-};
 
-Numbered made(Op op, const Numbered& a, const Numbered& b = {}) {
-  return {a.table, a.table->operation(op, a.number, b.number)};
-}
-Numbered operator+(const Numbered& a, const Numbered& b) { return made(Op::kSum, a, b); }
-Numbered operator-(const Numbered& a, const Numbered& b) { return made(Op::kDifference, a, b); }
-Numbered operator*(const Numbered& a, const Numbered& b) { return made(Op::kProduct, a, b); }
-Numbered operator/(const Numbered& a, const Numbered& b) { return made(Op::kQuotient, a, b); }
-Numbered maximum(const Numbered& a, const Numbered& b) { return made(Op::kMaximum, a, b); }
-Numbered exponential(const Numbered& a) { return made(Op::kExponential, a); }
-Numbered logarithm(const Numbered& a) { return made(Op::kLogarithm, a); }
-// Of scalars.
-Numbered product(const Numbered& a, const Numbered& b) { return a * b; }
-Numbered row_maximum(const Numbered& a) { return a; }
-Numbered row_sum(const Numbered& a) { return a; }
-Numbered masked(const Numbered& a, std::int64_t row, std::int64_t column) {
-  if (column <= row) return a;
-  return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
-}
+  Numbered made(Op op, ValueNumber other = kNoValue) const {
+    return {table, table->operation(op, number, other)};
+  }
+
+  friend Numbered operator+(const Numbered& a, const Numbered& b) {
+    return a.made(Op::kSum, b.number);
+  }
+  friend Numbered operator-(const Numbered& a, const Numbered& b) {
+    return a.made(Op::kDifference, b.number);
+  }
+  friend Numbered operator*(const Numbered& a, const Numbered& b) {
+    return a.made(Op::kProduct, b.number);
+  }
+  friend Numbered operator/(const Numbered& a, const Numbered& b) {
+    return a.made(Op::kQuotient, b.number);
+  }
+  friend Numbered maximum(const Numbered& a, const Numbered& b) {
+    return a.made(Op::kMaximum, b.number);
+  }
+  friend Numbered exponential(const Numbered& a) { return a.made(Op::kExponential); }
+  friend Numbered logarithm(const Numbered& a) { return a.made(Op::kLogarithm); }
+  // Of scalars.
+  friend Numbered product(const Numbered& a, const Numbered& b) { return a * b; }
+  friend Numbered row_maximum(const Numbered& a) { return a; }
+  friend Numbered row_sum(const Numbered& a) { return a; }
+  friend Numbered masked(const Numbered& a, std::int64_t row, std::int64_t column) {
+    if (column <= row) return a;
+    return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
+  }
+};
 
 }  // namespace
 

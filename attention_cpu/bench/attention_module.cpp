@@ -39,11 +39,11 @@ int guarded(const Work& work) {
 
 cpu::InstructionSet instruction_set_named(std::string_view name) {
   if (name == "best") return cpu::best_instruction_set();
-  for (const auto set :
-       {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2, cpu::InstructionSet::kAvx512}) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     if (to_string(set) == name) return set;
   }
-  throw ProblemError("instruction_set", name, "best, baseline, avx2 or avx512");
+  throw ProblemError("instruction_set", name,
+                     "best, or a build that is here: baseline, avx2, avx512");
 }
 
 using Shape = std::vector<std::int64_t>;

@@ -28,12 +28,12 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
 template <class Element>
-struct Stored {
+struct StoredBackward {
   Element *P, *dP, *dS, *delta;
 };
 
 template <class Element>
-void recompute_P(const BackwardCall<Element>& call, const Stored<Element>& stored,
+void recompute_P(const BackwardCall<Element>& call, const StoredBackward<Element>& stored,
                  const QueryTile& tile) {
   store_product(call, tile, static_cast<Element>(call.softmax_scale), call.Q, call.K, stored.P);
   auto P = stored_rows(stored.P, call, tile);
@@ -44,7 +44,7 @@ void recompute_P(const BackwardCall<Element>& call, const Stored<Element>& store
 }
 
 template <class Element>
-void take_delta(const BackwardCall<Element>& call, const Stored<Element>& stored,
+void take_delta(const BackwardCall<Element>& call, const StoredBackward<Element>& stored,
                 const QueryTile& tile) {
   const auto O = rows_of(call.O, tile.b, tile.h, tile.queries, call.head_dim);
   const auto dO = rows_of(call.dO, tile.b, tile.h, tile.queries, call.head_dim);
@@ -53,7 +53,7 @@ void take_delta(const BackwardCall<Element>& call, const Stored<Element>& stored
 }
 
 template <class Element>
-void take_dS(const BackwardCall<Element>& call, const Stored<Element>& stored,
+void take_dS(const BackwardCall<Element>& call, const StoredBackward<Element>& stored,
              const QueryTile& tile) {
   const auto P = stored_rows(stored.P, call, tile), dP = stored_rows(stored.dP, call, tile);
   const auto delta = stored_column(stored.delta, call, tile);
@@ -89,10 +89,10 @@ template <class Element>
 void bwd_naive(const BackwardCall<Element>& call) {
   constexpr int kNumPasses = 7;
   Workspace& workspace = *call.workspace;
-  const Stored<Element> stored = {allocate_rows<Element>(call, workspace, call.seqlen_k),
-                                  allocate_rows<Element>(call, workspace, call.seqlen_k),
-                                  allocate_rows<Element>(call, workspace, call.seqlen_k),
-                                  allocate_rows<Element>(call, workspace, 1)};
+  const StoredBackward<Element> stored = {allocate_rows<Element>(call, workspace, call.seqlen_k),
+                                          allocate_rows<Element>(call, workspace, call.seqlen_k),
+                                          allocate_rows<Element>(call, workspace, call.seqlen_k),
+                                          allocate_rows<Element>(call, workspace, 1)};
   const Element scale = static_cast<Element>(call.softmax_scale);
 
   for_each_query_tile<Element>(call, 0, kNumPasses,

@@ -37,8 +37,8 @@ void start(const ForwardCall<Element>& call, const Running<Element>& running,
 }
 
 template <class Element>
-void add_keys(const ForwardCall<Element>& call, const Running<Element>& running, const Range& keys,
-              const QueryTile& tile, Tile<Element> S) {
+void add_key_range(const ForwardCall<Element>& call, const Running<Element>& running,
+                   const Range& keys, const QueryTile& tile, Tile<Element> S) {
   const auto Q = rows_of(call.Q, tile.b, tile.h, tile.queries, call.head_dim);
   const auto K = rows_of(call.K, tile.b, call.kv_head(tile.h), keys, call.head_dim);
   const auto V = rows_of(call.V, tile.b, call.kv_head(tile.h), keys, call.head_dim);
@@ -78,7 +78,7 @@ void flash1(const ForwardCall<Element>& call) {
     const std::int64_t pass = 1 + keys.first / kBlockKV<Element>;
     for_each_query_tile<Element>(call, pass, num_passes, [&](const QueryTile& tile) {
       if (visible_to_tile(call, tile) <= keys.first) return;
-      add_keys(call, running, keys, tile, memory.S(tile, keys));
+      add_key_range(call, running, keys, tile, memory.S(tile, keys));
     });
   });
   for_each_query_tile<Element>(call, num_passes - 1, num_passes, [&](const QueryTile& tile) {

@@ -27,12 +27,12 @@ namespace {
 constexpr int kNumGroups = 4;
 
 template <class Element>
-constexpr std::int64_t kBlockQ = std::int64_t{kNumGroups} * kGroup<Element>;
+constexpr std::int64_t kFlash2BlockQ = std::int64_t{kNumGroups} * kGroup<Element>;
 
 template <class Element>
-class QueryTile {
+class Flash2Tile {
  public:
-  QueryTile(const ForwardCall<Element>& call, Element* memory) : call_(call), memory_(memory) {}
+  Flash2Tile(const ForwardCall<Element>& call, Element* memory) : call_(call), memory_(memory) {}
 
   static std::int64_t elements(std::int64_t head_dim) {
     return kNumGroups * ForwardGroup<Element>::elements(head_dim) +
@@ -108,8 +108,9 @@ class QueryTile {
 
 template <class Element>
 void flash2(const ForwardCall<Element>& call) {
-  const std::int64_t num_q_tiles = (call.seqlen_q + kBlockQ<Element> - 1) / kBlockQ<Element>;
-  const std::int64_t per_thread = QueryTile<Element>::elements(call.head_dim);
+  const std::int64_t num_q_tiles =
+      (call.seqlen_q + kFlash2BlockQ<Element> - 1) / kFlash2BlockQ<Element>;
+  const std::int64_t per_thread = Flash2Tile<Element>::elements(call.head_dim);
   Workspace& workspace = *call.workspace;
   Element* const memory = workspace.allocate<Element>(call.num_threads * per_thread);
   call.progress->begin(call.batch * call.num_heads * num_q_tiles);
@@ -120,8 +121,8 @@ void flash2(const ForwardCall<Element>& call) {
         if (call.progress->cancelled()) continue;
         // The last tiles see the most keys under a causal mask: they begin.
         const std::int64_t q_tile = num_q_tiles - 1 - t;
-        QueryTile<Element>(call, memory + omp_get_thread_num() * per_thread)
-            .run(b, h, q_tile * kBlockQ<Element>);
+        Flash2Tile<Element>(call, memory + omp_get_thread_num() * per_thread)
+            .run(b, h, q_tile * kFlash2BlockQ<Element>);
         call.progress->finished();
       }
     }

@@ -24,8 +24,8 @@ namespace {
 constexpr int kNumPasses = 4;
 
 template <class Element>
-void scale(const ForwardCall<Element>& call, const StoredScores<Element>& stored,
-           const QueryTile& tile) {
+void scale_scores(const ForwardCall<Element>& call, const StoredScores<Element>& stored,
+                  const QueryTile& tile) {
   stored_rows(stored.S_then_P, call, tile) *= static_cast<Element>(call.softmax_scale);
 }
 
@@ -54,7 +54,7 @@ void fused_softmax(const ForwardCall<Element>& call) {
     store_product(call, tile, Element{1}, call.Q, call.K, stored.S_then_P);
   });
   for_each_query_tile<Element>(call, 1, kNumPasses,
-                               [&](const QueryTile& tile) { scale(call, stored, tile); });
+                               [&](const QueryTile& tile) { scale_scores(call, stored, tile); });
   for_each_query_tile<Element>(call, 2, kNumPasses,
                                [&](const QueryTile& tile) { softmax(call, stored, tile); });
   for_each_query_tile<Element>(call, 3, kNumPasses, [&](const QueryTile& tile) {

@@ -30,8 +30,8 @@ template <class Element>
 using Stored = StoredScores<Element>;
 
 template <class Element>
-void product(const ForwardCall<Element>& call, const Stored<Element>& stored,
-             const QueryTile& tile) {
+void take_product(const ForwardCall<Element>& call, const Stored<Element>& stored,
+                  const QueryTile& tile) {
   store_product(call, tile, Element{1}, call.Q, call.K, stored.S_then_P);
 }
 
@@ -104,8 +104,8 @@ template <class Element>
 void naive(const ForwardCall<Element>& call) {
   const Stored<Element> stored(call);
   using Pass = void (*)(const ForwardCall<Element>&, const Stored<Element>&, const QueryTile&);
-  constexpr Pass kPasses[] = {product,  scale,        hide,   take_row_max, subtract,
-                              take_exp, take_row_sum, divide, output};
+  constexpr Pass kPasses[] = {take_product, scale,        hide,   take_row_max, subtract,
+                              take_exp,     take_row_sum, divide, output};
   constexpr int kNumPasses = sizeof(kPasses) / sizeof(kPasses[0]);
   for (int pass = 0; pass < kNumPasses; ++pass) {
     for_each_query_tile<Element>(call, pass, kNumPasses,

@@ -32,7 +32,7 @@ constexpr std::int64_t kBlock = 64;  // rows of a tile: of queries, of keys, of 
 
 /// What one thread holds of its tile of queries.
 template <class Element>
-struct QueryTile {
+struct StreamedTile {
   Element *P, *dS;             // [kBlock, kBlock]
   Element *lse, *delta;        // [kBlock]
   Element* dQ;                 // [kBlock, head_dim]
@@ -42,7 +42,7 @@ struct QueryTile {
   static std::int64_t elements(std::int64_t head_dim, std::int64_t d_model) {
     return 2 * kBlock * kBlock + kBlock * (2 + head_dim + 4 * d_model);
   }
-  QueryTile(Element* memory, std::int64_t head_dim, std::int64_t d_model) {
+  StreamedTile(Element* memory, std::int64_t head_dim, std::int64_t d_model) {
     const auto take = [&memory](std::int64_t width) {
       Element* const taken = memory;
       memory += kBlock * width;
@@ -67,7 +67,7 @@ struct Run {
 };
 
 template <class Element, class Work>
-void each_run(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+void each_run(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
               std::int64_t first_key, const Work& work) {
   const auto keys = [&](std::int64_t row) -> std::int64_t {
     // No key, or only scores of -inf: nothing flows through this row.
@@ -83,18 +83,19 @@ void each_run(const StreamedBackwardCall<Element>& call, const QueryTile<Element
 }
 
 template <class Element>
-Tile<Element> rows_of(Element* buffer, const Run& run, std::int64_t width) {
+MatrixTile<Element> run_rows(Element* buffer, const Run& run, std::int64_t width) {
   return {buffer + run.first * width, run.num_rows, width, Eigen::OuterStride<>(width)};
 }
 
 /// A run's part of P or dS.
 template <class Element>
-Tile<Element> pairs_of(Element* buffer, const Run& run) {
+MatrixTile<Element> run_pairs(Element* buffer, const Run& run) {
   return {buffer + run.first * kBlock, run.num_rows, run.num_keys, Eigen::OuterStride<>(kBlock)};
 }
 
 template <class Element>
-void begin(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile, std::int64_t item) {
+void begin(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& tile,
+           std::int64_t item) {
   const std::int64_t num_tiles = (call.seqlen_q + kBlock - 1) / kBlock;
   const std::int64_t d = call.head_dim, d_model = call.d_model;
   tile.index = item % num_tiles;
@@ -112,24 +113,24 @@ void begin(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile, 
     tile.lse[row] = call.lse.at(tile.b, tile.h, tile.first + row);
     tile.delta[row] = dO.row(row).dot(o.row(row));
   }
-  auto QW = rows_of(tile.QW, all, d_model), GW = rows_of(tile.GW, all, d_model);
+  auto QW = run_rows(tile.QW, all, d_model), GW = run_rows(tile.GW, all, d_model);
   QW.setZero();
   GW.setZero();
   add_product(q, tile_of(call.W_K, 0, 0, 0, d_model, kv * d, d).transpose(), QW);
   QW *= static_cast<Element>(call.softmax_scale);
   add_product(dO, tile_of(call.W_V, 0, 0, 0, d_model, kv * d, d).transpose(), GW);
-  rows_of(tile.dQ, all, d).setZero();
-  rows_of(tile.SX, all, d_model).setZero();
-  rows_of(tile.PX, all, d_model).setZero();
+  run_rows(tile.dQ, all, d).setZero();
+  run_rows(tile.SX, all, d_model).setZero();
+  run_rows(tile.PX, all, d_model).setZero();
 }
 
 /// P and dS of one run and the keys from first_key.
 template <class Element>
-void probabilities(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
-                   std::int64_t first_key, const Run& run) {
+void pair_probabilities(const StreamedBackwardCall<Element>& call,
+                        const StreamedTile<Element>& tile, std::int64_t first_key, const Run& run) {
   const std::int64_t d = call.head_dim, kv = call.kv_head(tile.h);
   const std::int64_t first = tile.first + run.first;
-  auto P = pairs_of(tile.P, run), dS = pairs_of(tile.dS, run);
+  auto P = run_pairs(tile.P, run), dS = run_pairs(tile.dS, run);
   P.setZero();
   dS.setZero();
   add_product(tile_of(call.Q, tile.b, tile.h, first, run.num_rows, 0, d),
@@ -146,36 +147,36 @@ void probabilities(const StreamedBackwardCall<Element>& call, const QueryTile<El
 
 /// One tile of keys: into this thread's sums and into dX.
 template <class Element>
-void add_keys(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
-              std::int64_t first_key) {
+void add_streamed_keys(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
+                       std::int64_t first_key) {
   const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
   each_run(call, tile, first_key, [&](const Run& run) {
-    probabilities(call, tile, first_key, run);
-    auto P = pairs_of(tile.P, run), dS = pairs_of(tile.dS, run);
+    pair_probabilities(call, tile, first_key, run);
+    auto P = run_pairs(tile.P, run), dS = run_pairs(tile.dS, run);
     auto dX = tile_of(call.dX, tile.b, 0, first_key, run.num_keys, 0, d_model);
-    add_product(dS.transpose(), rows_of(tile.QW, run, d_model), dX);
-    add_product(P.transpose(), rows_of(tile.GW, run, d_model), dX);
+    add_product(dS.transpose(), run_rows(tile.QW, run, d_model), dX);
+    add_product(P.transpose(), run_rows(tile.GW, run, d_model), dX);
 
     dS *= static_cast<Element>(call.softmax_scale);
     const auto x = tile_of(call.X, tile.b, 0, first_key, run.num_keys, 0, d_model);
     add_product(dS, tile_of(call.K, tile.b, kv, first_key, run.num_keys, 0, d),
-                rows_of(tile.dQ, run, d));
-    add_product(dS, x, rows_of(tile.SX, run, d_model));
-    add_product(P, x, rows_of(tile.PX, run, d_model));
+                run_rows(tile.dQ, run, d));
+    add_product(dS, x, run_rows(tile.SX, run, d_model));
+    add_product(P, x, run_rows(tile.PX, run, d_model));
   });
 }
 
 /// What the finished sums of a tile of queries add to dX, if its tile belongs to the group, and to
 /// the group's rows of the dW.
 template <class Element>
-void add_sums(const StreamedBackwardCall<Element>& call, const QueryTile<Element>& tile,
+void add_sums(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
               std::int64_t group, std::int64_t num_groups) {
   const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
   const std::int64_t first = group * d_model / num_groups;
   const std::int64_t count = (group + 1) * d_model / num_groups - first;
   each_run(call, tile, 0, [&](const Run& run) {
     const std::int64_t query = tile.first + run.first;
-    const auto dQ = rows_of(tile.dQ, run, d);
+    const auto dQ = run_rows(tile.dQ, run, d);
     if (tile.index % num_groups == group) {
       add_product(dQ, tile_of(call.W_Q, 0, 0, 0, d_model, tile.h * d, d).transpose(),
                   tile_of(call.dX, tile.b, 0, query, run.num_rows, 0, d_model));
@@ -183,8 +184,8 @@ void add_sums(const StreamedBackwardCall<Element>& call, const QueryTile<Element
     const auto q = tile_of(call.Q, tile.b, tile.h, query, run.num_rows, 0, d);
     const auto dO = tile_of(call.dO, tile.b, tile.h, query, run.num_rows, 0, d);
     const auto x = tile_of(call.X, tile.b, 0, query, run.num_rows, first, count);
-    const auto SX = rows_of(tile.SX, run, d_model).middleCols(first, count);
-    const auto PX = rows_of(tile.PX, run, d_model).middleCols(first, count);
+    const auto SX = run_rows(tile.SX, run, d_model).middleCols(first, count);
+    const auto PX = run_rows(tile.PX, run, d_model).middleCols(first, count);
     add_product(x.transpose(), dQ, tile_of(call.dW_Q, 0, 0, first, count, tile.h * d, d));
     add_product(SX.transpose(), q, tile_of(call.dW_K, 0, 0, first, count, kv * d, d));
     add_product(PX.transpose(), dO, tile_of(call.dW_V, 0, 0, first, count, kv * d, d));
@@ -194,15 +195,15 @@ void add_sums(const StreamedBackwardCall<Element>& call, const QueryTile<Element
 /// One thread's share of the step that begins with tile first_item; every thread of the team is in
 /// the same round.
 template <class Element>
-void step(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile,
-          std::int64_t first_item, std::int64_t num_items) {
+void streamed_step(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& tile,
+                   std::int64_t first_item, std::int64_t num_items) {
   const std::int64_t thread = omp_get_thread_num(), num_groups = omp_get_num_threads();
   const bool has_work = first_item + thread < num_items && !call.progress->cancelled();
   if (has_work) begin(call, tile, first_item + thread);
   for (std::int64_t round = 0; round < num_groups; ++round) {
     const std::int64_t group = (thread + round) % num_groups;
     for (std::int64_t j = group * kBlock; has_work && j < call.seqlen_k; j += num_groups * kBlock) {
-      add_keys(call, tile, j);
+      add_streamed_keys(call, tile, j);
     }
 #pragma omp barrier
   }
@@ -214,7 +215,7 @@ void step(const StreamedBackwardCall<Element>& call, QueryTile<Element>& tile,
 }
 
 template <class Element>
-void clear(const StreamedBackwardCall<Element>& call) {
+void clear_gradients(const StreamedBackwardCall<Element>& call) {
   const std::int64_t q_width = call.num_heads * call.head_dim;
   const std::int64_t kv_width = call.num_kv_heads * call.head_dim;
 #pragma omp for schedule(static)
@@ -237,16 +238,17 @@ template <class Element>
 void projections_streamed(const StreamedBackwardCall<Element>& call) {
   const std::int64_t num_items =
       call.batch * call.num_heads * ((call.seqlen_q + kBlock - 1) / kBlock);
-  const std::int64_t elements = QueryTile<Element>::elements(call.head_dim, call.d_model);
+  const std::int64_t elements = StreamedTile<Element>::elements(call.head_dim, call.d_model);
   Element* const memory = call.workspace->template allocate<Element>(call.num_threads * elements);
   call.progress->begin(num_items);
 #pragma omp parallel num_threads(call.num_threads)
   {
-    clear(call);
-    QueryTile<Element> tile(memory + omp_get_thread_num() * elements, call.head_dim, call.d_model);
+    clear_gradients(call);
+    StreamedTile<Element> tile(memory + omp_get_thread_num() * elements, call.head_dim,
+                               call.d_model);
     const std::int64_t num_threads = omp_get_num_threads();
     for (std::int64_t item = 0; item < num_items; item += num_threads) {
-      step(call, tile, item, num_items);
+      streamed_step(call, tile, item, num_items);
     }
   }
 }

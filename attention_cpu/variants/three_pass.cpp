@@ -22,8 +22,8 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
 template <class Element>
-void attend(const ForwardCall<Element>& call, const QueryTile& tile,
-            const ThreadMemory<Element>& memory) {
+void three_passes(const ForwardCall<Element>& call, const QueryTile& tile,
+                  const ThreadMemory<Element>& memory) {
   const Element scale = static_cast<Element>(call.softmax_scale);
   const auto Q = rows_of(call.Q, tile.b, tile.h, tile.queries, call.head_dim);
   auto O = rows_of(call.O, tile.b, tile.h, tile.queries, call.head_dim);
@@ -72,7 +72,7 @@ template <class Element>
 void three_pass(const ForwardCall<Element>& call) {
   const ThreadMemory<Element> memory(call);
   for_each_query_tile<Element>(call, 0, 1,
-                               [&](const QueryTile& tile) { attend(call, tile, memory); });
+                               [&](const QueryTile& tile) { three_passes(call, tile, memory); });
 }
 
 template void three_pass(const ForwardCall<float>&);

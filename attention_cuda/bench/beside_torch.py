@@ -25,7 +25,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import cases  # noqa: E402  (found by the paths above)
-import flashlab  # noqa: E402
+import flashlab_attention as flashlab  # noqa: E402
 import reference  # noqa: E402
 import sides  # noqa: E402
 import stopwatch  # noqa: E402

@@ -3,8 +3,8 @@
 
   on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick]
 
-DIR is a build of the target flashlab_on_a_gpu (./lab gpu makes it). Timings come first and alone;
-then the tests run side by side. Written to --out: attention_cuda_beside_torch.json,
+DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings come first and
+alone; then the tests run side by side. Written to --out: attention_cuda_beside_torch.json,
 attention_cuda_rounded_statistics.json, and attention_cuda_on_a_gpu.json, which says what ran, on
 what, and how it ended: passed, failed, or not run and why; and attention_cuda_speed.json.
 

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
-import flashlab  # noqa: E402  (found by the paths above)
+import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
 from run_context import output_of  # noqa: E402
 
 HEAD_DIM, NUM_HEADS = 64, 2

@@ -6,7 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-import flashlab
+import flashlab_attention as flashlab
 from reference import exact_backward, exact_forward
 
 DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}

@@ -9,7 +9,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumThreads = 256;
+constexpr int kValueThreads = 256;
 
 /// 64 bits that look random (Steele, Lea and Flood 2014, SplitMix64).
 __device__ std::uint64_t mixed(std::uint64_t bits) {
@@ -32,7 +32,7 @@ __device__ float normal(std::uint64_t bits) {
 }
 
 __device__ std::int64_t thread_of_grid() {
-  return static_cast<std::int64_t>(blockIdx.x) * kNumThreads + threadIdx.x;
+  return static_cast<std::int64_t>(blockIdx.x) * kValueThreads + threadIdx.x;
 }
 
 template <class Element>
@@ -63,7 +63,7 @@ void launch_for_each(Stream stream, std::string_view name, void (*kernel)(Parame
   ExecutionOptions options;
   options.stream = stream;
   launch({none, options, nullptr, nullptr}, name, kernel,
-         {(count + kNumThreads - 1) / kNumThreads, kNumThreads}, arguments...);
+         {(count + kValueThreads - 1) / kValueThreads, kValueThreads}, arguments...);
 }
 
 /// Calls `work` with a pointer to the first element.

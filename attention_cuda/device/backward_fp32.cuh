@@ -42,12 +42,12 @@ struct BackwardConfig {
 };
 
 /// One query's, as its thread read them.
-struct QueryStatistics {
+struct StatisticsAndLimit {
   float lse_log2, delta;  // lse in powers of two
   int limit;              // the query sees keys 0 … limit - 1; none where its lse is -inf
 };
 
-__device__ __forceinline__ QueryStatistics
+__device__ __forceinline__ StatisticsAndLimit
 query_statistics(const BackwardArguments<float>& arguments, const float* delta,
                  const VisibleKeys& visible, int b, int h, int i) {
   const Sizes& sizes = arguments.sizes;
@@ -61,12 +61,12 @@ query_statistics(const BackwardArguments<float>& arguments, const float* delta,
 /// Those of a query tile, in shared memory.
 template <int kBlockQ>
 struct SharedStatistics {
-  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(QueryStatistics));
+  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimit));
 
-  QueryStatistics* data;
+  StatisticsAndLimit* data;
 
   /// Thread t brings query t's.
-  __device__ __forceinline__ void put(const QueryStatistics& statistics) const {
+  __device__ __forceinline__ void put(const StatisticsAndLimit& statistics) const {
     if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
   }
   /// Whether some query does not see some key before kv_end; a whole warp asks.
@@ -87,7 +87,7 @@ __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::S
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const QueryStatistics query = statistics.data[row];
+    const StatisticsAndLimit query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
@@ -105,7 +105,7 @@ __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const QueryStatistics query = statistics.data[row];
+    const StatisticsAndLimit query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);

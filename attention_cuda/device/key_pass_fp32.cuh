@@ -49,7 +49,7 @@ struct KeyPassMemory {
     sdO.data = floats(Config::QueryTile::kBytes);
     sP.data = floats(Config::WeightTile::kBytes);
     sdS.data = floats(Config::WeightTile::kBytes);
-    statistics.data = reinterpret_cast<QueryStatistics*>(memory);
+    statistics.data = reinterpret_cast<StatisticsAndLimit*>(memory);
   }
 };
 
@@ -83,11 +83,9 @@ __device__ __forceinline__ void load_keys(const BackwardArguments<float>& argume
 
 /// Starts the copies of Q and dO; the statistics are there on return.
 template <class Config>
-__device__ __forceinline__ QueryStatistics fetch_queries(const BackwardArguments<float>& arguments,
-                                                         const float* delta,
-                                                         const VisibleKeys& visible, int b, int h,
-                                                         int q_begin,
-                                                         const KeyPassMemory<Config>& shared) {
+__device__ __forceinline__ StatisticsAndLimit fetch_queries(
+    const BackwardArguments<float>& arguments, const float* delta, const VisibleKeys& visible,
+    int b, int h, int q_begin, const KeyPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
   const DeviceTensor<const float>&mQ = arguments.Q, &mdO = arguments.dO;
   load_tile<Config::kNumThreads>(
@@ -188,7 +186,7 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
   const typename Config::KeyGrid key_grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
   typename Config::KeyGrid::Sums gradient = {};  // dV, the other half's dK
 
-  QueryStatistics next = {};
+  StatisticsAndLimit next = {};
   if (queries.count > 0) {
     load_keys(arguments, b, place.kv_head, kv_begin, visible.keys, shared);
     next = fetch_queries(arguments, delta, visible, b, queries.head(0), queries.tile(0) * kBlockQ,

@@ -146,3 +146,6 @@ void Context::entered() {
 }
 
 }  // namespace flashlab::cuda::emulation
+
+#undef FLASHLAB_ASAN
+#undef FLASHLAB_TSAN

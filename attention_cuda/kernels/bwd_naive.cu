@@ -115,14 +115,14 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // ------------------------------------------------------------------------------------- launcher
 
-struct Arrays {
+struct NaiveArrays {
   float *P, *dP, *dS, *delta;
   float *Q, *K, *V, *dO;  // the copies
   float *dQ, *dK, *dV;
   std::byte* product_scratch;
 };
 
-Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
+NaiveArrays take_naive_arrays(Workspace& workspace, const AttentionProblem& problem) {
   const std::int64_t rows = problem.batch * problem.num_heads * problem.seqlen_q,
                      pairs = rows * problem.seqlen_k, queries = rows * problem.head_dim,
                      keys =
@@ -152,11 +152,11 @@ class Steps {
         queries_(problem_.heads_per_kv_head() * problem_.seqlen_q),
         keys_(problem_.seqlen_k) {
     Workspace workspace(call.workspace);
-    arrays_ = take_arrays(workspace, problem_);
+    arrays_ = take_naive_arrays(workspace, problem_);
   }
 
   void run() const {
-    const Arrays& a = arrays_;
+    const NaiveArrays& a = arrays_;
     copy("Q", bwd_naive_copy_queries_kernel, query_rows(), arguments_.Q, a.Q);
     copy("K", bwd_naive_copy_keys_kernel, key_rows(), arguments_.K, a.K);
     copy("V", bwd_naive_copy_keys_kernel, key_rows(), arguments_.V, a.V);
@@ -241,12 +241,12 @@ class Steps {
   const AttentionProblem& problem_;
   const BackwardArguments<float> arguments_;
   const std::int64_t queries_, keys_;  // of a kv head
-  Arrays arrays_;
+  NaiveArrays arrays_;
 };
 
 std::size_t bwd_naive_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
   Workspace workspace;
-  take_arrays(workspace, problem);
+  take_naive_arrays(workspace, problem);
   return workspace.bytes();
 }
 

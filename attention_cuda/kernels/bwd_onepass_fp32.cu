@@ -42,17 +42,17 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
 
 // ---------------------------------------------------------------------------------------- launch
 
-struct Arrays {
+struct OnePassArrays {
   float* delta;  // [batch, num_heads, seqlen_q]
 };
 
-Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
+OnePassArrays take_one_pass_arrays(Workspace& workspace, const AttentionProblem& problem) {
   return {workspace.take<float>(problem.batch * problem.num_heads * problem.seqlen_q)};
 }
 
 std::size_t bwd_onepass_fp32_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
   Workspace workspace;
-  take_arrays(workspace, problem);
+  take_one_pass_arrays(workspace, problem);
   return workspace.bytes();
 }
 
@@ -60,7 +60,7 @@ void launch_bwd_onepass_fp32(const BackwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const auto arguments = backward_arguments<float>(call);
   Workspace workspace(call.workspace);
-  const Arrays arrays = take_arrays(workspace, problem);
+  const OnePassArrays arrays = take_one_pass_arrays(workspace, problem);
 
   launch_delta(call, arguments, arrays.delta);
   const std::int64_t dQ_elements =

@@ -6,7 +6,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr std::string_view kStem = "bwd_onepass_mma_sm80";
+constexpr std::string_view kOnePassStem16 = "bwd_onepass_mma_sm80";
 
 void launch_bwd_onepass_mma_sm80(const BackwardCall& call) {
   with_tensor_core_16(call, [&]<class TensorCore>() {
@@ -15,13 +15,13 @@ void launch_bwd_onepass_mma_sm80(const BackwardCall& call) {
       if constexpr (kLarge.block_q > 0) {
         if (takes_large_shape(kHeadDim, max_shared_bytes())) {
           using Large = KeyTileConfig<TensorCore, kHeadDim, kLarge, true>;
-          return launch_bwd_onepass_mma<Large>(call, kStem);
+          return launch_bwd_onepass_mma<Large>(call, kOnePassStem16);
         }
       }
       using Config =
           KeyTileConfig<TensorCore, kHeadDim, kOnePassShapes16[head_dim_index(kHeadDim)], true>;
       static_assert(Config::kSharedBytes <= kLeastSharedBytes);
-      launch_bwd_onepass_mma<Config>(call, kStem);
+      launch_bwd_onepass_mma<Config>(call, kOnePassStem16);
     });
   });
 }

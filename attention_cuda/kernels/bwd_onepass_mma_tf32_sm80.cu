@@ -7,7 +7,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr std::string_view kStem = "bwd_onepass_mma_tf32_sm80";
+constexpr std::string_view kOnePassStemTf32 = "bwd_onepass_mma_tf32_sm80";
 
 void launch_bwd_onepass_mma_tf32_sm80(const BackwardCall& call) {
   with_tensor_core_32(call, [&]<class TensorCore>() {
@@ -15,7 +15,7 @@ void launch_bwd_onepass_mma_tf32_sm80(const BackwardCall& call) {
       using Config =
           KeyTileConfig<TensorCore, kHeadDim, kOnePassShapesTf32[head_dim_index(kHeadDim)], true>;
       static_assert(Config::kSharedBytes <= kLeastSharedBytes);
-      launch_bwd_onepass_mma<Config>(call, kStem);
+      launch_bwd_onepass_mma<Config>(call, kOnePassStemTf32);
     });
   });
 }

@@ -55,7 +55,7 @@ struct QueryPassMemory {
     both_sK = floats(2 * Config::KeyTile::kBytes);
     sV.data = floats(Config::KeyTile::kBytes);
     sdS.data = floats(Config::WeightTile::kBytes);
-    statistics.data = reinterpret_cast<QueryStatistics*>(memory);
+    statistics.data = reinterpret_cast<StatisticsAndLimit*>(memory);
   }
 
   __device__ typename Config::KeyTile sK(int kv_tile) const {
@@ -64,9 +64,9 @@ struct QueryPassMemory {
 };
 
 template <class Config>
-__device__ __forceinline__ void load_queries(const BackwardArguments<float>& arguments,
-                                             const Place& place, int q_begin,
-                                             const QueryPassMemory<Config>& shared) {
+__device__ __forceinline__ void load_queries_of_pass(const BackwardArguments<float>& arguments,
+                                                     const Place& place, int q_begin,
+                                                     const QueryPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
   const DeviceTensor<const float>&mQ = arguments.Q, &mdO = arguments.dO;
   load_tile<Config::kNumThreads>(shared.sQ, global_rows(mQ, place.b, place.h, q_begin, seqlen_q,
@@ -76,9 +76,9 @@ __device__ __forceinline__ void load_queries(const BackwardArguments<float>& arg
 }
 
 template <class Config>
-__device__ __forceinline__ void load_keys(const BackwardArguments<float>& arguments,
-                                          const Place& place, int kv_tile, int keys,
-                                          const QueryPassMemory<Config>& shared) {
+__device__ __forceinline__ void load_keys_of_pass(const BackwardArguments<float>& arguments,
+                                                  const Place& place, int kv_tile, int keys,
+                                                  const QueryPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, kv_begin = kv_tile * Config::kBlockKV;
   const DeviceTensor<const float>&mK = arguments.K, &mV = arguments.V;
   load_tile<Config::kNumThreads>(shared.sK(kv_tile),
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
   typename Config::QueryGrid::Sums rdQ = {};
 
   if (num_kv_tiles > 0) {
-    load_queries<Config>(arguments, place, q_begin, shared);
-    load_keys<Config>(arguments, place, 0, visible.keys, shared);
+    load_queries_of_pass<Config>(arguments, place, q_begin, shared);
+    load_keys_of_pass<Config>(arguments, place, 0, visible.keys, shared);
     if (thread < kBlockQ) {
       shared.statistics.put(
           query_statistics(arguments, delta, visible, place.b, place.h, q_begin + thread));
@@ -132,7 +132,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
     __syncthreads();
 
     // 3: dS, while the next keys arrive.
-    if (j + 1 < num_kv_tiles) load_keys<Config>(arguments, place, j + 1, visible.keys, shared);
+    if (j + 1 < num_kv_tiles) {
+      load_keys_of_pass<Config>(arguments, place, j + 1, visible.keys, shared);
+    }
     if (is_other_half) {
       store_dS(weight_grid, weights, shared.statistics, kv_begin, shared.sdS, shared.sdS);
     }
@@ -159,17 +161,17 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
 
 // ---------------------------------------------------------------------------------------- launch
 
-struct Arrays {
+struct TwoPassArrays {
   float* delta;  // [batch, num_heads, seqlen_q]
 };
 
-Arrays take_arrays(Workspace& workspace, const AttentionProblem& problem) {
+TwoPassArrays take_two_pass_arrays(Workspace& workspace, const AttentionProblem& problem) {
   return {workspace.take<float>(problem.batch * problem.num_heads * problem.seqlen_q)};
 }
 
 std::size_t bwd_twopass_fp32_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
   Workspace workspace;
-  take_arrays(workspace, problem);
+  take_two_pass_arrays(workspace, problem);
   return workspace.bytes();
 }
 
@@ -177,7 +179,7 @@ void launch_bwd_twopass_fp32(const BackwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const auto arguments = backward_arguments<float>(call);
   Workspace workspace(call.workspace);
-  const Arrays arrays = take_arrays(workspace, problem);
+  const TwoPassArrays arrays = take_two_pass_arrays(workspace, problem);
 
   launch_delta(call, arguments, arrays.delta);
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {

@@ -41,7 +41,7 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumWarps = Flash1Shape::kNumWarps, kNumThreads = Flash1Shape::kNumThreads;
+constexpr int kFlash1Warps = Flash1Shape::kNumWarps, kFlash1Threads = Flash1Shape::kNumThreads;
 constexpr int kBlockQ = Flash1Shape::kBlockQ, kBlockKV = Flash1Shape::kBlockKV;
 constexpr int kStartThreads = Flash1Shape::kStartThreads;
 static_assert(kBlockKV == kWarpSize, "a key a lane");
@@ -57,11 +57,11 @@ using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;
 template <int kHeadDim>
 using ValueTile = PaddedTile<kBlockKV, kHeadDim, 0>;
 template <int kHeadDim>
-using QueryRows = PaddedTile<kNumWarps, kHeadDim, 0>;
+using QueryRows = PaddedTile<kFlash1Warps, kHeadDim, 0>;
 
 /// What a block has in shared memory.
 template <int kHeadDim>
-struct Tiles {
+struct Flash1Tiles {
   static constexpr int kBytes = KeyTile<kHeadDim>::kBytes + ValueTile<kHeadDim>::kBytes +
                                 QueryRows<kHeadDim>::kBytes + 2 * kBlockQ * 4;
   static_assert(kBytes == Flash1Shape::shared_bytes(kHeadDim));
@@ -71,7 +71,7 @@ struct Tiles {
   QueryRows<kHeadDim> sQ;
   Statistics statistics;  // [kBlockQ] each
 
-  __device__ explicit Tiles(unsigned char* memory) {
+  __device__ explicit Flash1Tiles(unsigned char* memory) {
     sK.data = reinterpret_cast<float*>(memory);
     sV.data = sK.data + KeyTile<kHeadDim>::kBytes / 4;
     sQ.data = sV.data + ValueTile<kHeadDim>::kBytes / 4;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kStartThreads)
 /// m and l of a tile's queries, from one place to another; a thread each.
 __device__ __forceinline__ void copy_statistics(const Statistics& to, const Statistics& from,
                                                 int num_queries) {
-  static_assert(kNumThreads == 2 * kBlockQ);
+  static_assert(kFlash1Threads == 2 * kBlockQ);
   const int thread = static_cast<int>(threadIdx.x), query = thread % kBlockQ;
   if (query >= num_queries) return;
   if (thread < kBlockQ) {
@@ -129,9 +129,10 @@ __device__ __forceinline__ float score(const float* sQ, const float* sK, int per
 
 /// One query's step: O from global memory and back; its row of Q, m and l are in shared memory.
 template <int kHeadDim>
-__device__ __forceinline__ void attend(const HeadRows<float>& mO, int i, int num_visible,
-                                       float softmax_scale, const Tiles<kHeadDim>& tiles,
-                                       const float* sQ, float& row_max, float& row_sum) {
+__device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i, int num_visible,
+                                               float softmax_scale,
+                                               const Flash1Tiles<kHeadDim>& tiles, const float* sQ,
+                                               float& row_max, float& row_sum) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   static_assert(KeyTile<kHeadDim>::kPermuted == 8);
   const float s = lane < num_visible ? score<kHeadDim>(sQ, tiles.sK.data + lane * kHeadDim,
@@ -158,7 +159,7 @@ __device__ __forceinline__ void attend(const HeadRows<float>& mO, int i, int num
 }
 
 template <int kHeadDim>
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kFlash1Threads)
     flash1_kernel(ForwardArguments<float> arguments, Statistics statistics, int num_q_tiles,
                   int first_key) {
   // Which queries, and whether they see the tile's keys.
@@ -171,13 +172,13 @@ __global__ void __launch_bounds__(kNumThreads)
   if (visible.of_query(end_query - 1) <= first_key) return;
 
   // K, V, m and l come.
-  const Tiles<kHeadDim> tiles(ptx::shared_memory());
-  load_tile<kNumThreads>(tiles.sK,
-                         global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys,
-                                     sizes.head_dim, arguments.K.has_aligned_rows(sizes.head_dim)));
-  load_tile<kNumThreads>(tiles.sV,
-                         global_rows(arguments.V, place.b, place.kv_head, first_key, visible.keys,
-                                     sizes.head_dim, arguments.V.has_aligned_rows(sizes.head_dim)));
+  const Flash1Tiles<kHeadDim> tiles(ptx::shared_memory());
+  load_tile<kFlash1Threads>(
+      tiles.sK, global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys,
+                            sizes.head_dim, arguments.K.has_aligned_rows(sizes.head_dim)));
+  load_tile<kFlash1Threads>(
+      tiles.sV, global_rows(arguments.V, place.b, place.kv_head, first_key, visible.keys,
+                            sizes.head_dim, arguments.V.has_aligned_rows(sizes.head_dim)));
   ptx::cp_async_commit();
   const std::int64_t at =
       (std::int64_t{place.b} * sizes.num_heads + place.h) * sizes.seqlen_q + first_query;
@@ -190,14 +191,14 @@ __global__ void __launch_bounds__(kNumThreads)
   const auto mQ = head_rows(arguments.Q, place.b, place.h, sizes.head_dim);
   const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
   float* const sQ = tiles.sQ.row(warp);
-  for (int i = first_query + warp; i < end_query; i += kNumWarps) {
+  for (int i = first_query + warp; i < end_query; i += kFlash1Warps) {
     const int num_visible = min(visible.of_query(i) - first_key, kBlockKV);
     if (num_visible <= 0) continue;
     store_row(load_row<kHeadDim>(mQ, i), {sQ, 0, 1, kHeadDim}, 0);
     __syncwarp();
-    attend<kHeadDim>(mO, i, num_visible, arguments.softmax_scale, tiles, sQ,
-                     tiles.statistics.row_max[i - first_query],
-                     tiles.statistics.row_sum[i - first_query]);
+    attend_to_tile<kHeadDim>(mO, i, num_visible, arguments.softmax_scale, tiles, sQ,
+                             tiles.statistics.row_max[i - first_query],
+                             tiles.statistics.row_sum[i - first_query]);
   }
 
   // m and l go.
@@ -244,8 +245,8 @@ void launch_flash1(const ForwardCall& call) {
          arguments, statistics, num_queries(problem));
   const int num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, kBlockQ));
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
-    const LaunchShape shape = {problem.batch * problem.num_heads * num_q_tiles, kNumThreads,
-                               static_cast<std::size_t>(Tiles<kHeadDim>::kBytes)};
+    const LaunchShape shape = {problem.batch * problem.num_heads * num_q_tiles, kFlash1Threads,
+                               static_cast<std::size_t>(Flash1Tiles<kHeadDim>::kBytes)};
     for (int first_key = 0; first_key < problem.seqlen_k; first_key += kBlockKV) {
       launch(call, "flash1", flash1_kernel<kHeadDim>, shape, arguments, statistics, num_q_tiles,
              first_key);

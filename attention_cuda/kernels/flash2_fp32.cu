@@ -44,7 +44,7 @@ namespace {
 
 template <int kHeadDimValue, int kNumWarpsValue, int kRowsPerThread, int kBlockKVValue,
           int kBlocksPerSmValue>
-struct Config {
+struct Flash2Fp32Config {
   static constexpr int kHeadDim = kHeadDimValue, kNumWarps = kNumWarpsValue;
   static constexpr int kNumThreads = 32 * kNumWarps, kBlocksPerSm = kBlocksPerSmValue;
   static constexpr int kRows = kRowsPerThread, kWarpRows = 4 * kRows;
@@ -79,7 +79,7 @@ struct Scores {
 };
 
 template <class Config>
-struct Tiles {
+struct Flash2Fp32Tiles {
   typename Config::QTile sQ;
   typename Config::KTile sK;
   typename Config::VTile sV;
@@ -87,7 +87,7 @@ struct Tiles {
 };
 
 template <class Config>
-__device__ __forceinline__ Tiles<Config> tiles_in(unsigned char* memory) {
+__device__ __forceinline__ Flash2Fp32Tiles<Config> tiles_in(unsigned char* memory) {
   float* const sQ = reinterpret_cast<float*>(memory);
   float* const sK = sQ + Config::QTile::kBytes / 4;
   float* const sV = sK + Config::KTile::kBytes / 4;
@@ -97,8 +97,8 @@ __device__ __forceinline__ Tiles<Config> tiles_in(unsigned char* memory) {
 
 /// -inf where a query does not see a key; first_key is the tile's.
 template <class Config>
-__device__ __forceinline__ void hide(Scores<Config>& S, const Queries<Config>& queries,
-                                     const VisibleKeys& visible, int first_key, int x) {
+__device__ __forceinline__ void hide_scores(Scores<Config>& S, const Queries<Config>& queries,
+                                            const VisibleKeys& visible, int first_key, int x) {
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) {
     const int num_visible = visible.of_query(queries.first + row_of(r)) - first_key;
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
              is_v_aligned = arguments.V.has_aligned_rows(head_dim);
 
   // Where the lane finds its rows and columns.
-  const Tiles<Config> tiles = tiles_in<Config>(ptx::shared_memory());
+  const Flash2Fp32Tiles<Config> tiles = tiles_in<Config>(ptx::shared_memory());
   const int first_row = thread / 32 * Config::kWarpRows + 2 * y;
   Queries<Config> queries;
   queries.first = first_query + first_row;
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
                         Config::kUnroll>(S.at, tiles.sQ.row(first_row),
                                          tiles.sK.data + x * Config::KTile::kColumns, 4 * x);
     const bool is_partly_hidden = first_key + kBlockKV > seen_by_all;
-    if (is_partly_hidden) hide(S, queries, visible, first_key, x);
+    if (is_partly_hidden) hide_scores(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);
 
     // 3. V and P are there, and nobody needs this K any more.
@@ -292,8 +292,8 @@ void launch_tiles(const ForwardCall& call) {
 
 template <Flash2Fp32Shape kShape>
 constexpr Flash2Fp32Choice choice() {
-  using ThisConfig = Config<kShape.head_dim, kShape.num_warps, kShape.rows_per_thread,
-                            kShape.block_kv, kShape.min_blocks>;
+  using ThisConfig = Flash2Fp32Config<kShape.head_dim, kShape.num_warps, kShape.rows_per_thread,
+                                      kShape.block_kv, kShape.min_blocks>;
   static_assert(ThisConfig::kSharedBytes == kShape.shared_bytes());
   static_assert(ThisConfig::kBlockQ == kShape.block_q());
   return {kShape, &launch_tiles<ThisConfig>};

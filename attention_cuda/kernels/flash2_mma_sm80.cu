@@ -7,18 +7,18 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr std::string_view kStem = "flash2_mma_sm80";
+constexpr std::string_view kFlash2Stem16 = "flash2_mma_sm80";
 
 template <class Element, int kHeadDim>
-struct Tiles
+struct Flash2Tiles16
     : Flash2ConfigOf<TensorCore16<Element>, kHeadDim, kFlash2Shapes16[head_dim_index(kHeadDim)]> {};
 
 void launch_flash2_mma_sm80(const ForwardCall& call) {
   with_head_dim(call.problem.head_dim, [&]<int kHeadDim>() {
     if (call.problem.dtype == DataType::kBFloat16) {
-      launch_flash2_mma<Tiles<BFloat16, kHeadDim>>(call, kStem);
+      launch_flash2_mma<Flash2Tiles16<BFloat16, kHeadDim>>(call, kFlash2Stem16);
     } else {
-      launch_flash2_mma<Tiles<Float16, kHeadDim>>(call, kStem);
+      launch_flash2_mma<Flash2Tiles16<Float16, kHeadDim>>(call, kFlash2Stem16);
     }
   });
 }

@@ -8,17 +8,18 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr std::string_view kStem = "flash2_mma_tf32_sm80";
+constexpr std::string_view kFlash2StemTf32 = "flash2_mma_tf32_sm80";
 
 template <class Unit, int kHeadDim>
-struct Tiles : Flash2ConfigOf<Unit, kHeadDim, kFlash2ShapesTf32[head_dim_index(kHeadDim)]> {};
+struct Flash2TilesTf32
+    : Flash2ConfigOf<Unit, kHeadDim, kFlash2ShapesTf32[head_dim_index(kHeadDim)]> {};
 
 void launch_flash2_mma_tf32_sm80(const ForwardCall& call) {
   with_head_dim(call.problem.head_dim, [&]<int kHeadDim>() {
     if (call.options.products == Products::kTensorFloat32) {
-      launch_flash2_mma<Tiles<TensorCoreTf32, kHeadDim>>(call, kStem);
+      launch_flash2_mma<Flash2TilesTf32<TensorCoreTf32, kHeadDim>>(call, kFlash2StemTf32);
     } else {
-      launch_flash2_mma<Tiles<TensorCoreTf32x3, kHeadDim>>(call, kStem);
+      launch_flash2_mma<Flash2TilesTf32<TensorCoreTf32x3, kHeadDim>>(call, kFlash2StemTf32);
     }
   });
 }

@@ -8,7 +8,7 @@
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Grid     a warp a query, kNumWarps neighbours a block; a row's columns lie over the lanes
+// Grid     a warp a query, kQueryWarps neighbours a block; a row's columns lie over the lanes
 // Traffic  Q and O once; K and V once for every query, mostly from the caches
 // Against  three-pass: one pass instead of three
 // Source   Milakov and Gimelshein 2018, algorithm 3, with S3's vector numerator
@@ -28,14 +28,12 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumWarps = kQueryWarps;
-
 template <int kHeadDim>
-__global__ void __launch_bounds__(kNumWarps* kWarpSize)
+__global__ void __launch_bounds__(kQueryWarps* kWarpSize)
     online_kernel(ForwardArguments<float> arguments, std::int64_t num_queries) {
   const Sizes& sizes = arguments.sizes;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize;
-  const std::int64_t query = std::int64_t{blockIdx.x} * kNumWarps + thread / kWarpSize;
+  const std::int64_t query = std::int64_t{blockIdx.x} * kQueryWarps + thread / kWarpSize;
   if (query >= num_queries) return;
   const Place place = place_of(query, sizes.seqlen_q, sizes);
   const int num_visible = arguments.mask.of_batch_entry(place.b, sizes).of_query(place.part);
@@ -67,7 +65,7 @@ __global__ void __launch_bounds__(kNumWarps* kWarpSize)
 void launch_online(const ForwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const std::int64_t num_queries = problem.batch * problem.num_heads * problem.seqlen_q;
-  const LaunchShape shape = {ceil_div(num_queries, kNumWarps), kNumWarps * kWarpSize};
+  const LaunchShape shape = {ceil_div(num_queries, kQueryWarps), kQueryWarps * kWarpSize};
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     launch(call, "online", online_kernel<kHeadDim>, shape, forward_arguments<float>(call),
            num_queries);

@@ -7,7 +7,7 @@
 //                y_j = exp(x_j - m) / l                       y_j = exp(x_j - m) / l
 //
 // Shapes   x, y [rows, n], fp32
-// Grid     a block a row; a thread takes every kNumThreads-th element
+// Grid     a block a row; a thread takes every kSoftmaxThreads-th element
 // Traffic  three-pass reads x three times, online twice; y is written once
 // Online   each thread has m and l of its own elements; they are merged at the end of the pass
 // Source   Milakov and Gimelshein 2018, algorithms 2 and 3
@@ -25,44 +25,45 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumThreads = 512;
-constexpr std::size_t kSharedBytes = kNumThreads / kWarpSize * sizeof(float);
+constexpr int kSoftmaxThreads = 512;
+constexpr std::size_t kSoftmaxSharedBytes = kSoftmaxThreads / kWarpSize * sizeof(float);
 
 /// The last pass of both: y_j = exp(x_j - m) / l.
 __device__ __forceinline__ void write_softmax(const float* x, float* y, std::int64_t n, float shift,
                                               float row_sum) {
-  for (std::int64_t j = threadIdx.x; j < n; j += kNumThreads) {
+  for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) {
     y[j] = normalised(expf(x[j] - shift), row_sum);
   }
 }
 
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_three_pass_rows_kernel(const float* x, float* y, std::int64_t n) {
   float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
   float row_max = -INFINITY;
-  for (std::int64_t j = threadIdx.x; j < n; j += kNumThreads) row_max = fmaxf(row_max, row[j]);
-  const float shift = shift_of(block_max<kNumThreads>(row_max, one_a_warp));
+  for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_max = fmaxf(row_max, row[j]);
+  const float shift = shift_of(block_max<kSoftmaxThreads>(row_max, one_a_warp));
 
   float row_sum = 0;
-  for (std::int64_t j = threadIdx.x; j < n; j += kNumThreads) row_sum += expf(row[j] - shift);
-  row_sum = block_sum<kNumThreads>(row_sum, one_a_warp);
+  for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_sum += expf(row[j] - shift);
+  row_sum = block_sum<kSoftmaxThreads>(row_sum, one_a_warp);
 
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);
 }
 
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_online_rows_kernel(const float* x, float* y, std::int64_t n) {
   float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
   RowState own;
-  for (std::int64_t j = threadIdx.x; j < n; j += kNumThreads) {
+  for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) {
     const float new_max = fmaxf(own.row_max, row[j]), shift = shift_of(new_max);
     own.row_sum = own.row_sum * expf(own.row_max - shift) + expf(row[j] - shift);
     own.row_max = new_max;
   }
-  const float shift = shift_of(block_max<kNumThreads>(own.row_max, one_a_warp));
-  const float row_sum = block_sum<kNumThreads>(own.row_sum * expf(own.row_max - shift), one_a_warp);
+  const float shift = shift_of(block_max<kSoftmaxThreads>(own.row_max, one_a_warp));
+  const float row_sum =
+      block_sum<kSoftmaxThreads>(own.row_sum * expf(own.row_max - shift), one_a_warp);
 
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);
 }
@@ -77,7 +78,7 @@ void softmax_rows(SoftmaxRows algorithm, const float* x, float* y, std::int64_t 
   if (n < 0) throw ProblemError("n", std::to_string(n), "0 or more");
   const AttentionProblem no_problem;
   const Call call = {no_problem, execution, nullptr, nullptr};
-  const LaunchShape shape = {n == 0 ? 0 : rows, kNumThreads, kSharedBytes};
+  const LaunchShape shape = {n == 0 ? 0 : rows, kSoftmaxThreads, kSoftmaxSharedBytes};
   switch (algorithm) {
     case SoftmaxRows::kThreePass:
       return launch(call, "softmax_three_pass_rows", softmax_three_pass_rows_kernel, shape, x, y,

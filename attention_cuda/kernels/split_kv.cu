@@ -37,10 +37,10 @@
 namespace flashlab::cuda {
 namespace {
 
-constexpr int kNumThreads = SplitKvShape::kNumThreads;
+constexpr int kSplitThreads = SplitKvShape::kNumThreads;
 
 template <int kHeadDimValue, int kRowsValue>
-struct Config {
+struct SplitKvConfig {
   static constexpr SplitKvShape kShape = {kHeadDimValue, kRowsValue};
   static constexpr int kHeadDim = kShape.head_dim, kRows = kShape.rows;
   static constexpr int kLanes = kShape.lanes(), kVectors = kShape.vectors();
@@ -96,10 +96,10 @@ struct KeyRows {
 
 /// kKeys rows from first_key on, 0 from end_key on.
 template <class Config>
-__device__ __forceinline__ void load_keys(KeyRows<Config>& keys,
-                                          const DeviceTensor<const float>& from, const Rows& rows,
-                                          int first_key, int end_key, int head_dim,
-                                          bool is_aligned) {
+__device__ __forceinline__ void load_key_rows(KeyRows<Config>& keys,
+                                              const DeviceTensor<const float>& from,
+                                              const Rows& rows, int first_key, int end_key,
+                                              int head_dim, bool is_aligned) {
   const int lane = static_cast<int>(threadIdx.x) % Config::kLanes;
   const float* const head = from.head(rows.b, rows.kv_head);
 #pragma unroll
@@ -117,9 +117,9 @@ __device__ __forceinline__ void load_keys(KeyRows<Config>& keys,
 
 /// online's step for kKeys keys: the largest of them first, so that O is rescaled once.
 template <class Config>
-__device__ __forceinline__ void attend(Query<Config>& query, const KeyRows<Config>& K,
-                                       const KeyRows<Config>& V, int first_key, int end_key,
-                                       float softmax_scale) {
+__device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRows<Config>& K,
+                                               const KeyRows<Config>& V, int first_key, int end_key,
+                                               float softmax_scale) {
   const int end_visible = min(query.num_visible, end_key);
   float s[Config::kKeys];
   float new_max = query.state.row_max;
@@ -163,7 +163,7 @@ __device__ __forceinline__ void merge_groups(const float* sO, const float* sMax,
   const float shift = shift_of(merged.row_max);
   const std::int64_t at = row * partial.num_splits + split;
   const int thread = static_cast<int>(threadIdx.x);
-  for (int column = thread; column < head_dim; column += kNumThreads) {
+  for (int column = thread; column < head_dim; column += kSplitThreads) {
     float sum = 0;
     for (int group = 0; group < Config::kGroups; ++group) {
       sum = fmaf(expf(sMax[group] - shift), sO[group * Config::kHeadDim + column], sum);
@@ -177,7 +177,7 @@ __device__ __forceinline__ void merge_groups(const float* sO, const float* sMax,
 }
 
 template <class Config>
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kSplitThreads)
     split_kv_kernel(ForwardArguments<float> arguments, PartialResults partial) {
   constexpr int kRows = Config::kRows, kLanes = Config::kLanes;
   const Sizes& sizes = arguments.sizes;
@@ -213,11 +213,13 @@ __global__ void __launch_bounds__(kNumThreads)
   for (int turn = bound(rows.split); turn < end_key; turn += Config::kGroups * Config::kKeys) {
     const int first_key = turn + group * Config::kKeys;
     KeyRows<Config> K, V;
-    load_keys(K, arguments.K, rows, first_key, end_key, head_dim, is_k_aligned);
-    load_keys(V, arguments.V, rows, first_key, end_key, head_dim, is_v_aligned);
+    load_key_rows(K, arguments.K, rows, first_key, end_key, head_dim, is_k_aligned);
+    load_key_rows(V, arguments.V, rows, first_key, end_key, head_dim, is_v_aligned);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (r < rows.count) attend(queries[r], K, V, first_key, end_key, arguments.softmax_scale);
+      if (r < rows.count) {
+        attend_to_rows(queries[r], K, V, first_key, end_key, arguments.softmax_scale);
+      }
     }
   }
 
@@ -275,7 +277,7 @@ std::size_t split_kv_workspace_bytes(const AttentionProblem& problem,
 template <class Config>
 void launch_splits(const ForwardCall& call, const PartialResults& partial) {
   launch(call, "split_kv", split_kv_kernel<Config>,
-         {split_kv_row_groups(call.problem) * partial.num_splits, kNumThreads,
+         {split_kv_row_groups(call.problem) * partial.num_splits, kSplitThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
          forward_arguments<float>(call), partial);
 }
@@ -287,9 +289,9 @@ void launch_split_kv(const ForwardCall& call) {
   const PartialResults partial = partial_results_in(workspace, problem, call.options);
   with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
     if (split_kv_rows(problem) == 1) {
-      launch_splits<Config<kHeadDim, 1>>(call, partial);
+      launch_splits<SplitKvConfig<kHeadDim, 1>>(call, partial);
     } else {
-      launch_splits<Config<kHeadDim, SplitKvShape::kMostRows>>(call, partial);
+      launch_splits<SplitKvConfig<kHeadDim, SplitKvShape::kMostRows>>(call, partial);
     }
     launch(call, "split_kv_merge", merge_partial_results_kernel<kHeadDim>,
            {num_rows, kMergeThreads, MergeShape::shared_bytes(kHeadDim)},

@@ -21,7 +21,7 @@ except ImportError:
     print("gradient_check.py skipped: this Python has no torch")
     sys.exit(0)
 
-import flashlab  # noqa: E402  (needs torch too)
+import flashlab_attention as flashlab  # noqa: E402  (needs torch too)
 
 # Of the norm of the exact result: a few roundings of the operands (2^-9, 2^-12, 2^-12, 2^-24).
 TOLERANCES = {("bfloat16", "native"): 2e-2, ("float16", "native"): 3e-3, ("float32", "tf32"): 3e-3,

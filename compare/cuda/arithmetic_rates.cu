@@ -15,7 +15,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kNumThreads = 256, kBlocksPerMultiprocessor = 4;
+constexpr int kArithmeticThreads = 256, kArithmeticBlocks = 4;  // a multiprocessor
 
 template <int kNum>
 __device__ float sum_of(const float (&values)[kNum]) {
@@ -101,7 +101,7 @@ struct Division {
 };
 
 template <class Operation>
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kArithmeticThreads)
     arithmetic_kernel(int num_rounds, std::uint32_t* sink) {
   Operation operation(32 * thread_number());
 #pragma unroll 1
@@ -114,12 +114,12 @@ __global__ void __launch_bounds__(kNumThreads)
 
 template <class Operation>
 MicroBenchmark arithmetic_benchmark(std::string key, std::string unit, const cuda::GpuInfo& gpu) {
-  const int num_blocks = kBlocksPerMultiprocessor * gpu.num_multiprocessors;
+  const int num_blocks = kArithmeticBlocks * gpu.num_multiprocessors;
   const double operations_per_round =
-      1.0 * num_blocks * kNumThreads * Operation::kStepsPerRound * Operation::kOperations;
+      1.0 * num_blocks * kArithmeticThreads * Operation::kStepsPerRound * Operation::kOperations;
   const auto sink = std::make_shared<cuda::DeviceMemory>(key, sizeof(std::uint32_t));
   return {std::move(key), std::move(unit), operations_per_round, [=](int num_rounds) {
-            arithmetic_kernel<Operation><<<num_blocks, kNumThreads>>>(
+            arithmetic_kernel<Operation><<<num_blocks, kArithmeticThreads>>>(
                 num_rounds, static_cast<std::uint32_t*>(sink->data()));
             check_launch("arithmetic_kernel");
           }};

@@ -21,15 +21,16 @@ namespace flashlab::compare {
 namespace {
 
 constexpr int kCopyThreads = 512;
-constexpr int kNumThreads = 256, kBlocksPerMultiprocessor = 8, kLoadsUnderWay = 4;
-constexpr std::int64_t kTileVectors = kNumThreads * kLoadsUnderWay;
-constexpr std::int64_t kTileBytes = kTileVectors * sizeof(uint4);
+constexpr int kDramReadThreads = 256, kDramReadBlocks = 8;  // a block, a multiprocessor
+constexpr int kLoadsUnderWay = 4;
+constexpr std::int64_t kDramTileVectors = kDramReadThreads * kLoadsUnderWay;
+constexpr std::int64_t kDramTileBytes = kDramTileVectors * sizeof(uint4);
 constexpr std::int64_t kBufferBytes = std::int64_t{4} << 30;
 
 __device__ void load_tile(uint4 (&values)[kLoadsUnderWay], const uint4* source, std::int64_t tile) {
 #pragma unroll
   for (int i = 0; i < kLoadsUnderWay; ++i) {
-    values[i] = source[tile * kTileVectors + i * kNumThreads + threadIdx.x];
+    values[i] = source[tile * kDramTileVectors + i * kDramReadThreads + threadIdx.x];
   }
 }
 
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(kCopyThreads)
   destination[vector] = source[vector];
 }
 
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kDramReadThreads)
     dram_read_kernel(const uint4* __restrict__ source, std::int64_t num_tiles,
                      std::uint32_t* sink) {
   std::uint32_t bits = 0;
@@ -68,7 +69,8 @@ std::int64_t buffer_bytes() {
   std::size_t free_bytes = 0, all_bytes = 0;
   check_cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
   const auto quarter = static_cast<std::int64_t>(free_bytes / 4);
-  return std::max(std::min(kBufferBytes, quarter) / kTileBytes, std::int64_t{1}) * kTileBytes;
+  return std::max(std::min(kBufferBytes, quarter) / kDramTileBytes, std::int64_t{1}) *
+         kDramTileBytes;
 }
 
 void copy(void* destination, const void* source, std::int64_t bytes) {
@@ -78,9 +80,7 @@ void copy(void* destination, const void* source, std::int64_t bytes) {
   check_launch("dram_copy_kernel");
 }
 
-int num_blocks(const cuda::GpuInfo& gpu) {
-  return kBlocksPerMultiprocessor * gpu.num_multiprocessors;
-}
+int num_blocks(const cuda::GpuInfo& gpu) { return kDramReadBlocks * gpu.num_multiprocessors; }
 
 }  // namespace
 
@@ -88,7 +88,7 @@ std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu) {
   const std::int64_t bytes = buffer_bytes();
   const auto source = std::make_shared<cuda::DeviceMemory>("the buffer to read", bytes);
   const auto destination = std::make_shared<cuda::DeviceMemory>("the buffer to write", bytes);
-  random_fill_kernel<<<num_blocks(gpu), kNumThreads>>>(
+  random_fill_kernel<<<num_blocks(gpu), kDramReadThreads>>>(
       static_cast<uint4*>(source->data()), bytes / static_cast<std::int64_t>(sizeof(uint4)));
   check_launch("random_fill_kernel");
 
@@ -99,8 +99,8 @@ std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu) {
   };
   const auto read = [=](int num_rounds) {
     for (int round = 0; round < num_rounds; ++round) {
-      dram_read_kernel<<<num_blocks(gpu), kNumThreads>>>(
-          static_cast<const uint4*>(source->data()), bytes / kTileBytes,
+      dram_read_kernel<<<num_blocks(gpu), kDramReadThreads>>>(
+          static_cast<const uint4*>(source->data()), bytes / kDramTileBytes,
           static_cast<std::uint32_t*>(destination->data()));
       check_launch("dram_read_kernel");
     }

@@ -17,24 +17,24 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kNumThreads = 128, kCopiesPerTile = 4, kStages = 4;
-constexpr int kTileVectors = kNumThreads * kCopiesPerTile;
-constexpr std::int64_t kTileBytes = kTileVectors * sizeof(uint4);
+constexpr int kL2Threads = 128, kCopiesPerTile = 4, kStages = 4;
+constexpr int kL2TileVectors = kL2Threads * kCopiesPerTile;
+constexpr std::int64_t kL2TileBytes = kL2TileVectors * sizeof(uint4);
 
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kL2Threads)
     l2_kernel(const uint4* buffer, int num_tiles, int num_rounds, std::uint32_t* sink) {
-  __shared__ uint4 tiles[kStages][kTileVectors];
+  __shared__ uint4 tiles[kStages][kL2TileVectors];
   const auto first = static_cast<std::uint32_t>(__cvta_generic_to_shared(&tiles[0][threadIdx.x]));
   int tile = static_cast<int>(std::int64_t{num_tiles} * blockIdx.x / gridDim.x);
   for (int round = 0; round < num_rounds; ++round) {
 #pragma unroll 4
     for (int i = 0; i < num_tiles; ++i) {
-      const uint4* const source = buffer + std::int64_t{tile} * kTileVectors + threadIdx.x;
+      const uint4* const source = buffer + std::int64_t{tile} * kL2TileVectors + threadIdx.x;
 #pragma unroll
       for (int copy = 0; copy < kCopiesPerTile; ++copy) {
-        const int place = (i % kStages * kCopiesPerTile + copy) * kNumThreads;
+        const int place = (i % kStages * kCopiesPerTile + copy) * kL2Threads;
         ptx::cp_async_16(first + place * static_cast<int>(sizeof(uint4)),
-                         source + copy * kNumThreads);
+                         source + copy * kL2Threads);
       }
       ptx::cp_async_commit();
       ptx::cp_async_wait<kStages - 1>();
@@ -48,22 +48,23 @@ __global__ void __launch_bounds__(kNumThreads)
 }  // namespace
 
 std::vector<MicroBenchmark> l2_benchmarks(const cuda::GpuInfo& gpu) {
-  const int num_tiles = static_cast<int>(std::max<std::int64_t>(gpu.l2_bytes / 3 / kTileBytes, 1));
+  const int num_tiles =
+      static_cast<int>(std::max<std::int64_t>(gpu.l2_bytes / 3 / kL2TileBytes, 1));
   const auto buffer =
-      std::make_shared<cuda::DeviceMemory>("the buffer in L2", num_tiles * kTileBytes);
+      std::make_shared<cuda::DeviceMemory>("the buffer in L2", num_tiles * kL2TileBytes);
   const auto sink = std::make_shared<cuda::DeviceMemory>("L2 to SM", sizeof(std::uint32_t));
   buffer->fill(0x5a);
   int blocks_per_multiprocessor = 0;
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, l2_kernel,
-                                                           kNumThreads, 0),
+                                                           kL2Threads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const int num_blocks = blocks_per_multiprocessor * gpu.num_multiprocessors;
   const auto launch = [=](int num_rounds) {
-    l2_kernel<<<num_blocks, kNumThreads>>>(static_cast<const uint4*>(buffer->data()), num_tiles,
-                                           num_rounds, static_cast<std::uint32_t*>(sink->data()));
+    l2_kernel<<<num_blocks, kL2Threads>>>(static_cast<const uint4*>(buffer->data()), num_tiles,
+                                          num_rounds, static_cast<std::uint32_t*>(sink->data()));
     check_launch("l2_kernel");
   };
-  return {{"L2 to SM", "byte", 1.0 * num_blocks * num_tiles * kTileBytes, launch}};
+  return {{"L2 to SM", "byte", 1.0 * num_blocks * num_tiles * kL2TileBytes, launch}};
 }
 
 }  // namespace flashlab::compare

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "attention_cuda/timed_call.hpp"
+#include "compare/cuda/check_cuda.hpp"
 #include "compare/hardware_counters.hpp"
 #include "compare/sweep.hpp"
 
@@ -15,10 +16,6 @@ namespace {
 
 /// More launches than this are counted as one: each range of the profiler costs milliseconds.
 constexpr std::int64_t kMostRanges = 64;
-
-void check_cuda(cudaError_t error, const char* call) {
-  if (error != cudaSuccess) throw cuda::CudaError(call, cudaGetErrorString(error));
-}
 
 std::string gigabytes(std::int64_t bytes) {
   char text[32];

@@ -1,7 +1,6 @@
 #include "compare/cuda/range_session.hpp"
 
-#include <charconv>
-#include <cstring>
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::compare {
 
@@ -175,7 +174,7 @@ std::vector<CountedLaunch> RangeSession::results() const {
                  "cuptiRangeProfilerCounterDataGetRangeInfo");
     const char* const text = parameters.rangeName == nullptr ? "" : parameters.rangeName;
     std::size_t number = names_.size();
-    std::from_chars(text, text + std::strlen(text), number);
+    toy::read_number(text, number);
     if (number >= names_.size()) {
       throw CountersUnavailable(std::string("the profiler has a range that was not marked: \"") +
                                 text + "\"");

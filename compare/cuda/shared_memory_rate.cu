@@ -15,11 +15,11 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kNumThreads = 256, kLoadsPerRound = 8, kMostBlocksPerMultiprocessor = 4;
+constexpr int kSharedMemoryThreads = 256, kLoadsPerRound = 8, kMostBlocksPerMultiprocessor = 4;
 
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kSharedMemoryThreads)
     shared_memory_kernel(int num_rounds, std::uint32_t* sink) {
-  __shared__ uint4 values[kLoadsPerRound][kNumThreads];
+  __shared__ uint4 values[kLoadsPerRound][kSharedMemoryThreads];
   const std::uint32_t seed = 4 * thread_number();
 #pragma unroll
   for (int i = 0; i < kLoadsPerRound; ++i) {
@@ -47,17 +47,18 @@ __global__ void __launch_bounds__(kNumThreads)
 
 std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu) {
   int fitting = 0;
-  check_cuda(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, shared_memory_kernel, kNumThreads, 0),
-      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, shared_memory_kernel,
+                                                           kSharedMemoryThreads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const int num_blocks = std::min(fitting, kMostBlocksPerMultiprocessor) * gpu.num_multiprocessors;
   const auto sink = std::make_shared<cuda::DeviceMemory>("shared memory", sizeof(std::uint32_t));
   const auto launch = [=](int num_rounds) {
-    shared_memory_kernel<<<num_blocks, kNumThreads>>>(num_rounds,
-                                                      static_cast<std::uint32_t*>(sink->data()));
+    shared_memory_kernel<<<num_blocks, kSharedMemoryThreads>>>(
+        num_rounds, static_cast<std::uint32_t*>(sink->data()));
     check_launch("shared_memory_kernel");
   };
-  const double bytes_per_round = 1.0 * num_blocks * kNumThreads * kLoadsPerRound * sizeof(uint4);
+  const double bytes_per_round =
+      1.0 * num_blocks * kSharedMemoryThreads * kLoadsPerRound * sizeof(uint4);
   return {{"shared memory", "byte", bytes_per_round, launch}};
 }
 

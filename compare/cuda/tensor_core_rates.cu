@@ -12,8 +12,8 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kNumThreads = 128, kBlocksPerMultiprocessor = 4;
-constexpr int kRows = 2, kColumns = 4;  // fragments of A and of B
+constexpr int kTensorCoreThreads = 128, kTensorCoreBlocks = 4;  // a multiprocessor
+constexpr int kRows = 2, kColumns = 4;                          // fragments of A and of B
 
 /// Operands have either sign and magnitudes in [0.5, 1).
 struct Bf16 {
@@ -58,7 +58,7 @@ __device__ void fill(std::uint32_t (&operands)[kFragments][kRegisters], std::uin
 }
 
 template <class Product>
-__global__ void __launch_bounds__(kNumThreads)
+__global__ void __launch_bounds__(kTensorCoreThreads)
     tensor_core_kernel(int num_rounds, std::uint32_t* sink) {
   std::uint32_t a[kRows][4], b[kColumns][2];
   float d[kRows][kColumns][4] = {};
@@ -82,11 +82,11 @@ __global__ void __launch_bounds__(kNumThreads)
 
 template <class Product>
 MicroBenchmark tensor_core_benchmark(std::string key, const cuda::GpuInfo& gpu) {
-  const int num_blocks = kBlocksPerMultiprocessor * gpu.num_multiprocessors;
-  const double products_per_round = num_blocks * (kNumThreads / 32.0) * kRows * kColumns;
+  const int num_blocks = kTensorCoreBlocks * gpu.num_multiprocessors;
+  const double products_per_round = num_blocks * (kTensorCoreThreads / 32.0) * kRows * kColumns;
   const auto sink = std::make_shared<cuda::DeviceMemory>(key, sizeof(std::uint32_t));
   return {std::move(key), "FLOP", products_per_round * Product::kFlops, [=](int num_rounds) {
-            tensor_core_kernel<Product><<<num_blocks, kNumThreads>>>(
+            tensor_core_kernel<Product><<<num_blocks, kTensorCoreThreads>>>(
                 num_rounds, static_cast<std::uint32_t*>(sink->data()));
             check_launch("tensor_core_kernel");
           }};

@@ -13,8 +13,6 @@ namespace {
 
 constexpr RatioBand kBand{kCloseBytes};
 
-std::string bytes_text(double bytes) { return si_text(bytes, "B"); }
-
 using SomePairs = std::vector<std::pair<const Row*, BytePair>>;
 
 struct Pairs {
@@ -28,17 +26,6 @@ Pairs pairs_of(const Comparison& comparison) {
     if (const auto pair = sm_pair(row)) pairs.sm.emplace_back(&row, *pair);
   }
   return pairs;
-}
-
-/// Names in the order of the rows, each once.
-std::vector<std::string> variants_of(const Comparison& comparison) {
-  std::vector<std::string> names;
-  for (const Row& row : comparison.rows) {
-    if (std::find(names.begin(), names.end(), row.variant) == names.end()) {
-      names.push_back(row.variant);
-    }
-  }
-  return names;
 }
 
 void draw_diagonal(Svg& svg, const Frame& frame) {

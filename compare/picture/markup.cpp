@@ -30,7 +30,7 @@ Character first_character(std::string_view text) {
   return {code, length, true};
 }
 
-bool is_shown(const Character& character) {
+bool is_fit_for_markup(const Character& character) {
   const std::uint32_t code = character.code;
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;
@@ -70,7 +70,7 @@ std::string markup_start(std::string_view text, std::size_t most_characters) {
   for (std::size_t i = 0; !text.empty(); ++i) {
     if (i == most_characters) return result + "…";
     const Character character = first_character(text);
-    if (is_shown(character)) {
+    if (is_fit_for_markup(character)) {
       append(result, text.substr(0, character.bytes));
     } else {
       result += "\xEF\xBF\xBD";

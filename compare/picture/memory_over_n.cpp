@@ -19,16 +19,16 @@ double memory_of(const Row& row) {
   return static_cast<double>(row.tensor_bytes) + static_cast<double>(row.workspace_bytes);
 }
 
-bool is_shown(const Row& row) {
+bool is_row_shown(const Row& row) {
   return std::find(kShown.begin(), kShown.end(), row.variant) != kShown.end() &&
          is_drawable(memory_of(row)) && row.tensor_bytes >= 0 && row.workspace_bytes >= 0 &&
          length_of(row) > 0;
 }
 
-std::vector<Series> series_of(const Panel& panel) {
+std::vector<Series> memory_series_of(const Panel& panel) {
   std::vector<Series> result;
   for (Series series : panel.series) {
-    std::erase_if(series.rows, [](const Row* row) { return !is_shown(*row); });
+    std::erase_if(series.rows, [](const Row* row) { return !is_row_shown(*row); });
     if (!series.rows.empty()) result.push_back(std::move(series));
   }
   return result;
@@ -40,13 +40,11 @@ std::string fingerprint(const std::vector<Series>& all) {
   for (const Series& series : all) {
     text += series.name;
     for (const Row* row : series.rows) {
-      text += " " + std::to_string(length_of(*row)) + ":" + si_text(memory_of(*row), "B");
+      text += " " + std::to_string(length_of(*row)) + ":" + bytes_text(memory_of(*row));
     }
   }
   return text;
 }
-
-std::string bytes_text(double bytes) { return si_text(bytes, "B"); }
 
 Picture draw_lines(const Panel& panel, const std::vector<Series>& all) {
   Extent x, y;
@@ -154,7 +152,7 @@ std::vector<Picture> draw_memory(const Comparison& comparison) {
   std::vector<Picture> pictures;
   std::set<std::string> drawn;
   for (const Panel& panel : panels_of(comparison.rows, SplitBy::kDtype)) {
-    const std::vector<Series> all = series_of(panel);
+    const std::vector<Series> all = memory_series_of(panel);
     if (all.size() < 2 || !drawn.insert(fingerprint(all)).second) continue;
     pictures.push_back(draw_lines(panel, all));
     const std::int64_t length = shared_length(all);

@@ -11,7 +11,7 @@ namespace flashlab::compare {
 namespace {
 
 constexpr std::string_view kOnePass = "bwd-onepass", kTwoPass = "bwd-twopass";
-constexpr double kTimesHeight = 240, kGap = 50, kRatioHeight = 110;
+constexpr double kTimesHeight = 240, kGapAboveRatio = 50, kRatioHeight = 110;
 
 struct Times {
   double one_ms = 0, two_ms = 0;
@@ -50,7 +50,7 @@ Frames frames_of(const std::map<std::int64_t, Times>& all) {
     ratio.include(times.ratio());
   }
   const Axis lengths{x.low() / 1.35, x.high() * 1.35, kFrameLeft, kFrameRight};
-  const double middle = kFrameTop + kTimesHeight, bottom = middle + kGap + kRatioHeight;
+  const double middle = kFrameTop + kTimesHeight, bottom = middle + kGapAboveRatio + kRatioHeight;
   return {{lengths, {ms.low() / 1.6, ms.high() * 1.6, middle, kFrameTop}},
           {lengths, {ratio.low() / 1.5, ratio.high() * 1.5, bottom, bottom - kRatioHeight}}};
 }
@@ -77,7 +77,7 @@ void draw_pairs(Svg& svg, const Frames& frames, const std::map<std::int64_t, Tim
   for (const Point& point : two_points) svg.marker(two.marker, point, fill + two.colour);
 }
 
-std::string description_of(const std::map<std::int64_t, Times>& all, bool is_measured) {
+std::string passes_description(const std::map<std::int64_t, Times>& all, bool is_measured) {
   const auto& [length, times] = *all.rbegin();
   return std::string(is_measured ? "Measured" : "Predicted; nothing was measured") + ": at N " +
          std::to_string(length) + " one pass takes " + time_text(times.one_ms) +
@@ -112,7 +112,7 @@ std::vector<Picture> draw_passes(const Comparison& comparison) {
     const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
     pictures.push_back({PictureKind::kPasses, "passes_" + panel.name,
                         svg.finish(height, "One pass against two: " + panel.text,
-                                   description_of(all, is_measured))});
+                                   passes_description(all, is_measured))});
   }
   return pictures;
 }

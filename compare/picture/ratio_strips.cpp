@@ -10,7 +10,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr double kTop = 64, kStripHeight = 52, kMostFactor = 16;
+constexpr double kStripsTop = 64, kStripHeight = 52, kMostFactor = 16;
 
 /// As far as the dots go; what lies beyond kMostFactor stands at the end of the axis.
 Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
@@ -72,15 +72,15 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
   });
   if (strips.empty()) return {};
   const Axis axis = axis_of(strips, band);
-  const double bottom = kTop + kStripHeight * static_cast<double>(strips.size());
+  const double bottom = kStripsTop + kStripHeight * static_cast<double>(strips.size());
   const double low = axis.at(1 - band.tolerance), high = axis.at(1 + band.tolerance);
   Svg svg(kPictureWidth);
   draw_heading(svg, title, subtitle);
-  svg.rect({low, kTop}, high - low, bottom - kTop, "band");
+  svg.rect({low, kStripsTop}, high - low, bottom - kStripsTop, "band");
   double last_label = -100;
   for (const double value : ticks_of(axis)) {
     const double x = axis.at(value);
-    svg.line({x, kTop}, {x, bottom}, value == 1 ? "ink" : "grid");
+    svg.line({x, kStripsTop}, {x, bottom}, value == 1 ? "ink" : "grid");
     if (x - last_label < 36) continue;
     last_label = x;
     svg.text({x, bottom + kLineHeight - 2}, ratio_text(value), "soft middle");
@@ -88,7 +88,7 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
   std::string description = "Within " + percent_text(band.tolerance);
   const char* separator = ": ";
   for (std::size_t i = 0; i < strips.size(); ++i) {
-    const double top = kTop + kStripHeight * static_cast<double>(i);
+    const double top = kStripsTop + kStripHeight * static_cast<double>(i);
     const std::string share = share_text(strips[i], band);
     svg.line({axis.from, top + kStripHeight}, {axis.to, top + kStripHeight}, "grid");
     svg.text({axis.from, top + 17}, strips[i].name, "halo");

@@ -56,7 +56,7 @@ std::vector<Line> lines_of(const Panel& panel, bool is_measured) {
   return lines;
 }
 
-Frame frame_of(const std::vector<Line>& lines, const Roofs& roofs) {
+Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
   Extent x, y;
   for (const Line& line : lines) {
     for (const Spot& spot : line.spots) {
@@ -185,7 +185,8 @@ void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
   }
 }
 
-std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, bool is_measured) {
+std::string roofline_description(const std::vector<Line>& lines, const Roofs& roofs,
+                                 bool is_measured) {
   const Line* best = nullptr;
   const Spot* top = nullptr;
   for (const Line& line : lines) {
@@ -204,7 +205,7 @@ std::string description_of(const std::vector<Line>& lines, const Roofs& roofs, b
 }
 
 /// Markers by variant, strokes by type.
-std::vector<LegendEntry> legend_of(const std::vector<Line>& lines, const Roofs& roofs) {
+std::vector<LegendEntry> roofline_legend(const std::vector<Line>& lines, const Roofs& roofs) {
   std::vector<LegendEntry> entries;
   for (const Line& line : lines) {
     const Series& series = *line.series;
@@ -239,7 +240,7 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     if (!is_measured) lines = lines_of(panel, false);
     if (lines.empty()) continue;
     const Roofs roofs = roofs_of(panel, machine);
-    const Frame frame = frame_of(lines, roofs);
+    const Frame frame = roofline_frame(lines, roofs);
     const auto plain = [](double value) { return si_text(value, ""); };
     Svg svg(kPictureWidth);
     draw_heading(svg,
@@ -253,10 +254,11 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     for (const Line& line : lines) draw_line(svg, frame, line);
     label_ends(svg, frame, lines, labels);
     const double legend_top = frame.y.from + kFrameFoot;
-    const double height = legend_top + draw_legend(svg, legend_top, legend_of(lines, roofs)) + 10;
-    pictures.push_back(
-        {PictureKind::kRoofline, "roofline_" + panel.name,
-         svg.finish(height, "Roofline: " + panel.text, description_of(lines, roofs, is_measured))});
+    const double height =
+        legend_top + draw_legend(svg, legend_top, roofline_legend(lines, roofs)) + 10;
+    pictures.push_back({PictureKind::kRoofline, "roofline_" + panel.name,
+                        svg.finish(height, "Roofline: " + panel.text,
+                                   roofline_description(lines, roofs, is_measured))});
   }
   return pictures;
 }

@@ -88,7 +88,7 @@ std::vector<Draft> drafts_of(const std::vector<Row>& rows, SplitBy split) {
   return drafts;
 }
 
-std::vector<Series> series_of(const Draft& draft) {
+std::vector<Series> series_of_draft(const Draft& draft) {
   std::vector<Series> result;
   for (const auto& rows : groups(draft.rows, kernel_of)) {
     const Row& first = *rows.front();
@@ -136,7 +136,7 @@ std::vector<Panel> panels_of(const std::vector<Row>& rows, SplitBy split) {
                       (row.mask == "none" ? "" : "_" + row.mask));
     const int count = ++used[name];
     if (count > 1) name += "_" + std::to_string(count);
-    panels.push_back({draft.text(split), name, series_of(draft)});
+    panels.push_back({draft.text(split), name, series_of_draft(draft)});
   }
   return panels;
 }

@@ -12,7 +12,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr double kTop = 66, kBarHeight = 15, kRowHeight = 23, kNameHeight = 28, kLeft = 10;
+constexpr double kBarsTop = 66, kBarHeight = 15, kRowHeight = 23, kNameHeight = 28, kBarsLeft = 10;
 constexpr double kBarLeft = 132, kBarRight = kPictureWidth - 50;  // room for a tile, and for KiB
 constexpr std::int64_t kKib = 1024;
 
@@ -60,7 +60,7 @@ std::vector<BarGroup> groups_of(const Comparison& comparison) {
   return groups;
 }
 
-std::string description_of(const std::vector<BarGroup>& groups, const GpuSpec& gpu) {
+std::string shared_memory_description(const std::vector<BarGroup>& groups, const GpuSpec& gpu) {
   const Bar* largest = nullptr;
   std::string text;
   for (const BarGroup& group : groups) {
@@ -87,7 +87,7 @@ struct Scale {
 
 /// Returns how far down it came.
 double draw_group(Svg& svg, const Scale& scale, const BarGroup& group, double top) {
-  svg.text({kLeft, top + kNameHeight - 8}, group.name, "halo");
+  svg.text({kBarsLeft, top + kNameHeight - 8}, group.name, "halo");
   double y = top + kNameHeight;
   for (const Bar& bar : group.bars) {
     const double right = scale.at(bar.bytes);
@@ -102,7 +102,7 @@ double draw_group(Svg& svg, const Scale& scale, const BarGroup& group, double to
 
 void draw_limit(Svg& svg, double x, double bottom, std::string_view classes,
                 const std::string& text) {
-  svg.line({x, kTop}, {x, bottom}, classes);
+  svg.line({x, kBarsTop}, {x, bottom}, classes);
   svg.text({x + 4, bottom + kLineHeight - 2}, text, "end");
 }
 
@@ -111,11 +111,11 @@ void draw_limit(Svg& svg, double x, double bottom, std::string_view classes,
 std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuSpec& gpu) {
   std::vector<BarGroup> groups = groups_of(comparison);
   if (groups.empty()) return {};
-  const std::string description = description_of(groups, gpu);
+  const std::string description = shared_memory_description(groups, gpu);
   groups.push_back(seed_group());
   const std::int64_t limit = gpu.shared_memory_per_block_bytes;
   Scale scale{std::max(kSmallLimit, limit)};
-  double bottom = kTop;
+  double bottom = kBarsTop;
   for (const BarGroup& group : groups) {
     for (const Bar& bar : group.bars) scale.most = std::max(scale.most, bar.bytes);
     bottom += kNameHeight + kRowHeight * static_cast<double>(group.bars.size());
@@ -130,7 +130,7 @@ std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuS
         svg, scale.at(limit), bottom, "roof",
         gpu.name + ": " + ratio_text(static_cast<double>(limit) / static_cast<double>(kKib)));
   }
-  double y = kTop;
+  double y = kBarsTop;
   for (const BarGroup& group : groups) y = draw_group(svg, scale, group, y);
   return {{PictureKind::kSharedMemory, "shared_memory",
            svg.finish(bottom + kLineHeight + 12, "Shared memory of a block", description)}};

@@ -13,7 +13,7 @@ namespace flashlab::compare {
 namespace {
 
 /// A tenth of a unit is finer than a pixel.
-std::string number(double value) {
+std::string coordinate(double value) {
   if (!std::isfinite(value)) throw std::logic_error("a picture's coordinate is not finite");
   std::array<char, 48> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.1f", value);
@@ -23,7 +23,7 @@ std::string number(double value) {
 }
 
 std::string attribute(std::string_view name, double value) {
-  return " " + std::string(name) + "=\"" + number(value) + "\"";
+  return " " + std::string(name) + "=\"" + coordinate(value) + "\"";
 }
 
 std::string class_attribute(std::string_view classes) {
@@ -34,7 +34,7 @@ std::string points_text(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
     if (!text.empty()) text += ' ';
-    text += number(point.x) + "," + number(point.y);
+    text += coordinate(point.x) + "," + coordinate(point.y);
   }
   return text;
 }
@@ -110,8 +110,8 @@ void Svg::marker(Marker shape, Point at, std::string_view classes, double radius
 void Svg::text(Point at, std::string_view text, std::string_view classes, double degrees) {
   body_ += "<text" + attribute("x", at.x) + attribute("y", at.y);
   if (degrees != 0) {
-    body_ +=
-        " transform=\"rotate(" + number(degrees) + " " + number(at.x) + " " + number(at.y) + ")\"";
+    body_ += " transform=\"rotate(" + coordinate(degrees) + " " + coordinate(at.x) + " " +
+             coordinate(at.y) + ")\"";
   }
   body_ += class_attribute(classes) + ">" + markup_text(text) + "</text>\n";
 }
@@ -124,7 +124,7 @@ void Svg::define_hatch() {
 
 std::string Svg::finish(double height, std::string_view title, std::string_view description) const {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" viewBox=\"0 0 " +
-         number(width_) + " " + number(height) + "\">\n<title>" + markup_text(title) +
+         coordinate(width_) + " " + coordinate(height) + "\">\n<title>" + markup_text(title) +
          "</title>\n<desc>" + markup_text(description) + "</desc>\n<style>" +
          std::string(picture_style()) + "</style>\n<rect class=\"paper\"" +
          attribute("width", width_) + attribute("height", height) + "/>\n" + body_ + "</svg>\n";

@@ -10,7 +10,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr double kFrameHeight = 320;
+constexpr double kTimeFrameHeight = 320;
 
 /// Peers of the panel's rows.
 std::vector<const PeerSeries*> peers_of(const Panel& panel, const std::vector<PeerSeries>& peers) {
@@ -25,7 +25,7 @@ std::vector<const PeerSeries*> peers_of(const Panel& panel, const std::vector<Pe
   return result;
 }
 
-Frame frame_of(const Panel& panel, const std::vector<const PeerSeries*>& peers) {
+Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers) {
   Extent x, y;
   for (const Series& series : panel.series) {
     for (const Row* row : series.rows) {
@@ -50,7 +50,7 @@ Frame frame_of(const Panel& panel, const std::vector<const PeerSeries*>& peers) 
     }
   }
   return {{x.low() / 1.25, x.high() * 1.25, kFrameLeft, kFrameRight},
-          {y.low() / 1.6, y.high() * 1.6, kFrameTop + kFrameHeight, kFrameTop}};
+          {y.low() / 1.6, y.high() * 1.6, kFrameTop + kTimeFrameHeight, kFrameTop}};
 }
 
 std::vector<Point> predicted_line(const Frame& frame, const Series& series,
@@ -105,8 +105,9 @@ void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer) {
   for (const Point& point : points) svg.marker(Marker::kCircle, point, "hollow c7", 3);
 }
 
-std::vector<LegendEntry> legend_of(const Panel& panel, const std::vector<const PeerSeries*>& peers,
-                                   bool is_measured) {
+std::vector<LegendEntry> time_legend(const Panel& panel,
+                                     const std::vector<const PeerSeries*>& peers,
+                                     bool is_measured) {
   std::vector<LegendEntry> entries;
   const std::string fill = is_measured ? "filled " : "hollow ";
   for (const Series& series : panel.series) {
@@ -121,7 +122,7 @@ std::vector<LegendEntry> legend_of(const Panel& panel, const std::vector<const P
 }
 
 /// The fastest and the slowest at the longest N that has both.
-std::string description_of(const Panel& panel, bool is_measured) {
+std::string time_description(const Panel& panel, bool is_measured) {
   const auto ms_of = [&](const Row& row) {
     return is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
   };
@@ -154,7 +155,7 @@ std::vector<Picture> draw_times(const Comparison& comparison,
   std::vector<Picture> pictures;
   for (const Panel& panel : panels_of(comparison.rows, SplitBy::kDtype)) {
     const std::vector<const PeerSeries*> peers = peers_of(panel, all_peers);
-    const Frame frame = frame_of(panel, peers);
+    const Frame frame = time_frame(panel, peers);
     if (frame.x.to <= frame.x.from) continue;  // nothing to draw
     const bool is_measured =
         std::any_of(panel.series.begin(), panel.series.end(), [](const Series& series) {
@@ -169,11 +170,11 @@ std::vector<Picture> draw_times(const Comparison& comparison,
     for (const PeerSeries* peer : peers) draw_peer(svg, frame, *peer);
     for (const Series& series : panel.series) draw_series(svg, frame, series, is_measured);
     const double legend_top = frame.y.from + kFrameFoot;
-    const auto legend = legend_of(panel, peers, is_measured);
+    const auto legend = time_legend(panel, peers, is_measured);
     const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
     pictures.push_back(
         {PictureKind::kTime, "time_" + panel.name,
-         svg.finish(height, "Time over N: " + panel.text, description_of(panel, is_measured))});
+         svg.finish(height, "Time over N: " + panel.text, time_description(panel, is_measured))});
   }
   return pictures;
 }

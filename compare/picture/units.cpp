@@ -51,6 +51,8 @@ std::string si_text(double value, std::string_view unit) {
   return three_digits(value / prefix->factor) + " " + prefix->letter + std::string(unit);
 }
 
+std::string bytes_text(double bytes) { return si_text(bytes, "B"); }
+
 std::string time_text(double milliseconds) { return si_text(milliseconds / 1e3, "s"); }
 
 std::string kib_text(std::int64_t bytes) {

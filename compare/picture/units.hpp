@@ -14,6 +14,9 @@ bool is_drawable(double value);
 /// not finite: "-".
 std::string si_text(double value, std::string_view unit);
 
+/// "2.1 GB".
+std::string bytes_text(double bytes);
+
 /// "1.6 ms", "850 µs", "2.1 s".
 std::string time_text(double milliseconds);
 

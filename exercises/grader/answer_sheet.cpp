@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 
 #include "exercises/grader/answers.hpp"
 #include "exercises/grader/plain_text.hpp"
@@ -10,14 +9,14 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostFindings = 20;
+constexpr std::size_t kMostSheetFindings = 20;
 constexpr std::size_t kWidth = 78;
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kSheetBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
+  const std::size_t first = text.find_first_not_of(kSheetBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return text.substr(first, text.find_last_not_of(kSheetBlanks) - first + 1);
 }
 
 class SheetReader {
@@ -114,7 +113,7 @@ class SheetReader {
   }
 
   void add(Finding finding) {
-    if (sheet_.findings.size() < kMostFindings) sheet_.findings.push_back(std::move(finding));
+    if (sheet_.findings.size() < kMostSheetFindings) sheet_.findings.push_back(std::move(finding));
   }
 
   void finish() {
@@ -155,18 +154,11 @@ void add_comment(std::string& sheet, const std::string& text, const std::string&
   }
 }
 
-/// "2", "1.5".
-std::string shown(double factor) {
-  std::ostringstream text;
-  text << factor;
-  return text.str();
-}
-
 std::string what_is_expected(const Question& question) {
   switch (question.kind) {
     case AnswerKind::kNumber:
       return question.within > 1
-                 ? "A number; it may be off by a factor of " + shown(question.within) + "."
+                 ? "A number; it may be off by a factor of " + short_text(question.within) + "."
                  : "A number.";
     case AnswerKind::kChoice:
       return "One letter.";

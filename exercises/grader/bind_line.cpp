@@ -11,13 +11,14 @@ namespace flashlab::exercises {
 namespace {
 
 using toy::Affine;
-using toy::Expression;
-using toy::ExpressionOp;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;  // sums and products below stay in range
+constexpr std::int64_t kLargestBound = std::int64_t{1}
+                                       << 40;  // sums and products below stay in range
 
 std::optional<Affine> checked(Affine value) {
-  const auto small = [](std::int64_t number) { return number > -kLargest && number < kLargest; };
+  const auto small = [](std::int64_t number) {
+    return number > -kLargestBound && number < kLargestBound;
+  };
   for (const auto& [loop, coefficient] : value.terms) {
     if (!small(coefficient)) return std::nullopt;
   }
@@ -61,25 +62,25 @@ class LineBinder {
     return bound;
   }
 
-  std::optional<Affine> affine(const Expression& e) const {
+  std::optional<Affine> affine(const toy::Expression& e) const {
     switch (e.op) {
-      case ExpressionOp::kInteger:
+      case toy::ExpressionOp::kInteger:
         return checked(Affine{e.integer, {}});
-      case ExpressionOp::kParam:
-      case ExpressionOp::kConst:
-      case ExpressionOp::kRegisters:
+      case toy::ExpressionOp::kParam:
+      case toy::ExpressionOp::kConst:
+      case toy::ExpressionOp::kRegisters:
         return named_number(e);
-      case ExpressionOp::kLoopVar:
+      case toy::ExpressionOp::kLoopVar:
         return loop_variable(e.name);
-      case ExpressionOp::kTiles:
-      case ExpressionOp::kExtent:
+      case toy::ExpressionOp::kTiles:
+      case toy::ExpressionOp::kExtent:
         return size_of(e);
-      case ExpressionOp::kNegate:
+      case toy::ExpressionOp::kNegate:
         if (const auto a = affine(*e.args[0])) return combined({}, *a, -1);
         return std::nullopt;
-      case ExpressionOp::kAdd:
-      case ExpressionOp::kSub:
-      case ExpressionOp::kMul:
+      case toy::ExpressionOp::kAdd:
+      case toy::ExpressionOp::kSub:
+      case toy::ExpressionOp::kMul:
         return arithmetic(e);
       default:
         return std::nullopt;
@@ -95,7 +96,7 @@ class LineBinder {
     bound.constant = operand.value;
     if (operand.kind == toy::OperandKind::kConstant) return bound;  // its value: constant_value()
     if (toy::is_memory(operand.kind)) return bind_cell(operand, std::move(bound));
-    const Expression& e = operand.value ? *operand.value : *operand.register_index;
+    const toy::Expression& e = operand.value ? *operand.value : *operand.register_index;
     auto index = affine(e);
     if (!index || !within_name(operand)) return std::nullopt;
     bound.index = std::move(*index);
@@ -128,24 +129,25 @@ class LineBinder {
     return bound;
   }
 
-  std::optional<Affine> arithmetic(const Expression& e) const {
+  std::optional<Affine> arithmetic(const toy::Expression& e) const {
     const auto a = affine(*e.args[0]), b = affine(*e.args[1]);
     if (!a || !b) return std::nullopt;
-    if (e.op != ExpressionOp::kMul) return combined(*a, *b, e.op == ExpressionOp::kAdd ? 1 : -1);
+    if (e.op != toy::ExpressionOp::kMul)
+      return combined(*a, *b, e.op == toy::ExpressionOp::kAdd ? 1 : -1);
     if (a->is_constant()) return combined({}, *b, a->constant);
     return b->is_constant() ? combined({}, *a, b->constant) : std::nullopt;
   }
 
-  std::optional<Affine> named_number(const Expression& e) const {
-    if (e.op == ExpressionOp::kRegisters) return checked(Affine{program_.num_registers, {}});
+  std::optional<Affine> named_number(const toy::Expression& e) const {
+    if (e.op == toy::ExpressionOp::kRegisters) return checked(Affine{program_.num_registers, {}});
     const toy::Program& source = *program_.program;
     for (std::size_t i = 0; i < source.params.size(); ++i) {
-      if (e.op == ExpressionOp::kParam && source.params[i].name == e.name) {
+      if (e.op == toy::ExpressionOp::kParam && source.params[i].name == e.name) {
         return checked(Affine{program_.params[i], {}});
       }
     }
     for (std::size_t i = 0; i < source.consts.size(); ++i) {
-      if (e.op != ExpressionOp::kConst || source.consts[i].name != e.name) continue;
+      if (e.op != toy::ExpressionOp::kConst || source.consts[i].name != e.name) continue;
       const auto* number = std::get_if<std::int64_t>(&program_.consts[i]);
       return number != nullptr ? checked(Affine{*number, {}}) : std::nullopt;
     }
@@ -159,12 +161,12 @@ class LineBinder {
     return std::nullopt;
   }
 
-  std::optional<Affine> size_of(const Expression& e) const {
+  std::optional<Affine> size_of(const toy::Expression& e) const {
     const auto axis = e.args.empty() ? Affine{} : affine(*e.args[0]);
     if (!axis || !axis->is_constant()) return std::nullopt;
     for (const toy::BoundArray& array : program_.arrays) {
       if (array.name != e.name) continue;
-      const auto& sizes = e.op == ExpressionOp::kTiles ? array.counts : array.extents;
+      const auto& sizes = e.op == toy::ExpressionOp::kTiles ? array.counts : array.extents;
       if (axis->constant < 0 || axis->constant >= std::ssize(sizes)) return std::nullopt;
       return checked(Affine{sizes[static_cast<std::size_t>(axis->constant)], {}});
     }
@@ -183,14 +185,14 @@ std::optional<toy::BoundInstruction> bind_line(const toy::InstructionStatement& 
   return LineBinder(program, loop).bind(line);
 }
 
-std::optional<double> constant_value(const Expression& e, const toy::BoundProgram& program) {
-  if (e.op == ExpressionOp::kInfinity) return std::numeric_limits<double>::infinity();
-  if (e.op == ExpressionOp::kReal) return e.real;
-  if (e.op == ExpressionOp::kNegate) {
+std::optional<double> constant_value(const toy::Expression& e, const toy::BoundProgram& program) {
+  if (e.op == toy::ExpressionOp::kInfinity) return std::numeric_limits<double>::infinity();
+  if (e.op == toy::ExpressionOp::kReal) return e.real;
+  if (e.op == toy::ExpressionOp::kNegate) {
     const auto value = constant_value(*e.args[0], program);
     return value ? std::optional(-*value) : std::nullopt;
   }
-  if (e.op == ExpressionOp::kConst) {
+  if (e.op == toy::ExpressionOp::kConst) {
     const auto& consts = program.program->consts;
     for (std::size_t i = 0; i < consts.size(); ++i) {
       if (consts[i].name != e.name) continue;

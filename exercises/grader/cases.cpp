@@ -16,8 +16,8 @@ double uniform(std::mt19937_64& generator, double low, double high) {
   return low + (high - low) * std::ldexp(static_cast<double>(generator() >> 11), -53);
 }
 
-void fill(std::vector<double>& values, Family family, const Range& range, const Inputs& inputs,
-          std::mt19937_64& generator) {
+void fill_from_family(std::vector<double>& values, Family family, const Range& range,
+                      const Inputs& inputs, std::mt19937_64& generator) {
   for (double& value : values) {
     switch (family) {
       case Family::kHuge:
@@ -65,8 +65,8 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
     const bool ranged = range != task.inputs.ranges.end();
     const bool free =
         family != Family::kHuge && family != Family::kTiny && family != Family::kSpike;
-    fill(drawn.values, ranged && !free ? Family::kRandom : family, ranged ? range->second : Range{},
-         task.inputs, generator);
+    fill_from_family(drawn.values, ranged && !free ? Family::kRandom : family,
+                     ranged ? range->second : Range{}, task.inputs, generator);
     for (double& value : drawn.values) value = toy::round_to(array.element_type, value);
     inputs[array.name] = std::move(drawn);
   }

@@ -11,17 +11,16 @@
 namespace flashlab::exercises {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::uintmax_t kMostFileBytes = 1 << 20;
+constexpr int kDeepestFolder = 1;  // folders below the exercise's own
 
-constexpr std::uintmax_t kMostBytes = 1 << 20;
-constexpr int kDeepest = 1;  // folders below the exercise's own
-
-void load_files(const fs::path& root, const fs::path& folder, int depth, Files& files) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
+void load_files(const std::filesystem::path& root, const std::filesystem::path& folder, int depth,
+                Files& files) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.is_symlink()) continue;
-    if (entry.is_directory() && depth < kDeepest) {
+    if (entry.is_directory() && depth < kDeepestFolder) {
       load_files(root, entry.path(), depth + 1, files);
-    } else if (entry.is_regular_file() && entry.file_size() <= kMostBytes) {
+    } else if (entry.is_regular_file() && entry.file_size() <= kMostFileBytes) {
       std::ifstream stream(entry.path(), std::ios::binary);
       files[entry.path().lexically_relative(root).generic_string()] = {
           std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -66,12 +65,12 @@ const ExerciseSource& template_exercise() { return embedded().at(kTemplate); }
 
 ExerciseSource load_folder(const std::string& path) {
   ExerciseSource source;
-  const fs::path folder = fs::path(path).lexically_normal();
+  const std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
   source.id = (folder.filename().empty() ? folder.parent_path() : folder).filename().string();
   source.folder = path;
   try {
     load_files(folder, folder, 0, source.files);
-  } catch (const fs::filesystem_error& error) {
+  } catch (const std::filesystem::filesystem_error& error) {
     throw std::runtime_error("cannot read the exercise folder '" + path +
                              "': " + error.code().message());
   }
@@ -83,8 +82,8 @@ std::vector<ExerciseSource> all_exercises(const std::vector<std::string>& folder
   for (const ExerciseSource& source : builtin_exercises()) by_id[source.id] = source;
   for (const std::string& folder : folders) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (!fs::is_regular_file(entry.path() / "exercise.toml")) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (!std::filesystem::is_regular_file(entry.path() / "exercise.toml")) continue;
       ExerciseSource source = load_folder(entry.path().string());
       by_id[source.id] = std::move(source);
     }

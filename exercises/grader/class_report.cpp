@@ -58,6 +58,12 @@ bool ClassReport::has_load_lines() const {
                      [](const StudentResult& student) { return !student.verdict->loads.empty(); });
 }
 
+std::vector<std::string> ClassReport::counters() const {
+  std::vector<std::string> keys;
+  for (const Histogram& histogram : histograms) keys.push_back(histogram.key);
+  return keys;
+}
+
 std::vector<std::pair<Outcome, std::size_t>> ClassReport::outcomes() const {
   std::vector<std::pair<Outcome, std::size_t>> all;
   for (const Outcome outcome :

@@ -12,7 +12,6 @@ using toy::Expression;
 using toy::ExpressionOp;
 using toy::ExpressionPtr;
 using toy::Operand;
-using toy::OperandKind;
 
 ExpressionPtr make(ExpressionOp op, std::vector<ExpressionPtr> args) {
   Expression e;
@@ -59,11 +58,11 @@ class Alternatives {
   std::vector<OtherOperand> all() {
     if (toy::is_register(operand_.kind)) {
       registers();
-      if (operand_.kind == OperandKind::kFactor && tiled()) toggle_transposition();
+      if (operand_.kind == toy::OperandKind::kFactor && tiled()) toggle_transposition();
     } else if (toy::is_memory(operand_.kind)) {
       arrays();
       indices();
-    } else if (operand_.kind == OperandKind::kOffset) {
+    } else if (operand_.kind == toy::OperandKind::kOffset) {
       for (const ExpressionPtr& value : other_indices(operand_.value, scope_)) {
         add(EditKind::kIndex).value = value;
       }

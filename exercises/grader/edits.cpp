@@ -12,24 +12,21 @@
 
 namespace flashlab::exercises {
 namespace {
-
-using toy::Expression;
-using toy::ExpressionPtr;
 using toy::InstructionStatement;
 using toy::LoopStatement;
 using toy::OperandKind;
 using toy::Statement;
 
-ExpressionPtr variable_of(const LoopStatement& loop) {
-  Expression e;
+toy::ExpressionPtr variable_of(const LoopStatement& loop) {
+  toy::Expression e;
   e.op = toy::ExpressionOp::kLoopVar;
   e.index = loop.loop;
   e.name = loop.var;
-  return std::make_shared<const Expression>(std::move(e));
+  return std::make_shared<const toy::Expression>(std::move(e));
 }
 
 std::string loop_text(const LoopStatement& loop, const Edit& edit) {
-  const ExpressionPtr step = shifted(loop.step, edit.step_change);
+  const toy::ExpressionPtr step = shifted(loop.step, edit.step_change);
   const bool unit = step->op == toy::ExpressionOp::kInteger && step->integer == 1;
   return "for " + loop.var + " in " + to_string(*shifted(loop.lower, edit.lower_change)) + ".." +
          to_string(*shifted(loop.upper, edit.upper_change)) +
@@ -79,7 +76,7 @@ bool is_pinned(const InstructionStatement& instruction) {
   std::int64_t factor = 0;
   for (const toy::Operand& operand : instruction.operands) {
     if (operand.kind != OperandKind::kFactor) continue;
-    const Expression& index = *operand.register_index;
+    const toy::Expression& index = *operand.register_index;
     if (index.op != toy::ExpressionOp::kInteger || index.integer != factor++) return false;
   }
   return true;
@@ -203,7 +200,7 @@ class Enumerator {
   }
 
   void bound(EditKind kind, const LoopStatement& loop, const Edit& changes, const std::string& does,
-             const ExpressionPtr& before, int change) {
+             const toy::ExpressionPtr& before, int change) {
     Edit& edit = add(kind, loop.span.line,
                      "the loop " + does + (does == "begins" ? " at " : " ") +
                          to_string(*shifted(before, change)) + " instead of " + to_string(*before),

@@ -1,14 +1,12 @@
 #include "exercises/grader/exercise.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "exercises/grader/answers.hpp"
+#include "exercises/grader/utf8.hpp"
 
 namespace flashlab::exercises {
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// "07_online_softmax": "07" and "online_softmax".
 std::pair<std::string_view, std::string_view> split_id(std::string_view id) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <sstream>
 
 #include "exercises/grader/judge_answer.hpp"
+#include "exercises/grader/plain_text.hpp"
 #include "exercises/grader/rational.hpp"
 
 namespace flashlab::exercises {
@@ -13,7 +13,7 @@ namespace {
 constexpr long kLargestFactor = 1'000'000;  // beyond it a factor says nothing
 
 /// "12", "1/3", or "about 1.3e+42" for what nobody reads.
-std::string shown(const mpq_class& number) {
+std::string exact_or_about(const mpq_class& number) {
   constexpr std::size_t kLongest = 20;
   const std::string exact = to_string(number);
   if (exact.size() <= kLongest) return exact;
@@ -37,13 +37,6 @@ std::string factor_text(const mpq_class& ratio) {
     return inverse.get_str() + " times too small";
   }
   return {};
-}
-
-/// "0.01".
-std::string shown(double number) {
-  std::ostringstream text;
-  text << number;
-  return text.str();
 }
 
 /// Symbols, those inside ceil and floor too.
@@ -96,7 +89,7 @@ std::vector<Size> trial_sizes(const std::vector<std::string>& variables) {
 }
 
 /// "n = 2, d = 3", in the order of the question.
-std::string text_of(const Size& size, const std::vector<std::string>& variables) {
+std::string variables_text(const Size& size, const std::vector<std::string>& variables) {
   std::string text;
   for (const std::string& name : variables) {
     text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size.at(name));
@@ -109,10 +102,11 @@ Objection counterexample(const Question& question, const Answer& answer, const A
     const auto right = value_at(expected.formula, size);
     if (!right) continue;
     const std::string at =
-        size.empty() ? std::string() : "at " + text_of(size, question.variables) + " ";
+        size.empty() ? std::string() : "at " + variables_text(size, question.variables) + " ";
     const auto mine = value_at(answer.formula, size);
     if (!mine) return {at + "it has no value, and the right answer has one", {}};
-    if (*mine != *right) return {at + "it is " + shown(*mine) + ", which is not right", {}};
+    if (*mine != *right)
+      return {at + "it is " + exact_or_about(*mine) + ", which is not right", {}};
   }
   return {"it has the right value at small sizes, but could not be shown to be equal",
           {"write ceil and floor around one quotient: ceil(n/B)"}};
@@ -147,7 +141,7 @@ Objection object_to_number(const Question& question, const Answer& answer, const
   const mpq_class right = value_at(expected.formula, {}).value_or(0);
   if (question.within > 1 && sgn(mine) == sgn(right) && right != 0) {
     return {std::string("too ") + (abs(mine) > abs(right) ? "large" : "small") +
-                " by more than a factor of " + shown(question.within),
+                " by more than a factor of " + short_text(question.within),
             {}};
   }
   if (right != 0) {
@@ -158,11 +152,11 @@ Objection object_to_number(const Question& question, const Answer& answer, const
     if (abs(mine - right) <= near * abs(right)) {
       return {"close, but not within the tolerance",
               {question.tolerance > 0
-                   ? "expected a relative error of at most " + shown(question.tolerance)
+                   ? "expected a relative error of at most " + short_text(question.tolerance)
                    : "expected the exact value"}};
     }
   }
-  return {shown(mine) + " is not right", {}};
+  return {exact_or_about(mine) + " is not right", {}};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::uint64_t kMostSteps = 20'000;
+constexpr std::uint64_t kMostExplainedSteps = 20'000;
 constexpr std::int32_t kNoCell = -1;
 
 using Unrolled = toy::UnrolledProgram;
@@ -38,7 +38,8 @@ class CostExplanation {
 
   std::vector<Finding> run() {
     const auto bound = bind_submission(task_, task_.solution, attempt_.sized->size);
-    const auto solution = bound ? toy::unroll(*bound, kMostSteps) : toy::Result<Unrolled>();
+    const auto solution =
+        bound ? toy::unroll(*bound, kMostExplainedSteps) : toy::Result<Unrolled>();
     needless_loads();
     if (solution) repeated_loads(*bound, *solution);
     unused_results();
@@ -177,7 +178,7 @@ class CostExplanation {
 
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
                                   const Attempt& attempt) {
-  if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostSteps) return {};
+  if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
   return CostExplanation(task, text, attempt).run();
 }
 

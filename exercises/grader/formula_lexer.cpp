@@ -4,10 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "exercises/grader/utf8.hpp"
+
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostDigits = 1240;  // 4096 bits, as much as results may have
+constexpr std::size_t kMostFormulaDigits = 1240;  // 4096 bits, as much as results may have
 constexpr unsigned long kLargestPowerOfTen = 60;
 
 constexpr std::pair<std::string_view, TokenKind> kSymbols[] = {
@@ -18,10 +20,9 @@ constexpr std::pair<std::string_view, TokenKind> kSymbols[] = {
     {"∕", TokenKind::kOver},      {"⁄", TokenKind::kOver},      {"^", TokenKind::kPower},
     {"(", TokenKind::kOpen},      {")", TokenKind::kClose},     {"⌈", TokenKind::kOpenCeil},
     {"⌉", TokenKind::kCloseCeil}, {"⌊", TokenKind::kOpenFloor}, {"⌋", TokenKind::kCloseFloor}};
-constexpr std::string_view kBlanks[] = {" ", "\t", "\n", "\r", "\u00A0", "\u2009", "\u202F"};
+constexpr std::string_view kFormulaBlanks[] = {" ", "\t", "\n", "\r", "\u00A0", "\u2009", "\u202F"};
 constexpr std::string_view kSuperscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Digits from the front of `rest`, taken off it.
@@ -63,7 +64,7 @@ void FormulaLexer::take(std::size_t bytes) {
 void FormulaLexer::skip_blanks() {
   for (bool found = true; found && at_ < text_.size();) {
     found = false;
-    for (const std::string_view blank : kBlanks) {
+    for (const std::string_view blank : kFormulaBlanks) {
       if (!text_.substr(at_).starts_with(blank)) continue;
       take(blank.size());
       found = token_.after_blank = true;
@@ -116,7 +117,7 @@ void FormulaLexer::read_number() {
   }
   take(text_.size() - at_ - rest.size());
   token_.kind = TokenKind::kBadNumber;
-  if (whole.size() + fraction.size() > kMostDigits || power.size() > 2) return;
+  if (whole.size() + fraction.size() > kMostFormulaDigits || power.size() > 2) return;
   const unsigned long exponent = power.empty() ? 0 : std::stoul(std::string(power));
   if (exponent > kLargestPowerOfTen) return;
   token_.kind = TokenKind::kNumber;
@@ -149,7 +150,7 @@ bool FormulaLexer::read_superscript() {
     }
   }
   if (number.empty()) return false;
-  token_.kind = number.size() > kMostDigits ? TokenKind::kBadNumber : TokenKind::kExponent;
+  token_.kind = number.size() > kMostFormulaDigits ? TokenKind::kBadNumber : TokenKind::kExponent;
   if (token_.kind == TokenKind::kExponent) token_.number = mpq_class(mpz_class(number, 10));
   return true;
 }

@@ -18,9 +18,9 @@ using toy::Diagnostic;
 using toy::SourceSpan;
 using Value = RationalArithmetic::Optional;
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestFormula = 64;
 constexpr unsigned kLargestExponent = 64;
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostFormulaBytes = 4096;
 constexpr const char* kCeil = "ceil";
 constexpr const char* kFloor = "floor";
 
@@ -116,7 +116,7 @@ class Parser {
   }
 
   bool enter() {
-    if (++depth_ <= kDeepest) return true;
+    if (++depth_ <= kDeepestFormula) return true;
     refuse("too many parentheses or signs inside one another", "at most 64");
     return false;
   }
@@ -288,12 +288,12 @@ toy::Result<RationalFunction> parse_formula(const toy::SourceText& text,
                                             const std::vector<std::string>& variables) {
   const std::size_t first = text.text().find_first_not_of(" \t\r\n");
   const std::size_t size = first == std::string::npos ? 0 : text.text().size() - first;
-  if (size > kMostBytes) {
+  if (size > kMostFormulaBytes) {
     return Diagnostic{toy::Severity::kError,
                       toy::Fault::kLimit,
                       {1, 1, 1},
                       "the formula has " + std::to_string(size) + " bytes",
-                      "at most " + std::to_string(kMostBytes),
+                      "at most " + std::to_string(kMostFormulaBytes),
                       {}};
   }
   return Parser(text.text(), variables).run();

@@ -10,9 +10,9 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 16;
+constexpr std::size_t kMostSheetBytes = 1 << 16;
 
-Verdict refused(Verdict verdict, Outcome outcome, Finding finding) {
+Verdict with_refusal(Verdict verdict, Outcome outcome, Finding finding) {
   verdict.outcome = outcome;
   verdict.findings.insert(verdict.findings.begin(), std::move(finding));
   return verdict;
@@ -35,8 +35,8 @@ std::string praise(const Question& question) {
 }
 
 /// An answer that cannot be read: the message about it, with its place.
-Finding unreadable(const Question& question, const std::vector<toy::Diagnostic>& diagnostics,
-                   const toy::SourceText& submission) {
+Finding unreadable_answer(const Question& question, const std::vector<toy::Diagnostic>& diagnostics,
+                          const toy::SourceText& submission) {
   Finding finding = finding_of(diagnostics.front(), submission);
   finding.what = question.id + ": " + printable(finding.what);
   for (std::string& line : finding.details) line = printable(line);
@@ -52,12 +52,13 @@ class SheetGrading {
     Sheet sheet = read_sheet(task_.questions, submission_);
     if (!sheet.has_keys) {
       verdict_.findings = std::move(sheet.findings);
-      return refused(std::move(verdict_), Outcome::kRejected,
-                     {"this is no answer sheet: none of its lines begins with a question's key",
-                      {"expected lines like '" + task_.questions.front().id + ": answer'"},
-                      0,
-                      0,
-                      {}});
+      return with_refusal(
+          std::move(verdict_), Outcome::kRejected,
+          {"this is no answer sheet: none of its lines begins with a question's key",
+           {"expected lines like '" + task_.questions.front().id + ": answer'"},
+           0,
+           0,
+           {}});
     }
     for (std::size_t i = 0; i < task_.questions.size(); ++i) {
       grade(task_.questions[i], sheet.answers[i]);
@@ -92,7 +93,7 @@ class SheetGrading {
   bool judge(const Question& question, const SheetAnswer& sheet_answer) {
     const auto answer = read_answer(question, sheet_answer.place);
     if (!answer) {
-      add(unreadable(question, answer.diagnostics, submission_));
+      add(unreadable_answer(question, answer.diagnostics, submission_));
       return false;
     }
     const auto expected = read_answer(question, toy::SourceText("answer", question.answer));
@@ -125,21 +126,21 @@ Verdict grade_answers(const Exercise& exercise, const toy::SourceText& submissio
   Verdict verdict;
   verdict.max_points = exercise.max_points();
   const std::string& text = submission.text();
-  if (text.size() > kMostBytes) {
-    return refused(std::move(verdict), Outcome::kLimit,
-                   {"the answer sheet has " + std::to_string(text.size()) + " bytes",
-                    {"expected at most " + std::to_string(kMostBytes)},
-                    0,
-                    0,
-                    {}});
+  if (text.size() > kMostSheetBytes) {
+    return with_refusal(std::move(verdict), Outcome::kLimit,
+                        {"the answer sheet has " + std::to_string(text.size()) + " bytes",
+                         {"expected at most " + std::to_string(kMostSheetBytes)},
+                         0,
+                         0,
+                         {}});
   }
   if (const auto bad = first_unprintable(text)) {
-    return refused(std::move(verdict), Outcome::kRejected,
-                   {"this is no answer sheet: it holds a character that is not text",
-                    {"expected UTF-8 without control characters"},
-                    line_of(text, *bad),
-                    0,
-                    {}});
+    return with_refusal(std::move(verdict), Outcome::kRejected,
+                        {"this is no answer sheet: it holds a character that is not text",
+                         {"expected UTF-8 without control characters"},
+                         line_of(text, *bad),
+                         0,
+                         {}});
   }
   return SheetGrading(exercise.questions, submission, std::move(verdict)).run();
 }

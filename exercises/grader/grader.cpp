@@ -35,14 +35,14 @@ std::string_view to_string(Outcome outcome) {
   return "";
 }
 
-namespace {
-
 /// One size: its inputs, and what the solution makes of them.
 struct PreparedSize {
   SizedCases sized;
   std::optional<LaneCase> lanes;         // programs on scalars
   std::unique_ptr<SolutionAt> solution;  // small sizes only
 };
+
+namespace {
 
 std::string result_name(const Size& size) {
   return size.empty() ? "results" : "results at " + to_string(size);

@@ -65,8 +65,8 @@ void mark_proof(Histogram& histogram, const ProvenSize& proof) {
   histogram.marks.push_back({is_best ? "proven best" : "lower bound", proof.at_least_cycles});
 }
 
-void fill(Histogram& histogram, const CostLine& line, std::vector<Count> values,
-          const Costs& best_ever, const SizeScore* score) {
+void fill_histogram(Histogram& histogram, const CostLine& line, std::vector<Count> values,
+                    const Costs& best_ever, const SizeScore* score) {
   std::sort(values.begin(), values.end());
   histogram.marks = {{"full marks", line.full}};
   if (line.solution > 0) histogram.marks.push_back({"solution", line.solution});
@@ -119,7 +119,8 @@ std::vector<Histogram> class_histograms(const std::vector<StudentResult>& studen
     Histogram histogram;
     histogram.key = line.key;
     histogram.size = to_string(any->size);
-    fill(histogram, line, std::move(values[line.key]), best_ever, score_at(*any, any->size));
+    fill_histogram(histogram, line, std::move(values[line.key]), best_ever,
+                   score_at(*any, any->size));
     all.push_back(std::move(histogram));
   }
   return all;

@@ -9,7 +9,7 @@
 namespace flashlab::exercises {
 namespace {
 
-std::string lower(std::string text) {
+std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
@@ -30,13 +30,14 @@ toy::SourceSpan first_place(const toy::SourceText& text) {
 /// "b", "B", "b)", "(b)", or the choice's whole text in either case.
 toy::Result<Answer> read_choice(const Question& question, const toy::SourceText& text,
                                 Answer answer) {
-  std::string letter = lower(answer.text);
+  std::string letter = lower_case(answer.text);
   if (letter.starts_with('(')) letter.erase(0, 1);
   if (letter.ends_with(')') || letter.ends_with('.')) letter.pop_back();
   const std::size_t count = question.choices.size();
   for (std::size_t i = 0; i < count; ++i) {
     const bool by_letter = letter == std::string(1, static_cast<char>('a' + i));
-    if (!by_letter && lower(answer.text) != lower(on_one_line(question.choices[i]))) continue;
+    if (!by_letter && lower_case(answer.text) != lower_case(on_one_line(question.choices[i])))
+      continue;
     answer.choice = i;
     return answer;
   }

@@ -4,15 +4,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "committed_result_files.hpp"
 #include "exercises/grader/plain_text.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::exercises {
 namespace {
-
-using nlohmann::json;
 
 template <class Names>
 std::string listed(const Names& names) {
@@ -21,12 +21,12 @@ std::string listed(const Names& names) {
   return list.empty() ? "none" : list;
 }
 
-std::vector<std::string> keys_of(const json& value) {
+std::vector<std::string> keys_of(const nlohmann::json& value) {
   std::vector<std::string> keys;
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) keys.push_back(key);
   } else if (value.is_array()) {
-    for (const json& entry : value) {
+    for (const nlohmann::json& entry : value) {
       if (entry.is_object() && entry.contains("name")) keys.push_back(entry["name"].dump());
     }
   }
@@ -34,30 +34,31 @@ std::vector<std::string> keys_of(const json& value) {
 }
 
 /// The member, or the entry of that index or name; null: there is none.
-const json* child(const json& value, const std::string& key) {
+const nlohmann::json* child(const nlohmann::json& value, const std::string& key) {
   if (value.is_object()) {
     const auto found = value.find(key);
     return found == value.end() ? nullptr : &*found;
   }
   if (!value.is_array()) return nullptr;
   std::size_t index = 0;
-  const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), index);
+  const auto [end, code] = toy::read_number(key, index);
   if (code == std::errc{} && end == key.data() + key.size()) {
     return index < value.size() ? &value[index] : nullptr;
   }
-  for (const json& entry : value) {
+  for (const nlohmann::json& entry : value) {
     if (entry.is_object() && entry.contains("name") && entry["name"] == key) return &entry;
   }
   return nullptr;
 }
 
-std::variant<double, LookupError> value_at(const json& start, const std::string& path) {
-  const json* at = &start;
+std::variant<double, LookupError> value_at_path(const nlohmann::json& start,
+                                                const std::string& path) {
+  const nlohmann::json* at = &start;
   std::size_t from = 0;
   while (from <= path.size()) {
     const std::size_t end = std::min(path.find('/', from), path.size());
     const std::string key = path.substr(from, end - from);
-    const json* next = child(*at, key);
+    const nlohmann::json* next = child(*at, key);
     if (next == nullptr) {
       const std::vector<std::string> keys = keys_of(*at);
       return LookupError{"value", "there is no '" + path + "': '" + key + "' is missing",
@@ -73,7 +74,7 @@ std::variant<double, LookupError> value_at(const json& start, const std::string&
 }
 
 /// "variant = \"flash2\", head_dim = 64".
-std::string text_of(const json& where) {
+std::string where_text(const nlohmann::json& where) {
   std::string text;
   for (const auto& [key, value] : where.items()) {
     text += (text.empty() ? "" : ", ") + key + " = " + value.dump();
@@ -81,7 +82,7 @@ std::string text_of(const json& where) {
   return text;
 }
 
-bool agrees(const json& row, const json& where) {
+bool agrees(const nlohmann::json& row, const nlohmann::json& where) {
   for (const auto& [key, value] : where.items()) {
     const auto found = row.find(key);
     if (found == row.end() || *found != value) return false;
@@ -90,11 +91,11 @@ bool agrees(const json& row, const json& where) {
 }
 
 /// Of a key that rows have: the values that there are of it.
-LookupError no_row(const json& rows, const json& where) {
+LookupError no_row(const nlohmann::json& rows, const nlohmann::json& where) {
   for (const auto& [key, value] : where.items()) {
     std::set<std::string> there;
     std::set<std::string> keys;
-    for (const json& row : rows) {
+    for (const nlohmann::json& row : rows) {
       if (row.contains(key)) there.insert(row[key].dump());
       for (const std::string& other : keys_of(row)) keys.insert(other);
     }
@@ -106,18 +107,20 @@ LookupError no_row(const json& rows, const json& where) {
     }
     return {"where", "no row has " + key + " = " + value.dump(), "one of " + listed(there), {}};
   }
-  return {"where", "no row has all of " + text_of(where), "values that one row has together", {}};
+  return {
+      "where", "no row has all of " + where_text(where), "values that one row has together", {}};
 }
 
-std::variant<const json*, LookupError> row_where(const json& file, const json& where) {
+std::variant<const nlohmann::json*, LookupError> row_where(const nlohmann::json& file,
+                                                           const nlohmann::json& where) {
   if (where.empty()) return &file;
   const auto rows = file.find("rows");
   if (rows == file.end() || !rows->is_array()) {
     return LookupError{"file", "the file has no rows", "a file of flashlab compare", {}};
   }
-  const json* found = nullptr;
+  const nlohmann::json* found = nullptr;
   std::size_t count = 0;
-  for (const json& row : *rows) {
+  for (const nlohmann::json& row : *rows) {
     if (!row.is_object() || !agrees(row, where)) continue;
     found = &row;
     ++count;
@@ -125,7 +128,7 @@ std::variant<const json*, LookupError> row_where(const json& file, const json& w
   if (count == 1) return found;
   if (count == 0) return no_row(*rows, where);
   return LookupError{"where",
-                     std::to_string(count) + " rows have " + text_of(where),
+                     std::to_string(count) + " rows have " + where_text(where),
                      "further keys that tell them apart: " + listed(keys_of(*found)),
                      {}};
 }
@@ -143,9 +146,9 @@ const Files& committed_measurements() {
   return kFiles;
 }
 
-std::variant<const json*, LookupError> Measurements::parsed(const std::string& file) {
+std::variant<const nlohmann::json*, LookupError> Measurements::parsed(const std::string& file) {
   const auto before = parsed_.find(file);
-  if (before != parsed_.end()) return &before->second;
+  if (before != parsed_.end()) return before->second.get();
   const auto text = files_.find(file);
   if (text == files_.end()) {
     std::vector<std::string> names;
@@ -156,22 +159,27 @@ std::variant<const json*, LookupError> Measurements::parsed(const std::string& f
                                      : "one of " + listed(names),
                        toy::nearest(file, names).value_or("")};
   }
-  json content = json::parse(text->second, nullptr, false);
+  nlohmann::json content = nlohmann::json::parse(text->second, nullptr, false);
   if (!content.is_object()) {
     return LookupError{
         "file", "'" + file + "' is no JSON object", "a file of flashlab compare", {}};
   }
-  return &parsed_.emplace(file, std::move(content)).first->second;
+  const auto kept = std::make_shared<const nlohmann::json>(std::move(content));
+  return parsed_.emplace(file, kept).first->second.get();
 }
 
 std::variant<double, LookupError> Measurements::find(const Lookup& lookup) {
   const auto file = parsed(lookup.file);
   if (const auto* error = std::get_if<LookupError>(&file)) return *error;
-  const auto row = row_where(*std::get<const json*>(file), lookup.where);
+  nlohmann::json where = nlohmann::json::object();
+  for (const auto& [key, value] : lookup.where) {
+    std::visit([&, &name = key](const auto& known) { where[name] = known; }, value);
+  }
+  const auto row = row_where(*std::get<const nlohmann::json*>(file), where);
   if (const auto* error = std::get_if<LookupError>(&row)) return *error;
   double sum = 0;
   for (const std::string& path : lookup.values) {
-    const auto value = value_at(*std::get<const json*>(row), path);
+    const auto value = value_at_path(*std::get<const nlohmann::json*>(row), path);
     if (std::holds_alternative<LookupError>(value)) return value;
     sum += std::get<double>(value);
   }
@@ -184,7 +192,7 @@ std::string with_digits(double value, int digits) {
   const auto scientific = std::to_chars(text.data(), text.data() + text.size(), value,
                                         std::chars_format::scientific, digits - 1);
   double rounded = 0;
-  std::from_chars(text.data(), scientific.ptr, rounded);
+  toy::read_number({text.data(), scientific.ptr}, rounded);
   const double size = std::abs(rounded);
   if (rounded == 0) return "0";
   if (size < kLeastPlain || size >= kMostPlain) {

@@ -10,7 +10,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostSteps = 200'000;
+constexpr std::size_t kMostOrderedSteps = 200'000;
 
 using optimal::LabelledLoad;
 using optimal::LoadKind;
@@ -116,8 +116,9 @@ OrderAnalysis analyse_order(const ProgramTask& task, const Attempt& attempt) {
     analysis.unknown = "only programs on scalars are analysed";
     return analysis;
   }
-  if (attempt.unrolled->steps.size() > kMostSteps) {
-    analysis.unknown = "the program takes more than " + std::to_string(kMostSteps) + " steps";
+  if (attempt.unrolled->steps.size() > kMostOrderedSteps) {
+    analysis.unknown =
+        "the program takes more than " + std::to_string(kMostOrderedSteps) + " steps";
     return analysis;
   }
   optimal::ScheduleMachine machine;

@@ -8,7 +8,7 @@
 namespace flashlab::exercises {
 namespace {
 
-bool is_blank(std::uint32_t code) { return code == '\t' || code == '\n' || code == '\r'; }
+bool is_blank_code(std::uint32_t code) { return code == '\t' || code == '\n' || code == '\r'; }
 
 std::size_t characters_of(std::string_view text) {
   std::size_t count = 0;
@@ -21,7 +21,7 @@ std::size_t characters_of(std::string_view text) {
 std::optional<std::size_t> first_unprintable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
-    if (is_odd(point) && !is_blank(point.code)) return at;
+    if (is_odd(point) && !is_blank_code(point.code)) return at;
     at += point.bytes;
   }
   return std::nullopt;
@@ -31,7 +31,7 @@ std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
-    if (is_odd(point) && !is_blank(point.code)) {
+    if (is_odd(point) && !is_blank_code(point.code)) {
       result += '?';
     } else {
       result += text.substr(at, point.bytes);
@@ -39,6 +39,12 @@ std::string printable(std::string_view text) {
     at += point.bytes;
   }
   return result;
+}
+
+std::string short_text(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
 }
 
 std::string on_one_line(std::string_view text) {

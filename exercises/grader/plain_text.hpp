@@ -16,6 +16,9 @@ std::optional<std::size_t> first_unprintable(std::string_view text);
 /// The same text with '?' for each such byte or character.
 std::string printable(std::string_view text);
 
+/// "2", "1.5", "0.01": at most six digits.
+std::string short_text(double number);
+
 /// Runs of blanks and line ends as one blank, none at the ends.
 std::string on_one_line(std::string_view text);
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "toymachine/read_number.hpp"
+
 namespace flashlab::exercises {
 namespace {
 
@@ -40,8 +42,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     }
     unsigned byte = 0;
     const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, code] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    const auto [end, code] = toy::read_number(digits, byte, 16);
     if (code != std::errc{} || end != digits.data() + 2) return std::nullopt;
     result += static_cast<char>(byte);
     i += 2;
@@ -58,8 +59,8 @@ std::string_view take_word(std::string_view& line) {
 }
 
 template <class Number>
-bool read_number(std::string_view word, Number most, Number& value) {
-  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+bool read_at_most(std::string_view word, Number most, Number& value) {
+  const auto [end, code] = toy::read_number(word, value);
   return code == std::errc{} && end == word.data() + word.size() && value >= 0 && value <= most;
 }
 
@@ -72,11 +73,11 @@ std::optional<ProgressState> parse_state(std::string_view word) {
 
 /// One "key value" behind the state; `line` is what follows the key.
 bool read_field(std::string_view key, std::string_view& line, ProgressEntry& entry) {
-  if (key == "points") return read_number(take_word(line), 1e9, entry.points);
+  if (key == "points") return read_at_most(take_word(line), 1e9, entry.points);
   if (key == "checks") {
-    return read_number(take_word(line), std::int64_t{1} << 53, entry.checks);
+    return read_at_most(take_word(line), std::int64_t{1} << 53, entry.checks);
   }
-  if (key == "hints") return read_number(take_word(line), kMostHints, entry.hints);
+  if (key == "hints") return read_at_most(take_word(line), kMostHints, entry.hints);
   if (key == "solution") return entry.solution_seen = take_word(line) == "seen";
   if (key != "file") return false;
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostBytes = 4 << 20;
+constexpr std::size_t kMostProgressBytes = 4 << 20;
 constexpr milliseconds kLongestWait{5000};
 
 class Descriptor {
@@ -101,7 +101,7 @@ bool replace(const fs::path& path, std::string_view text) {
 }
 
 bool looks_like_text(std::string_view text) {
-  return text.size() <= kMostBytes && text.find('\0') == std::string_view::npos;
+  return text.size() <= kMostProgressBytes && text.find('\0') == std::string_view::npos;
 }
 
 std::string not_remembered(const fs::path& path, const std::string& reason) {
@@ -157,7 +157,7 @@ std::optional<std::string> ProgressFile::text() {
   }
   std::string text;
   std::array<char, 1 << 14> part{};
-  for (ssize_t n = 0; text.size() <= kMostBytes;) {
+  for (ssize_t n = 0; text.size() <= kMostProgressBytes;) {
     n = ::read(opened.number(), part.data(), part.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;

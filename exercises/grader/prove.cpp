@@ -29,13 +29,13 @@ constexpr std::size_t kBeamWidthWithScratch = 30;  // states have many more move
 
 /// The exercise with one of its sizes alone: what is graded is right there, and costs are counted
 /// there.
-std::shared_ptr<const Exercise> at_size(const Exercise& exercise, const Size& size) {
+std::shared_ptr<const Exercise> with_size_alone(const Exercise& exercise, const Size& size) {
   Exercise result = exercise;
   result.program.sizes.assign(1, size);
   return std::make_shared<const Exercise>(std::move(result));
 }
 
-toy::Counters counters_of(const ProgramTask& task,
+toy::Counters counters_at(const ProgramTask& task,
                           const std::shared_ptr<const toy::Program>& program, const Size& size) {
   const auto bound = bind_submission(task, program, size);
   if (!bound) throw std::runtime_error(bound.diagnostics.front().what);
@@ -48,7 +48,7 @@ toy::Counters counters_of(const ProgramTask& task,
 bool is_accepted(const Exercise& exercise, const Size& size, const std::string& program) {
   GraderOptions options;
   options.explain = false;
-  return Grader(at_size(exercise, size), options).grade("witness.toy", program).passed();
+  return Grader(with_size_alone(exercise, size), options).grade("witness.toy", program).passed();
 }
 
 /// Calls action(product or algebra, its machine).
@@ -109,7 +109,7 @@ class SizeProver {
   }
 
   ProvenSize run() {
-    result_.at_most_cycles = counters_of(task_, task_.solution, result_.size).cycles;
+    result_.at_most_cycles = counters_at(task_, task_.solution, result_.size).cycles;
     const optimal::Compulsory compulsory = compulsory_of(task_, result_.size);
     result_.floor_loads = toy::Count(std::to_string(compulsory.loads));
     result_.floor_cycles = result_.floor_loads + toy::Count(std::to_string(compulsory.stores));
@@ -252,7 +252,7 @@ class SizeProver {
     Refusal refusal;
     const auto program = read_submission(task_, toy::SourceText("known.toy", text), refusal);
     if (program == nullptr) return;
-    const toy::Counters counters = counters_of(task_, program, result_.size);
+    const toy::Counters counters = counters_at(task_, program, result_.size);
     if (counters.cycles >= result_.at_most_cycles) return;
     result_.at_most_cycles = counters.cycles;
     result_.loads = counters.loads;

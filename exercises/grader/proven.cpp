@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/score_json.hpp"
 #include "toymachine/instruction_set.hpp"
 #include "toymachine/polynomial.hpp"
 #include "toymachine/sha256.hpp"
@@ -14,17 +15,15 @@
 namespace flashlab::exercises {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-constexpr const char* kFormat = "flashlab-proven";
-constexpr int kVersion = 1;
+constexpr const char* kProvenFormat = "flashlab-proven";
+constexpr int kProvenVersion = 1;
 constexpr ProofVerdict kVerdicts[] = {ProofVerdict::kOptimal, ProofVerdict::kBounded,
                                       ProofVerdict::kNotSearched};
 constexpr std::size_t kMostShown = 40;  // bytes of a value that a message quotes
-constexpr std::size_t kMostDigits = 1000;
-constexpr int kDeepest = 10;
+constexpr std::size_t kMostProofDigits = 1000;
+constexpr int kDeepestProof = 10;
 
-toy::Diagnostic damaged(std::string what, std::string expected, toy::SourceSpan span = {}) {
+toy::Diagnostic damaged_proof(std::string what, std::string expected, toy::SourceSpan span = {}) {
   return {toy::Severity::kError, toy::Fault::kRequest, span,
           std::move(what),       std::move(expected),  {}};
 }
@@ -32,15 +31,15 @@ toy::Diagnostic damaged(std::string what, std::string expected, toy::SourceSpan 
 /// A value, and where in the document it stands: "sizes[1].states".
 class Place {
  public:
-  Place(const json& value, std::string name) : value_(value), name_(std::move(name)) {}
+  Place(const Json& value, std::string name) : value_(value), name_(std::move(name)) {}
 
   [[noreturn]] void wrong(const std::string& what, const std::string& expected) const {
-    throw damaged((name_.empty() ? "the document" : name_) + ": " + what, expected);
+    throw damaged_proof((name_.empty() ? "the document" : name_) + ": " + what, expected);
   }
   /// The value itself, where it is to be something else.
   [[noreturn]] void expected(const std::string& what) const {
     if (value_.is_structured()) wrong("it is an " + std::string(value_.type_name()), what);
-    const std::string text = printable(value_.dump(-1, ' ', false, json::error_handler_t::replace));
+    const std::string text = printable(value_.dump(-1, ' ', false, Json::error_handler_t::replace));
     const bool is_long = text.size() > kMostShown;
     wrong("it is " + (is_long ? std::string("a long ") + value_.type_name() : text), what);
   }
@@ -56,7 +55,7 @@ class Place {
     if (!value_.is_array()) expected("a list");
     return value_.size();
   }
-  const json& object(std::initializer_list<std::string_view> known) const {
+  const Json& object(std::initializer_list<std::string_view> known) const {
     if (!value_.is_object()) expected("an object");
     for (const auto& [key, value] : value_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -79,7 +78,7 @@ class Place {
     if (!value_.is_string()) expected("a text of digits");
     const auto& text = value_.get_ref<const std::string&>();
     const bool good =
-        !text.empty() && text.size() <= kMostDigits &&
+        !text.empty() && text.size() <= kMostProofDigits &&
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!good) expected("a text of digits");
     return text;
@@ -108,7 +107,7 @@ class Place {
   }
 
  private:
-  const json& value_;
+  const Json& value_;
   std::string name_;
 };
 
@@ -170,14 +169,14 @@ ProvenSize size_of(const Place& place) {
   return size;
 }
 
-Proven proven_of(const json& document) {
+Proven proven_of(const Json& document) {
   const Place place(document, "");
   if (!document.is_object()) place.expected("an object");
-  if (place.at("format").text() != kFormat) {
-    place.at("format").expected("\"" + std::string(kFormat) + "\"");
+  if (place.at("format").text() != kProvenFormat) {
+    place.at("format").expected("\"" + std::string(kProvenFormat) + "\"");
   }
-  if (place.at("version").whole() != kVersion) {
-    place.at("version").expected("version " + std::to_string(kVersion));
+  if (place.at("version").whole() != kProvenVersion) {
+    place.at("version").expected("version " + std::to_string(kProvenVersion));
   }
   place.object({"format", "version", "command", "task", "sizes"});
   Proven proven;
@@ -207,30 +206,25 @@ toy::SourceSpan span_at(const std::string& text, std::size_t byte) {
 
 /// The parser keeps the last of two equal keys and says nothing; and values that nest without end
 /// would overrun the stack when they are copied.
-json parse_strictly(const std::string& text) {
+Json parse_strictly(const std::string& text) {
   std::vector<std::set<std::string>> open;
-  return json::parse(text, [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > kDeepest) throw damaged("it nests without need", "lists and objects as documented");
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
-      throw damaged("the key '" + printable(value.get<std::string>()).substr(0, kMostShown) +
-                        "' is there twice in one object",
-                    "each key once");
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > kDeepestProof)
+      throw damaged_proof("it nests without need", "lists and objects as documented");
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+      throw damaged_proof("the key '" + printable(value.get<std::string>()).substr(0, kMostShown) +
+                              "' is there twice in one object",
+                          "each key once");
     }
     return true;
   });
 }
 
 /// A number where every reader of JSON keeps it exactly.
-json count_json(const toy::Count& count) {
-  static const toy::Count kLargest = toy::Count(1) << 53;
-  if (count > kLargest) return count.get_str();
-  return count.get_ui();
-}
-
-json lines_json(const std::string& text) {
-  json lines = json::array();
+Json lines_json(const std::string& text) {
+  Json lines = Json::array();
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     lines.push_back(text.substr(start, end - start));
@@ -240,19 +234,19 @@ json lines_json(const std::string& text) {
 }
 
 /// All but the program, which stands on lines of its own.
-json size_json(const ProvenSize& size) {
-  json parameters = json::object();
+Json proven_size_json(const ProvenSize& size) {
+  Json parameters = Json::object();
   for (const auto& [name, value] : size.size) parameters[name] = value;
-  json all = {{"size", parameters},
+  Json all = {{"size", parameters},
               {"verdict", to_string(size.verdict)},
               {"computation", size.computation},
               {"allowed", size.allowed},
-              {"floor_loads", count_json(size.floor_loads)},
-              {"floor_cycles", count_json(size.floor_cycles)},
-              {"at_least_cycles", count_json(size.at_least_cycles)},
-              {"at_most_cycles", count_json(size.at_most_cycles)}};
-  if (size.loads) all["loads"] = count_json(*size.loads);
-  if (size.stores) all["stores"] = count_json(*size.stores);
+              {"floor_loads", exact_json(size.floor_loads)},
+              {"floor_cycles", exact_json(size.floor_cycles)},
+              {"at_least_cycles", exact_json(size.at_least_cycles)},
+              {"at_most_cycles", exact_json(size.at_most_cycles)}};
+  if (size.loads) all["loads"] = exact_json(*size.loads);
+  if (size.stores) all["stores"] = exact_json(*size.stores);
   if (!size.programs.empty()) all["programs"] = size.programs;
   if (!size.programs_up_to_symmetry.empty()) {
     all["programs_up_to_symmetry"] = size.programs_up_to_symmetry;
@@ -262,17 +256,13 @@ json size_json(const ProvenSize& size) {
   return all;
 }
 
-std::string dumped(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 std::string size_text(const ProvenSize& size) {
-  std::string text = " " + dumped(size_json(size));
+  std::string text = " " + dumped(proven_size_json(size));
   if (size.program.empty()) return text;
   text.pop_back();  // the brace
   text += ",\n  \"program\": [";
   bool first = true;
-  for (const json& line : lines_json(size.program)) {
+  for (const Json& line : lines_json(size.program)) {
     text += (first ? "\n   " : ",\n   ") + dumped(line);
     first = false;
   }
@@ -347,20 +337,21 @@ toy::Result<Proven> parse_proven(const std::string& text) {
     return proven_of(parse_strictly(text));
   } catch (const toy::Diagnostic& diagnostic) {
     return diagnostic;
-  } catch (const json::parse_error& error) {
-    return damaged("it is no JSON from here on",
-                   "a file that `flashlab exercises prove` wrote; delete it, and it writes another",
-                   span_at(text, error.byte));
-  } catch (const json::exception& error) {
-    return damaged(
+  } catch (const Json::parse_error& error) {
+    return damaged_proof(
+        "it is no JSON from here on",
+        "a file that `flashlab exercises prove` wrote; delete it, and it writes another",
+        span_at(text, error.byte));
+  } catch (const Json::exception& error) {
+    return damaged_proof(
         "a value cannot be read: " + printable(error.what()),
         "a file that `flashlab exercises prove` wrote; delete it, and it writes another");
   }
 }
 
 std::string to_json(const Proven& proven) {
-  std::string text = "{\"format\": " + dumped(kFormat) +
-                     ", \"version\": " + std::to_string(kVersion) +
+  std::string text = "{\"format\": " + dumped(kProvenFormat) +
+                     ", \"version\": " + std::to_string(kProvenVersion) +
                      ",\n \"command\": " + dumped(proven.command) +
                      ",\n \"task\": " + dumped(proven.task) + ",\n \"sizes\": [";
   bool first = true;

@@ -17,7 +17,7 @@ constexpr std::size_t kMostBits = 4096;
 constexpr std::size_t kMostTermsInside = 16;
 constexpr std::size_t kMostTermsBelow = 4;
 constexpr unsigned kHighestDegreeInside = 6;
-constexpr int kDeepest = 16;
+constexpr int kDeepestAtom = 16;
 constexpr std::size_t kLongestAtom = 2000;  // of its text, which names it
 
 unsigned degree_of(const Monomial& monomial) {
@@ -124,8 +124,8 @@ bool fits_inside(const RationalFunction& value) {
   const auto& [above, below] = value;
   return above.terms().size() <= kMostTermsInside && below.terms().size() <= kMostTermsBelow &&
          degree_of(above) <= kHighestDegreeInside && degree_of(below) <= kHighestDegreeInside &&
-         text_length(above) + text_length(below) <= kLongestAtom && nesting(above) < kDeepest &&
-         nesting(below) < kDeepest;
+         text_length(above) + text_length(below) <= kLongestAtom && nesting(above) < kDeepestAtom &&
+         nesting(below) < kDeepestAtom;
 }
 
 /// The degree in t when every quantity is t times a number.

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kTomlFile = "exercise.toml";
 constexpr const char* kProvenFile = "proven.json";
 constexpr std::size_t kMostQuestions = 100;
-constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostTextBytes = 1 << 20;
 constexpr std::size_t kLongestTitle = 100;
 
 void read_top(TomlTable& top, Exercise& exercise) {
@@ -35,7 +35,7 @@ void check_id(const std::string& id, ErrorList& errors) {
 void check_texts(const Files& files, std::vector<ReadError>& errors) {
   for (const auto& [name, text] : files) {
     ErrorList list(printable(name), text, errors);
-    if (text.size() > kMostBytes) {
+    if (text.size() > kMostTextBytes) {
       list.add(toy::SourceSpan{}, std::to_string(text.size()) + " bytes", "at most 1 MiB");
     } else if (name == "problem.md" || name == "hints.md") {
       const auto bad = first_unprintable(text);

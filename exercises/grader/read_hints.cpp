@@ -4,7 +4,7 @@
 namespace flashlab::exercises {
 namespace {
 
-const std::vector<std::string> kTitles = {"Concept", "Place", "Operand", "Solution"};
+const std::vector<std::string> kHintTitles = {"Concept", "Place", "Operand", "Solution"};
 constexpr const char* kFile = "hints.md";
 
 void trim_lines(std::string& text) {
@@ -12,7 +12,7 @@ void trim_lines(std::string& text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
 }
 
-bool is_blank(std::string_view line) {
+bool is_blank_line(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
@@ -24,10 +24,10 @@ class HintReader {
   void run() {
     for (std::uint32_t line = 1; line <= list_.source().num_lines(); ++line) read_line(line);
     for (std::string& hint : exercise_.hints) trim_lines(hint);
-    for (std::size_t i = 0; i < kTitles.size(); ++i) {
+    for (std::size_t i = 0; i < kHintTitles.size(); ++i) {
       if (i < exercise_.hints.size() && !exercise_.hints[i].empty()) continue;
-      list_.add(toy::SourceSpan{}, "the hint '" + kTitles[i] + "' is missing",
-                "a section ## " + kTitles[i] + " with text in it");
+      list_.add(toy::SourceSpan{}, "the hint '" + kHintTitles[i] + "' is missing",
+                "a section ## " + kHintTitles[i] + " with text in it");
     }
     exercise_.hints.resize(kHintLevels);
   }
@@ -38,18 +38,18 @@ class HintReader {
     const std::size_t level = exercise_.hints.size();
     const toy::SourceSpan span{number, 1, static_cast<std::uint32_t>(line.size())};
     if (line.starts_with("## ")) {
-      if (level >= kTitles.size()) {
+      if (level >= kHintTitles.size()) {
         list_.add(span, "unexpected section", "no section after ## Solution");
         return;
       }
-      if (line != "## " + kTitles[level]) {
-        list_.add(span, "unexpected section", "## " + kTitles[level]);
+      if (line != "## " + kHintTitles[level]) {
+        list_.add(span, "unexpected section", "## " + kHintTitles[level]);
       }
       exercise_.hints.emplace_back();
     } else if (level > 0) {
       exercise_.hints.back() += line + "\n";
-    } else if (!is_blank(line) && !line.starts_with("# ")) {
-      list_.add(span, "text before the first section is never shown", "## " + kTitles[0]);
+    } else if (!is_blank_line(line) && !line.starts_with("# ")) {
+      list_.add(span, "text before the first section is never shown", "## " + kHintTitles[0]);
     }
   }
 

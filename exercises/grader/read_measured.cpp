@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostFigures = 100;
 constexpr std::size_t kMostSummands = 16;
-constexpr int kUsualDigits = 3, kMostDigits = 9;
+constexpr int kUsualDigits = 3, kMostMeasuredDigits = 9;
 
 void read_where(TomlTable& entry, Lookup& lookup) {
   const toml::table* where = entry.table("where");
@@ -70,7 +70,7 @@ std::optional<std::string> PartReader::figure(const toml::table& table, const st
   combine("times", [](double a, double b) { return a * b; });
   combine("over", [](double a, double b) { return a / b; });
   const double factor = entry.number("factor", 1);
-  const auto digits = static_cast<int>(entry.whole("digits", kUsualDigits, 1, kMostDigits));
+  const auto digits = static_cast<int>(entry.whole("digits", kUsualDigits, 1, kMostMeasuredDigits));
   entry.finish();
   if (!result || read_errors.size() > before) return std::nullopt;
   if (!std::isfinite(*result * factor)) {

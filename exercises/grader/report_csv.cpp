@@ -16,12 +16,6 @@ std::string cell(const std::string& text) {
   return quoted + "\"";
 }
 
-std::vector<std::string> counters_of(const ClassReport& report) {
-  std::vector<std::string> keys;
-  for (const Histogram& histogram : report.histograms) keys.push_back(histogram.key);
-  return keys;
-}
-
 std::string cost_cell(const Verdict& verdict, const std::string& key) {
   for (const CostLine& line : verdict.costs) {
     if (line.key == key) return line.value.get_str();
@@ -33,25 +27,25 @@ std::string cost_cell(const Verdict& verdict, const std::string& key) {
 void write_order_cells(std::ostream& out, const Verdict& verdict) {
   const bool is_known = !verdict.scores.empty() && verdict.scores.back().order;
   out << ',';
-  if (is_known) out << verdict.scores.back().order->cycles;
+  if (is_known) out << verdict.scores.back().order->cycles.get_str();
   out << ',';
-  if (is_known) out << avoidable_loads(verdict);
+  if (is_known) out << avoidable_loads(verdict).get_str();
 }
 
 void write_proof_cells(std::ostream& out, const SizeScore* score) {
   const std::optional<Distance> distance = score == nullptr ? std::nullopt : distance_of(*score);
   out << ',';
-  if (score != nullptr) out << score->cycles;
+  if (score != nullptr) out << score->cycles.get_str();
   out << ',';
-  if (distance) out << distance->least;
+  if (distance) out << distance->least.get_str();
   out << ',';
-  if (distance) out << distance->most;
+  if (distance) out << distance->most.get_str();
 }
 
 }  // namespace
 
 void write_csv(std::ostream& out, const ClassReport& report) {
-  const std::vector<std::string> counters = counters_of(report);
+  const std::vector<std::string> counters = report.counters();
   out << "name,outcome,points,max_points";
   for (const std::string& key : counters) out << ',' << cell(key);
   if (report.has_load_lines()) out << ",order_cycles,avoidable_loads";

@@ -1,13 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "exercises/grader/reports.hpp"
+#include "exercises/grader/score_json.hpp"
 #include "exercises/grader/score_text.hpp"
 #include "toymachine/sha256.hpp"
 
 namespace flashlab::exercises {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr const char* kVisible = "visible";
 constexpr const char* kLater = "after_published";
@@ -44,15 +43,15 @@ bool is_cost(const Verdict& verdict, const std::string& check) {
   return false;
 }
 
-json test_json(const std::string& name, bool passed, const std::string& output,
+Json test_json(const std::string& name, bool passed, const std::string& output,
                const char* visibility) {
   return {{"name", name},     {"name_format", "text"},   {"status", passed ? "passed" : "failed"},
           {"output", output}, {"output_format", "text"}, {"visibility", visibility}};
 }
 
-json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
+Json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
   const char* costs = options.hide_costs ? kLater : kVisible;
-  json tests = json::array();
+  Json tests = Json::array();
   tests.push_back(test_json("verdict", verdict.passed(), findings_text(verdict), kVisible));
   for (const Check& check : verdict.checks) {
     const char* visibility = is_cost(verdict, check.name) ? costs : kVisible;
@@ -70,8 +69,8 @@ json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
 }
 
 /// Costs as numbers: Gradescope sorts by them.
-json leaderboard_json(const Verdict& verdict) {
-  json board = json::array();
+Json leaderboard_json(const Verdict& verdict) {
+  Json board = Json::array();
   for (const CostLine& line : verdict.costs) {
     board.push_back({{"name", line.key}, {"value", line.value.get_d()}, {"order", "asc"}});
   }
@@ -83,13 +82,13 @@ json leaderboard_json(const Verdict& verdict) {
 void write_gradescope(std::ostream& out, const StudentResult& student,
                       const GradescopeOptions& options) {
   const Verdict& verdict = *student.verdict;
-  json results = {{"score", verdict.points},
+  Json results = {{"score", verdict.points},
                   {"visibility", kVisible},
                   {"stdout_visibility", "hidden"},
                   {"tests", tests_json(verdict, options)}};
   if (verdict.passed() && !options.hide_costs) results["leaderboard"] = leaderboard_json(verdict);
   results["extra_data"] = {{"outcome", outcome_key(verdict.outcome)}};
-  out << results.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
+  out << results.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 std::string safe_file_name(const std::string& name) {

@@ -18,13 +18,6 @@ std::string_view page_file(std::string_view name) {
   return {};
 }
 
-/// The class's counters, in the order of the histograms.
-std::vector<std::string> counters_of(const ClassReport& report) {
-  std::vector<std::string> keys;
-  for (const Histogram& histogram : report.histograms) keys.push_back(histogram.key);
-  return keys;
-}
-
 /// A sign and words: colour is not needed to tell.
 std::string outcome_text(Outcome outcome) {
   const bool good = passes(outcome);
@@ -43,11 +36,11 @@ void write_facts(std::ostream& out, const ClassReport& report) {
   const ProvenSize& proof = *report.proof;
   const std::string size = proof.size.empty() ? "" : " at " + to_string(proof.size);
   if (proof.verdict == ProofVerdict::kOptimal) {
-    out << " · " << report.with_proven_best() << " with the proven best, " << proof.at_most_cycles
-        << " cycles" << markup_text(size);
+    out << " · " << report.with_proven_best() << " with the proven best, "
+        << proof.at_most_cycles.get_str() << " cycles" << markup_text(size);
   } else {
-    out << " · the best is between " << proof.at_least_cycles << " and " << proof.at_most_cycles
-        << " cycles" << markup_text(size);
+    out << " · the best is between " << proof.at_least_cycles.get_str() << " and "
+        << proof.at_most_cycles.get_str() << " cycles" << markup_text(size);
   }
 }
 
@@ -58,7 +51,7 @@ void write_outcomes(std::ostream& out, const ClassReport& report) {
   }
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string marks_text(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
@@ -84,7 +77,7 @@ void write_bin(std::ostream& out, const Histogram& histogram, std::size_t row) {
       << Drawing::kRow - 2 * Drawing::kBarInset << "\"/>"
       << "<text x=\"" << Drawing::kBarLeft + width + Drawing::kTextGap << "\" y=\"" << base << "\">"
       << count << "<tspan class=\"mark\">"
-      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(joined(marks)))
+      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(marks_text(marks)))
       << "</tspan></text>\n";
 }
 
@@ -106,7 +99,7 @@ void write_histogram(std::ostream& out, const Histogram& histogram) {
 void write_columns(std::ostream& out, const ClassReport& report) {
   out << "<th scope=\"col\">name</th><th scope=\"col\">outcome</th>"
          "<th scope=\"col\" class=\"number\">points</th>";
-  for (const std::string& key : counters_of(report)) {
+  for (const std::string& key : report.counters()) {
     out << "<th scope=\"col\" class=\"number\">" << markup_text(key) << "</th>";
   }
   if (report.proof) {
@@ -159,7 +152,7 @@ void write_distance(std::ostream& out, const SizeScore* score) {
     out << "></td>";
     return;
   }
-  out << " data-value=\"" << distance->least << "\">";
+  out << " data-value=\"" << distance->least.get_str() << "\">";
   const bool is_best = score->is_best();
   out << (is_best ? "<span class=\"good\">✓ 0</span>" : markup_text(distance->text())) << "</td>";
 }
@@ -201,7 +194,7 @@ Writers writers_for(const ClassReport& report) {
            }},
           {"columns", [&](std::ostream& out) { write_columns(out, report); }},
           {"students", [&](std::ostream& out) {
-             const std::vector<std::string> counters = counters_of(report);
+             const std::vector<std::string> counters = report.counters();
              for (const StudentResult& student : report.students)
                write_student(out, report, counters, student);
            }}};

@@ -6,12 +6,10 @@
 namespace flashlab::exercises {
 namespace {
 
-using json = nlohmann::ordered_json;
+constexpr int kReportVersion = 2;  // 1 had no scores, load_lines and proof
 
-constexpr int kVersion = 2;  // 1 had no scores, load_lines and proof
-
-json costs_json(const Verdict& verdict) {
-  json all = json::object();
+Json costs_json(const Verdict& verdict) {
+  Json all = Json::object();
   for (const CostLine& line : verdict.costs) {
     all[line.key] = {{"value", exact_json(line.value)},
                      {"full", exact_json(line.full)},
@@ -20,8 +18,8 @@ json costs_json(const Verdict& verdict) {
   return all;
 }
 
-json checks_json(const Verdict& verdict) {
-  json all = json::array();
+Json checks_json(const Verdict& verdict) {
+  Json all = Json::array();
   for (const Check& check : verdict.checks) {
     all.push_back({{"name", check.name},
                    {"passed", check.passed},
@@ -32,10 +30,10 @@ json checks_json(const Verdict& verdict) {
   return all;
 }
 
-json findings_json(const Verdict& verdict) {
-  json all = json::array();
+Json findings_json(const Verdict& verdict) {
+  Json all = Json::array();
   for (const Finding& finding : verdict.findings) {
-    json one = {{"what", finding.what}};
+    Json one = {{"what", finding.what}};
     if (finding.line > 0) one["line"] = finding.line;
     if (finding.step > 0) one["step"] = exact_json(toy::Count(finding.step));
     if (!finding.inputs.empty()) one["inputs"] = finding.inputs;
@@ -45,9 +43,9 @@ json findings_json(const Verdict& verdict) {
   return all;
 }
 
-json student_json(const StudentResult& student) {
+Json student_json(const StudentResult& student) {
   const Verdict& verdict = *student.verdict;
-  json one = {{"name", student.name},
+  Json one = {{"name", student.name},
               {"outcome", outcome_key(verdict.outcome)},
               {"passed", verdict.passed()},
               {"points", verdict.points},
@@ -63,8 +61,8 @@ json student_json(const StudentResult& student) {
   return one;
 }
 
-json histogram_json(const Histogram& histogram) {
-  json bins = json::array(), marks = json::array();
+Json histogram_json(const Histogram& histogram) {
+  Json bins = Json::array(), marks = Json::array();
   for (const HistogramBin& bin : histogram.bins) {
     bins.push_back({{"low", exact_json(bin.low)},
                     {"high", exact_json(bin.high)},
@@ -78,8 +76,8 @@ json histogram_json(const Histogram& histogram) {
 }
 
 /// The largest size that was searched, and how many have what is proved to be the best there.
-json proof_json(const ClassReport& report) {
-  json one = {{"size", size_json(report.proof->size)},
+Json proof_json(const ClassReport& report) {
+  Json one = {{"size", size_json(report.proof->size)},
               {"verdict", to_string(report.proof->verdict)},
               {"allowed", report.proof->allowed},
               {"floor_cycles", exact_json(report.proof->floor_cycles)},
@@ -90,16 +88,16 @@ json proof_json(const ClassReport& report) {
   return one;
 }
 
-json summary_json(const ClassReport& report) {
-  json outcomes = json::object();
+Json summary_json(const ClassReport& report) {
+  Json outcomes = Json::object();
   for (const auto& [outcome, students] : report.outcomes()) {
     outcomes[std::string(outcome_key(outcome))] = students;
   }
-  json best = json::object();
+  Json best = Json::object();
   for (const auto& [key, value] : report.best_ever) best[key] = exact_json(value);
-  json histograms = json::array();
+  Json histograms = Json::array();
   for (const Histogram& one : report.histograms) histograms.push_back(histogram_json(one));
-  json summary = {{"students", report.students.size()},
+  Json summary = {{"students", report.students.size()},
                   {"passed", report.passed()},
                   {"outcomes", outcomes},
                   {"mean_points", report.mean_points()},
@@ -110,15 +108,11 @@ json summary_json(const ClassReport& report) {
   return summary;
 }
 
-std::string dumped(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
 void write_json(std::ostream& out, const ClassReport& report) {
-  const json exercise = {{"id", report.exercise_id}, {"title", report.exercise_title}};
-  out << "{\n\"format\": \"flashlab-grades\",\n\"version\": " << kVersion
+  const Json exercise = {{"id", report.exercise_id}, {"title", report.exercise_title}};
+  out << "{\n\"format\": \"flashlab-grades\",\n\"version\": " << kReportVersion
       << ",\n\"command\": \"flashlab grade\",\n\"exercise\": " << dumped(exercise)
       << ",\n\"summary\": " << dumped(summary_json(report)) << ",\n\"students\": [";
   bool first = true;

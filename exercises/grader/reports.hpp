@@ -32,6 +32,8 @@ struct ClassReport {
   /// How many of the right programs' loads could be saved is known.
   bool has_load_lines() const;
 
+  /// The keys of the histograms, in their order.
+  std::vector<std::string> counters() const;
   /// How many came to each outcome; all outcomes are there, from best to worst.
   std::vector<std::pair<Outcome, std::size_t>> outcomes() const;
   std::size_t passed() const;

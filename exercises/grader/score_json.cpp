@@ -4,24 +4,26 @@
 
 namespace flashlab::exercises {
 
-using json = nlohmann::ordered_json;
+std::string dumped(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
-json exact_json(const toy::Count& count) {
+Json exact_json(const toy::Count& count) {
   static const toy::Count kLargest = toy::Count(1) << 53;
   if (count > kLargest) return count.get_str();
   return count.get_ui();
 }
 
-json size_json(const Size& size) {
-  json all = json::object();
+Json size_json(const Size& size) {
+  Json all = Json::object();
   for (const auto& [name, value] : size) all[name] = value;
   return all;
 }
 
-json scores_json(const Verdict& verdict) {
-  json all = json::array();
+Json scores_json(const Verdict& verdict) {
+  Json all = Json::array();
   for (const SizeScore& score : verdict.scores) {
-    json one = {{"size", size_json(score.size)},
+    Json one = {{"size", size_json(score.size)},
                 {"cycles", exact_json(score.cycles)},
                 {"loads", exact_json(score.loads)},
                 {"best", score.is_best()}};
@@ -45,8 +47,8 @@ json scores_json(const Verdict& verdict) {
   return all;
 }
 
-json load_lines_json(const Verdict& verdict) {
-  json all = json::array();
+Json load_lines_json(const Verdict& verdict) {
+  Json all = Json::array();
   for (const LoadLine& line : verdict.loads) {
     all.push_back({{"line", line.line},
                    {"compulsory", exact_json(line.compulsory)},

@@ -2,23 +2,29 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "exercises/grader/verdict.hpp"
 
 namespace flashlab::exercises {
 
+using Json = nlohmann::ordered_json;
+
+/// On one line, with what is no UTF-8 replaced.
+std::string dumped(const Json& value);
+
 /// A number where every reader of JSON keeps it exactly, a string of digits beyond 2^53.
-nlohmann::ordered_json exact_json(const toy::Count& count);
+Json exact_json(const toy::Count& count);
 
 /// {"n": 4, "d": 2}.
-nlohmann::ordered_json size_json(const Size& size);
+Json size_json(const Size& size);
 
 /// By size: cycles, loads, best (proved), order (cycles, loads, copy_cycles, unused_cycles), proof
 /// (verdict, computation, allowed, floor_loads, floor_cycles, at_least_cycles, at_most_cycles);
 /// order and proof only where they are known.
-nlohmann::ordered_json scores_json(const Verdict& verdict);
+Json scores_json(const Verdict& verdict);
 
 /// By line of the program: compulsory, forced, avoidable, and why, where some are avoidable.
-nlohmann::ordered_json load_lines_json(const Verdict& verdict);
+Json load_lines_json(const Verdict& verdict);
 
 }  // namespace flashlab::exercises

@@ -5,16 +5,14 @@
 namespace flashlab::exercises {
 namespace {
 
-using toy::Count;
-
-std::string cycles(const Count& count) {
+std::string cycles(const toy::Count& count) {
   return count.get_str() + (count == 1 ? " cycle" : " cycles");
 }
 
-std::string at_size(const Size& size) { return size.empty() ? "" : " at " + to_string(size); }
+std::string at_size_words(const Size& size) { return size.empty() ? "" : " at " + to_string(size); }
 
 /// "3", "between 1 and 4", "at most 4".
-std::string between(const Count& least, const Count& most) {
+std::string between(const toy::Count& least, const toy::Count& most) {
   if (least == most) return most.get_str();
   if (least == 0) return "at most " + most.get_str();
   return "between " + least.get_str() + " and " + most.get_str();
@@ -23,7 +21,7 @@ std::string between(const Count& least, const Count& most) {
 /// Where cycles lie: the first part says what is counted.
 class Parts {
  public:
-  void add(const Count& amount, const std::string& where) {
+  void add(const toy::Count& amount, const std::string& where) {
     if (amount > 0) add(amount.get_str(), amount == 1, where);
   }
   void add(const std::string& amount, bool is_one, const std::string& where) {
@@ -41,7 +39,7 @@ class Parts {
 
 std::string order_sentence(const SizeScore& score) {
   const OrderCost& order = *score.order;
-  const Count in_loads = score.cycles - order.copy_cycles - order.unused_cycles - order.cycles;
+  const toy::Count in_loads = score.cycles - order.copy_cycles - order.unused_cycles - order.cycles;
   // What a loop copies it may need to: not worth a word by itself, unless the best is known.
   if (!score.is_searched() && in_loads == 0 && order.unused_cycles == 0) return {};
   Parts parts;
@@ -49,17 +47,17 @@ std::string order_sentence(const SizeScore& score) {
   parts.add(order.unused_cycles, "results that nothing needs");
   parts.add(order.copy_cycles, "copies (a program without loops needs none)");
   if (score.is_searched() && order.cycles > score.proof->at_least_cycles) {
-    const Count least = std::max<Count>(0, order.cycles - score.proof->at_most_cycles);
-    const Count most = order.cycles - score.proof->at_least_cycles;
+    const toy::Count least = std::max<toy::Count>(0, order.cycles - score.proof->at_most_cycles);
+    const toy::Count most = order.cycles - score.proof->at_least_cycles;
     parts.add(between(least, most), most == 1, "the order itself");
   }
   if (parts.text().empty()) return {};
-  return "Your order of operations allows " + cycles(order.cycles) + at_size(score.size) + ": " +
-         parts.text() + ".";
+  return "Your order of operations allows " + cycles(order.cycles) + at_size_words(score.size) +
+         ": " + parts.text() + ".";
 }
 
 std::string sentence(const SizeScore& score) {
-  const std::string yours = cycles(score.cycles) + at_size(score.size);
+  const std::string yours = cycles(score.cycles) + at_size_words(score.size);
   if (score.is_best()) return yours + ": proved to be the best there is.";
   if (score.is_beyond_proof()) {
     return yours + ": fewer than the " + score.proof->at_least_cycles.get_str() +
@@ -94,7 +92,7 @@ std::vector<std::string> score_sentences(const Verdict& verdict) {
 
 std::string proven_text(const SizeScore& score) {
   if (!score.is_searched()) return {};
-  const Count &least = score.proof->at_least_cycles, &most = score.proof->at_most_cycles;
+  const toy::Count &least = score.proof->at_least_cycles, &most = score.proof->at_most_cycles;
   return least == most ? most.get_str() : least.get_str() + " to " + most.get_str();
 }
 
@@ -104,18 +102,18 @@ std::string Distance::text() const {
 
 std::optional<Distance> distance_of(const SizeScore& score) {
   if (!score.is_searched() || score.is_beyond_proof()) return std::nullopt;
-  return Distance{std::max<Count>(0, score.cycles - score.proof->at_most_cycles),
+  return Distance{std::max<toy::Count>(0, score.cycles - score.proof->at_most_cycles),
                   score.cycles - score.proof->at_least_cycles};
 }
 
-Count avoidable_loads(const Verdict& verdict) {
-  Count all;
+toy::Count avoidable_loads(const Verdict& verdict) {
+  toy::Count all;
   for (const LoadLine& line : verdict.loads) all += line.avoidable;
   return all;
 }
 
 std::string loads_text(const Verdict& verdict) {
-  Count compulsory, forced;
+  toy::Count compulsory, forced;
   for (const LoadLine& line : verdict.loads) {
     compulsory += line.compulsory;
     forced += line.forced;

@@ -8,7 +8,7 @@ namespace flashlab::exercises {
 namespace {
 
 /// Formulas of longer runs are of no use to a reader.
-constexpr std::uint64_t kMostSteps = 600;
+constexpr std::uint64_t kMostFormulaSteps = 600;
 
 const toy::BoundArray* find_array(const toy::BoundProgram& bound, const std::string& name) {
   for (const toy::BoundArray& array : bound.arrays) {
@@ -29,7 +29,7 @@ const toy::NormalForm& SolutionAt::output(const std::string& array, std::int64_t
 std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& size) {
   auto bound = bind_submission(task, task.solution, size);
   if (!bound || bound->tiled) return nullptr;
-  auto unrolled = toy::unroll(*bound, kMostSteps);
+  auto unrolled = toy::unroll(*bound, kMostFormulaSteps);
   if (!unrolled) return nullptr;
   auto run = toy::run_normal(*bound, *unrolled);
   if (!run) return nullptr;

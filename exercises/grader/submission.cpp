@@ -10,14 +10,12 @@
 namespace flashlab::exercises {
 namespace {
 
-using toy::Diagnostic;
-
 /// Collects what does not fit between a submission and its exercise.
 class Fit {
  public:
   Fit(const ProgramTask& task, const toy::Program& program) : task_(task), program_(program) {}
 
-  std::vector<Diagnostic> run() {
+  std::vector<toy::Diagnostic> run() {
     check_params();
     check_arrays();
     check_instructions(program_.body);
@@ -113,15 +111,15 @@ class Fit {
 
   const ProgramTask& task_;
   const toy::Program& program_;
-  std::vector<Diagnostic> diagnostics_;
+  std::vector<toy::Diagnostic> diagnostics_;
 };
 
 }  // namespace
 
-Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) {
+Finding finding_of(const toy::Diagnostic& diagnostic, const toy::SourceText& source) {
   Finding finding;
   finding.line = diagnostic.span.line;
-  Diagnostic place = diagnostic;  // the message itself is the finding's first line
+  toy::Diagnostic place = diagnostic;  // the message itself is the finding's first line
   place.what.clear();
   std::istringstream lines(toy::format(place, source));
   std::string line;
@@ -134,9 +132,9 @@ Finding finding_of(const Diagnostic& diagnostic, const toy::SourceText& source) 
 
 std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
                                                     const toy::SourceText& text, Refusal& refusal) {
-  const auto refuse = [&](const std::vector<Diagnostic>& diagnostics) {
+  const auto refuse = [&](const std::vector<toy::Diagnostic>& diagnostics) {
     refusal.outcome = Outcome::kRejected;
-    for (const Diagnostic& diagnostic : diagnostics) {
+    for (const toy::Diagnostic& diagnostic : diagnostics) {
       if (diagnostic.fault == toy::Fault::kLimit) refusal.outcome = Outcome::kLimit;
       if (diagnostic.severity == toy::Severity::kError && refusal.findings.size() < 20) {
         refusal.findings.push_back(finding_of(diagnostic, text));
@@ -147,7 +145,7 @@ std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
   auto assembled = toy::assemble(std::make_shared<const toy::SourceText>(text), task.limits);
   if (!assembled) return refuse(assembled.diagnostics);
   auto program = std::make_shared<const toy::Program>(std::move(*assembled));
-  const std::vector<Diagnostic> misfits = Fit(task, *program).run();
+  const std::vector<toy::Diagnostic> misfits = Fit(task, *program).run();
   if (!misfits.empty()) return refuse(misfits);
   return program;
 }
@@ -170,7 +168,7 @@ toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
     for (const toy::BoundArray& mine : bound->arrays) {
       if (mine.name != wanted.name) continue;
       if (mine.extents == wanted.extents && mine.tile == wanted.tile) continue;
-      return Diagnostic{
+      return toy::Diagnostic{
           toy::Severity::kError,
           toy::Fault::kProgram,
           mine.span,

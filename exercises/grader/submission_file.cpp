@@ -112,7 +112,7 @@ SubmissionText no_text(Outcome outcome, std::string problem) {
   return result;
 }
 
-SubmissionText unreadable(std::string problem) {
+SubmissionText unreadable_file(std::string problem) {
   return no_text(Outcome::kUnreadable, std::move(problem));
 }
 
@@ -140,7 +140,7 @@ SubmissionText read_open(int file, const struct stat& before, const Exercise& ex
   for (;;) {
     const ssize_t got = read(file, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return unreadable(std::string("it cannot be read: ") + std::strerror(errno));
+    if (got < 0) return unreadable_file(std::string("it cannot be read: ") + std::strerror(errno));
     if (got == 0) break;
     text.append(part.data(), static_cast<std::size_t>(got));
     if (static_cast<std::int64_t>(text.size()) > most) return too_long(most);
@@ -148,7 +148,7 @@ SubmissionText read_open(int file, const struct stat& before, const Exercise& ex
   struct stat after {};
   const bool same = fstat(file, &after) == 0 && same_file(before, after);
   if (!same || static_cast<std::int64_t>(text.size()) != before.st_size) {
-    return unreadable("the file changed while it was read; hand it in again");
+    return unreadable_file("the file changed while it was read; hand it in again");
   }
   return check_submission_text(std::move(text), exercise);
 }
@@ -156,13 +156,13 @@ SubmissionText read_open(int file, const struct stat& before, const Exercise& ex
 SubmissionText read_at(int folder, const std::string& name, const Exercise& exercise) {
   const File file(openat(folder, name.c_str(), kCautious));
   if (!file) {
-    if (errno == ELOOP || errno == EMLINK) return unreadable("it is " + kind_of(S_IFLNK));
-    if (errno == ENXIO) return unreadable("it is " + kind_of(S_IFSOCK));
-    return unreadable(std::string("it cannot be opened: ") + std::strerror(errno));
+    if (errno == ELOOP || errno == EMLINK) return unreadable_file("it is " + kind_of(S_IFLNK));
+    if (errno == ENXIO) return unreadable_file("it is " + kind_of(S_IFSOCK));
+    return unreadable_file(std::string("it cannot be opened: ") + std::strerror(errno));
   }
   struct stat status {};
-  if (fstat(*file, &status) != 0) return unreadable("it cannot be examined");
-  if (!S_ISREG(status.st_mode)) return unreadable("it is " + kind_of(status.st_mode));
+  if (fstat(*file, &status) != 0) return unreadable_file("it cannot be examined");
+  if (!S_ISREG(status.st_mode)) return unreadable_file("it is " + kind_of(status.st_mode));
   return read_open(*file, status, exercise);
 }
 
@@ -196,7 +196,7 @@ std::optional<std::string> choose(const std::vector<Entry>& entries, const std::
 
 SubmissionText read_folder(int folder, const Exercise& exercise) {
   const auto entries = entries_of(folder, kMostFolderEntries);
-  if (!entries) return unreadable("its folder cannot be listed");
+  if (!entries) return unreadable_file("its folder cannot be listed");
   if (entries->size() > kMostFolderEntries) {
     return no_text(Outcome::kLimit,
                    "its folder holds more than " + std::to_string(kMostFolderEntries) + " entries");
@@ -265,12 +265,12 @@ std::vector<Submission> list_paths(const std::vector<std::string>& paths) {
 SubmissionText read_submission_file(const std::string& path, const Exercise& exercise) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
-    return unreadable(std::string("it cannot be examined: ") + std::strerror(errno));
+    return unreadable_file(std::string("it cannot be examined: ") + std::strerror(errno));
   }
   if (!S_ISDIR(status.st_mode)) return read_at(AT_FDCWD, path, exercise);
   const File folder(open(path.c_str(), kCautious | O_DIRECTORY));
   if (!folder)
-    return unreadable(std::string("its folder cannot be opened: ") + std::strerror(errno));
+    return unreadable_file(std::string("its folder cannot be opened: ") + std::strerror(errno));
   return read_folder(*folder, exercise);
 }
 

@@ -26,24 +26,24 @@ CodePoint code_point(std::string_view text, std::size_t at) {
 }
 
 bool is_odd(const CodePoint& point) {
-  struct Range {
+  struct Stretch {
     std::uint32_t first, last;
   };
   // Controls, soft hyphen, marks of writing direction, line separators, invisible operators, byte
   // order mark, annotation marks, what Unicode keeps free, tags.
-  constexpr std::array<Range, 11> kOdd{{{0x00, 0x1F},
-                                        {0x7F, 0x9F},
-                                        {0xAD, 0xAD},
-                                        {0x61C, 0x61C},
-                                        {0x200B, 0x200F},
-                                        {0x2028, 0x202E},
-                                        {0x2060, 0x206F},
-                                        {0xFDD0, 0xFDEF},
-                                        {0xFEFF, 0xFEFF},
-                                        {0xFFF9, 0xFFFB},
-                                        {0xE0000, 0xE0FFF}}};
+  constexpr std::array<Stretch, 11> kOdd{{{0x00, 0x1F},
+                                          {0x7F, 0x9F},
+                                          {0xAD, 0xAD},
+                                          {0x61C, 0x61C},
+                                          {0x200B, 0x200F},
+                                          {0x2028, 0x202E},
+                                          {0x2060, 0x206F},
+                                          {0xFDD0, 0xFDEF},
+                                          {0xFEFF, 0xFEFF},
+                                          {0xFFF9, 0xFFFB},
+                                          {0xE0000, 0xE0FFF}}};
   if (!point.valid || (point.code & 0xFFFEU) == 0xFFFE) return true;
-  return std::any_of(kOdd.begin(), kOdd.end(), [&](const Range& range) {
+  return std::any_of(kOdd.begin(), kOdd.end(), [&](const Stretch& range) {
     return point.code >= range.first && point.code <= range.last;
   });
 }

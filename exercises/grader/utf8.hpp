@@ -7,6 +7,8 @@
 
 namespace flashlab::exercises {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 struct CodePoint {
   std::uint32_t code = 0;
   std::size_t bytes = 1;

@@ -15,7 +15,7 @@ std::string escape_of(const CodePoint& point) {
   return text.data();
 }
 
-std::string shown(std::string_view text, bool is_name) {
+std::string made_visible(std::string_view text, bool is_name) {
   std::string result;
   result.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -35,9 +35,9 @@ std::string shown(std::string_view text, bool is_name) {
 
 }  // namespace
 
-std::string visible(std::string_view text) { return shown(text, false); }
+std::string visible(std::string_view text) { return made_visible(text, false); }
 
-std::string visible_name(std::string_view name) { return shown(name, true); }
+std::string visible_name(std::string_view name) { return made_visible(name, true); }
 
 std::string visible_start(std::string_view text, std::size_t most_bytes) {
   std::string result = visible(text.substr(0, most_bytes + 4));

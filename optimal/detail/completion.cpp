@@ -8,7 +8,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-constexpr std::size_t kBytesOfState = 96;  // in the table and in the queue
+constexpr std::size_t kBytesOfCompletion = 96;  // in the table and in the queue
 
 class CompletionSearch {
  public:
@@ -42,7 +42,8 @@ class CompletionSearch {
 
   bool is_over() const {
     return limits_.is_over() ||
-           (best_.size() + open_.size()) * kBytesOfState + space_.bytes() > limits_.asked.max_bytes;
+           (best_.size() + open_.size()) * kBytesOfCompletion + space_.bytes() >
+               limits_.asked.max_bytes;
   }
 
   void expand(const Entry& entry) {

@@ -19,7 +19,7 @@ constexpr std::size_t kMostItems = 64;
 
 /// What is gathered. The first ones are joined by the fewest operations, which are then not counted
 /// for the later ones.
-enum class Kind : std::uint8_t {
+enum class GatheredKind : std::uint8_t {
   kMaximum,          // what maxima are of, in exponents, too; not in quotients
   kExponent,         // cells in the exponents of terms without other factors; not in quotients
   kFactor,           // cells that are factors beside an exponential
@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
 
 /// The cells of one array that differ in one index, as one kind of thing.
 struct Subject {
-  Kind kind = Kind::kMaximum;
+  GatheredKind kind = GatheredKind::kMaximum;
   std::string cells;
   auto operator<=>(const Subject&) const = default;
 };
@@ -73,7 +73,7 @@ class Reader {
   }
 
   /// By each of its indices, the others being the subject's.
-  void add_cell(Kind kind, const toy::FormFunction& cell) {
+  void add_cell(GatheredKind kind, const toy::FormFunction& cell) {
     for (std::size_t axis = 0; axis < cell.indices.size(); ++axis) {
       std::string cells = cell.array;
       for (std::size_t i = 0; i < cell.indices.size(); ++i) {
@@ -88,7 +88,7 @@ class Reader {
     for (const toy::NormalForm& element : maximum.args) {
       auto at = std::find(elements_.begin(), elements_.end(), element);
       if (at == elements_.end()) at = elements_.insert(at, element);
-      add({Kind::kMaximum, {}}, std::to_string(at - elements_.begin()));
+      add({GatheredKind::kMaximum, {}}, std::to_string(at - elements_.begin()));
     }
   }
 
@@ -97,7 +97,7 @@ class Reader {
     for (value_ = 0; value_ < algebra_.forms.size(); ++value_) {
       const auto at = std::find(elements_.begin(), elements_.end(), algebra_.forms[value_]);
       if (at == elements_.end()) continue;
-      add({Kind::kMaximum, {}}, std::to_string(at - elements_.begin()));
+      add({GatheredKind::kMaximum, {}}, std::to_string(at - elements_.begin()));
     }
   }
 
@@ -114,19 +114,20 @@ class Reader {
         if (function->kind == FunctionKind::kMaximum) add_maximum(*function);
         if (function->kind == FunctionKind::kExponential) exponents.push_back(*function);
       }
-      const Kind kind = exponents.empty() ? Kind::kTerm : Kind::kFactor;
+      const GatheredKind kind = exponents.empty() ? GatheredKind::kTerm : GatheredKind::kFactor;
       for (const toy::FormFunction& cell : cells) {
         add_cell(kind, cell);
-        if (exponents.empty() && parts.terms.size() > 1) add_cell(Kind::kDifference, cell);
+        if (exponents.empty() && parts.terms.size() > 1) add_cell(GatheredKind::kDifference, cell);
       }
       for (const toy::FormFunction& exponent : exponents) {
-        if (cells.empty() && !is_quotient_) read_exponent(Kind::kExponent, exponent.args[0]);
-        read_exponent(Kind::kExponentOfTerms, exponent.args[0]);
+        if (cells.empty() && !is_quotient_)
+          read_exponent(GatheredKind::kExponent, exponent.args[0]);
+        read_exponent(GatheredKind::kExponentOfTerms, exponent.args[0]);
       }
     }
   }
 
-  void read_exponent(Kind kind, const toy::NormalForm& form) {
+  void read_exponent(GatheredKind kind, const toy::NormalForm& form) {
     for (const toy::FormProduct& term : forms_.parts(form).terms) {
       for (const toy::FormFactor& factor : term.factors) {
         const auto function = forms_.function(factor.base);

@@ -6,12 +6,12 @@
 #include <queue>
 #include <utility>
 
+#include "optimal/detail/index.hpp"
+
 namespace flashlab::optimal::detail {
 namespace {
 
 using Indices = std::vector<std::int32_t>;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// The intervals' numbers by start (or by end), and where each point's begin.
 struct ByPoint {
@@ -31,15 +31,15 @@ struct ByPoint {
 
 /// Only points where an interval starts or ends tell intervals apart: each becomes a node, and the
 /// stretch to the next one a line arc with the least room of its points.
-struct Line {
+struct NodeLine {
   std::vector<Interval> intervals;  // over nodes
   std::vector<std::int32_t> room;   // by node: of the stretch that begins there
 };
 
-Line compressed(const std::vector<Interval>& intervals, const std::vector<std::int32_t>& room) {
+NodeLine compressed(const std::vector<Interval>& intervals, const std::vector<std::int32_t>& room) {
   std::vector<std::int32_t> node(room.size() + 1, -1);
   for (const Interval& one : intervals) node[at(one.start)] = node[at(one.end)] = 0;
-  Line line;
+  NodeLine line;
   for (std::size_t p = 0; p < node.size(); ++p) {
     if (node[p] == 0) {
       node[p] = static_cast<std::int32_t>(line.room.size());
@@ -63,7 +63,7 @@ Line compressed(const std::vector<Interval>& intervals, const std::vector<std::i
 /// negative.
 class NearestPacking {
  public:
-  explicit NearestPacking(Line line, std::int64_t most_work)
+  explicit NearestPacking(NodeLine line, std::int64_t most_work)
       : line_(std::move(line)),
         num_nodes_(line_.room.size()),
         by_start_(line_.intervals, num_nodes_, [](const Interval& one) { return one.start; }),
@@ -221,7 +221,7 @@ class NearestPacking {
 
   using Entry = std::pair<std::int64_t, std::int32_t>;  // distance, node
 
-  Line line_;
+  NodeLine line_;
   std::size_t num_nodes_;
   ByPoint by_start_, by_end_;
   std::vector<char> state_;

@@ -12,8 +12,8 @@ namespace flashlab::optimal::detail {
 namespace {
 
 constexpr int kMostSums = 1 << 14;
-constexpr std::uint64_t kMostSteps = 1 << 20;
-constexpr std::size_t kMostTerms = 1 << 16;
+constexpr std::uint64_t kMostKnownSteps = 1 << 20;
+constexpr std::size_t kMostKnownTerms = 1 << 16;
 
 std::string register_name(int number) { return "R" + std::to_string(number); }
 
@@ -129,8 +129,8 @@ void KnownValues::run(const Writer& writer) {
   const auto source = std::make_shared<const toy::SourceText>("values.toy", writer.text());
   const auto program = std::make_shared<const toy::Program>(must(toy::assemble(source), *source));
   program_ = must(toy::bind(program, {}), *source);
-  const toy::UnrolledProgram unrolled = must(toy::unroll(program_, kMostSteps), *source);
-  const toy::NormalRun forms = must(toy::run_normal(program_, unrolled, kMostTerms), *source);
+  const toy::UnrolledProgram unrolled = must(toy::unroll(program_, kMostKnownSteps), *source);
+  const toy::NormalRun forms = must(toy::run_normal(program_, unrolled, kMostKnownTerms), *source);
   for (std::size_t i = 0; i < unrolled.steps.size(); ++i) {
     const toy::NormalForm& form = forms.results[i];
     if (!of(form).is_any()) by_hash_.emplace(form.hash(), std::pair(form, writer.made()[i]));

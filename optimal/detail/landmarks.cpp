@@ -7,7 +7,7 @@ namespace flashlab::optimal::detail {
 namespace {
 
 template <std::size_t kWords>
-bool has(const std::array<std::uint64_t, kWords>& set, std::size_t at) {
+bool has_bit(const std::array<std::uint64_t, kWords>& set, std::size_t at) {
   return (set[at / 64] >> (at & 63) & 1) != 0;
 }
 template <std::size_t kWords>
@@ -136,7 +136,7 @@ std::vector<std::uint16_t> Landmarks::needed(const ValueSet& held, const ValueSe
     const Set<kWords> needed = needed_of<kWords>(held, loadable, stored);
     std::vector<std::uint16_t> result;
     for (std::size_t at = 0; at < cheapest_.size(); ++at) {
-      if (has<kWords>(needed, at)) result.push_back(static_cast<std::uint16_t>(at));
+      if (has_bit<kWords>(needed, at)) result.push_back(static_cast<std::uint16_t>(at));
     }
     return result;
   });
@@ -149,7 +149,7 @@ ValueBound Landmarks::bound_of(const ValueSet& held, const ValueSet& loadable,
   const Set<kWords> needed = needed_of<kWords>(held, loadable, stored);
   ValueBound result;
   for (std::size_t at = 0; at < order.size(); ++at) {
-    if (!has<kWords>(needed, at)) continue;
+    if (!has_bit<kWords>(needed, at)) continue;
     result.cost += loadable.has(order[at]) && !is_only_loaded_[at]
                        ? std::min(cheapest_[at], problem_.load_cost())
                        : cheapest_[at];
@@ -173,7 +173,7 @@ std::int64_t Landmarks::joining_bound_of(const ValueSet& held, const ValueSet& l
   Set<kWords> inputs{};
   std::int64_t parts = 0;
   for (std::size_t at = 0; at < order.size(); ++at) {
-    if (!has<kWords>(needed, at) || !has<kWords>(must_load, at)) continue;
+    if (!has_bit<kWords>(needed, at) || !has_bit<kWords>(must_load, at)) continue;
     add<kWords>(inputs, at);
     ++parts;
   }
@@ -215,7 +215,7 @@ bool Landmarks::is_made_of(const Set<kWords>& from, std::size_t position) const 
   thread_local std::vector<bool> is_made;
   is_made.assign(nothing + 1, false);
   is_made[nothing] = true;
-  for (std::size_t at = 0; at < nothing; ++at) is_made[at] = has<kWords>(from, at);
+  for (std::size_t at = 0; at < nothing; ++at) is_made[at] = has_bit<kWords>(from, at);
   for (bool changes = true; changes && !is_made[position];) {
     changes = false;
     for (std::size_t at = 0; at < nothing; ++at) {

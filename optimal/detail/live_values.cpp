@@ -10,11 +10,9 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-constexpr std::size_t kBytesOfState = 2 * sizeof(ValueState) + 64;  // in the list and the table
+constexpr std::size_t kBytesOfLiveState = 2 * sizeof(ValueState) + 64;  // in the list and the table
 
-std::uint16_t place_of(int value) { return static_cast<std::uint16_t>(value + 1); }
-
-bool has(const ValueState& state, int value) {
+bool is_live(const ValueState& state, int value) {
   return std::find(state.registers.begin(), state.registers.end(), place_of(value)) !=
          state.registers.end();
 }
@@ -64,13 +62,13 @@ State LiveValues::number(const ValueState& state) {
   return place->second;
 }
 
-std::size_t LiveValues::bytes() const { return states_.size() * kBytesOfState; }
+std::size_t LiveValues::bytes() const { return states_.size() * kBytesOfLiveState; }
 
 State LiveValues::state(const std::vector<int>& live, std::uint32_t stored) {
   ValueState result;
   result.stored = stored;
   for (const int value : live) {
-    if (!has(result, value)) result = with(result, value);
+    if (!is_live(result, value)) result = with(result, value);
   }
   return number(result);
 }
@@ -139,7 +137,7 @@ void LiveValues::store(const ValueState& from, std::vector<LiveStep>& result) {
   const ValueAlgebra& algebra = problem_.algebra();
   for (std::size_t i = 0; i < algebra.outputs.size(); ++i) {
     const int value = algebra.outputs[i];
-    if ((from.stored >> i & 1) != 0 || !has(from, value)) continue;
+    if ((from.stored >> i & 1) != 0 || !is_live(from, value)) continue;
     ValueState next = from;
     next.stored |= std::uint32_t{1} << i;
     push(next, problem_.store_cost(), result);
@@ -152,7 +150,7 @@ void LiveValues::make(const ValueState& from, const Operands& operands, int made
   std::vector<int> different;
   for (const int operand : operands) {
     if (operand == kNoValue) continue;
-    if (!has(from, operand)) return;
+    if (!is_live(from, operand)) return;
     if (std::find(different.begin(), different.end(), operand) == different.end()) {
       different.push_back(operand);
     }
@@ -162,7 +160,7 @@ void LiveValues::make(const ValueState& from, const Operands& operands, int made
     for (std::size_t i = 0; i < different.size(); ++i) {
       if ((lost >> i & 1) != 0) next = without(next, different[i]);
     }
-    if (has(next, made) || !has_room(next)) continue;  // the one before would be of no use
+    if (is_live(next, made) || !has_room(next)) continue;  // the one before would be of no use
     push(with(next, made), cost, result);
   }
 }

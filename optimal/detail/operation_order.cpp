@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "optimal/detail/index.hpp"
+
 namespace flashlab::optimal::detail {
 namespace {
 
@@ -10,8 +12,6 @@ using toy::OperandKind;
 using toy::UnrolledStep;
 
 constexpr std::size_t kSeats = 3;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// What the analysis asks of a row of the instruction table.
 struct RowFacts {
@@ -337,8 +337,8 @@ class OrderMaker {
 
   /// Which seat a value needs must follow from the order alone.
   void check_pinned() {
-    enum Use : char { kNever, kFactor, kOther, kStored };
-    std::vector<char> uses(at(order_.num_values), kNever);
+    enum Use : char { kUnused, kFactor, kOther, kStored };
+    std::vector<char> uses(at(order_.num_values), kUnused);
     std::vector<std::int32_t> stored_in(at(order_.num_values), kNone);  // products before
     for (const OrderEvent& event : order_.events) {
       if (!event.has_factors && event.cell == kNone) {

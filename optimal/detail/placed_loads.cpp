@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "optimal/detail/index.hpp"
 #include "optimal/detail/interval_packing.hpp"
 
 namespace flashlab::optimal::detail {
@@ -10,8 +11,6 @@ namespace {
 
 /// Steps of the search for the schedule nearest to the program's: about ten milliseconds.
 constexpr std::int64_t kMostWork = 200'000;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// The points of the line: before and after each event.
 std::int32_t before(std::int32_t event) { return 2 * event; }

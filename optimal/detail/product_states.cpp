@@ -7,9 +7,9 @@ namespace flashlab::optimal::detail {
 namespace {
 
 /// A path has fewer than 2^12 moves, and its cost fits 30 bits.
-constexpr std::int64_t kMaxCost = 1 << 18;
+constexpr std::int64_t kMaxMoveCost = 1 << 18;
 /// Of a start, before the first move.
-constexpr std::int64_t kMaxStartCost = kMaxCost << 8;
+constexpr std::int64_t kMaxStartCost = kMaxMoveCost << 8;
 
 constexpr State low_bits(int count) { return count >= 64 ? ~State{0} : (State{1} << count) - 1; }
 
@@ -31,7 +31,7 @@ bool ProductStates::can_add_up(const ProductMachine& machine, std::int64_t diffe
   const std::int64_t stores = machine.allow_spills ? machine.costs.store : 0;
   if (!machine.allow_spills && differences == 0) return true;
   const std::int64_t one = unit(machine, differences);
-  return machine.costs.load + stores <= kMaxCost * one && most_more <= kMaxStartCost * one;
+  return machine.costs.load + stores <= kMaxMoveCost * one && most_more <= kMaxStartCost * one;
 }
 
 ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine& machine,

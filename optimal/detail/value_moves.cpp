@@ -8,8 +8,6 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-std::uint16_t place_of(int value) { return static_cast<std::uint16_t>(value + 1); }
-
 template <class Places>
 void sort_places(Places& places, std::size_t count) {
   for (std::size_t i = 1; i < std::min(count, places.size()); ++i) {
@@ -20,7 +18,7 @@ void sort_places(Places& places, std::size_t count) {
 }
 
 template <class Places>
-bool has(const Places& places, int value) {
+bool has_place(const Places& places, int value) {
   return std::find(places.begin(), places.end(), place_of(value)) != places.end();
 }
 
@@ -38,11 +36,12 @@ ValueState ValueMoves::start(const ValueStanding& from) const {
   std::size_t registers = 0, cells = 0;
   for (const int value : from.held) {
     check_value(value);
-    if (value >= 0 && !has(state.registers, value)) state.registers[registers++] = place_of(value);
+    if (value >= 0 && !has_place(state.registers, value))
+      state.registers[registers++] = place_of(value);
   }
   for (const int value : from.scratch) {
     check_value(value);
-    if (value >= 0 && !has(state.scratch, value)) state.scratch[cells++] = place_of(value);
+    if (value >= 0 && !has_place(state.scratch, value)) state.scratch[cells++] = place_of(value);
   }
   state.stored = static_cast<std::uint32_t>(from.stored);
   if (counts_loads()) state.loads = static_cast<std::uint32_t>(std::max(0, from.loads));
@@ -110,7 +109,7 @@ void ValueMoves::add(const ValueState& state, ValueMove move,
 void ValueMoves::add_spills(const ValueState& state, ValueMove move,
                             std::vector<ValueMove>& result) const {
   const bool is_stored = (state.stored & problem_.output_bits(move.lost)) != 0;
-  if (is_stored || problem_.is_input(move.lost) || has(state.scratch, move.lost)) return;
+  if (is_stored || problem_.is_input(move.lost) || has_place(state.scratch, move.lost)) return;
   move.spills = true;
   move.cost += problem_.store_cost();
   if (state.scratch[num_scratch() - 1] == 0) {

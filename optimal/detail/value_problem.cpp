@@ -8,11 +8,12 @@ namespace flashlab::optimal::detail {
 namespace {
 
 /// A path has fewer than 2^12 moves, and its cost fits 30 bits.
-constexpr std::int64_t kMaxCost = 1 << 18;
+constexpr std::int64_t kMaxInstructionCost = 1 << 18;
 
 std::int64_t checked_cost(const toy::CostTable& costs, std::string_view mnemonic) {
   const std::int64_t cycles = scalar_cycles(costs, mnemonic);
-  if (cycles > kMaxCost) throw std::invalid_argument("an instruction costs too much to add up");
+  if (cycles > kMaxInstructionCost)
+    throw std::invalid_argument("an instruction costs too much to add up");
   return cycles;
 }
 

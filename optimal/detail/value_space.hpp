@@ -42,6 +42,8 @@ struct ValueState {
   bool operator==(const ValueState&) const = default;
 };
 
+inline std::uint16_t place_of(int value) { return static_cast<std::uint16_t>(value + 1); }
+
 /// States, moves and the bound, whatever a state is packed into.
 class ValueMoves {
  public:

@@ -32,7 +32,7 @@ std::string free_name(const std::vector<std::string>& declarations) {
 }
 
 /// An instruction; with a `spill`, the cell of that one stands between its two parts.
-struct Line {
+struct WitnessLine {
   std::string text, rest = {};
   std::size_t spill = kNoSpill;
   static constexpr std::size_t kNoSpill = static_cast<std::size_t>(-1);
@@ -72,7 +72,7 @@ class ValueWriter {
         scratch_name_(free_name(frame_.declarations)),
         registers_(static_cast<std::size_t>(problem.machine().registers), kNoValue),
         scratch_(static_cast<std::size_t>(problem.machine().scratch_cells), kNoValue),
-        spill_in_(scratch_.size(), Line::kNoSpill),
+        spill_in_(scratch_.size(), WitnessLine::kNoSpill),
         stored_at_(frame_.output_cells.size(), 0) {}
 
   void write(const ValueMove& move) {
@@ -123,9 +123,9 @@ class ValueWriter {
       head += ".temp   " + scratch_name_ + "[" + std::to_string(scratch_.size()) + "]\n";
     }
     witness_.text = head + "\n";
-    for (const Line& line : lines_) {
+    for (const WitnessLine& line : lines_) {
       witness_.text += line.text;
-      if (line.spill != Line::kNoSpill) witness_.text += cells[line.spill] + line.rest;
+      if (line.spill != WitnessLine::kNoSpill) witness_.text += cells[line.spill] + line.rest;
     }
     return witness_;
   }
@@ -198,7 +198,7 @@ class ValueWriter {
   std::vector<std::size_t> spill_in_;     // by scratch cell: what it holds, or held
   std::vector<std::size_t> stored_at_;    // by output: the line
   std::uint32_t stored_ = 0;
-  std::vector<Line> lines_;
+  std::vector<WitnessLine> lines_;
   std::vector<Spill> spills_;
   Witness witness_;
 };

@@ -197,7 +197,7 @@ TEST_CASE("flash2 holds no more than O(N d) beside the tensors", "[memory]") {
 }
 
 TEST_CASE("an execution says which threads and instructions it ran with", "[memory]") {
-  for (const cpu::InstructionSet set : instruction_sets_here()) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     cpu::ExecutionOptions execution = with_threads(3);
     execution.instruction_set = set;
     Tensors tensors({1, 1, 1, 9, 9, 4});

@@ -17,12 +17,12 @@ namespace {
 using Values = std::vector<double>;
 
 /// 2 entries, 4 heads on 2, 9 queries, 11 keys, head_dim 6.
-struct Tensors {
+struct VariedTensors {
   std::vector<std::int64_t> q_shape = {2, 4, 9, 6}, k_shape = {2, 2, 11, 6};
   Values Q = Values(432), K = Values(264), V = K, dO = Q, O = Q, lse = Values(72);
   Values dQ = Q, dK = K, dV = V;
 
-  explicit Tensors(unsigned seed) {
+  explicit VariedTensors(unsigned seed) {
     std::mt19937 random(seed);
     for (Values* values : {&Q, &K, &V, &dO}) {
       for (double& value : *values) value = static_cast<double>(random()) * 0x1p-31 - 1;
@@ -53,8 +53,8 @@ double largest(const Values& values) {
 }
 
 /// Central differences in every seventh element of one input.
-void check_gradient(Tensors& tensors, Values Tensors::*input, Values Tensors::*gradient,
-                    const AttentionOptions& options) {
+void check_gradient(VariedTensors& tensors, Values VariedTensors::*input,
+                    Values VariedTensors::*gradient, const AttentionOptions& options) {
   const double allowed = kDifferenceTolerance * (1 + largest(tensors.*gradient));
   for (std::size_t k = 0; k < (tensors.*input).size(); k += 7) {
     double& x = (tensors.*input)[k];
@@ -73,11 +73,11 @@ void check_gradient(Tensors& tensors, Values Tensors::*input, Values Tensors::*g
 void check_gradients(unsigned seed, const AttentionOptions& options) {
   for (const std::string_view variant : variants_here(Pass::kBackward)) {
     INFO(variant << ", mask " << to_string(options.mask));
-    Tensors tensors(seed);
+    VariedTensors tensors(seed);
     tensors.gradients(variant, options);
-    check_gradient(tensors, &Tensors::Q, &Tensors::dQ, options);
-    check_gradient(tensors, &Tensors::K, &Tensors::dK, options);
-    check_gradient(tensors, &Tensors::V, &Tensors::dV, options);
+    check_gradient(tensors, &VariedTensors::Q, &VariedTensors::dQ, options);
+    check_gradient(tensors, &VariedTensors::K, &VariedTensors::dK, options);
+    check_gradient(tensors, &VariedTensors::V, &VariedTensors::dV, options);
   }
 }
 

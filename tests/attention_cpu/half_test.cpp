@@ -71,7 +71,7 @@ std::vector<std::uint16_t> stored(const cpu::detail::KernelTable& kernels, DataT
 TEST_CASE("all 65536 patterns of a 16-bit float load exactly", "[half]") {
   const std::vector<std::uint16_t> patterns = all_patterns();
   std::vector<float> floats(patterns.size());
-  for (const cpu::InstructionSet set : instruction_sets_here()) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     for (const auto& [dtype, format] : kFormats) {
       INFO(to_string(set) << ", " << to_string(dtype));
       cpu::detail::kernels_for(set).load_floats(patterns.data(), dtype, 1, 65536, floats.data());
@@ -92,7 +92,7 @@ TEST_CASE("a float is stored as the nearest 16-bit float, ties to even", "[half]
     const std::vector<float> values = values_to_round(format);
     std::vector<std::uint16_t> expected;
     for (const float value : values) expected.push_back(nearest(value, format));
-    for (const cpu::InstructionSet set : instruction_sets_here()) {
+    for (const cpu::InstructionSet set : cpu::instruction_sets()) {
       INFO(to_string(set) << ", " << to_string(dtype));
       const std::vector<std::uint16_t> bits = stored(cpu::detail::kernels_for(set), dtype, values);
       int num_wrong = 0;
@@ -106,7 +106,7 @@ TEST_CASE("a float is stored as the nearest 16-bit float, ties to even", "[half]
 }
 
 TEST_CASE("16-bit floats are read and written at any stride", "[half]") {
-  for (const cpu::InstructionSet set : instruction_sets_here()) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     for (const auto& [dtype, format] : kFormats) {
       for (const std::int64_t stride : {-3, -1, 2, 5}) {
         INFO(to_string(set) << ", " << to_string(dtype) << ", stride " << stride);

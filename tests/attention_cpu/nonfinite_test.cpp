@@ -48,7 +48,7 @@ constexpr Mask kMasks[] = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBotto
 template <class Body>
 void for_each_kernel(Pass pass, const Body& body) {
   for (const std::string_view variant : variants_here(pass)) {
-    for (const cpu::InstructionSet set : instruction_sets_here()) {
+    for (const cpu::InstructionSet set : cpu::instruction_sets()) {
       INFO(variant << ", " << to_string(set));
       cpu::ExecutionOptions execution;
       execution.num_threads = 2;

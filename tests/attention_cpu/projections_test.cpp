@@ -36,7 +36,7 @@ double distance(const Gradients& a, const Gradients& b) {
 
 /// A few roundings on the way, each of them averaged over sums of some hundred terms.
 template <class Element>
-constexpr double kTolerance = 16 * std::numeric_limits<Element>::epsilon();
+constexpr double kProjectionTolerance = 16 * std::numeric_limits<Element>::epsilon();
 
 /// Sizes at and around a tile of 64 rows, a block of 128 columns; every mask; grouped heads; an
 /// entry without keys.
@@ -116,7 +116,7 @@ TEST_CASE("Q, K and V are the products of X and the weights, cut into heads") {
         std::vector<double> plain(131 * 3);
         add_part(plain, 0, 3, expected);
         const auto first = result.begin() + (b * num_heads + h) * 131 * 3;
-        CHECK(distance({first, first + 131 * 3}, plain) < kTolerance<double>);
+        CHECK(distance({first, first + 131 * 3}, plain) < kProjectionTolerance<double>);
       }
     }
   };
@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("streamed gradients of X and the weights are the textbook's",
     const Gradients plain = plain_gradients(layer);
     for (const int num_threads : {1, 2, 5}) {
       INFO(described(sizes) << ", " << num_threads << " threads");
-      CHECK(distance(streamed(layer, num_threads), plain) < kTolerance<TestType>);
+      CHECK(distance(streamed(layer, num_threads), plain) < kProjectionTolerance<TestType>);
     }
   }
 }
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("gradients of X and the weights in two steps are the textbook
   for (const LayerSizes& sizes : layers()) {
     Layer<TestType> layer(sizes);
     INFO(described(sizes));
-    CHECK(distance(two_steps(layer), plain_gradients(layer)) < kTolerance<TestType>);
+    CHECK(distance(two_steps(layer), plain_gradients(layer)) < kProjectionTolerance<TestType>);
   }
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("the projections' tensors may have any strides") {
   cpu::project_backward_streamed(tensors);
   Gradients strided = layer.gradients();
   for (std::size_t k = 0; k < strided.dX.size(); ++k) strided.dX[k] = dX[2 * k];
-  CHECK(distance(strided, expected) < kTolerance<double>);
+  CHECK(distance(strided, expected) < kProjectionTolerance<double>);
 }
 
 TEST_CASE("a hidden key's NaN reaches no streamed gradient") {

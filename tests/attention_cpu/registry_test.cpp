@@ -16,7 +16,7 @@ TEST_CASE("the CPU has every variant of the registry", "[registry]") {
 }
 
 TEST_CASE("every build of the kernels has the same variants", "[registry]") {
-  for (const cpu::InstructionSet set : instruction_sets_here()) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     INFO(to_string(set));
     CHECK(variants_here(Pass::kForward, set) == variants_here(Pass::kForward));
     CHECK(variants_here(Pass::kBackward, set) == variants_here(Pass::kBackward));

@@ -37,13 +37,4 @@ std::vector<std::string_view> variants_here(Pass pass, cpu::InstructionSet set) 
   return names;
 }
 
-std::vector<cpu::InstructionSet> instruction_sets_here() {
-  std::vector<cpu::InstructionSet> sets;
-  for (const auto set :
-       {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2, cpu::InstructionSet::kAvx512}) {
-    if (set <= cpu::best_instruction_set()) sets.push_back(set);
-  }
-  return sets;
-}
-
 }  // namespace flashlab::test

@@ -12,7 +12,4 @@ namespace flashlab::test {
 std::vector<std::string_view> variants_here(Pass pass,
                                             cpu::InstructionSet set = cpu::best_instruction_set());
 
-/// From baseline up to the best.
-std::vector<cpu::InstructionSet> instruction_sets_here();
-
 }  // namespace flashlab::test

@@ -45,8 +45,8 @@ StoredTensor filled(DataType dtype, const Shape& shape, int phase) {
 const Shape kShape = {2, 3, 37, 16}, kLseShape = {2, 3, 37};
 
 /// A problem in device memory, as C and as C++ have it.
-struct Problem {
-  explicit Problem(DataType dtype)
+struct InterfaceProblem {
+  explicit InterfaceProblem(DataType dtype)
       : Q(filled(dtype, kShape, 1)),
         K(filled(dtype, kShape, 2)),
         V(filled(dtype, kShape, 3)),
@@ -79,7 +79,7 @@ constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalB
 
 /// dQ, dK, dV of a float problem, one after the other.
 std::vector<double> gradients(const KernelCase& kernel, bool from_c) {
-  Problem problem(DataType::kFloat32);
+  InterfaceProblem problem(DataType::kFloat32);
   REQUIRE(problem.run() == FLASHLAB_OK);
   const StoredTensor dO = filled(DataType::kFloat32, kShape, 4);
   std::array<StoredTensor, 3> out;
@@ -133,7 +133,7 @@ TEST_CASE("a program in C gets what one in C++ gets, bit for bit", "[c]") {
   FLASHLAB_NEEDS_GPU();
   for (const Mask mask : kMasks) {
     INFO(to_string(mask));
-    Problem in_c(DataType::kBFloat16), in_cpp(DataType::kBFloat16);
+    InterfaceProblem in_c(DataType::kBFloat16), in_cpp(DataType::kBFloat16);
     cuda::attention_forward("flash2", in_cpp.forward, {mask, {}, {}});
     const ForwardTensors& tensors = in_c.forward;
     const c_problem problem = {tensors.Q.data, tensors.K.data,   tensors.V.data,
@@ -146,7 +146,7 @@ TEST_CASE("a program in C gets what one in C++ gets, bit for bit", "[c]") {
 
 TEST_CASE("every option of C reaches the kernels", "[c]") {
   FLASHLAB_NEEDS_GPU();
-  Problem in_c(DataType::kFloat32), in_cpp(DataType::kFloat32);
+  InterfaceProblem in_c(DataType::kFloat32), in_cpp(DataType::kFloat32);
   const std::array<std::int64_t, 2> key_lengths = {20, 37};
   DeviceMemory memory(4096);
   cuda::ExecutionOptions execution;
@@ -175,7 +175,7 @@ TEST_CASE("every option of C reaches the kernels", "[c]") {
 
 TEST_CASE("key lengths in device memory are taken too", "[c]") {
   FLASHLAB_NEEDS_GPU();
-  Problem on_host(DataType::kBFloat16), on_device(DataType::kBFloat16);
+  InterfaceProblem on_host(DataType::kBFloat16), on_device(DataType::kBFloat16);
   const std::array<std::int64_t, 2> key_lengths = {0, 11};
   DeviceMemory workspace(256), lengths(sizeof(key_lengths));
   check_call(
@@ -208,12 +208,12 @@ TEST_CASE("gradients through C are those through C++", "[c]") {
 
 TEST_CASE("an error in C names argument, value and what was expected", "[c]") {
   FLASHLAB_NEEDS_GPU();
-  Problem problem(DataType::kBFloat16);
+  InterfaceProblem problem(DataType::kBFloat16);
   problem.c_forward.K.shape[3] = 8;
   REQUIRE(problem.run() == FLASHLAB_ERROR_ARGUMENT);
   CHECK_THAT(error_text(), contains("K: shape [2, 3, 37, 8]: expected Q's batch 2"));
 
-  problem = Problem(DataType::kBFloat16);
+  problem = InterfaceProblem(DataType::kBFloat16);
   problem.options.variant = "flash9";
   REQUIRE(problem.run() == FLASHLAB_ERROR_ARGUMENT);
   CHECK_THAT(error_text(), contains("variant: flash9: expected one of naive, "));
@@ -221,7 +221,7 @@ TEST_CASE("an error in C names argument, value and what was expected", "[c]") {
   REQUIRE(problem.run() == FLASHLAB_ERROR_ARGUMENT);
   CHECK(error_text() == "variant: bwd-onepass: expected a forward variant");
 
-  problem = Problem(DataType::kBFloat16);
+  problem = InterfaceProblem(DataType::kBFloat16);
   std::vector<std::uint16_t> host(static_cast<std::size_t>(2 * 3 * 37 * 16));
   problem.c_forward.V.data = host.data();
   REQUIRE(problem.run() == FLASHLAB_ERROR_ARGUMENT);
@@ -230,24 +230,28 @@ TEST_CASE("an error in C names argument, value and what was expected", "[c]") {
 
 TEST_CASE("a number that C has no name for is refused", "[c]") {
   const auto refusal = [](auto change) {
-    Problem problem(DataType::kBFloat16);
+    InterfaceProblem problem(DataType::kBFloat16);
     change(problem);
     CHECK(problem.run() == FLASHLAB_ERROR_ARGUMENT);
     return error_text();
   };
   FLASHLAB_NEEDS_GPU();
-  CHECK(refusal([](Problem& p) { p.options.mask = 3; }) == "mask: 3: expected 0 … 2");
-  CHECK(refusal([](Problem& p) { p.options.products = -1; }) == "products: -1: expected 0 … 2");
-  CHECK(refusal([](Problem& p) { p.c_forward.O.dtype = 3; }) == "O.dtype: 3: expected 0 … 2");
-  CHECK(refusal([](Problem& p) { p.c_forward.Q.rank = 5; }) == "Q: rank 5: expected 0 … 4");
-  CHECK(refusal([](Problem& p) { p.options.num_key_lengths = 2; }) ==
+  CHECK(refusal([](InterfaceProblem& p) { p.options.mask = 3; }) == "mask: 3: expected 0 … 2");
+  CHECK(refusal([](InterfaceProblem& p) { p.options.products = -1; }) ==
+        "products: -1: expected 0 … 2");
+  CHECK(refusal([](InterfaceProblem& p) { p.c_forward.O.dtype = 3; }) ==
+        "O.dtype: 3: expected 0 … 2");
+  CHECK(refusal([](InterfaceProblem& p) { p.c_forward.Q.rank = 5; }) ==
+        "Q: rank 5: expected 0 … 4");
+  CHECK(refusal([](InterfaceProblem& p) { p.options.num_key_lengths = 2; }) ==
         "num_key_lengths: 2: expected how many key_lengths are given");
-  CHECK(refusal([](Problem& p) { p.options.reserved = 1; }) == "options.reserved: 1: expected 0");
+  CHECK(refusal([](InterfaceProblem& p) { p.options.reserved = 1; }) ==
+        "options.reserved: 1: expected 0");
 }
 
 TEST_CASE("the options of an older or a newer program are told apart", "[c]") {
   FLASHLAB_NEEDS_GPU();
-  Problem problem(DataType::kBFloat16);
+  InterfaceProblem problem(DataType::kBFloat16);
   struct NewerOptions {
     flashlab_options known;
     std::int64_t unknown;

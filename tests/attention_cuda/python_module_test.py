@@ -16,7 +16,7 @@ try:
 except ImportError:
     print("test skipped: this Python has no torch")
     sys.exit(0)
-import flashlab  # noqa: E402
+import flashlab_attention as flashlab  # noqa: E402
 import gradient_check  # noqa: E402
 
 SIZES = ((4, 20), (2, 33), (2, 33), (4, 20))

@@ -2,6 +2,7 @@
 // refuses; and the benchmark of all kernels.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,17 @@
 namespace flashlab::test {
 namespace {
 
-const std::string kSmall =
+const std::string kSmallOnGpu =
     "attention --device cuda -B 2 -H 4 --kv-heads 2 --seqlen-q 20 --seqlen-k 33 -d 8 ";
 
 /// The command with an emulated GPU.
 Outcome emulated(const std::string& arguments) {
-  return Workplace().shell("'" FLASHLAB_EMULATED_BINARY "' " + arguments);
+  return Workplace().shell("FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY "' flashlab " +
+                           arguments);
 }
 
-nlohmann::json small_json(const std::string& flags) {
-  return json_of(emulated(kSmall + flags + " --json"));
+nlohmann::json small_gpu_json(const std::string& flags) {
+  return json_of(emulated(kSmallOnGpu + flags + " --json"));
 }
 
 /// The sum of some member over the elements of an array.
@@ -39,8 +41,21 @@ TEST_CASE("without a GPU, or built without CUDA, one line says so") {
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
 
+TEST_CASE("a library of kernels that is none, or of another build, is refused in one line") {
+  const Workplace place;
+  place.write("none.so", "no library");
+  for (const std::string& library : {std::string("none.so"), std::string("missing.so")}) {
+    CAPTURE(library);
+    const Outcome outcome =
+        place.shell("FLASHLAB_CUDA_LIBRARY=$PWD/" + library + " flashlab attention --device cuda");
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, contains(library));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
+}
+
 TEST_CASE("on a GPU the same inputs come to the same outputs as on the CPU") {
-  const auto on_gpu = small_json("--mask causal");
+  const auto on_gpu = small_gpu_json("--mask causal");
   CHECK(on_gpu["device"] == "cuda");
   CHECK(on_gpu["gpu"]["name"] == "emulated GPU");
   REQUIRE(on_gpu["runs"].size() == 1);
@@ -57,23 +72,23 @@ TEST_CASE("every variant that a GPU has is verified") {
   for (const char* flags : {"", "--mask causal --dtype bf16", "--dtype fp16 --key-lengths 0,30",
                             "--products tf32", "--products tf32x3 --mask causal-bottom-right"}) {
     CAPTURE(flags);
-    const auto document = small_json("--variant all --verify " + std::string(flags));
+    const auto document = small_gpu_json("--variant all --verify " + std::string(flags));
     CHECK(document["verification"]["agrees"] == true);
     CHECK(document["verification"]["outputs"].size() >= 2);
   }
-  const auto document = small_json("--variant all --verify");
+  const auto document = small_gpu_json("--variant all --verify");
   CHECK(document["verification"]["outputs"].size() == 7 * 2 + 3 * 3);
   CHECK_FALSE(document.contains("not_run"));
 }
 
 TEST_CASE("what --variant all cannot run is named") {
-  const auto document = small_json("--variant all --products tf32x3");
+  const auto document = small_gpu_json("--variant all --products tf32x3");
   CHECK_FALSE(document["runs"].empty());
   CHECK_THAT(document["not_run"]["online"].get<std::string>(), contains("tf32x3"));
 }
 
 TEST_CASE("a measurement on a GPU has a time a repetition, the kernel and its rate") {
-  const auto measured = small_json("-v bwd-twopass --bench --repeat 3")["measurement"];
+  const auto measured = small_gpu_json("-v bwd-twopass --bench --repeat 3")["measurement"];
   REQUIRE(measured["variants"].size() == 1);
   const auto& row = measured["variants"][0];
   CHECK(row["kernel"] == "bwd_twopass_fp32");
@@ -85,7 +100,7 @@ TEST_CASE("a measurement on a GPU has a time a repetition, the kernel and its ra
 }
 
 TEST_CASE("the flag --by-kernel divides a call among its kernels") {
-  const auto breakdowns = small_json("--variant all --by-kernel --repeat 2")["by_kernel"];
+  const auto breakdowns = small_gpu_json("--variant all --by-kernel --repeat 2")["by_kernel"];
   REQUIRE(breakdowns.size() == 10);
   for (const auto& breakdown : breakdowns) {
     CAPTURE(breakdown["variant"].get<std::string>());
@@ -98,15 +113,17 @@ TEST_CASE("the flag --by-kernel divides a call among its kernels") {
 }
 
 TEST_CASE("a kernel's name is enough, its options reach it") {
-  CHECK(small_json("--kernel bwd_naive")["runs"][0]["variant"] == "bwd-naive");
+  CHECK(small_gpu_json("--kernel bwd_naive")["runs"][0]["variant"] == "bwd-naive");
   const auto workspace = [](const std::string& splits) -> std::int64_t {
-    return small_json("-v split-kv --num-splits " + splits)["runs"][0]["workspace_bytes"];
+    return small_gpu_json("-v split-kv --num-splits " + splits)["runs"][0]["workspace_bytes"];
   };
   CHECK(workspace("7") > workspace("2"));
 }
 
 TEST_CASE("the flag --list has the kernels of a GPU") {
-  const auto variants = json_of(emulated("attention --list --json"))["variants"];
+  const auto document = json_of(emulated("attention --list --json"));
+  CHECK(document["has_gpu_library"] == true);
+  const auto variants = document["variants"];
   const auto& kernels = variants[5]["gpu_kernels"];
   REQUIRE(kernels.size() >= 2);
   CHECK(kernels[0]["kernel"] == "flash2_fp32");
@@ -118,7 +135,7 @@ TEST_CASE("the tables of a GPU fit 80 columns") {
   for (const char* flags : {"", "--verify", "--bench --repeat 1", "--by-kernel --repeat 1",
                             "--products tf32x3", "--list"}) {
     CAPTURE(flags);
-    const Outcome outcome = emulated(kSmall + "--variant all --width 80 " + flags);
+    const Outcome outcome = emulated(kSmallOnGpu + "--variant all --width 80 " + flags);
     CHECK(outcome.code == 0);
     CHECK(outcome.err == "");
     CHECK(widest_line(outcome.out) <= 80);

@@ -1,19 +1,21 @@
 // What bad input gets: a message on standard error that says what is wrong, and the right exit
 // code.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {
 namespace {
 
 /// A wrong command line; parts of the message it must get.
-struct Wrong {
+struct WrongCall {
   const char* line;
   int code;
   std::vector<const char*> says;
 };
 
-void check(const Workplace& place, const std::vector<Wrong>& cases) {
-  for (const Wrong& wrong : cases) {
+void check(const Workplace& place, const std::vector<WrongCall>& cases) {
+  for (const WrongCall& wrong : cases) {
     CAPTURE(wrong.line);
     const Outcome outcome = place.shell(wrong.line);
     CHECK(outcome.code == wrong.code);

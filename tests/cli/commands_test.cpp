@@ -1,4 +1,6 @@
 // What trace, cost, sweep, diff, isa, programs and tour say.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {

@@ -5,13 +5,11 @@
 #include "tests/catch_shim.hpp"
 #include "tests/cli/command.hpp"
 
-namespace fs = std::filesystem;
 using namespace flashlab::test;
-using Json = nlohmann::json;
 
 namespace {
 
-const std::string kSmall = "compare -B 1 -H 1 -d 16 --dtype float --repeat 1 ";
+const std::string kSmallSweep = "compare -B 1 -H 1 -d 16 --dtype float --repeat 1 ";
 
 /// Files of several commands that follow one another.
 class Folder : public Workplace {
@@ -19,9 +17,9 @@ class Folder : public Workplace {
   Outcome run(const std::string& arguments) const { return shell("flashlab " + arguments); }
   /// The command with an emulated GPU.
   Outcome emulated(const std::string& arguments) const {
-    return shell("'" FLASHLAB_EMULATED_BINARY "' " + arguments);
+    return shell("FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY "' flashlab " + arguments);
   }
-  Json json(const std::string& name) const { return Json::parse(read(name)); }
+  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read(name)); }
 };
 
 }  // namespace
@@ -40,8 +38,9 @@ TEST_CASE("without a GPU compare counts and predicts for any GPU of the list", "
 
 TEST_CASE("bytes to the SMs are in the JSON, exactly", "[cli][compare]") {
   const Folder folder;
-  const Json json = json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
-  const Json& row = json["rows"][0];
+  const nlohmann::json json =
+      json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
+  const nlohmann::json& row = json["rows"][0];
   CHECK(row["work"]["sm"]["bytes_read"] == 1090519040);  // as Nsight Compute counted it
   CHECK(row["kernel"] == "flash2_mma_sm80");
   CHECK(row["prediction_sha256"].get<std::string>().size() == 64);
@@ -59,13 +58,13 @@ TEST_CASE("a sweep has a row for each combination, as CSV too", "[cli][compare]"
 TEST_CASE("the prediction is the same before and after measuring", "[cli][compare]") {
   const Folder folder;
   const std::string file = "a.json";
-  const Outcome outcome = folder.emulated(kSmall + "-v flash2,naive --n 64 --json " + file);
+  const Outcome outcome = folder.emulated(kSmallSweep + "-v flash2,naive --n 64 --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.err, contains("nobody listed emulated GPU"));
-  const Json json = folder.json(file);
+  const nlohmann::json json = folder.json(file);
   REQUIRE(json["rows"].size() == 2);
-  for (const Json& row : json["rows"]) {
+  for (const nlohmann::json& row : json["rows"]) {
     CHECK(row["measured"]["median_ms"].get<double>() > 0);
     CHECK_THAT(row["measured"]["why_no_counters"].get<std::string>(), contains("without CUPTI"));
     CHECK(row["prediction_sha256"].get<std::string>().size() == 64);
@@ -78,17 +77,18 @@ TEST_CASE("the prediction is the same before and after measuring", "[cli][compar
 TEST_CASE("a sweep goes on with what is there already, and keeps other rows", "[cli][compare]") {
   const Folder folder;
   const std::string file = "a.json";
-  REQUIRE(folder.emulated(kSmall + "-v flash2 --n 32 --json " + file).code == 0);
-  const Json before = folder.json(file);
-  const Outcome outcome = folder.emulated(kSmall + "-v flash2 --n 32,64 --resume --json " + file);
+  REQUIRE(folder.emulated(kSmallSweep + "-v flash2 --n 32 --json " + file).code == 0);
+  const nlohmann::json before = folder.json(file);
+  const Outcome outcome =
+      folder.emulated(kSmallSweep + "-v flash2 --n 32,64 --resume --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.err, contains("1 of 2 calls are there already"));
   CHECK_THAT(outcome.err, !contains("1 of 2: "));
-  const Json after = folder.json(file);
+  const nlohmann::json after = folder.json(file);
   REQUIRE(after["rows"].size() == 2);
   CHECK(after["rows"][0]["measured"] == before["rows"][0]["measured"]);
-  REQUIRE(folder.emulated(kSmall + "-v flash1 --n 32 --resume --json " + file).code == 0);
+  REQUIRE(folder.emulated(kSmallSweep + "-v flash1 --n 32 --resume --json " + file).code == 0);
   CHECK(folder.json(file)["rows"].size() == 3);
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a kernel that fails leaves its reason, and the rest goes on", "[cli][
 TEST_CASE("what another machine measured is shown here", "[cli][compare]") {
   const Folder folder;
   const std::string file = "a.json";
-  Json json = json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
+  nlohmann::json json = json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
   json["gpu_name"] = "NVIDIA H200";
   json["date"] = "2026-01-02T03:04:05Z";
   json["rows"][0]["measured"] = {{"median_ms", 0.41}, {"least_ms", 0.4}, {"most_ms", 0.43}};
@@ -129,18 +129,18 @@ TEST_CASE("the report is one page, the pictures are files", "[cli][compare]") {
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK_THAT(folder.read("r.html"), contains("<svg"));
-  CHECK_FALSE(fs::is_empty(folder.path("pictures")));
+  CHECK_FALSE(std::filesystem::is_empty(folder.path("pictures")));
 }
 
 TEST_CASE("bad files and flags of compare are refused with place and value", "[cli][compare]") {
   const Folder folder;
   const std::string good =
       json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -")).dump();
-  Json below = Json::parse(good);
+  nlohmann::json below = nlohmann::json::parse(good);
   below["rows"][0]["measured"] = {{"median_ms", 1e-5}};
-  Json other = Json::parse(good);
+  nlohmann::json other = nlohmann::json::parse(good);
   other["version"] = 7;
-  Json unlisted = Json::parse(good);
+  nlohmann::json unlisted = nlohmann::json::parse(good);
   unlisted["gpu"] = "voodoo2";
   folder.write("short.json", good.substr(0, good.size() / 2));
   folder.write("below.json", below.dump());

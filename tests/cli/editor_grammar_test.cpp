@@ -1,6 +1,7 @@
 // The editor grammar, held against every bundled program by a small reader of TextMate rules.
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -8,10 +9,7 @@
 
 namespace {
 
-namespace fs = std::filesystem;
-
-using flashlab::test::json_of;
-using flashlab::test::Workplace;
+using namespace flashlab::test;
 using Json = nlohmann::json;
 
 /// A scope for each byte of a line; empty: none.
@@ -126,7 +124,7 @@ std::string scope_of(Reader& reader, const std::string& line, const std::string&
   return reader.read(line)[line.find(word)];
 }
 
-std::vector<std::string> lines_of(const fs::path& path) {
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
@@ -157,8 +155,8 @@ TEST_CASE("every word of every bundled program has the colour of what it is", "[
   std::set<std::string> mnemonics;
   for (const auto& row : json_of(flashlab::test::flashlab("isa --json")))
     mnemonics.insert(row["mnemonic"]);
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(FLASHLAB_SOURCE_DIR) / "toymachine/programs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(FLASHLAB_SOURCE_DIR) / "toymachine/programs")) {
     const std::vector<std::string> lines = lines_of(entry.path());
     const auto registers = declared(lines, std::regex("^\\s*\\.reg\\s"));
     const auto arrays = declared(lines, std::regex("^\\s*\\.(?:input|temp|output)\\s"));
@@ -227,9 +225,9 @@ TEST_CASE("the extension's files are JSON that refer to each other", "[grammar]"
 
 TEST_CASE("an extension is never written over files that are there", "[grammar]") {
   const Workplace place;
-  fs::create_directories(place.path("ext"));
+  std::filesystem::create_directories(place.path("ext"));
   place.write("ext/package.json", "mine");
   CHECK(place.shell("flashlab isa --vscode ext").code == 2);
   CHECK(place.read("ext/package.json") == "mine");
-  CHECK_FALSE(fs::exists(place.path("ext/syntaxes")));
+  CHECK_FALSE(std::filesystem::exists(place.path("ext/syntaxes")));
 }

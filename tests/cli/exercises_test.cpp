@@ -1,30 +1,28 @@
 // The learner's path, through the built command, each learner with a home of its own.
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/cli/command.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
-using flashlab::test::contains;
-using flashlab::test::json_of;
-using flashlab::test::Outcome;
-using flashlab::test::widest_line;
-using flashlab::test::Workplace;
+using namespace flashlab::test;
 
 /// Two exercises of our own that come before all others: 0000_solved, a demonstration, and
 /// 0001_dot.
 class Home {
  public:
   Home() {
-    const fs::path exercise = fs::path(FLASHLAB_SOURCE_DIR) / "exercises/template";
+    const std::filesystem::path exercise =
+        std::filesystem::path(FLASHLAB_SOURCE_DIR) / "exercises/template";
     for (const char* id : {"0000_solved", "0001_dot"}) {
-      fs::create_directories(place_.path("own") / id);
-      fs::copy(exercise, place_.path("own") / id, fs::copy_options::recursive);
+      std::filesystem::create_directories(place_.path("own") / id);
+      std::filesystem::copy(exercise, place_.path("own") / id,
+                            std::filesystem::copy_options::recursive);
     }
     const std::string toml = place_.read("own/0000_solved/exercise.toml");
     place_.write("own/0000_solved/exercise.toml", "demo = true\n" + toml);
-    fs::remove(place_.path("own/0000_solved/starter.toy"));
+    std::filesystem::remove(place_.path("own/0000_solved/starter.toy"));
   }
 
   Outcome shell(const std::string& line) const {
@@ -90,7 +88,7 @@ TEST_CASE("a wrong file exits with 1 and a right one with 0") {
   CHECK(row["status"] == "full");
   CHECK(row["checks"] == 2);
   CHECK(row["points"] == 10);
-  CHECK(row["file"] == fs::canonical(home.place().path("0001_dot.toy")).string());
+  CHECK(row["file"] == std::filesystem::canonical(home.place().path("0001_dot.toy")).string());
 }
 
 TEST_CASE("the best result is kept when a later one is worse") {
@@ -113,15 +111,15 @@ TEST_CASE("start never writes over anything") {
   CHECK_THAT(outcome.err, contains("flashlab exercises check 0001_dot 0001_dot.toy"));
   CHECK(home.place().read("0001_dot.toy") == "mine");
   CHECK(home.progress().empty());
-  fs::create_symlink("nowhere.toy", home.place().path("link.toy"));
+  std::filesystem::create_symlink("nowhere.toy", home.place().path("link.toy"));
   CHECK(home.exercises("start 1 --to link.toy").code == 2);
-  CHECK_FALSE(fs::exists(home.place().path("nowhere.toy")));
+  CHECK_FALSE(std::filesystem::exists(home.place().path("nowhere.toy")));
 }
 
 TEST_CASE("start writes where it is told to and check finds it again") {
   const Home home;
   REQUIRE(home.exercises("start 1 --to 'a b/'").code == 0);
-  CHECK(fs::exists(home.place().path("a b/0001_dot.toy")));
+  CHECK(std::filesystem::exists(home.place().path("a b/0001_dot.toy")));
   home.solve("a b/0001_dot.toy");
   CHECK(home.shell("cd home && flashlab exercises check").code == 0);
   REQUIRE(home.exercises("start 1 --to mine.toy").code == 0);
@@ -231,7 +229,7 @@ TEST_CASE("reset forgets an exercise and leaves the file") {
   REQUIRE(home.exercises("start 1").code == 0);
   CHECK(home.exercises("reset 1").code == 0);
   CHECK(entry(home, "0001_dot")["status"] == "open");
-  CHECK(fs::exists(home.place().path("0001_dot.toy")));
+  CHECK(std::filesystem::exists(home.place().path("0001_dot.toy")));
 }
 
 TEST_CASE("watch checks a file that is saved in place, by a new name, and by looking") {

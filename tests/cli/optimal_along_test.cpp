@@ -1,4 +1,5 @@
 // `flashlab optimal --along` and `--count`: what they say of programs, and of how many there are.
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/cli/command.hpp"

@@ -1,5 +1,6 @@
 // `flashlab optimal`: what it proves, what it says where it could not, and its programs.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/cli/command.hpp"
@@ -29,7 +30,7 @@ std::size_t times_in(const std::string& text, const std::string& word) {
 }
 
 /// Exit code 2, and nothing but a message with these words.
-void refused(const std::string& arguments, const std::string& words) {
+void optimal_refused(const std::string& arguments, const std::string& words) {
   CAPTURE(arguments);
   const Outcome outcome = flashlab("optimal " + arguments);
   CHECK(outcome.code == 2);
@@ -213,19 +214,19 @@ TEST_CASE("other costs have another best program") {
 }
 
 TEST_CASE("what optimal cannot solve is refused with what it can") {
-  refused("2x2x2 --svg -", "expected a file");
-  refused("4x4x4", "at most 64 together");
-  refused("3x3x4 --spills", "at most 64 together");
-  refused("99999x99999x99999", "at most 64 together");
-  refused("2x2", "2x2x2 (rows x inner x columns)");
-  refused("0x2x2", "sizes from 1");
-  refused("softmax:9", "2 to 5 elements");
-  refused("sum:1", "2 to 8 elements");
-  refused("2x2x2 --registers 0", "1 to 64");
-  refused("max:3 --registers 17", "1 to 16");
-  refused("2x2x2 --registers 3-5", "'3-5'");
-  refused("2x2x2 --most-bytes many", "'many' is no size");
-  refused("2x2x2 --cost LAOD=3", "did you mean LOAD");
+  optimal_refused("2x2x2 --svg -", "expected a file");
+  optimal_refused("4x4x4", "at most 64 together");
+  optimal_refused("3x3x4 --spills", "at most 64 together");
+  optimal_refused("99999x99999x99999", "at most 64 together");
+  optimal_refused("2x2", "2x2x2 (rows x inner x columns)");
+  optimal_refused("0x2x2", "sizes from 1");
+  optimal_refused("softmax:9", "2 to 5 elements");
+  optimal_refused("sum:1", "2 to 8 elements");
+  optimal_refused("2x2x2 --registers 0", "1 to 64");
+  optimal_refused("max:3 --registers 17", "1 to 16");
+  optimal_refused("2x2x2 --registers 3-5", "'3-5'");
+  optimal_refused("2x2x2 --most-bytes many", "'many' is no size");
+  optimal_refused("2x2x2 --cost LAOD=3", "did you mean LOAD");
 }
 
 TEST_CASE("flags of optimal that do not go together are refused") {
@@ -268,12 +269,13 @@ TEST_CASE("an exercise's results' cells hold other values first, unless --scratc
 }
 
 TEST_CASE("what scratch cells do not go with is refused") {
-  refused("2x2x2 --scratch 2", "--scratch says nothing about '2x2x2'");
-  refused("softmax:2 --scratch 9", "not in range 0 to 8");
-  refused("softmax:2 --scratch 2 --count", "store nothing but results");
-  refused("--exercise 06 --count", "--scratch 0, or no --count");
-  refused("softmax:2 --along softmax_safe --scratch 2", "--scratch does not go with --along");
-  refused("--exercise 15 --size d=16", "18 cells of results may hold other values first");
+  optimal_refused("2x2x2 --scratch 2", "--scratch says nothing about '2x2x2'");
+  optimal_refused("softmax:2 --scratch 9", "not in range 0 to 8");
+  optimal_refused("softmax:2 --scratch 2 --count", "store nothing but results");
+  optimal_refused("--exercise 06 --count", "--scratch 0, or no --count");
+  optimal_refused("softmax:2 --along softmax_safe --scratch 2",
+                  "--scratch does not go with --along");
+  optimal_refused("--exercise 15 --size d=16", "18 cells of results may hold other values first");
 }
 
 TEST_CASE("the seed's products are as far from the best as the course says") {

@@ -1,10 +1,12 @@
 // `flashlab exercises prove`, and `flashlab optimal` on files and exercises.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {
 namespace {
 
-void refused(const std::string& arguments, const std::string& words) {
+void command_refused(const std::string& arguments, const std::string& words) {
   CAPTURE(arguments);
   const Outcome outcome = flashlab(arguments);
   CHECK(outcome.code == 2);
@@ -58,15 +60,15 @@ TEST_CASE("optimal solves what a file computes, on the file's machine") {
 }
 
 TEST_CASE("what optimal cannot find out about exercises and files is refused") {
-  refused("optimal", "is missing");
-  refused("optimal --exercise nonsense", "there is no exercise 'nonsense'");
-  refused("optimal --exercise 11", "asks questions");
-  refused("optimal --exercise 06 --size n=4", "n=1 or n=2 or n=3");
-  refused("optimal --exercise 03 --size n=3", "it has one size");
-  refused("optimal --exercise 06 --size n=16", "too large for the solver");
-  refused("optimal 2x2x2 --exercise 03", "both given");
-  refused("optimal 2x2x2 --size n=2", "beside --exercise");
-  refused("optimal 2x2x2 -D n=2", "beside a .toy file");
+  command_refused("optimal", "is missing");
+  command_refused("optimal --exercise nonsense", "there is no exercise 'nonsense'");
+  command_refused("optimal --exercise 11", "asks questions");
+  command_refused("optimal --exercise 06 --size n=4", "n=1 or n=2 or n=3");
+  command_refused("optimal --exercise 03 --size n=3", "it has one size");
+  command_refused("optimal --exercise 06 --size n=16", "too large for the solver");
+  command_refused("optimal 2x2x2 --exercise 03", "both given");
+  command_refused("optimal 2x2x2 --size n=2", "beside --exercise");
+  command_refused("optimal 2x2x2 -D n=2", "beside a .toy file");
 }
 
 TEST_CASE("prove writes what it proves into the exercise's folder, and checks it there") {
@@ -105,10 +107,10 @@ TEST_CASE("a proof that cannot be read is refused, with what to do about it") {
 }
 
 TEST_CASE("prove wants a folder to write into, and an exercise with a program") {
-  refused("exercises prove 02", "exercises/02_c00");
-  refused("exercises prove 11 --check", "asks questions");
-  refused("exercises prove nonsense", "there is no exercise");
-  refused("exercises prove 02 --check --most-bytes none", "'none' is no size");
+  command_refused("exercises prove 02", "exercises/02_c00");
+  command_refused("exercises prove 11 --check", "asks questions");
+  command_refused("exercises prove nonsense", "there is no exercise");
+  command_refused("exercises prove 02 --check --most-bytes none", "'none' is no size");
   CHECK_THAT(flashlab("exercises prove 02 03 --check").out, contains("all as committed"));
 }
 

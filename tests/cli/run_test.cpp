@@ -1,4 +1,6 @@
 // flashlab run: counters, outputs, what --json holds.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {

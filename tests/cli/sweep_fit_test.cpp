@@ -1,4 +1,6 @@
 // `sweep --fit`: a parameter as large as the registers' capacity allows.
+#include <nlohmann/json.hpp>
+
 #include "tests/catch_shim.hpp"
 #include "tests/cli/command.hpp"
 

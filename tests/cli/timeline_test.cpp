@@ -1,4 +1,6 @@
 // `flashlab timeline`: sums, lanes, windows, JSON and the page.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {

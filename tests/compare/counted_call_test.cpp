@@ -4,12 +4,11 @@
 #include "tests/compare/synthetic_row.hpp"
 
 using namespace flashlab::compare;
-using flashlab::test::contains;
-using flashlab::test::synthetic_row;
+using namespace flashlab::test;
 
 namespace {
 
-CountedLaunch launch(const char* name, double sm_bytes, double ns) {
+CountedLaunch timed_launch(const char* name, double sm_bytes, double ns) {
   CountedLaunch result{name, {}};
   result.values[static_cast<std::size_t>(Counter::kSmRead)] = sm_bytes;
   result.values[static_cast<std::size_t>(Counter::kSmWritten)] = 100;
@@ -31,8 +30,9 @@ Row two_steps() {
 
 TEST_CASE("launches of one call give bytes and times of steps and row", "[compare]") {
   Row row = two_steps();
-  const CountedLaunch launches[] = {launch("delta", 1000, 5e5), launch("main", 4000, 1e6),
-                                    launch("other", 9, 9), launch("main", 4000, 2e6)};
+  const CountedLaunch launches[] = {timed_launch("delta", 1000, 5e5),
+                                    timed_launch("main", 4000, 1e6), timed_launch("other", 9, 9),
+                                    timed_launch("main", 4000, 2e6)};
   take_counted_launches(row, launches);
   CHECK(row.steps[0].measured->sm == Traffic{1000, 100});
   CHECK(row.steps[1].measured->sm == Traffic{8000, 200});
@@ -43,7 +43,8 @@ TEST_CASE("launches of one call give bytes and times of steps and row", "[compar
 
 TEST_CASE("several calls are averaged", "[compare]") {
   Row row = synthetic_row();
-  const CountedLaunch launches[] = {launch("flash2", 1000, 1e6), launch("flash2", 3000, 3e6)};
+  const CountedLaunch launches[] = {timed_launch("flash2", 1000, 1e6),
+                                    timed_launch("flash2", 3000, 3e6)};
   take_counted_launches(row, launches);
   CHECK(row.measured->sm == Traffic{2000, 100});
   CHECK(row.measured->median_ms == 2);
@@ -52,15 +53,15 @@ TEST_CASE("several calls are averaged", "[compare]") {
 
 TEST_CASE("part of a call is refused, and some of its steps are no call", "[compare]") {
   Row row = two_steps();
-  const CountedLaunch part[] = {launch("main", 1, 1)};
+  const CountedLaunch part[] = {timed_launch("main", 1, 1)};
   CHECK_THROWS_WITH(take_counted_launches(row, part), "1 launches of main, and a call has 2");
-  const CountedLaunch none[] = {launch("other", 1, 1)};
+  const CountedLaunch none[] = {timed_launch("other", 1, 1)};
   CHECK_THROWS_WITH(take_counted_launches(row, none), contains("no launch of flash2, bf16"));
-  const CountedLaunch uneven[] = {launch("delta", 1, 1), launch("delta", 1, 1),
-                                  launch("main", 1, 1), launch("main", 1, 1)};
+  const CountedLaunch uneven[] = {timed_launch("delta", 1, 1), timed_launch("delta", 1, 1),
+                                  timed_launch("main", 1, 1), timed_launch("main", 1, 1)};
   CHECK_THROWS_WITH(take_counted_launches(row, uneven),
                     contains("main was counted in 1 calls, the steps before it in 2"));
-  const CountedLaunch some[] = {launch("delta", 7, 1)};
+  const CountedLaunch some[] = {timed_launch("delta", 7, 1)};
   Row other = two_steps();
   take_counted_launches(other, some);
   CHECK(other.steps[0].measured->sm == Traffic{7, 100});

@@ -6,12 +6,7 @@
 
 #include "tests/catch_shim.hpp"
 
-using flashlab::compare::CountedLaunch;
-using flashlab::compare::Counter;
-using flashlab::compare::counter_metrics;
-using flashlab::compare::kNumCounters;
-using flashlab::compare::together;
-using flashlab::compare::Traffic;
+using namespace flashlab::compare;
 
 namespace {
 
@@ -20,7 +15,7 @@ struct Value {
   double value;
 };
 
-CountedLaunch launch(const std::string& name, const std::vector<Value>& values) {
+CountedLaunch launch_with(const std::string& name, const std::vector<Value>& values) {
   CountedLaunch result{name, {}};
   for (const Value& value : values) {
     result.values[static_cast<std::size_t>(value.counter)] = value.value;
@@ -43,9 +38,9 @@ TEST_CASE("the table of metrics has a row for each counter and no name twice") {
 
 TEST_CASE("ranges of one name are added up, in the order of the first of each") {
   const std::vector<CountedLaunch> launches = {
-      launch("b", {{Counter::kSmRead, 10}, {Counter::kSmWritten, 1}}),
-      launch("a", {{Counter::kSmRead, 20}, {Counter::kSmWritten, 2}}),
-      launch("b", {{Counter::kSmRead, 30}, {Counter::kSmWritten, 3}})};
+      launch_with("b", {{Counter::kSmRead, 10}, {Counter::kSmWritten, 1}}),
+      launch_with("a", {{Counter::kSmRead, 20}, {Counter::kSmWritten, 2}}),
+      launch_with("b", {{Counter::kSmRead, 30}, {Counter::kSmWritten, 3}})};
   const auto ranges = together(launches);
   REQUIRE(ranges.size() == 2);
   CHECK(ranges[0].name == "b");
@@ -56,21 +51,21 @@ TEST_CASE("ranges of one name are added up, in the order of the first of each") 
 
 TEST_CASE("a launch that lasts three times as long weighs three times as much in a percentage") {
   const std::vector<CountedLaunch> launches = {
-      launch("a", {{Counter::kTensor, 80}, {Counter::kTime, 300}}),
-      launch("a", {{Counter::kTensor, 40}, {Counter::kTime, 100}})};
+      launch_with("a", {{Counter::kTensor, 80}, {Counter::kTime, 300}}),
+      launch_with("a", {{Counter::kTensor, 40}, {Counter::kTime, 100}})};
   CHECK(together(launches).at(0).counters.tensor_percent == 70.0);
 }
 
 TEST_CASE("percentages of several launches are left out where their times are not known") {
-  const std::vector<CountedLaunch> launches = {launch("a", {{Counter::kExp, 80}}),
-                                               launch("a", {{Counter::kExp, 40}})};
+  const std::vector<CountedLaunch> launches = {launch_with("a", {{Counter::kExp, 80}}),
+                                               launch_with("a", {{Counter::kExp, 40}})};
   CHECK_FALSE(together(launches).at(0).counters.exp_percent.has_value());
 }
 
 TEST_CASE("bytes that one launch of a step lacks are not made up for it") {
   const std::vector<CountedLaunch> launches = {
-      launch("a", {{Counter::kDramRead, 10}, {Counter::kDramWritten, 1}}),
-      launch("a", {{Counter::kDramRead, 10}})};
+      launch_with("a", {{Counter::kDramRead, 10}, {Counter::kDramWritten, 1}}),
+      launch_with("a", {{Counter::kDramRead, 10}})};
   CHECK_FALSE(together(launches).at(0).counters.dram.has_value());
   CHECK_FALSE(together(launches).at(0).counters.why_no_counters.empty());
 }

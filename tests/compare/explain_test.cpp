@@ -4,9 +4,7 @@
 #include "tests/compare/synthetic_row.hpp"
 
 using namespace flashlab::compare;
-using flashlab::test::contains;
-using flashlab::test::measured_row;
-using flashlab::test::synthetic_row;
+using namespace flashlab::test;
 
 namespace {
 

@@ -29,7 +29,7 @@ std::string data_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string error_of(const std::string& text) {
+std::string ncu_error(const std::string& text) {
   try {
     parse_ncu_launches(text);
   } catch (const NcuFileError& error) {
@@ -161,22 +161,22 @@ TEST_CASE("half of a traffic is not taken for all of it") {
 }
 
 TEST_CASE("what is wrong with a file of Nsight Compute is said with its place") {
-  CHECK_THAT(error_of("no table\nhere\n"), contains("line 2, column 1: the file ends without"));
-  CHECK_THAT(error_of(""), contains("line 0, column 1"));
-  CHECK_THAT(error_of("==ERROR== ERR_NVGPUCTRPERM - no permission\n"),
+  CHECK_THAT(ncu_error("no table\nhere\n"), contains("line 2, column 1: the file ends without"));
+  CHECK_THAT(ncu_error(""), contains("line 0, column 1"));
+  CHECK_THAT(ncu_error("==ERROR== ERR_NVGPUCTRPERM - no permission\n"),
              contains("only administrators"));
-  CHECK_THAT(error_of("\"ID\",\"Kernel Name\n"), contains("line 1, column 6: a quote"));
-  CHECK_THAT(error_of("\"ID\",\"Context\"\n"), contains("no column \"Kernel Name\""));
-  CHECK_THAT(error_of(wide("dram__bytes_read.sum", "byte", "many")),
+  CHECK_THAT(ncu_error("\"ID\",\"Kernel Name\n"), contains("line 1, column 6: a quote"));
+  CHECK_THAT(ncu_error("\"ID\",\"Context\"\n"), contains("no column \"Kernel Name\""));
+  CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "byte", "many")),
              contains("line 3, column 30: \"many\" is no number"));
-  CHECK_THAT(error_of(wide("dram__bytes_read.sum", "sector", "1")),
+  CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "sector", "1")),
              contains("line 2, column 7: the unit \"sector\": expected one of byte, Kbyte"));
-  CHECK_THAT(error_of(wide("dram__bytes_read.sum", "byte", "n/a")),
+  CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "byte", "n/a")),
              contains("ncu --metrics dram__bytes_read.sum,dram__bytes_write.sum,"));
 }
 
 TEST_CASE("a table that was cut off is refused where it ends") {
   std::string text = data_file("flash1.csv");
   text.resize(text.size() - 30);
-  CHECK_THAT(error_of(text), contains("line 10, column "));
+  CHECK_THAT(ncu_error(text), contains("line 10, column "));
 }

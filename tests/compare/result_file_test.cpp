@@ -8,8 +8,7 @@
 #include "tests/compare/synthetic_row.hpp"
 
 using namespace flashlab::compare;
-using flashlab::test::contains;
-using flashlab::test::measured_row;
+using namespace flashlab::test;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -34,7 +33,7 @@ Comparison comparison() {
 }
 
 /// The message of what parsing a changed file throws.
-std::string error_of(const std::function<void(Json&)>& change) {
+std::string changed_file_error(const std::function<void(Json&)>& change) {
   Json json = to_json(comparison());
   change(json);
   try {
@@ -88,11 +87,12 @@ TEST_CASE("a file that nests without end is refused before it is looked into", "
 }
 
 TEST_CASE("a file of another version or kind is refused", "[compare]") {
-  CHECK_THAT(error_of([](Json& json) { json["version"] = 2; }),
+  CHECK_THAT(changed_file_error([](Json& json) { json["version"] = 2; }),
              contains("/version: 2: expected version 1"));
-  CHECK_THAT(error_of([](Json& json) { json["format"] = "flashlab-attention"; }),
+  CHECK_THAT(changed_file_error([](Json& json) { json["format"] = "flashlab-attention"; }),
              contains("/format: \"flashlab-attention\": expected \"flashlab-compare\""));
-  CHECK_THAT(error_of([](Json& json) { json.erase("rows"); }), contains("the file: no \"rows\""));
+  CHECK_THAT(changed_file_error([](Json& json) { json.erase("rows"); }),
+             contains("the file: no \"rows\""));
 }
 
 TEST_CASE("a value that is none is named with its place", "[compare]") {
@@ -118,7 +118,8 @@ TEST_CASE("a value that is none is named with its place", "[compare]") {
        "/rows/0/predicted/bound: \"the moon\": expected a unit"},
       {[](Json& j) { j["rows"] = 3; }, "/rows: 3: expected an array"},
   };
-  for (const auto& [change, message] : cases) CHECK_THAT(error_of(change), contains(message));
+  for (const auto& [change, message] : cases)
+    CHECK_THAT(changed_file_error(change), contains(message));
 }
 
 TEST_CASE("as CSV each row is a line with as many cells as the header", "[compare]") {

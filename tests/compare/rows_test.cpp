@@ -7,7 +7,7 @@
 
 using namespace flashlab;
 using namespace flashlab::compare;
-using flashlab::test::contains;
+using namespace flashlab::test;
 
 namespace {
 
@@ -23,10 +23,10 @@ SweepAxes axes(std::vector<std::string> variants, std::vector<std::int64_t> seql
   return result;
 }
 
-MachineModel machine(const char* gpu = "h200") { return machine_model(*find_gpu(gpu)); }
+MachineModel machine_of(const char* gpu = "h200") { return machine_model(*find_gpu(gpu)); }
 
-Row row_of(const SweepAxes& of, const char* gpu = "h200") {
-  return predict_row(calls_of(of).front(), machine(gpu), machine(gpu));
+Row first_row_of(const SweepAxes& of, const char* gpu = "h200") {
+  return predict_row(calls_of(of).front(), machine_of(gpu), machine_of(gpu));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Row row_of(const SweepAxes& of, const char* gpu = "h200") {
 // 4 x 8 heads, N 4096, d 64, bf16 on an H200; Nsight Compute counted 1 090 519 040 bytes read by
 // the multiprocessors and 17 301 504 written.
 TEST_CASE("flash2's bytes to the SMs are Q once, K and V once for each tile", "[compare]") {
-  const Row row = row_of(axes({"flash2"}, {4096}));
+  const Row row = first_row_of(axes({"flash2"}, {4096}));
   const std::int64_t heads = 32, matrix = 4096 * 64 * 2;
   REQUIRE(row.steps.size() == 1);
   const std::int64_t tiles = 4096 / row.steps[0].block_q;
@@ -47,7 +47,7 @@ TEST_CASE("flash2's bytes to the SMs are Q once, K and V once for each tile", "[
 
 TEST_CASE("flash1 on a GPU loads K and V for every query tile, the seed's worker keeps them",
           "[compare]") {
-  const Row row = row_of(axes({"flash1"}, {4096}, DataType::kFloat32));
+  const Row row = first_row_of(axes({"flash1"}, {4096}, DataType::kFloat32));
   REQUIRE(row.work.sm.has_value());
   CHECK(row.work.sm->bytes_read > row.toy.sm->bytes_read);
   const std::int64_t lse_bytes = std::int64_t{32} * 4096 * 4;  // of a launch that ends it
@@ -56,7 +56,7 @@ TEST_CASE("flash1 on a GPU loads K and V for every query tile, the seed's worker
 
 TEST_CASE("steps of naive move the matrix of scores, products by the library have no tiles",
           "[compare]") {
-  const Row row = row_of(axes({"naive"}, {4096}, DataType::kFloat32));
+  const Row row = first_row_of(axes({"naive"}, {4096}, DataType::kFloat32));
   const std::int64_t scores = std::int64_t{32} * 4096 * 4096 * 4;
   for (const Step& step : row.steps) {
     if (step.name == "naive_scale" || step.name == "naive_exp") {
@@ -71,7 +71,7 @@ TEST_CASE("steps of naive move the matrix of scores, products by the library hav
 
 TEST_CASE("a call's work is that of its steps", "[compare]") {
   for (const char* const variant : {"flash2", "bwd-onepass", "bwd-twopass", "split-kv"}) {
-    const Row row = row_of(axes({variant}, {2048}, DataType::kFloat32));
+    const Row row = first_row_of(axes({variant}, {2048}, DataType::kFloat32));
     std::int64_t flops = 0, bytes = 0;
     double ms = 0;
     for (const Step& step : row.steps) {
@@ -88,8 +88,8 @@ TEST_CASE("a call's work is that of its steps", "[compare]") {
 
 TEST_CASE("two passes of the backward multiply seven times, one pass five times", "[compare]") {
   const std::int64_t product = std::int64_t{2} * 32 * 4096 * 4096 * 64;
-  CHECK(row_of(axes({"bwd-onepass"}, {4096})).work.product_flops == 5 * product);
-  CHECK(row_of(axes({"bwd-twopass"}, {4096})).work.product_flops == 7 * product);
+  CHECK(first_row_of(axes({"bwd-onepass"}, {4096})).work.product_flops == 5 * product);
+  CHECK(first_row_of(axes({"bwd-twopass"}, {4096})).work.product_flops == 7 * product);
 }
 
 TEST_CASE("no call is predicted below the floor of the data sheet", "[compare]") {
@@ -97,11 +97,11 @@ TEST_CASE("no call is predicted below the floor of the data sheet", "[compare]")
     for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
       std::vector<RefusedCall> refused;
       const auto rows =
-          predict_rows(calls_of(axes({std::string(variant.name)}, {512, 4096}, dtype)), machine(),
-                       machine(), refused);
+          predict_rows(calls_of(axes({std::string(variant.name)}, {512, 4096}, dtype)),
+                       machine_of(), machine_of(), refused);
       for (const Row& row : rows) {
         INFO(key_of(row));
-        CHECK(row.predicted.roofline_ms >= 0.999 * floor_ms(row, machine()));
+        CHECK(row.predicted.roofline_ms >= 0.999 * floor_ms(row, machine_of()));
         CHECK(row.predicted.overlap_ms >= 0.999 * row.predicted.roofline_ms);
       }
     }
@@ -111,7 +111,7 @@ TEST_CASE("no call is predicted below the floor of the data sheet", "[compare]")
 TEST_CASE("heads that share K and V need not load them from DRAM again", "[compare]") {
   SweepAxes grouped = axes({"flash2"}, {4096});
   grouped.num_kv_heads = 2;
-  const Row row = row_of(grouped), all = row_of(axes({"flash2"}, {4096}));
+  const Row row = first_row_of(grouped), all = first_row_of(axes({"flash2"}, {4096}));
   CHECK(row.work.dram.bytes_read < all.work.dram.bytes_read);
   CHECK(row.work.sm->bytes_read == all.work.sm->bytes_read);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a tile that was asked for is counted, and has no blocks", "[compare]"
   SweepAxes tiled = axes({"flash2"}, {4096});
   tiled.tiles = {{64, 64}, {256, 64}};
   std::vector<RefusedCall> refused;
-  const auto rows = predict_rows(calls_of(tiled), machine(), machine(), refused);
+  const auto rows = predict_rows(calls_of(tiled), machine_of(), machine_of(), refused);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].tile == "64x64");
   CHECK(rows[0].work.sm->bytes_read > 3 * rows[1].work.sm->bytes_read);
@@ -132,28 +132,28 @@ TEST_CASE("a mask that no toy program has is refused by name", "[compare]") {
   other.masks = {Mask::kCausalBottomRight};
   other.seqlen_k = 2048;
   std::vector<RefusedCall> refused;
-  CHECK(predict_rows(calls_of(other), machine(), machine(), refused).empty());
+  CHECK(predict_rows(calls_of(other), machine_of(), machine_of(), refused).empty());
   REQUIRE(refused.size() == 1);
   CHECK_THAT(refused[0].reason, contains("mask: causal-bottom-right: expected causal (top left)"));
 }
 
 TEST_CASE("a call that no kernel takes is left out with the reason", "[compare]") {
   std::vector<RefusedCall> refused;
-  const auto rows =
-      predict_rows(calls_of(axes({"flash1", "flash2"}, {1024})), machine(), machine(), refused);
+  const auto rows = predict_rows(calls_of(axes({"flash1", "flash2"}, {1024})), machine_of(),
+                                 machine_of(), refused);
   CHECK(rows.size() == 1);
   REQUIRE(refused.size() == 1);
   CHECK_THAT(refused[0].call, contains("flash1, bf16"));
 }
 
 TEST_CASE("a call whose counts would wrap is refused at once", "[compare]") {
-  CHECK_THROWS_AS(row_of(axes({"naive"}, {std::int64_t{1} << 30})), std::overflow_error);
-  CHECK_THROWS_AS(row_of(axes({"flash2"}, {std::int64_t{1} << 30})), std::overflow_error);
+  CHECK_THROWS_AS(first_row_of(axes({"naive"}, {std::int64_t{1} << 30})), std::overflow_error);
+  CHECK_THROWS_AS(first_row_of(axes({"flash2"}, {std::int64_t{1} << 30})), std::overflow_error);
 }
 
 TEST_CASE("every GPU of the list gets predictions", "[compare]") {
   for (const GpuSpec& gpu : gpu_specs()) {
-    const Row row = row_of(axes({"flash2"}, {4096}), gpu.key.c_str());
+    const Row row = first_row_of(axes({"flash2"}, {4096}), gpu.key.c_str());
     INFO(gpu.name);
     CHECK(row.predicted.overlap_ms > 0);
     for (const Step& step : row.steps) {

@@ -87,8 +87,8 @@ Measurement measurement_of(const Work& work, const Prediction& prediction, doubl
   return measured;
 }
 
-Row row_of(const VariantCost& cost, const SampleOptions& options, const std::string& dtype,
-           std::int64_t head_dim, std::int64_t length) {
+Row sample_row(const VariantCost& cost, const SampleOptions& options, const std::string& dtype,
+               std::int64_t head_dim, std::int64_t length) {
   Row row;
   row.variant = cost.variant;
   row.kernel = row.variant + (dtype == "float" ? "_fp32" : "_mma_sm80");
@@ -161,7 +161,7 @@ Comparison sample_comparison(const SampleOptions& options) {
     for (const std::string& dtype : options.dtypes) {
       for (const std::int64_t head_dim : options.head_dims) {
         for (const std::int64_t length : options.lengths) {
-          comparison.rows.push_back(row_of(cost, options, dtype, head_dim, length));
+          comparison.rows.push_back(sample_row(cost, options, dtype, head_dim, length));
         }
       }
     }

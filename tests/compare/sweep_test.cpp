@@ -6,7 +6,7 @@
 
 using namespace flashlab;
 using namespace flashlab::compare;
-using flashlab::test::measured_row;
+using namespace flashlab::test;
 
 namespace {
 

@@ -67,7 +67,7 @@ int main() {
   const Counters counters = count(bound, execution.executions, CostTable());
 
   const auto c = static_cast<std::size_t>(bound.arrays[2].offset);
-  std::cout << "c00 = " << dram[c] << "; loads " << counters.loads << ", stores " << counters.stores
-            << ", cycles " << counters.cycles << "\n";
+  std::cout << "c00 = " << dram[c] << "; loads " << counters.loads.get_str() << ", stores "
+            << counters.stores.get_str() << ", cycles " << counters.cycles.get_str() << "\n";
   attend();
 }

@@ -10,7 +10,7 @@
 namespace {
 
 using namespace flashlab::exercises;
-using flashlab::test::contains;
+using namespace flashlab::test;
 using flashlab::toy::SourceText;
 
 const std::vector<std::string> kNames = {"n", "d", "B", "nk"};
@@ -22,14 +22,16 @@ RationalFunction formula(const std::string& text) {
   return *result;
 }
 
-std::string error(const std::string& text) {
+std::string formula_error(const std::string& text) {
   const auto result = parse_formula(SourceText("formula", text), kNames);
   INFO(text);
   REQUIRE_FALSE(result);
   return flashlab::toy::format(result.diagnostics, SourceText("f", text));
 }
 
-bool same(const std::string& a, const std::string& b) { return equal(formula(a), formula(b)); }
+bool same_formula(const std::string& a, const std::string& b) {
+  return equal(formula(a), formula(b));
+}
 bool same_order(const std::string& a, const std::string& b) {
   return equal_to_leading_order(formula(a), formula(b));
 }
@@ -46,7 +48,7 @@ Question question(AnswerKind kind, const std::string& answer) {
   return result;
 }
 
-Exercise exercise(std::vector<Question> questions) {
+Exercise quiz_of(std::vector<Question> questions) {
   Exercise result;
   result.id = "quiz";
   result.kind = Kind::kQuestions;
@@ -54,55 +56,55 @@ Exercise exercise(std::vector<Question> questions) {
   return result;
 }
 
-Verdict graded(const Exercise& task, const std::string& sheet) {
+Verdict graded_sheet(const Exercise& task, const std::string& sheet) {
   return grade_answers(task, SourceText("quiz.txt", sheet));
 }
 
 /// What is said about one answer to one question.
-std::string said(const Question& asked, const std::string& answer) {
-  const Verdict verdict = graded(exercise({asked}), "loads: " + answer + "\n");
+std::string said_of_answer(const Question& asked, const std::string& answer) {
+  const Verdict verdict = graded_sheet(quiz_of({asked}), "loads: " + answer + "\n");
   return verdict.findings.empty() ? "" : verdict.findings.front().what;
 }
 
 }  // namespace
 
 TEST_CASE("products need no sign, powers have two forms", "[answers]") {
-  CHECK(same("2n d", "2*n*d"));
-  CHECK(same("d(n - 1)", "d*n - d"));
-  CHECK(same("(n + 1)(n − 1)", "n² - 1"));
-  CHECK(same("n^2", "n**2"));
-  CHECK(same("2·n×d", "2 n d"));
-  CHECK(same("2nk", "2*nk"));
-  CHECK_FALSE(same("2nk", "2n"));
-  CHECK(same("-n^2", "-(n^2)"));
-  CHECK(same("(-n)^2", "n^2"));
-  CHECK(same("n¹⁰", "n^10"));
+  CHECK(same_formula("2n d", "2*n*d"));
+  CHECK(same_formula("d(n - 1)", "d*n - d"));
+  CHECK(same_formula("(n + 1)(n − 1)", "n² - 1"));
+  CHECK(same_formula("n^2", "n**2"));
+  CHECK(same_formula("2·n×d", "2 n d"));
+  CHECK(same_formula("2nk", "2*nk"));
+  CHECK_FALSE(same_formula("2nk", "2n"));
+  CHECK(same_formula("-n^2", "-(n^2)"));
+  CHECK(same_formula("(-n)^2", "n^2"));
+  CHECK(same_formula("n¹⁰", "n^10"));
 }
 
 TEST_CASE("numbers are exact", "[answers]") {
-  CHECK(same("0.5n", "n/2"));
-  CHECK(same("1e3", "1000"));
-  CHECK(same("1.5e-1", "3/20"));
-  CHECK(same(".1 + .2", "0.3"));
-  CHECK_FALSE(same("0.3333333333333333", "1/3"));
+  CHECK(same_formula("0.5n", "n/2"));
+  CHECK(same_formula("1e3", "1000"));
+  CHECK(same_formula("1.5e-1", "3/20"));
+  CHECK(same_formula(".1 + .2", "0.3"));
+  CHECK_FALSE(same_formula("0.3333333333333333", "1/3"));
 }
 
 TEST_CASE("quotients of polynomials are compared by cross products", "[answers]") {
-  CHECK(same("(n^2 - 1)/(n + 1)", "n - 1"));
-  CHECK(same("1/n + 1/d", "(n + d)/(n*d)"));
-  CHECK(same("2*n*n*d/(2*n*d + n*d)", "2n/3"));
-  CHECK(same("n/d/B", "n/(d*B)"));
-  CHECK_FALSE(same("1/n + 1/d", "1/(n + d)"));
+  CHECK(same_formula("(n^2 - 1)/(n + 1)", "n - 1"));
+  CHECK(same_formula("1/n + 1/d", "(n + d)/(n*d)"));
+  CHECK(same_formula("2*n*n*d/(2*n*d + n*d)", "2n/3"));
+  CHECK(same_formula("n/d/B", "n/(d*B)"));
+  CHECK_FALSE(same_formula("1/n + 1/d", "1/(n + d)"));
 }
 
 TEST_CASE("rounded quotients are equal when their quotients are", "[answers]") {
-  CHECK(same("⌈n/B⌉", "ceil(n/B)"));
-  CHECK(same("⌊n/2⌋", "floor(2n/4)"));
-  CHECK(same("ceil((n d)/(d B))", "ceil(n/B)"));
-  CHECK(same("floor((n + B - 1)/B)", "ceil(n/B)"));
-  CHECK(same("ceil(7/2)", "4"));
-  CHECK(same("ceil(n/2 + 1/2)", "ceil((n + 1)/2)"));
-  CHECK_FALSE(same("ceil(n/B)", "floor(n/B)"));
+  CHECK(same_formula("⌈n/B⌉", "ceil(n/B)"));
+  CHECK(same_formula("⌊n/2⌋", "floor(2n/4)"));
+  CHECK(same_formula("ceil((n d)/(d B))", "ceil(n/B)"));
+  CHECK(same_formula("floor((n + B - 1)/B)", "ceil(n/B)"));
+  CHECK(same_formula("ceil(7/2)", "4"));
+  CHECK(same_formula("ceil(n/2 + 1/2)", "ceil((n + 1)/2)"));
+  CHECK_FALSE(same_formula("ceil(n/B)", "floor(n/B)"));
 }
 
 TEST_CASE("leading order is the part of highest degree in all variables together", "[answers]") {
@@ -117,42 +119,42 @@ TEST_CASE("leading order is the part of highest degree in all variables together
 }
 
 TEST_CASE("a formula that cannot be read says where and what was expected", "[answers]") {
-  CHECK(error("2*n +") ==
+  CHECK(formula_error("2*n +") ==
         "f:1:6: error: unexpected the end\n  1 | 2*n +\n    |      ^\n"
         "  expected a formula in n, d, B, nk, such as 2*n + 1\n");
-  CHECK_THAT(error("2*m"), contains("f:1:3: error: unknown name 'm'"));
-  CHECK_THAT(error("n*dd"), contains("did you mean d*d?"));
-  CHECK_THAT(error("cel(n/B)"), contains("did you mean ceil?"));
-  CHECK_THAT(error("(n + 1"), contains("f:1:1: error: '(' is not closed"));
-  CHECK_THAT(error("n)"), contains("f:1:2: error: unexpected ')'"));
-  CHECK_THAT(error("1 000"), contains("unexpected number '000'"));
-  CHECK_THAT(error("1,000"), contains("1000 without separators"));
-  CHECK_THAT(error("loads = 2n"), contains("unknown name 'loads'"));
-  CHECK_THAT(error("n = 2"), contains("the right-hand side alone"));
-  CHECK_THAT(error(""), contains("there is no formula"));
+  CHECK_THAT(formula_error("2*m"), contains("f:1:3: error: unknown name 'm'"));
+  CHECK_THAT(formula_error("n*dd"), contains("did you mean d*d?"));
+  CHECK_THAT(formula_error("cel(n/B)"), contains("did you mean ceil?"));
+  CHECK_THAT(formula_error("(n + 1"), contains("f:1:1: error: '(' is not closed"));
+  CHECK_THAT(formula_error("n)"), contains("f:1:2: error: unexpected ')'"));
+  CHECK_THAT(formula_error("1 000"), contains("unexpected number '000'"));
+  CHECK_THAT(formula_error("1,000"), contains("1000 without separators"));
+  CHECK_THAT(formula_error("loads = 2n"), contains("unknown name 'loads'"));
+  CHECK_THAT(formula_error("n = 2"), contains("the right-hand side alone"));
+  CHECK_THAT(formula_error(""), contains("there is no formula"));
 }
 
 TEST_CASE("a formula with two readings or an exponent that is no number is refused", "[answers]") {
-  CHECK_THAT(error("1/2n"), contains("can be read in two ways"));
-  CHECK_THAT(error("n/2 d"), contains("1/(2*n) or (1/2)*n"));
-  CHECK_THAT(error("n^-1"), contains("1/n instead of n^-1"));
-  CHECK_THAT(error("2^n"), contains("an exponent that is not a number"));
-  CHECK_THAT(error("n^(1/2)"), contains("the exponent 1/2"));
-  CHECK_THAT(error("n^65"), contains("a whole number from 0 to 64"));
-  CHECK_THAT(error("n^2^3"), contains("a power of a power"));
-  CHECK_THAT(error("n/(d - d)"), contains("division by 0"));
+  CHECK_THAT(formula_error("1/2n"), contains("can be read in two ways"));
+  CHECK_THAT(formula_error("n/2 d"), contains("1/(2*n) or (1/2)*n"));
+  CHECK_THAT(formula_error("n^-1"), contains("1/n instead of n^-1"));
+  CHECK_THAT(formula_error("2^n"), contains("an exponent that is not a number"));
+  CHECK_THAT(formula_error("n^(1/2)"), contains("the exponent 1/2"));
+  CHECK_THAT(formula_error("n^65"), contains("a whole number from 0 to 64"));
+  CHECK_THAT(formula_error("n^2^3"), contains("a power of a power"));
+  CHECK_THAT(formula_error("n/(d - d)"), contains("division by 0"));
 }
 
 TEST_CASE("a formula that would take all memory is refused", "[answers]") {
-  CHECK_THAT(error("(n + d + B + 1)^64"), contains("too large to be multiplied out"));
-  CHECK_THAT(error("((9^64)^64)^64"), contains("too large to be multiplied out"));
-  CHECK_THAT(error(std::string(100, '(') + "n"), contains("parentheses or signs"));
-  CHECK_THAT(error(std::string(100, '-') + "n"), contains("parentheses or signs"));
-  CHECK_THAT(error(std::string(5000, 'n')), contains("the formula has 5000 bytes"));
-  CHECK_THAT(error("1" + std::string(1300, '0')), contains("too long"));
+  CHECK_THAT(formula_error("(n + d + B + 1)^64"), contains("too large to be multiplied out"));
+  CHECK_THAT(formula_error("((9^64)^64)^64"), contains("too large to be multiplied out"));
+  CHECK_THAT(formula_error(std::string(100, '(') + "n"), contains("parentheses or signs"));
+  CHECK_THAT(formula_error(std::string(100, '-') + "n"), contains("parentheses or signs"));
+  CHECK_THAT(formula_error(std::string(5000, 'n')), contains("the formula has 5000 bytes"));
+  CHECK_THAT(formula_error("1" + std::string(1300, '0')), contains("too long"));
   std::string nested = "n";
   for (int i = 0; i < 20; ++i) nested = "ceil((" + nested + " + 1)^3/B)";
-  CHECK_THAT(error(nested), contains("too large to be multiplied out"));
+  CHECK_THAT(formula_error(nested), contains("too large to be multiplied out"));
 }
 
 TEST_CASE("a printed formula reads as the same formula", "[answers]") {
@@ -164,8 +166,8 @@ TEST_CASE("a printed formula reads as the same formula", "[answers]") {
 }
 
 TEST_CASE("a right sheet earns full marks and shows why", "[answers]") {
-  const Exercise quiz = exercise({question(AnswerKind::kFormula, "2*n^2*d")});
-  const Verdict verdict = graded(quiz, "# a comment\nloads: 2 d\n  n^2\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "2*n^2*d")});
+  const Verdict verdict = graded_sheet(quiz, "# a comment\nloads: 2 d\n  n^2\n");
   CHECK(verdict.outcome == Outcome::kFull);
   CHECK(verdict.points == 2);
   CHECK(verdict.max_points == 2);
@@ -177,18 +179,19 @@ TEST_CASE("a right sheet earns full marks and shows why", "[answers]") {
 
 TEST_CASE("a wrong formula is refuted without giving the right one away", "[answers]") {
   const Question asked = question(AnswerKind::kFormula, "n^2*d + n");
-  CHECK(said(asked, "n*d + d^2") == "loads: at n = 2, d = 3 it is 15, which is not right");
-  CHECK(said(asked, "2n^2 d + 2n") == "loads: 2 times too large");
-  CHECK(said(asked, "(n^2*d + n)/3") == "loads: 3 times too small");
-  CHECK(said(asked, "-n^2 d - n") == "loads: the sign is wrong");
-  CHECK(said(asked, "1.5(n^2 d + n)") == "loads: right but for a constant factor");
-  CHECK(said(asked, "n^2*d - 5") ==
+  CHECK(said_of_answer(asked, "n*d + d^2") ==
+        "loads: at n = 2, d = 3 it is 15, which is not right");
+  CHECK(said_of_answer(asked, "2n^2 d + 2n") == "loads: 2 times too large");
+  CHECK(said_of_answer(asked, "(n^2*d + n)/3") == "loads: 3 times too small");
+  CHECK(said_of_answer(asked, "-n^2 d - n") == "loads: the sign is wrong");
+  CHECK(said_of_answer(asked, "1.5(n^2 d + n)") == "loads: right but for a constant factor");
+  CHECK(said_of_answer(asked, "n^2*d - 5") ==
         "loads: right to leading order, but the other terms count, too");
 }
 
 TEST_CASE("an answer in other variables is told which matter", "[answers]") {
-  const Exercise quiz = exercise({question(AnswerKind::kFormula, "n^2")});
-  const Verdict verdict = graded(quiz, "loads: d^2\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "n^2")});
+  const Verdict verdict = graded_sheet(quiz, "loads: d^2\n");
   REQUIRE(verdict.findings.size() == 1);
   CHECK(verdict.findings[0].details ==
         std::vector<std::string>{"the right answer depends on n",
@@ -198,55 +201,55 @@ TEST_CASE("an answer in other variables is told which matter", "[answers]") {
 TEST_CASE("a listed mistake is answered with its own words", "[answers]") {
   Question asked = question(AnswerKind::kFormula, "2*n^2*d");
   asked.mistakes = {{"n^2*d", "That is K alone."}};
-  CHECK(said(asked, "d n²") == "loads: That is K alone.");
-  CHECK(said(asked, "3 n d") == "loads: at n = 2, d = 3 it is 18, which is not right");
+  CHECK(said_of_answer(asked, "d n²") == "loads: That is K alone.");
+  CHECK(said_of_answer(asked, "3 n d") == "loads: at n = 2, d = 3 it is 18, which is not right");
 }
 
 TEST_CASE("leading order is accepted where the question says so", "[answers]") {
   Question asked = question(AnswerKind::kFormula, "2*n^2*d");
-  CHECK(said(asked, "2n^2 d + n") != "");
+  CHECK(said_of_answer(asked, "2n^2 d + n") != "");
   asked.leading = true;
-  CHECK(said(asked, "2n^2 d + n") == "");
-  CHECK(said(asked, "n^2 d + n") == "loads: not right, not even to leading order");
+  CHECK(said_of_answer(asked, "2n^2 d + n") == "");
+  CHECK(said_of_answer(asked, "n^2 d + n") == "loads: not right, not even to leading order");
 }
 
 TEST_CASE("numbers are right within their tolerance", "[answers]") {
   Question asked = question(AnswerKind::kNumber, "1.31");
-  CHECK(said(asked, "131/100") == "");
-  CHECK(said(asked, "1.311") == "loads: close, but not within the tolerance");
+  CHECK(said_of_answer(asked, "131/100") == "");
+  CHECK(said_of_answer(asked, "1.311") == "loads: close, but not within the tolerance");
   asked.tolerance = 0.01;
-  CHECK(said(asked, "1.32") == "");
-  CHECK(said(asked, "1.33") == "loads: close, but not within the tolerance");
-  CHECK(said(asked, "2.62") == "loads: 2 times too large");
-  CHECK(said(asked, "7") == "loads: 7 is not right");
-  CHECK(said(asked, "2^64^2").starts_with("loads: a power of a power"));
-  CHECK(said(asked, "3 ms") == "loads: unknown name 'ms'");
+  CHECK(said_of_answer(asked, "1.32") == "");
+  CHECK(said_of_answer(asked, "1.33") == "loads: close, but not within the tolerance");
+  CHECK(said_of_answer(asked, "2.62") == "loads: 2 times too large");
+  CHECK(said_of_answer(asked, "7") == "loads: 7 is not right");
+  CHECK(said_of_answer(asked, "2^64^2").starts_with("loads: a power of a power"));
+  CHECK(said_of_answer(asked, "3 ms") == "loads: unknown name 'ms'");
   asked.answer = "1024";
-  CHECK(said(asked, "2^10") == "");
+  CHECK(said_of_answer(asked, "2^10") == "");
 }
 
 TEST_CASE("a choice is a letter or the whole text", "[answers]") {
   Question asked = question(AnswerKind::kChoice, "b");
   asked.choices = {"inner product", "outer product"};
   for (const char* right : {"b", "B", "b)", "(b)", "Outer  product"})
-    CHECK(said(asked, right) == "");
-  CHECK(said(asked, "a") == "loads: this choice is not right");
-  CHECK(said(asked, "c") == "loads: 'c' is none of the choices");
+    CHECK(said_of_answer(asked, right) == "");
+  CHECK(said_of_answer(asked, "a") == "loads: this choice is not right");
+  CHECK(said_of_answer(asked, "c") == "loads: 'c' is none of the choices");
 }
 
 TEST_CASE("any text answers an open question, and the model answer is shown", "[answers]") {
-  const Exercise quiz = exercise({question(AnswerKind::kOpen, "The running mean.")});
-  const Verdict verdict = graded(quiz, "loads:\n  something: else\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kOpen, "The running mean.")});
+  const Verdict verdict = graded_sheet(quiz, "loads:\n  something: else\n");
   CHECK(verdict.outcome == Outcome::kFull);
   CHECK(verdict.checks[0].message == "model answer: The running mean. So it is.");
-  CHECK(graded(quiz, "loads:\n").outcome == Outcome::kWrong);
+  CHECK(graded_sheet(quiz, "loads:\n").outcome == Outcome::kWrong);
 }
 
 TEST_CASE("keys that are unknown, doubled or missing are findings with their line", "[answers]") {
   Question second = question(AnswerKind::kNumber, "1");
   second.id = "second";
-  const Exercise quiz = exercise({question(AnswerKind::kNumber, "1"), second});
-  const Verdict verdict = graded(quiz, "loads: 1\nlaods: 1\nloads: 2\njust text\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kNumber, "1"), second});
+  const Verdict verdict = graded_sheet(quiz, "loads: 1\nlaods: 1\nloads: 2\njust text\n");
   CHECK(verdict.outcome == Outcome::kWrong);
   REQUIRE(verdict.findings.size() == 5);
   CHECK(verdict.findings[0].what == "loads: there is no answer yet");
@@ -261,8 +264,8 @@ TEST_CASE("keys that are unknown, doubled or missing are findings with their lin
 }
 
 TEST_CASE("an unreadable answer is shown at its place in the sheet", "[answers]") {
-  const Exercise quiz = exercise({question(AnswerKind::kFormula, "n")});
-  const Verdict verdict = graded(quiz, "# sheet\nloads: n +\n  # not yet\n  2*x\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "n")});
+  const Verdict verdict = graded_sheet(quiz, "# sheet\nloads: n +\n  # not yet\n  2*x\n");
   REQUIRE(verdict.findings.size() == 1);
   CHECK(verdict.findings[0].line == 4);
   CHECK(verdict.findings[0].what.find("unknown name 'x'") != std::string::npos);
@@ -270,23 +273,23 @@ TEST_CASE("an unreadable answer is shown at its place in the sheet", "[answers]"
 }
 
 TEST_CASE("what is no answer sheet is rejected", "[answers]") {
-  const Exercise quiz = exercise({question(AnswerKind::kFormula, "n")});
-  CHECK(graded(quiz, "").outcome == Outcome::kRejected);
-  CHECK(graded(quiz,
-               "\x7f"
-               "ELF")
+  const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "n")});
+  CHECK(graded_sheet(quiz, "").outcome == Outcome::kRejected);
+  CHECK(graded_sheet(quiz,
+                     "\x7f"
+                     "ELF")
             .outcome == Outcome::kRejected);
-  CHECK(graded(quiz, "loads: n\xff\n").outcome == Outcome::kRejected);
-  CHECK(graded(quiz, "loads: n \x1b[31m\n").outcome == Outcome::kRejected);
-  CHECK(graded(quiz, "other: n\n").outcome == Outcome::kRejected);
-  CHECK(graded(quiz, "loads: n\n" + std::string(70'000, '\n')).outcome == Outcome::kLimit);
+  CHECK(graded_sheet(quiz, "loads: n\xff\n").outcome == Outcome::kRejected);
+  CHECK(graded_sheet(quiz, "loads: n \x1b[31m\n").outcome == Outcome::kRejected);
+  CHECK(graded_sheet(quiz, "other: n\n").outcome == Outcome::kRejected);
+  CHECK(graded_sheet(quiz, "loads: n\n" + std::string(70'000, '\n')).outcome == Outcome::kLimit);
 }
 
 TEST_CASE("half of the answers earn half of the points", "[answers]") {
   Question second = question(AnswerKind::kNumber, "1");
   second.id = "second";
-  const Exercise quiz = exercise({question(AnswerKind::kNumber, "1"), second});
-  const Verdict verdict = graded(quiz, "loads: 1\nsecond: 3\n");
+  const Exercise quiz = quiz_of({question(AnswerKind::kNumber, "1"), second});
+  const Verdict verdict = graded_sheet(quiz, "loads: 1\nsecond: 3\n");
   CHECK(verdict.outcome == Outcome::kPartial);
   CHECK(verdict.points == 2);
   CHECK(verdict.max_points == 4);
@@ -312,9 +315,9 @@ TEST_CASE("the answer sheet fits 78 columns and lists the choices", "[answers]")
 TEST_CASE("the empty sheet is wrong and the model answers are right", "[answers]") {
   Question open = question(AnswerKind::kOpen, "loads: # 1. " + std::string(200, 'x') + " loads: y");
   open.id = "other";
-  const Exercise quiz = exercise({question(AnswerKind::kFormula, "n"), open});
-  CHECK(graded(quiz, answer_sheet(quiz.questions)).outcome == Outcome::kWrong);
-  CHECK(graded(quiz, model_answers(quiz.questions)).outcome == Outcome::kFull);
+  const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "n"), open});
+  CHECK(graded_sheet(quiz, answer_sheet(quiz.questions)).outcome == Outcome::kWrong);
+  CHECK(graded_sheet(quiz, model_answers(quiz.questions)).outcome == Outcome::kFull);
 }
 
 TEST_CASE("the model answers of every built-in exercise with questions are right", "[answers]") {
@@ -327,7 +330,7 @@ TEST_CASE("the model answers of every built-in exercise with questions are right
       ++programs;
       continue;
     }
-    const Verdict verdict = graded(*read.exercise, model_answers(read.exercise->questions));
+    const Verdict verdict = graded_sheet(*read.exercise, model_answers(read.exercise->questions));
     CHECK(verdict.outcome == Outcome::kFull);
     CHECK(verdict.points == verdict.max_points);
   }

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "exercises/grader/catalogue.hpp"
 #include "exercises/grader/classroom.hpp"
 #include "exercises/grader/grader.hpp"
+#include "exercises/grader/reports.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {
@@ -75,6 +77,14 @@ inline exercises::StudentResult result_of(const std::vector<exercises::StudentRe
   }
   FAIL("there is no student " << name);
   return {};
+}
+
+/// What one of the writers in reports.hpp makes of a report.
+template <class Writer>
+std::string written(Writer writer, const exercises::ClassReport& report) {
+  std::ostringstream out;
+  writer(out, report);
+  return out.str();
 }
 
 }  // namespace flashlab::test

@@ -14,7 +14,7 @@ namespace {
 using namespace exercises;
 
 /// A verdict that costs so many cycles, as an exercise with full marks at 50 would give it.
-StudentResult with_cycles(const std::string& name, const toy::Count& cycles) {
+StudentResult with_cycles_of_50(const std::string& name, const toy::Count& cycles) {
   Verdict verdict;
   verdict.outcome = cycles <= 50 ? Outcome::kFull : Outcome::kCostly;
   verdict.costs = {{"cycles", cycles, 50, 48}};
@@ -102,7 +102,8 @@ TEST_CASE("pseudonyms are stable, differ by key and never meet") {
 
 TEST_CASE("renamed students stand in an order that tells nothing of their names") {
   std::vector<StudentResult> students;
-  for (int i = 0; i < 50; ++i) students.push_back(with_cycles(std::to_string(100 + i), 50 + i));
+  for (int i = 0; i < 50; ++i)
+    students.push_back(with_cycles_of_50(std::to_string(100 + i), 50 + i));
   std::vector<StudentResult> numbered = students;
   rename_students(students, Names::kPseudonym, 1);
   CHECK(std::is_sorted(students.begin(), students.end(),
@@ -116,8 +117,8 @@ TEST_CASE("renamed students stand in an order that tells nothing of their names"
 }
 
 TEST_CASE("a histogram counts every right result once and marks what is worth knowing") {
-  std::vector<StudentResult> students{with_cycles("a", 50), with_cycles("b", 53),
-                                      with_cycles("c", 53), with_cycles("d", 1000)};
+  std::vector<StudentResult> students{with_cycles_of_50("a", 50), with_cycles_of_50("b", 53),
+                                      with_cycles_of_50("c", 53), with_cycles_of_50("d", 1000)};
   Verdict wrong;
   wrong.outcome = Outcome::kWrong;
   students.push_back({"e", std::make_shared<const Verdict>(wrong), {}});
@@ -141,7 +142,7 @@ TEST_CASE("a histogram counts every right result once and marks what is worth kn
 }
 
 TEST_CASE("bins of close values are one wide") {
-  const auto all = class_histograms({with_cycles("a", 50), with_cycles("b", 53)}, {});
+  const auto all = class_histograms({with_cycles_of_50("a", 50), with_cycles_of_50("b", 53)}, {});
   REQUIRE(all[0].bins.size() == 6);  // 48, the solution's, to 53
   CHECK(all[0].bins[2].label() == "50");
   CHECK(all[0].bins[2].students == 1);
@@ -150,7 +151,7 @@ TEST_CASE("bins of close values are one wide") {
 TEST_CASE("the best costs are the least of right results, old and new") {
   BestCosts best;
   const Size size{{"n", 4}};
-  const Costs mine = best_of({with_cycles("a", 60), with_cycles("b", 55)});
+  const Costs mine = best_of({with_cycles_of_50("a", 60), with_cycles_of_50("b", 55)});
   CHECK(best.merge("x", size, mine).at("cycles") == 55);
   CHECK(best.merge("x", size, {{"cycles", 58}}).at("cycles") == 55);
   CHECK(best.merge("x", {{"n", 8}}, {{"cycles", 90}}).at("cycles") == 90);

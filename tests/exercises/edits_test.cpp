@@ -72,7 +72,7 @@ toy::Binding small(const toy::Program& program) {
   return binding;
 }
 
-bool same(const toy::UnrolledProgram& a, const toy::UnrolledProgram& b) {
+bool same_steps(const toy::UnrolledProgram& a, const toy::UnrolledProgram& b) {
   const auto value = [](const toy::UnrolledProgram& program, const toy::UnrolledStep& step,
                         std::size_t i) {
     const bool constant =
@@ -117,7 +117,7 @@ int compare_ways(const std::shared_ptr<const toy::Program>& program,
     if (!slow && fast != nullptr && edit.instruction) continue;
     REQUIRE((fast != nullptr) == slow.value.has_value());
     if (fast == nullptr) continue;
-    CHECK(same(*fast, *slow));
+    CHECK(same_steps(*fast, *slow));
     ++made;
   }
   return made;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace flashlab::exercises;
 
-std::shared_ptr<const Exercise> dot_product() {
+std::shared_ptr<const Exercise> template_as_it_is() {
   const ExerciseSource& source = template_exercise();
   ReadResult read = read_exercise(source.id, source.files);
   INFO(format(read.errors, source.files));
@@ -19,14 +19,14 @@ std::shared_ptr<const Exercise> dot_product() {
 }  // namespace
 
 TEST_CASE("the template's solution earns full marks", "[grader]") {
-  const Grader grader(dot_product());
+  const Grader grader(template_as_it_is());
   const Verdict verdict = grader.grade("solution.toy", grader.exercise().files.at("solution.toy"));
   CHECK(verdict.outcome == Outcome::kFull);
   CHECK(verdict.points == verdict.max_points);
 }
 
 TEST_CASE("the template's starter and its mistake are wrong", "[grader]") {
-  const Grader grader(dot_product());
+  const Grader grader(template_as_it_is());
   CHECK_FALSE(grader.grade("starter.toy", grader.exercise().starter()).passed());
   const std::string& mistake = grader.exercise().files.at("wrong/forgets_the_last.toy");
   CHECK(grader.grade("mistake.toy", mistake).outcome == Outcome::kWrong);

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <functional>
 #include <set>
-#include <sstream>
 
 #include "exercises/grader/classroom.hpp"
 #include "exercises/grader/reports.hpp"
@@ -26,14 +25,14 @@ const Outcomes kLimit{Outcome::kLimit};
 // Refused before or while it runs: which, is for the assembler to say.
 const Outcomes kRefused{Outcome::kWrong, Outcome::kRejected, Outcome::kLimit};
 
-const string kHead =
+const string kDotHead =
     ".isa attention\n.registers 8\n.param n = 4\n.input x[n]\n.input y[n]\n.output s[1]\n";
 const string kBody =
     "FILL 0, R2\nfor i in 0..n\n  LOAD x[i], R0\n  LOAD y[i], R1\n  MAC R0, R1, R2, R2\nend\n"
     "STORE R2, s[0]\n";
 
 string head_with(const string& line, const string& instead) {
-  string text = kHead;
+  string text = kDotHead;
   const std::size_t at = text.find(line);
   REQUIRE(at != string::npos);
   return text.replace(at, line.size(), instead);
@@ -73,30 +72,30 @@ struct Hostile {
 std::vector<Hostile> loop_bombs() {
   const string idle = "FILL 0, R3\n";
   return {
-      {"a loop of 10^9", kHead + nested(1, "0..1000000000", idle) + kBody, kLimit},
-      {"five loops of 1000", kHead + nested(5, "0..1000", idle) + kBody, kLimit},
-      {"a loop to the largest integer", kHead + nested(1, "0..9223372036854775807", idle) + kBody,
+      {"a loop of 10^9", kDotHead + nested(1, "0..1000000000", idle) + kBody, kLimit},
+      {"five loops of 1000", kDotHead + nested(5, "0..1000", idle) + kBody, kLimit},
+      {"a loop to the largest integer",
+       kDotHead + nested(1, "0..9223372036854775807", idle) + kBody, kRefused},
+      {"a bound that overflows", kDotHead + nested(1, "0..n*n*4611686018427387904", idle) + kBody,
        kRefused},
-      {"a bound that overflows", kHead + nested(1, "0..n*n*4611686018427387904", idle) + kBody,
+      {"a bound of 10^5 digits", kDotHead + nested(1, "0.." + string(50'000, '9'), idle) + kBody,
        kRefused},
-      {"a bound of 10^5 digits", kHead + nested(1, "0.." + string(50'000, '9'), idle) + kBody,
-       kRefused},
-      {"empty loops within each other", kHead + nested(12, "0..1000", "") + kBody, kRefused},
+      {"empty loops within each other", kDotHead + nested(12, "0..1000", "") + kBody, kRefused},
       {"loops whose bounds are other loops",
-       kHead + "for a in 0..100000\nfor b in a..100000\nfor c in b..100000\n" + idle +
+       kDotHead + "for a in 0..100000\nfor b in a..100000\nfor c in b..100000\n" + idle +
            "end\nend\nend\n" + kBody,
        kLimit},
-      {"4000 loops in each other", kHead + nested(4000, "0..2", idle), kRefused},
-      {"10^5 loops in each other", kHead + nested(100'000, "0..1", idle), kLimit},
-      {"a step of 0", kHead + "for i in 0..n step 0\n" + idle + "end\n" + kBody, kRefused},
-      {"a step below 0", kHead + "for i in 0..n step 0-1\n" + idle + "end\n" + kBody, kRefused},
+      {"4000 loops in each other", kDotHead + nested(4000, "0..2", idle), kRefused},
+      {"10^5 loops in each other", kDotHead + nested(100'000, "0..1", idle), kLimit},
+      {"a step of 0", kDotHead + "for i in 0..n step 0\n" + idle + "end\n" + kBody, kRefused},
+      {"a step below 0", kDotHead + "for i in 0..n step 0-1\n" + idle + "end\n" + kBody, kRefused},
       {"a step of 10^18",
-       kHead + "for i in 0..9000000000000000000 step 1000000000000000000\n" + idle + "end\n" +
+       kDotHead + "for i in 0..9000000000000000000 step 1000000000000000000\n" + idle + "end\n" +
            kBody,
        kRefused},
-      {"loops that never end", kHead + repeated("for i in 0..2\n", 4000), kRefused},
-      {"ends without loops", kHead + kBody + repeated("end\n", 10'000), kRefused},
-      {"the loop variable again", kHead + "for i in 0..n\nfor i in 0..n\nend\nend\n" + kBody,
+      {"loops that never end", kDotHead + repeated("for i in 0..2\n", 4000), kRefused},
+      {"ends without loops", kDotHead + kBody + repeated("end\n", 10'000), kRefused},
+      {"the loop variable again", kDotHead + "for i in 0..n\nfor i in 0..n\nend\nend\n" + kBody,
        kRefused},
   };
 }
@@ -116,9 +115,9 @@ std::vector<Hostile> declarations() {
       {"an input of n^9", head_with("x[n]", "x[n*n*n*n*n*n*n*n*n]") + kBody, kRejected},
       {"an extent of 0", head_with("x[n]", "x[0]") + kBody, kRejected},
       {"an extent below 0", head_with("x[n]", "x[n-100]") + kBody, kRejected},
-      {"a temporary of 10^12", kHead + ".temp t[1000000000000]\n" + kBody, kRefused},
+      {"a temporary of 10^12", kDotHead + ".temp t[1000000000000]\n" + kBody, kRefused},
       {"2000 arrays more",
-       kHead +
+       kDotHead +
            [] {
              string text;
              for (int i = 0; i < 2000; ++i) text += ".input z" + std::to_string(i) + "[n]\n";
@@ -128,17 +127,17 @@ std::vector<Hostile> declarations() {
        kRejected},
       {"the output as an input", head_with(".output s[1]", ".input s[1]") + kBody, kRejected},
       {"an input as an output", head_with(".input y[n]", ".output y[n]") + kBody, kRejected},
-      {"a declaration twice", kHead + ".output s[1]\n" + kBody, kRejected},
+      {"a declaration twice", kDotHead + ".output s[1]\n" + kBody, kRejected},
       {"tiles for elements", head_with("x[n]", "x(n, n) tile (1, 1)") + kBody, kRejected},
       {"another element type", head_with(".output s[1]", ".output s[1] bf16") + kBody, kRejected},
       {"a name of 60 000 letters",
-       kHead + ".param " + string(60'000, 'a') + " = 1\n" + kBody,
+       kDotHead + ".param " + string(60'000, 'a') + " = 1\n" + kBody,
        {Outcome::kFull, Outcome::kCostly, Outcome::kRejected, Outcome::kLimit}},
       {"a constant that is infinite",
-       kHead + ".const c = exp(exp(exp(9)))\nFILL c, R2\nSTORE R2, s[0]\n", kRefused},
-      {"a constant divided by 0", kHead + ".const c = 1/(n-n)\n" + kBody, kRefused},
+       kDotHead + ".const c = exp(exp(exp(9)))\nFILL c, R2\nSTORE R2, s[0]\n", kRefused},
+      {"a constant divided by 0", kDotHead + ".const c = 1/(n-n)\n" + kBody, kRefused},
       {"2000 constants in a chain",
-       kHead + ".const c0 = 2\n" +
+       kDotHead + ".const c0 = 2\n" +
            [] {
              string text;
              for (int i = 1; i < 2000; ++i) {
@@ -156,45 +155,45 @@ std::vector<Hostile> declarations() {
 std::vector<Hostile> tricks() {
   const string store = "STORE R2, s[0]\n";
   return {
-      {"an index at the end", kHead + "LOAD x[n], R2\n" + store, kRefused},
-      {"an index below 0", kHead + "LOAD x[0-1], R2\n" + store, kRefused},
+      {"an index at the end", kDotHead + "LOAD x[n], R2\n" + store, kRefused},
+      {"an index below 0", kDotHead + "LOAD x[0-1], R2\n" + store, kRefused},
       {"an index that overflows",
-       kHead + "for i in 0..n\nLOAD x[i*9223372036854775807], R2\nend\n" + store, kRefused},
-      {"an index divided by 0", kHead + "LOAD x[floor(1/0)], R2\n" + store, kRefused},
-      {"an index divided by n - n", kHead + "LOAD x[floor(1/(n-n))], R2\n" + store, kRefused},
+       kDotHead + "for i in 0..n\nLOAD x[i*9223372036854775807], R2\nend\n" + store, kRefused},
+      {"an index divided by 0", kDotHead + "LOAD x[floor(1/0)], R2\n" + store, kRefused},
+      {"an index divided by n - n", kDotHead + "LOAD x[floor(1/(n-n))], R2\n" + store, kRefused},
       {"an index in 10 000 brackets",
-       kHead + "LOAD x[" + string(10'000, '(') + "0" + string(10'000, ')') + "], R2\n" + store,
+       kDotHead + "LOAD x[" + string(10'000, '(') + "0" + string(10'000, ')') + "], R2\n" + store,
        kRefused},
       {"an index of 10 000 signs",
-       kHead + "LOAD x[" + string(10'000, '-') + "0], R2\n" + store,
+       kDotHead + "LOAD x[" + string(10'000, '-') + "0], R2\n" + store,
        {Outcome::kWrong, Outcome::kRejected, Outcome::kLimit}},
       {"an index with 10 000 terms",
-       kHead + "LOAD x[0" + repeated("+0", 10'000) + "], R2\n" + store, kRefused},
-      {"register 10^9", kHead + "FILL 0, R1000000000\n" + kBody, kRefused},
-      {"register R[10^18]", kHead + "FILL 0, R[1000000000000000000]\n" + kBody, kRefused},
-      {"register R[-1]", kHead + "FILL 0, R[0-1]\n" + kBody, kRefused},
-      {"a register that nobody wrote", kHead + "STORE R5, s[0]\n", kRefused},
-      {"the output read first", kHead + "LOAD s[0], R2\n" + store, kRefused},
-      {"a store to an input", kHead + "FILL 0, R0\nSTORE R0, x[0]\n" + kBody, kRefused},
-      {"0 divided by 0", kHead + "FILL 0, R2\nDIV R2, R2, R2\n" + store, kWrong},
-      {"a tower of exponentials", kHead + "FILL 1, R2\n" + repeated("EXP R2, R2\n", 20) + store,
+       kDotHead + "LOAD x[0" + repeated("+0", 10'000) + "], R2\n" + store, kRefused},
+      {"register 10^9", kDotHead + "FILL 0, R1000000000\n" + kBody, kRefused},
+      {"register R[10^18]", kDotHead + "FILL 0, R[1000000000000000000]\n" + kBody, kRefused},
+      {"register R[-1]", kDotHead + "FILL 0, R[0-1]\n" + kBody, kRefused},
+      {"a register that nobody wrote", kDotHead + "STORE R5, s[0]\n", kRefused},
+      {"the output read first", kDotHead + "LOAD s[0], R2\n" + store, kRefused},
+      {"a store to an input", kDotHead + "FILL 0, R0\nSTORE R0, x[0]\n" + kBody, kRefused},
+      {"0 divided by 0", kDotHead + "FILL 0, R2\nDIV R2, R2, R2\n" + store, kWrong},
+      {"a tower of exponentials", kDotHead + "FILL 1, R2\n" + repeated("EXP R2, R2\n", 20) + store,
        kWrong},
-      {"nothing is stored", kHead + "FILL 0, R2\n", kRefused},
-      {"a constant for an answer", kHead + "FILL 0.5, R2\n" + store, kWrong},
-      {"0 for an answer", kHead + "FILL 0, R2\n" + store, kWrong},
-      {"an infinite constant", kHead + "FILL 1e999, R2\n" + store, kRefused},
-      {"no number for a constant", kHead + "FILL nan, R2\n" + store, kRefused},
+      {"nothing is stored", kDotHead + "FILL 0, R2\n", kRefused},
+      {"a constant for an answer", kDotHead + "FILL 0.5, R2\n" + store, kWrong},
+      {"0 for an answer", kDotHead + "FILL 0, R2\n" + store, kWrong},
+      {"an infinite constant", kDotHead + "FILL 1e999, R2\n" + store, kRefused},
+      {"no number for a constant", kDotHead + "FILL nan, R2\n" + store, kRefused},
       {"a label that claims the result",
-       kHead + "FILL 0, R2\n.name R2 = sum(i in 0..n: x[i] * y[i])\n" + store, kRefused},
+       kDotHead + "FILL 0, R2\n.name R2 = sum(i in 0..n: x[i] * y[i])\n" + store, kRefused},
       {"the name of the reference", "; reference.toy solution.toy\n.include reference.toy\n",
        kRejected},
       {"the largest constant, stored n times",
-       kHead + "FILL 3e38, R2\nfor i in 0..n\n" + store + "end\n", kWrong},
+       kDotHead + "FILL 3e38, R2\nfor i in 0..n\n" + store + "end\n", kWrong},
   };
 }
 
 std::vector<Hostile> bytes() {
-  const string right = kHead + kBody;
+  const string right = kDotHead + kBody;
   return {
       {"nothing", "", kRejected},
       {"blanks", "  \n\t\n", kRejected},
@@ -207,23 +206,24 @@ std::vector<Hostile> bytes() {
       {"UTF-16", utf16(right), kRejected},
       {"a zip file", string("PK\x03\x04\x14\0\0\0", 8) + string(300, '\x81'), kRejected},
       {"no UTF-8 in a comment", right + "; \xFF\xC0\x80\xED\xA0\x80\n", kRight},
-      {"no UTF-8 in an instruction", kHead + "LO\xFF\xFE x[0], R0\n", kRejected},
+      {"no UTF-8 in an instruction", kDotHead + "LO\xFF\xFE x[0], R0\n", kRejected},
       {"terminal escapes in a comment", "; \x1b]0;owned\x07\x1b[2J\n" + right, kRight},
-      {"terminal escapes in an instruction", kHead + "\x1b[2JLOAD x[0], R0\n", kRejected},
-      {"terminal escapes in a label", kHead + "FILL 0, R2\n.name R2 = \x1b[31mred\n" + kBody,
+      {"terminal escapes in an instruction", kDotHead + "\x1b[2JLOAD x[0], R0\n", kRejected},
+      {"terminal escapes in a label", kDotHead + "FILL 0, R2\n.name R2 = \x1b[31mred\n" + kBody,
        kRefused},
       {"markup in a comment", "; ]]><script>alert(1)</script><!--\n" + right, kRight},
-      {"markup in an instruction", kHead + "]]></failure><script>alert(1)</script>\n", kRejected},
+      {"markup in an instruction", kDotHead + "]]></failure><script>alert(1)</script>\n",
+       kRejected},
       {"a spreadsheet's formula", "=HYPERLINK(\"http://x\")\n", kRejected},
       {"right-to-left marks", "; \xE2\x80\xAE\xE2\x81\xA6 drow\n" + right, kRight},
       {"a line of 10^6 bytes", right + ";" + string(1'000'000, 'x') + "\n", kLimit},
       {"a line of 60 000 bytes", right + ";" + string(60'000, 'x') + "\n", kRight},
-      {"a wrong line of 60 000 bytes", kHead + string(60'000, 'x') + "\n", kRejected},
-      {"a word of 60 000 bytes in an index", kHead + "LOAD x[" + string(60'000, 'q') + "], R0\n",
+      {"a wrong line of 60 000 bytes", kDotHead + string(60'000, 'x') + "\n", kRejected},
+      {"a word of 60 000 bytes in an index", kDotHead + "LOAD x[" + string(60'000, 'q') + "], R0\n",
        kRejected},
-      {"20 000 wrong lines", kHead + repeated("?\n", 20'000), kRejected},
+      {"20 000 wrong lines", kDotHead + repeated("?\n", 20'000), kRejected},
       {"20 000 line ends", string(20'000, '\n') + right, kRight},
-      {"6000 instructions to no use", kHead + repeated("FILL 0,R3\n", 6000) + kBody, kRight},
+      {"6000 instructions to no use", kDotHead + repeated("FILL 0,R3\n", 6000) + kBody, kRight},
   };
 }
 
@@ -261,13 +261,6 @@ bool has_raw_control(const string& text) {
 
 bool has_part(const string& text, const string& part) { return text.find(part) != string::npos; }
 
-template <class Writer>
-string written(Writer writer, const ClassReport& report) {
-  std::ostringstream out;
-  writer(out, report);
-  return out.str();
-}
-
 }  // namespace
 
 TEST_CASE("hostile submissions get the verdict they deserve, and none takes long") {
@@ -298,16 +291,16 @@ TEST_CASE("a class of hostile submissions changes no normal student's marks") {
         "%n%s%p.toy", "=1+1.toy", "<b>x<b>.toy", "]]>.toy", "\x1b[2J.toy", "a\nb.toy",
         "\xFF\xFE.toy", "\xE2\x80\xAEyot.toy", "'; drop.toy", "&amp;.toy", "NUL.toy",
         "{{style}}.toy"}) {
-    folder.write(name, kHead + kBody);
+    folder.write(name, kDotHead + kBody);
   }
-  folder.write(string(250, 'x') + ".toy", kHead + kBody);
+  folder.write(string(250, 'x') + ".toy", kDotHead + kBody);
   std::filesystem::create_symlink("normal.toy", folder.path("thief.toy"));
   std::filesystem::create_symlink("/dev/zero", folder.path("zero.toy"));
   std::filesystem::create_symlink("loop.toy", folder.path("loop.toy"));
   std::filesystem::create_directory_symlink("..", folder.path("up"));
   REQUIRE(mkfifo(folder.path("pipe.toy").c_str(), 0600) == 0);
   std::filesystem::create_directory(folder.path("folder.toy"));
-  folder.write("normal.toy", kHead + kBody);
+  folder.write("normal.toy", kDotHead + kBody);
 
   const Grader grader(open_exercise());
   const ClassFolder listed = list_class(folder.path());

@@ -6,7 +6,7 @@
 namespace {
 
 using namespace flashlab::exercises;
-using flashlab::test::contains;
+using namespace flashlab::test;
 
 ExerciseSource copy() {
   ExerciseSource source = template_exercise();
@@ -15,7 +15,7 @@ ExerciseSource copy() {
 }
 
 /// All that lint says, after one stretch of one file has been replaced.
-std::string lint_of(const std::string& file, const std::string& from, const std::string& to) {
+std::string lint_with(const std::string& file, const std::string& from, const std::string& to) {
   ExerciseSource source = copy();
   std::string& text = source.files[file];
   const std::size_t at = text.find(from);
@@ -27,7 +27,7 @@ std::string lint_of(const std::string& file, const std::string& from, const std:
 }
 
 std::string toml(const std::string& from, const std::string& to) {
-  return lint_of("exercise.toml", from, to);
+  return lint_with("exercise.toml", from, to);
 }
 
 }  // namespace
@@ -49,15 +49,15 @@ TEST_CASE("lint shows what the reader says", "[lint]") {
   CHECK_THAT(toml("\"matmul\"", "\"matmull\""), contains("unknown level"));
   CHECK_THAT(toml("{ n = 2 }", "{ n = \"2\" }"), contains("the value of n is no size"));
   CHECK_THAT(toml("loads = ", "lods = "), contains("there is no counter 'lods'"));
-  CHECK_THAT(lint_of("hints.md", "## Operand", "## Operands"), contains("hints.md:11:1"));
-  CHECK_THAT(lint_of("solution.toy", "end\n", "\n"), contains("solution.toy: solution.toy:"));
+  CHECK_THAT(lint_with("hints.md", "## Operand", "## Operands"), contains("hints.md:11:1"));
+  CHECK_THAT(lint_with("solution.toy", "end\n", "\n"), contains("solution.toy: solution.toy:"));
 }
 
 TEST_CASE("a solution without full marks is shown with its verdict", "[lint]") {
   const std::string costly = toml("3*n + 1", "3*n");
   CHECK_THAT(costly, contains("solution.toy: the solution does not earn full marks"));
   CHECK_THAT(costly, contains("cycles: 49, full marks up to 48 at n = 16"));
-  CHECK_THAT(lint_of("solution.toy", "1..n", "2..n"),
+  CHECK_THAT(lint_with("solution.toy", "1..n", "2..n"),
              contains("the solution does not earn full marks"));
   CHECK_THAT(toml("registers = 3", "registers = 2"),
              contains("the solution does not earn full marks"));
@@ -70,7 +70,7 @@ TEST_CASE("a starter that passes or cannot be run is a problem", "[lint]") {
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].file == "starter.toy");
   CHECK_THAT(problems[0].what, contains("the starter passes as it is"));
-  CHECK_THAT(lint_of("starter.toy", ".input y[n]\n", ".input z[n]\n"), contains("starter.toy"));
+  CHECK_THAT(lint_with("starter.toy", ".input y[n]\n", ".input z[n]\n"), contains("starter.toy"));
 }
 
 TEST_CASE("a wrong submission must be explained as exercise.toml says", "[lint]") {
@@ -80,7 +80,7 @@ TEST_CASE("a wrong submission must be explained as exercise.toml says", "[lint]"
   CHECK_THAT(moved, contains("the grader said: wrong"));
   CHECK_THAT(toml("line = 11", "says = \"abracadabra\""),
              contains("the explanation does not say 'abracadabra'"));
-  CHECK_THAT(lint_of("wrong/forgets_the_last.toy", "1..n-1", "1..n"),
+  CHECK_THAT(lint_with("wrong/forgets_the_last.toy", "1..n-1", "1..n"),
              contains("this wrong submission is accepted"));
 }
 
@@ -104,6 +104,6 @@ TEST_CASE("a hint that repeats another is a problem", "[lint]") {
 }
 
 TEST_CASE("a reference that does not run is a problem", "[lint]") {
-  CHECK_THAT(lint_of("reference.toy", "LOAD x[i], R0", "LOAD x[i + 1], R0"),
+  CHECK_THAT(lint_with("reference.toy", "LOAD x[i], R0", "LOAD x[i + 1], R0"),
              contains("exercise.toml: the exercise cannot be run"));
 }

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace flashlab::exercises;
-using flashlab::test::contains;
+using namespace flashlab::test;
 
 const Files kData = {{"gpu", R"({
   "calibration": {"sm_bytes_per_s": 8.25e12},
@@ -39,7 +39,7 @@ ExerciseSource quiz(const std::string& rules, const std::string& top = {},
   return source;
 }
 
-Exercise read(const ExerciseSource& source) {
+Exercise read_source(const ExerciseSource& source) {
   ReadResult result = read_exercise(source.id, source.files, {}, kData);
   INFO(format(result.errors, source.files));
   REQUIRE(result.exercise);
@@ -47,7 +47,7 @@ Exercise read(const ExerciseSource& source) {
 }
 
 std::string answer(const std::string& rules) {
-  return read(quiz(rules + "\nwithin = 2")).questions.questions.front().answer;
+  return read_source(quiz(rules + "\nwithin = 2")).questions.questions.front().answer;
 }
 
 /// What lint says of the exercise.
@@ -65,7 +65,7 @@ std::string where_problems(const std::string& where, const std::string& value = 
 }
 
 /// What is said about an answer; "right: …" with what is said to a right one.
-std::string said(const Exercise& exercise, const std::string& answer) {
+std::string said_of_measured(const Exercise& exercise, const std::string& answer) {
   const Verdict verdict = grade_answers(exercise, {"quiz.txt", "q: " + answer + "\n"});
   return verdict.checks.front().passed ? "right: " + verdict.checks.front().message
                                        : verdict.findings.front().what;
@@ -106,24 +106,24 @@ TEST_CASE("numbers are shown with the digits asked for, and read back as they ar
 }
 
 TEST_CASE("an answer within the factor is right and shows what was measured", "[measured]") {
-  const Exercise exercise = read(quiz(kTime + "\nwithin = 2\nbecause = \"So it is.\""));
-  CHECK(said(exercise, "0.457") == "right: gpu has 0.457; So it is.");
-  CHECK_THAT(said(exercise, "0.23"), contains("right"));
-  CHECK_THAT(said(exercise, "0.914"), contains("right"));
-  CHECK(said(exercise, "0.915") == "q: too large by more than a factor of 2");
-  CHECK(said(exercise, "0.22") == "q: too small by more than a factor of 2");
-  CHECK_THAT(said(exercise, "-0.457"), contains("the sign is wrong"));
-  CHECK_THAT(said(exercise, "0"), contains("0 is not right"));
+  const Exercise exercise = read_source(quiz(kTime + "\nwithin = 2\nbecause = \"So it is.\""));
+  CHECK(said_of_measured(exercise, "0.457") == "right: gpu has 0.457; So it is.");
+  CHECK_THAT(said_of_measured(exercise, "0.23"), contains("right"));
+  CHECK_THAT(said_of_measured(exercise, "0.914"), contains("right"));
+  CHECK(said_of_measured(exercise, "0.915") == "q: too large by more than a factor of 2");
+  CHECK(said_of_measured(exercise, "0.22") == "q: too small by more than a factor of 2");
+  CHECK_THAT(said_of_measured(exercise, "-0.457"), contains("the sign is wrong"));
+  CHECK_THAT(said_of_measured(exercise, "0"), contains("0 is not right"));
   CHECK_THAT(answer_sheet(exercise.questions),
              contains("# A number; it may be off by a factor of 2."));
 }
 
 TEST_CASE("a measured answer takes a tolerance, mistakes and lint as any other", "[measured]") {
   const std::string rules = kTime + "\ntolerance = 0.1\n";
-  const Exercise exercise =
-      read(quiz(rules + R"(mistakes = [{ answer = "457", says = "That is in microseconds." }])"));
-  CHECK_THAT(said(exercise, "0.5"), contains("right"));
-  CHECK(said(exercise, "460") == "q: That is in microseconds.");
+  const Exercise exercise = read_source(
+      quiz(rules + R"(mistakes = [{ answer = "457", says = "That is in microseconds." }])"));
+  CHECK_THAT(said_of_measured(exercise, "0.5"), contains("right"));
+  CHECK(said_of_measured(exercise, "460") == "q: That is in microseconds.");
   CHECK(problems(quiz(rules)) == "");
   CHECK_THAT(problems(quiz(rules + R"(mistakes = [{ answer = "0.46", says = "No." }])")),
              contains("this is the right answer"));
@@ -175,7 +175,7 @@ TEST_CASE("texts quote measured figures", "[measured]") {
   ExerciseSource source =
       quiz("answer = \"{{rate}}\"\nbecause = \"{{rate}} it is.\"", top, "At {{rate}} TB/s?");
   source.files["problem.md"] = "L2 gives {{rate}} TB/s.";
-  const Exercise exercise = read(source);
+  const Exercise exercise = read_source(source);
   const Question& question = exercise.questions.questions.front();
   CHECK(question.ask == "At 8.25 TB/s?");
   CHECK(question.answer == "8.25");

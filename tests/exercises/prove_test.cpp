@@ -13,10 +13,10 @@
 namespace {
 
 using namespace flashlab::exercises;  // NOLINT: a test of that namespace
-using flashlab::test::contains;
+using namespace flashlab::test;
 namespace optimal = flashlab::optimal;
 
-std::shared_ptr<const Exercise> exercise(const std::string& id) {
+std::shared_ptr<const Exercise> course_exercise(const std::string& id) {
   for (const ExerciseSource& source : builtin_exercises()) {
     if (!source.id.starts_with(id)) continue;
     ReadResult read = read_exercise(source.id, source.files);
@@ -89,7 +89,7 @@ std::shared_ptr<const Exercise> at_size(const Exercise& exercise, const Size& si
 
 /// The committed proof with one size changed.
 template <class Change>
-Proven changed(const Proven& proven, std::size_t size, Change&& change) {
+Proven with_size_changed(const Proven& proven, std::size_t size, Change&& change) {
   Proven result = proven;
   change(result.sizes[size]);
   return result;
@@ -100,7 +100,7 @@ Proven changed(const Proven& proven, std::size_t size, Change&& change) {
 TEST_CASE("what is committed about an exercise is what is proved now, where that is quick") {
   std::size_t programs = 0, searched = 0;
   for (const ExerciseSource& source : builtin_exercises()) {
-    const auto one = exercise(source.id);
+    const auto one = course_exercise(source.id);
     if (one->kind != Kind::kProgram) continue;
     ++programs;
     INFO(source.id);
@@ -125,7 +125,7 @@ TEST_CASE("what is committed about an exercise is what is proved now, where that
 
 TEST_CASE("the cheapest program of an exercise with one size earns full marks") {
   for (const char* id : {"01", "02", "03", "04", "05", "07"}) {
-    const auto one = exercise(id);
+    const auto one = course_exercise(id);
     const Proven proven = prove(one);
     REQUIRE(proven.sizes.size() == 1);
     const ProvenSize& only = proven.sizes[0];
@@ -139,7 +139,7 @@ TEST_CASE("the cheapest program of an exercise with one size earns full marks") 
 }
 
 TEST_CASE("an exercise's computation is in its own arrays, on its own machine") {
-  const auto c00 = exercise("02");
+  const auto c00 = course_exercise("02");
   const auto posed = computation_of(c00->program, {});
   REQUIRE(posed);
   REQUIRE(posed->computation.product() != nullptr);
@@ -147,7 +147,7 @@ TEST_CASE("an exercise's computation is in its own arrays, on its own machine") 
   CHECK(posed->registers == 3);
   CHECK(posed->operands == flashlab::toy::OperandRule::kPinned);
 
-  const auto online = exercise("08");
+  const auto online = course_exercise("08");
   const auto two = computation_of(online->program, {{"n", 2}});
   REQUIRE(two);
   CHECK(two->computation.name == "softmax:2");
@@ -158,7 +158,7 @@ TEST_CASE("an exercise's computation is in its own arrays, on its own machine") 
 
 TEST_CASE("what no program can do without is counted at every size of every exercise") {
   const auto floor = [](const char* id, const Size& size) {
-    const optimal::Compulsory needed = compulsory_of(exercise(id)->program, size);
+    const optimal::Compulsory needed = compulsory_of(course_exercise(id)->program, size);
     return std::pair(needed.loads, needed.stores);
   };
   CHECK(floor("02", {}) == std::pair<std::int64_t, std::int64_t>(4, 1));
@@ -172,7 +172,7 @@ TEST_CASE("what no program can do without is counted at every size of every exer
 }
 
 TEST_CASE("a committed proof that is wrong is contradicted by a new one") {
-  const auto one = exercise("03");
+  const auto one = course_exercise("03");
   const Proven good = prove(one);
   CHECK(contradictions(*one, good, good).empty());
   const auto says = [&](const Proven& committed, const std::string& words) {
@@ -180,18 +180,24 @@ TEST_CASE("a committed proof that is wrong is contradicted by a new one") {
     REQUIRE(found.size() == 1);
     CHECK(found[0].find(words) != std::string::npos);
   };
-  says(changed(good, 0, [](ProvenSize& size) { size.at_least_cycles = size.at_most_cycles = 26; }),
+  says(with_size_changed(good, 0,
+                         [](ProvenSize& size) { size.at_least_cycles = size.at_most_cycles = 26; }),
        "cycles are 25, not 26");
-  says(changed(good, 0, [](ProvenSize& size) { size.floor_loads += 1; }), "the floor is 8 loads");
-  says(changed(good, 0, [](ProvenSize& size) { size.program += "STORE R0, c[0][0]\n"; }),
+  says(with_size_changed(good, 0, [](ProvenSize& size) { size.floor_loads += 1; }),
+       "the floor is 8 loads");
+  says(with_size_changed(good, 0, [](ProvenSize& size) { size.program += "STORE R0, c[0][0]\n"; }),
        "does not accept the program");
-  says(changed(good, 0, [](ProvenSize& size) { size.verdict = ProofVerdict::kBounded; }),
+  says(with_size_changed(good, 0, [](ProvenSize& size) { size.verdict = ProofVerdict::kBounded; }),
        "it is proved now");
-  says(changed(good, 0, [](ProvenSize& size) { size.size = {{"n", 2}}; }), "is not there");
+  says(with_size_changed(good, 0,
+                         [](ProvenSize& size) {
+                           size.size = {{"n", 2}};
+                         }),
+       "is not there");
 }
 
 TEST_CASE("a size that is too large to be searched has its floor, and no program") {
-  Exercise large = *exercise("06");
+  Exercise large = *course_exercise("06");
   large.program.sizes = {{{"n", 16}}};
   const Proven proven = prove(std::make_shared<const Exercise>(std::move(large)));
   const ProvenSize& largest = proven.sizes.back();
@@ -199,13 +205,13 @@ TEST_CASE("a size that is too large to be searched has its floor, and no program
   CHECK(largest.at_least_cycles == 32);  // 16 loads, 16 stores
   CHECK(largest.at_most_cycles == 175);  // the solution
   CHECK(largest.program.empty());
-  CHECK_THROWS_AS(prove(exercise("11")), std::runtime_error);  // questions
+  CHECK_THROWS_AS(prove(course_exercise("11")), std::runtime_error);  // questions
 }
 
 TEST_CASE("no proof lies above a program that keeps other values in its results' cells") {
   const Size five{{"n", 5}};
   for (const char* id : {"06", "09"}) {
-    const auto one = exercise(id);
+    const auto one = course_exercise(id);
     INFO(one->id);
     REQUIRE(Grader(at_size(*one, five)).grade("scratch.toy", kResultsAsScratch).passed());
     REQUIRE(one->proven != nullptr);
@@ -218,7 +224,7 @@ TEST_CASE("no proof lies above a program that keeps other values in its results'
 TEST_CASE("a known program is shown where the search finds none that is cheaper") {
   ProveOptions options;
   options.most_seconds = 0;
-  const auto five = at_size(*exercise("06"), {{"n", 5}});
+  const auto five = at_size(*course_exercise("06"), {{"n", 5}});
   CHECK(prove(five, options).sizes[0].at_most_cycles > 44);
   options.programs = {"no program", kResultsAsScratch};
   const Proven proven = prove(five, options);
@@ -230,15 +236,15 @@ TEST_CASE("a known program is shown where the search finds none that is cheaper"
 
 TEST_CASE(
     "results' cells hold other values first, unless no more stores than results are accepted") {
-  Exercise softmax = *exercise("06");
+  Exercise softmax = *course_exercise("06");
   const Size two{{"n", 2}};
   CHECK(computation_of(softmax.program, two)->scratch_cells == 2);
-  CHECK(computation_of(exercise("03")->program, {})->scratch_cells == 0);  // a product
+  CHECK(computation_of(course_exercise("03")->program, {})->scratch_cells == 0);  // a product
   softmax.program.cost.most["stores"] = softmax.program.cost.full.at("stores");
   CHECK(computation_of(softmax.program, two)->scratch_cells == 0);
   softmax.program.sizes = {two};
   const Proven proven = prove(std::make_shared<const Exercise>(softmax));
   CHECK_THAT(proven.sizes[0].allowed, contains("only results are stored"));
-  CHECK_THAT(prove(at_size(*exercise("06"), two)).sizes[0].allowed,
+  CHECK_THAT(prove(at_size(*course_exercise("06"), two)).sizes[0].allowed,
              contains("cells of results may hold other values first"));
 }

@@ -8,8 +8,7 @@
 namespace {
 
 using namespace flashlab::exercises;
-using flashlab::test::contains;
-using flashlab::toy::Count;
+using namespace flashlab::test;
 
 Proven example() {
   Proven proven;
@@ -32,14 +31,14 @@ Proven example() {
   two.seconds = 0.25;
   ProvenSize large;
   large.size = {{"n", 16}, {"d", 1}};
-  large.floor_loads = Count("123456789012345678901234567890");
+  large.floor_loads = flashlab::toy::Count("123456789012345678901234567890");
   large.floor_cycles = large.at_least_cycles = large.at_most_cycles = large.floor_loads;
   proven.sizes = {two, large};
   return proven;
 }
 
 /// What parse_proven says after one stretch of the example's text has been replaced.
-std::string error(const std::string& from, const std::string& to) {
+std::string proof_error(const std::string& from, const std::string& to) {
   std::string text = to_json(example());
   const std::size_t at = text.find(from);
   INFO(from << " in " << text);
@@ -65,7 +64,7 @@ Proven fitting(const ProgramTask& task) {
   return proven;
 }
 
-Exercise read(const Files& files) {
+Exercise read_copy(const Files& files) {
   ReadResult result = read_exercise("copy", files);
   INFO(format(result.errors, files));
   REQUIRE(result.exercise);
@@ -74,11 +73,11 @@ Exercise read(const Files& files) {
 
 Files template_with_proof() {
   Files files = template_exercise().files;
-  files["proven.json"] = to_json(fitting(read(files).program));
+  files["proven.json"] = to_json(fitting(read_copy(files).program));
   return files;
 }
 
-std::string lint_of(const Files& files) {
+std::string lint_of_files(const Files& files) {
   std::string all;
   for (const LintProblem& problem : lint({"copy", "", files})) {
     all += problem.file + ": " + problem.what;
@@ -99,9 +98,9 @@ TEST_CASE("a proof is read as it was written", "[proven]") {
   CHECK(two.verdict == ProofVerdict::kOptimal);
   CHECK(two.program == example().sizes[0].program);
   CHECK(two.programs == "123456789012345678901234567890");
-  CHECK(two.loads == Count(13));
+  CHECK(two.loads == flashlab::toy::Count(13));
   CHECK(two.seconds == 0.25);
-  CHECK(read->sizes[1].floor_loads == Count("123456789012345678901234567890"));
+  CHECK(read->sizes[1].floor_loads == flashlab::toy::Count("123456789012345678901234567890"));
   CHECK_FALSE(read->sizes[1].loads);
   CHECK(read->sizes[1].program.empty());
   CHECK(read->at({{"n", 16}, {"d", 1}}) == &read->sizes[1]);
@@ -122,37 +121,44 @@ TEST_CASE("a size is a line, and so is each line of its program", "[proven]") {
 }
 
 TEST_CASE("what is wrong with a proof is said with its place", "[proven]") {
-  CHECK_THAT(error("\"version\"", "version"), contains("proven.json:1:31: error: it is no JSON"));
-  CHECK_THAT(error("flashlab-proven", "flashlab-best"),
+  CHECK_THAT(proof_error("\"version\"", "version"),
+             contains("proven.json:1:31: error: it is no JSON"));
+  CHECK_THAT(proof_error("flashlab-proven", "flashlab-best"),
              contains("format: it is \"flashlab-best\""));
-  CHECK_THAT(error("\"version\": 1", "\"version\": 2"), contains("version: it is 2"));
-  CHECK_THAT(error("\"task\"", "\"tusk\""), contains("unknown key 'tusk'"));
-  CHECK_THAT(error("\"at_least_cycles\":25,", ""),
+  CHECK_THAT(proof_error("\"version\": 1", "\"version\": 2"), contains("version: it is 2"));
+  CHECK_THAT(proof_error("\"task\"", "\"tusk\""), contains("unknown key 'tusk'"));
+  CHECK_THAT(proof_error("\"at_least_cycles\":25,", ""),
              contains("sizes[0]: 'at_least_cycles' is missing"));
-  CHECK_THAT(error("\"states\":4711", "\"status\":4711"),
+  CHECK_THAT(proof_error("\"states\":4711", "\"status\":4711"),
              contains("sizes[0]: unknown key 'status'"));
-  CHECK_THAT(error("\"states\":4711", "\"states\":-1"), contains("sizes[0].states: it is -1"));
-  CHECK_THAT(error("\"loads\":13", "\"loads\":13.5"), contains("sizes[0].loads: it is 13.5"));
-  CHECK_THAT(error("\"loads\":13", "\"loads\":\"1x\""), contains("sizes[0].loads: it is \"1x\""));
-  CHECK_THAT(error("\"17\"", "17"), contains("sizes[0].programs_up_to_symmetry: it is 17"));
-  CHECK_THAT(error("\"optimal\"", "\"best\""), contains("sizes[0].verdict: it is \"best\""));
-  CHECK_THAT(error("\"verdict\":\"optimal\"", "\"verdict\":\"bounded\",\"verdict\":\"optimal\""),
-             contains("the key 'verdict' is there twice"));
-  CHECK_THAT(error("\"at_most_cycles\":25", "\"at_most_cycles\":24"),
+  CHECK_THAT(proof_error("\"states\":4711", "\"states\":-1"),
+             contains("sizes[0].states: it is -1"));
+  CHECK_THAT(proof_error("\"loads\":13", "\"loads\":13.5"), contains("sizes[0].loads: it is 13.5"));
+  CHECK_THAT(proof_error("\"loads\":13", "\"loads\":\"1x\""),
+             contains("sizes[0].loads: it is \"1x\""));
+  CHECK_THAT(proof_error("\"17\"", "17"), contains("sizes[0].programs_up_to_symmetry: it is 17"));
+  CHECK_THAT(proof_error("\"optimal\"", "\"best\""), contains("sizes[0].verdict: it is \"best\""));
+  CHECK_THAT(
+      proof_error("\"verdict\":\"optimal\"", "\"verdict\":\"bounded\",\"verdict\":\"optimal\""),
+      contains("the key 'verdict' is there twice"));
+  CHECK_THAT(proof_error("\"at_most_cycles\":25", "\"at_most_cycles\":24"),
              contains("sizes[0].at_most_cycles: the bounds cross"));
-  CHECK_THAT(error("\"at_most_cycles\":25", "\"at_most_cycles\":26"),
+  CHECK_THAT(proof_error("\"at_most_cycles\":25", "\"at_most_cycles\":26"),
              contains("sizes[0].verdict: it says optimal, and the bounds are 25 and 26"));
-  CHECK_THAT(error("\"floor_cycles\":20", "\"floor_cycles\":26"),
+  CHECK_THAT(proof_error("\"floor_cycles\":20", "\"floor_cycles\":26"),
              contains("sizes[0].at_least_cycles: it is less than the floor"));
-  CHECK_THAT(error("\"n\":16", "\"n\":2"), contains("sizes[1].size: sizes[0] has it already"));
-  CHECK_THAT(error("\"n\":16", "\"n\":true"), contains("sizes[1].size: it is an object"));
-  CHECK_THAT(error("\".isa matmul\"", "7"), contains("sizes[0].program[0]: it is 7"));
-  CHECK_THAT(error("\".isa matmul\"", "\"a\\u001bb\""),
+  CHECK_THAT(proof_error("\"n\":16", "\"n\":2"),
+             contains("sizes[1].size: sizes[0] has it already"));
+  CHECK_THAT(proof_error("\"n\":16", "\"n\":true"), contains("sizes[1].size: it is an object"));
+  CHECK_THAT(proof_error("\".isa matmul\"", "7"), contains("sizes[0].program[0]: it is 7"));
+  CHECK_THAT(proof_error("\".isa matmul\"", "\"a\\u001bb\""),
              contains("sizes[0].program[0]: it has a character that is not visible"));
-  CHECK_THAT(error("\"seconds\":0.25", "\"seconds\":-0.25"), contains("sizes[0].seconds: it is"));
-  CHECK_THAT(error("\"n\":16", "\"n\":" + std::string(100'000, '[') + std::string(100'000, ']')),
-             contains("it nests without need"));
-  CHECK_THAT(error("\"seconds\":0.25", "\"seconds\":1e999"), contains("error:"));
+  CHECK_THAT(proof_error("\"seconds\":0.25", "\"seconds\":-0.25"),
+             contains("sizes[0].seconds: it is"));
+  CHECK_THAT(
+      proof_error("\"n\":16", "\"n\":" + std::string(100'000, '[') + std::string(100'000, ']')),
+      contains("it nests without need"));
+  CHECK_THAT(proof_error("\"seconds\":0.25", "\"seconds\":1e999"), contains("error:"));
 }
 
 TEST_CASE("no text makes the reader of proofs do more than complain", "[proven]") {
@@ -171,11 +177,11 @@ TEST_CASE("no text makes the reader of proofs do more than complain", "[proven]"
 }
 
 TEST_CASE("an exercise has the proof that lies beside it", "[proven]") {
-  const Exercise exercise = read(template_with_proof());
+  const Exercise exercise = read_copy(template_with_proof());
   REQUIRE(exercise.proven != nullptr);
   CHECK(exercise.proven->sizes.size() == exercise.program.sizes.size());
-  CHECK(lint_of(template_with_proof()) == "");
-  CHECK(read(template_exercise().files).proven == nullptr);
+  CHECK(lint_of_files(template_with_proof()) == "");
+  CHECK(read_copy(template_exercise().files).proven == nullptr);
 }
 
 TEST_CASE("a broken proof breaks the exercise, with its place", "[proven]") {
@@ -189,21 +195,21 @@ TEST_CASE("a broken proof breaks the exercise, with its place", "[proven]") {
 TEST_CASE("a proof that is out of step is left out, and lint says so", "[proven]") {
   Files files = template_with_proof();
   files["solution.toy"] += "; edited\n";
-  CHECK(read(files).proven == nullptr);
-  CHECK_THAT(lint_of(files), contains("proven.json: what was proved is out of step"));
-  CHECK_THAT(lint_of(files), contains("flashlab exercises prove copy"));
+  CHECK(read_copy(files).proven == nullptr);
+  CHECK_THAT(lint_of_files(files), contains("proven.json: what was proved is out of step"));
+  CHECK_THAT(lint_of_files(files), contains("flashlab exercises prove copy"));
 }
 
 TEST_CASE("a proof about other sizes is out of step", "[proven]") {
   Files files = template_with_proof();
-  Proven proven = *read(files).proven;
+  Proven proven = *read_copy(files).proven;
   proven.sizes.pop_back();
   files["proven.json"] = to_json(proven);
-  CHECK(read(files).proven == nullptr);
+  CHECK(read_copy(files).proven == nullptr);
 }
 
 TEST_CASE("whatever a proof depends on changes the task's digest", "[proven]") {
-  const ProgramTask task = read(template_exercise().files).program;
+  const ProgramTask task = read_copy(template_exercise().files).program;
   const std::string digest = proven_task(task);
   CHECK(digest.size() == 64);
   const auto changed = [&](auto change) {

@@ -6,10 +6,10 @@
 namespace {
 
 using namespace flashlab::exercises;
-using flashlab::test::contains;
+using namespace flashlab::test;
 
 /// The template with a stretch of one file replaced.
-Files changed(const std::string& file, const std::string& from, const std::string& to) {
+Files template_with(const std::string& file, const std::string& from, const std::string& to) {
   Files files = template_exercise().files;
   std::string& text = files[file];
   const std::size_t at = text.find(from);
@@ -26,7 +26,7 @@ std::string errors_of(const Files& files, const std::string& id = "copy") {
 
 /// All that is said after one change of exercise.toml.
 std::string errors(const std::string& from, const std::string& to) {
-  return errors_of(changed("exercise.toml", from, to));
+  return errors_of(template_with("exercise.toml", from, to));
 }
 
 /// An exercise with one question, that line for line holds `rules`.
@@ -135,9 +135,11 @@ TEST_CASE("files that are missing or do not assemble are named", "[reader]") {
     files.erase(name);
     CHECK_THAT(errors_of(files), contains("there is no " + std::string(name)));
   }
-  CHECK_THAT(errors_of(changed("solution.toy", "STORE", "STOER")), contains("solution.toy:17:1"));
-  CHECK_THAT(errors_of(changed("hints.md", "## Place", "## Plase")), contains("expected ## Place"));
-  CHECK_THAT(errors_of(changed("problem.md", "# A", "# \x1b")), contains("problem.md:1:1"));
+  CHECK_THAT(errors_of(template_with("solution.toy", "STORE", "STOER")),
+             contains("solution.toy:17:1"));
+  CHECK_THAT(errors_of(template_with("hints.md", "## Place", "## Plase")),
+             contains("expected ## Place"));
+  CHECK_THAT(errors_of(template_with("problem.md", "# A", "# \x1b")), contains("problem.md:1:1"));
   CHECK_THAT(errors("title", "demo = true\ntitle"), contains("no starter of its own"));
 }
 

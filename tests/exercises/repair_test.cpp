@@ -13,7 +13,7 @@ namespace {
 using namespace flashlab;
 using namespace flashlab::exercises;
 
-const ProgramTask& dot_product() {
+const ProgramTask& template_task() {
   static const Exercise exercise = [] {
     ReadResult read = read_exercise(template_exercise().id, template_exercise().files);
     REQUIRE(read.exercise);
@@ -25,7 +25,7 @@ const ProgramTask& dot_product() {
 /// The repairs of the template's solution with `from` replaced by `to`.
 Repairs repairs_of(const std::string& from, const std::string& to,
                    const RepairBudget& budget = {}) {
-  const ProgramTask& task = dot_product();
+  const ProgramTask& task = template_task();
   std::string text = task.solution->source->text();
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);

@@ -12,7 +12,6 @@ namespace flashlab::test {
 namespace {
 
 using namespace exercises;
-using nlohmann::json;
 
 StudentResult student(const std::string& name, Verdict verdict) {
   return {name, std::make_shared<const Verdict>(std::move(verdict)), {}};
@@ -56,13 +55,6 @@ ClassReport report_of(std::vector<StudentResult> students, Costs best = {}) {
   return make_class_report(*dot_product(), std::move(students), std::move(best));
 }
 
-template <class Writer>
-std::string written(Writer writer, const ClassReport& report) {
-  std::ostringstream out;
-  writer(out, report);
-  return out.str();
-}
-
 }  // namespace
 
 TEST_CASE("text that acts on a terminal is shown as escapes") {
@@ -84,7 +76,7 @@ TEST_CASE("text that acts on a terminal is shown as escapes") {
 TEST_CASE("the JSON report has its version, every student and exact counts") {
   Verdict large = full();
   large.costs = {{"cycles", toy::Count("9007199254740993"), 7, 7}};
-  const json all = json::parse(
+  const nlohmann::json all = nlohmann::json::parse(
       written(write_json, report_of({student("anna", full()), student("bert", wrong("s is wrong")),
                                      student("cleo", large)},
                                     {{"cycles", 6}})));
@@ -144,7 +136,7 @@ TEST_CASE("nothing leaves its place in XML and HTML") {
 TEST_CASE("Gradescope's results carry points, checks and a leaderboard of costs") {
   std::ostringstream out;
   write_gradescope(out, student("anna", full()), {});
-  const json results = json::parse(out.str());
+  const nlohmann::json results = nlohmann::json::parse(out.str());
   CHECK(results["score"] == 10);
   CHECK(results["visibility"] == "visible");
   CHECK(results["stdout_visibility"] == "hidden");
@@ -153,15 +145,15 @@ TEST_CASE("Gradescope's results carry points, checks and a leaderboard of costs"
   CHECK(results["tests"][1]["max_score"] == 6);
   CHECK(results["tests"][1]["status"] == "passed");
   CHECK(results["leaderboard"] ==
-        json::parse(R"([{"name": "cycles", "value": 7, "order": "asc"}])"));
+        nlohmann::json::parse(R"([{"name": "cycles", "value": 7, "order": "asc"}])"));
 }
 
 TEST_CASE("hidden costs leave Gradescope's students points and findings only") {
   std::ostringstream out;
   write_gradescope(out, student("anna", full()), {true});
-  const json results = json::parse(out.str());
+  const nlohmann::json results = nlohmann::json::parse(out.str());
   CHECK_FALSE(results.contains("leaderboard"));
-  for (const json& test : results["tests"]) {
+  for (const nlohmann::json& test : results["tests"]) {
     const bool cost = test["name"] == "cycles" || test["name"] == "costs";
     CHECK(test["visibility"] == (cost ? "after_published" : "visible"));
   }
@@ -170,7 +162,7 @@ TEST_CASE("hidden costs leave Gradescope's students points and findings only") {
 TEST_CASE("a wrong submission has no place on the leaderboard") {
   std::ostringstream out;
   write_gradescope(out, student("bert", wrong("s is wrong")), {});
-  const json results = json::parse(out.str());
+  const nlohmann::json results = nlohmann::json::parse(out.str());
   CHECK(results["score"] == 0);
   CHECK_FALSE(results.contains("leaderboard"));
   CHECK_THAT(results["tests"][0]["output"].get<std::string>(), contains("s is wrong"));

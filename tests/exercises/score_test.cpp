@@ -7,23 +7,23 @@
 #include "exercises/grader/order_cost.hpp"
 #include "exercises/grader/reports.hpp"
 #include "exercises/grader/score_text.hpp"
+#include "tests/exercises/class_folder.hpp"
 #include "tests/exercises/proven_exercise.hpp"
 
 namespace flashlab::test {
 namespace {
 
 using namespace exercises;
-using nlohmann::json;
 using toy::Count;
 
-const std::string kHead =
+const std::string kProductHead =
     ".isa matmul\n.operands pinned\n.registers 3\n.input a[2][2]\n.input b[2][2]\n"
     ".output c[2][2]\n";
 
 /// Every element of c by itself, all factors loaded: 28 cycles, of which 16 are loads. Lines 7 to
 /// 34.
 std::string naive_product() {
-  std::string text = kHead;
+  std::string text = kProductHead;
   for (const char* i : {"0", "1"}) {
     for (const char* j : {"0", "1"}) {
       const auto at = [](const char* array, const char* row, const char* column) {
@@ -44,11 +44,11 @@ std::string snake_with_a_load_too_many() {
   return text.insert(text.find(line), "LOAD a[0][1], R0\n");
 }
 
-Verdict graded(const Files& files, const std::string& id, const std::string& text) {
+Verdict graded_program(const Files& files, const std::string& id, const std::string& text) {
   return Grader(read_good(id, files)).grade("work.toy", text);
 }
 
-std::string said(const Verdict& verdict) {
+std::string score_words(const Verdict& verdict) {
   std::string all;
   for (const std::string& one : score_sentences(verdict)) all += one + "\n";
   return all;
@@ -68,114 +68,107 @@ std::vector<StudentResult> class_of(const Files& files, const std::string& id,
   return students;
 }
 
-template <class Writer>
-std::string written(Writer writer, const ClassReport& report) {
-  std::ostringstream out;
-  writer(out, report);
-  return out.str();
-}
-
 }  // namespace
 
 TEST_CASE("who has the proven best is told so", "[score]") {
   const Files files = with_proof("03_full_product", kSnakeIsBest);
-  const Verdict verdict = graded(files, "03_full_product", files.at("solution.toy"));
+  const Verdict verdict = graded_program(files, "03_full_product", files.at("solution.toy"));
   REQUIRE(verdict.scores.size() == 1);
   CHECK(verdict.scores[0].is_best());
   CHECK(verdict.scores[0].proof->program.empty());
-  CHECK(said(verdict) == "25 cycles: proved to be the best there is.\n");
+  CHECK(score_words(verdict) == "25 cycles: proved to be the best there is.\n");
   CHECK(distance_of(verdict.scores[0])->text() == "0");
 }
 
 TEST_CASE("what a program loses is divided between its loads and its order", "[score]") {
   const Files files = with_proof("03_full_product", kSnakeIsBest);
-  const Verdict naive = graded(files, "03_full_product", naive_product());
+  const Verdict naive = graded_program(files, "03_full_product", naive_product());
   REQUIRE(naive.passed());
   REQUIRE(naive.scores.size() == 1);
   CHECK(naive.scores[0].cycles == 28);
   REQUIRE(naive.scores[0].order);
   CHECK(naive.scores[0].order->cycles == 28);  // each factor's register is needed at once
-  CHECK(said(naive) ==
+  CHECK(score_words(naive) ==
         "Your order of operations allows 28 cycles: 3 cycles lie in the order itself.\n");
-  const Verdict snake = graded(files, "03_full_product", snake_with_a_load_too_many());
-  CHECK(said(snake) ==
+  const Verdict snake = graded_program(files, "03_full_product", snake_with_a_load_too_many());
+  CHECK(score_words(snake) ==
         "Your order of operations allows 25 cycles: 1 cycle lies in when things are loaded.\n");
 }
 
 TEST_CASE("unused results are told apart from loads", "[score]") {
   const Files files = with_proof("01_dot", {{3, 4, 4}, {6, 7, 7}, {15, 16, 16}, {48, 49, 49}});
   std::string text = files.at("solution.toy");
-  const Verdict clean = graded(files, "01_dot", text);
+  const Verdict clean = graded_program(files, "01_dot", text);
   REQUIRE(clean.scores.size() == 4);
   CHECK(clean.scores.back().is_best());
   text.insert(text.find("STORE"), "MAC_Z R0, R1, R0\n");
-  const Verdict wasteful = graded(files, "01_dot", text);
+  const Verdict wasteful = graded_program(files, "01_dot", text);
   REQUIRE(wasteful.passed());
   CHECK(wasteful.scores.back().order->unused_cycles == 1);
-  CHECK_THAT(said(wasteful),
+  CHECK_THAT(score_words(wasteful),
              contains("allows 49 cycles at n = 16: 1 cycle lies in results that nothing needs"));
 }
 
 TEST_CASE("sentences are about the largest size searched and the one that is counted", "[score]") {
   const Files files = with_proof("01_dot", {{3, 4, 4}, {6, 6, 8}, {15, 0, 0}, {48, 0, 0}});
   std::string text = files.at("solution.toy");
-  CHECK_THAT(said(graded(files, "01_dot", text)),
+  CHECK_THAT(score_words(graded_program(files, "01_dot", text)),
              !contains("n = 1:") && contains("allows 7 cycles at n = 2: at most 1 cycle lies in"));
   text.insert(text.find("STORE"), "MAC_Z R0, R1, R0\n");
-  CHECK_THAT(said(graded(files, "01_dot", text)),
+  CHECK_THAT(score_words(graded_program(files, "01_dot", text)),
              !contains("n = 1:") && contains("n = 2:") && contains("n = 16:"));
 }
 
 TEST_CASE("copies are spoken of beside a proof, or beside something worse", "[score]") {
   const std::string id = "08_online_softmax";
   const Files files = files_of(id);
-  const Verdict verdict = graded(files, id, files.at("solution.toy"));
+  const Verdict verdict = graded_program(files, id, files.at("solution.toy"));
   REQUIRE(verdict.scores.back().order);
   CHECK(verdict.scores.back().order->copy_cycles > 0);
-  CHECK(said(verdict) == "");
+  CHECK(score_words(verdict) == "");
   const Files proved = with_proof(id, {{4, 4, 4}, {9, 9, 9}, {12, 0, 0}, {25, 0, 0}, {81, 0, 0}});
-  CHECK_THAT(said(graded(proved, id, files.at("solution.toy"))),
+  CHECK_THAT(score_words(graded_program(proved, id, files.at("solution.toy"))),
              contains("in copies (a program without loops needs none)"));
 }
 
 TEST_CASE("bounds are called bounds, and nothing in them is called the best", "[score]") {
   const Files files = with_proof("03_full_product", {{20, 22, 26}});
   for (const std::string& text : {naive_product(), files.at("solution.toy")}) {
-    const Verdict verdict = graded(files, "03_full_product", text);
+    const Verdict verdict = graded_program(files, "03_full_product", text);
     CHECK_FALSE(verdict.scores[0].is_best());
-    CHECK_THAT(said(verdict), !contains("best") && !contains("optimal"));
+    CHECK_THAT(score_words(verdict), !contains("best") && !contains("optimal"));
     CHECK(proven_text(verdict.scores[0]) == "22 to 26");
   }
-  const Verdict naive = graded(files, "03_full_product", naive_product());
-  CHECK_THAT(said(naive), contains("between 2 and 6 cycles lie in the order itself"));
+  const Verdict naive = graded_program(files, "03_full_product", naive_product());
+  CHECK_THAT(score_words(naive), contains("between 2 and 6 cycles lie in the order itself"));
   CHECK(distance_of(naive.scores[0])->text() == "2 to 6");
-  const Verdict snake = graded(files, "03_full_product", files.at("solution.toy"));
-  CHECK_THAT(said(snake), contains("at most 3 cycles lie in the order itself"));
+  const Verdict snake = graded_program(files, "03_full_product", files.at("solution.toy"));
+  CHECK_THAT(score_words(snake), contains("at most 3 cycles lie in the order itself"));
 }
 
 TEST_CASE("a program below the proof's bounds is not explained away", "[score]") {
   const Files files = with_proof("03_full_product", {{20, 26, 26}});
-  const Verdict verdict = graded(files, "03_full_product", files.at("solution.toy"));
+  const Verdict verdict = graded_program(files, "03_full_product", files.at("solution.toy"));
   CHECK_FALSE(verdict.scores[0].is_best());
   CHECK_FALSE(distance_of(verdict.scores[0]));
-  CHECK_THAT(said(verdict),
+  CHECK_THAT(score_words(verdict),
              contains("25 cycles: fewer than the 26 of the proof, which is about these programs: "
                       "sums in any order of their terms. Please show yours to your teacher."));
 }
 
 TEST_CASE("without a proof the order's own best is still known", "[score]") {
   const Files files = files_of("03_full_product");
-  const Verdict verdict = graded(files, "03_full_product", snake_with_a_load_too_many());
+  const Verdict verdict = graded_program(files, "03_full_product", snake_with_a_load_too_many());
   REQUIRE(verdict.scores.size() == 1);
   CHECK_FALSE(verdict.scores[0].proof);
-  CHECK(said(verdict) ==
+  CHECK(score_words(verdict) ==
         "Your order of operations allows 25 cycles: 1 cycle lies in when things are loaded.\n");
-  CHECK(said(graded(files, "03_full_product", files.at("solution.toy"))) == "");
+  CHECK(score_words(graded_program(files, "03_full_product", files.at("solution.toy"))) == "");
 }
 
 TEST_CASE("sizes that were not searched are scored only where costs are counted", "[score]") {
   const Files files = with_proof("01_dot", {{3, 4, 4}, {6, 0, 0}, {15, 0, 0}, {48, 0, 0}});
-  const Verdict verdict = graded(files, "01_dot", files.at("solution.toy"));
+  const Verdict verdict = graded_program(files, "01_dot", files.at("solution.toy"));
   REQUIRE(verdict.scores.size() == 2);
   CHECK(verdict.scores[0].size == Size{{"n", 1}});
   CHECK(verdict.scores[0].is_best());
@@ -186,7 +179,7 @@ TEST_CASE("sizes that were not searched are scored only where costs are counted"
 
 TEST_CASE("a line's loads are labelled, with what could have saved them", "[score]") {
   const Files files = files_of("03_full_product");
-  const Verdict verdict = graded(files, "03_full_product", snake_with_a_load_too_many());
+  const Verdict verdict = graded_program(files, "03_full_product", snake_with_a_load_too_many());
   const auto avoidable = [](const LoadLine& line) { return line.avoidable > 0; };
   const auto found = std::find_if(verdict.loads.begin(), verdict.loads.end(), avoidable);
   REQUIRE(found != verdict.loads.end());
@@ -203,10 +196,10 @@ TEST_CASE("an overwritten value is named with the line that overwrote it", "[sco
   const std::string last =
       text.substr(text.find("LOAD"), text.find('\n', text.find("LOAD")) - text.find("LOAD"));
   text.insert(text.find("LOAD"), last + "\nLOAD b[1][1]" + last.substr(last.find(", R")) + "\n");
-  const Verdict verdict = graded(files, "05_inner_six_registers", text);
+  const Verdict verdict = graded_program(files, "05_inner_six_registers", text);
   REQUIRE(verdict.passed());
   CHECK(avoidable_loads(verdict) == 2);
-  CHECK_THAT(said(verdict), contains("2 cycles lie in when things are loaded"));
+  CHECK_THAT(score_words(verdict), contains("2 cycles lie in when things are loaded"));
 }
 
 TEST_CASE("labels of loads add up to the counter for every solution of the course", "[score]") {
@@ -238,10 +231,10 @@ TEST_CASE("labels of loads add up to the counter for every solution of the cours
 TEST_CASE("a wrong program has no score", "[score]") {
   const Files files = with_proof("03_full_product", kSnakeIsBest);
   const Verdict verdict =
-      graded(files, "03_full_product", files.at("wrong/stored_in_the_wrong_cell.toy"));
+      graded_program(files, "03_full_product", files.at("wrong/stored_in_the_wrong_cell.toy"));
   CHECK(verdict.scores.empty());
   CHECK(verdict.loads.empty());
-  CHECK(said(verdict).empty());
+  CHECK(score_words(verdict).empty());
 }
 
 TEST_CASE("every report has the distance to the proven best, and none the program", "[score]") {
@@ -256,7 +249,7 @@ TEST_CASE("every report has the distance to the proven best, and none the progra
   CHECK_FALSE(report.proof_histogram);
 
   const std::string text = written(write_json, report);
-  const json all = json::parse(text);
+  const nlohmann::json all = nlohmann::json::parse(text);
   CHECK(all["summary"]["proof"]["at_most_cycles"] == 25);
   CHECK(all["summary"]["proof"]["students_with_the_best"] == 1);
   CHECK(all["summary"]["histograms"][0]["marks"].back()["name"] == "proven best");

@@ -17,7 +17,7 @@ namespace {
 
 using namespace exercises;
 
-SubmissionText read(const ClassFolderOnDisk& folder, const std::string& name) {
+SubmissionText read_from(const ClassFolderOnDisk& folder, const std::string& name) {
   static const auto kExercise = dot_product();
   return read_submission_file(folder.path(name), *kExercise);
 }
@@ -28,14 +28,14 @@ std::vector<std::string> names_of(const std::vector<Submission>& students) {
   return names;
 }
 
-using Names = std::vector<std::string>;
+using FileNames = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("a regular file is read byte for byte") {
   const ClassFolderOnDisk folder;
   folder.write("anna.toy", "; é\r\nno newline");
-  const SubmissionText text = read(folder, "anna.toy");
+  const SubmissionText text = read_from(folder, "anna.toy");
   CHECK(text.readable);
   CHECK(text.text == "; é\r\nno newline");
 }
@@ -59,7 +59,7 @@ TEST_CASE("links, pipes, sockets, devices and missing files are unreadable and s
                                           {"socket.toy", "socket"},
                                           {"gone.toy", "No such file"}}) {
     CAPTURE(name);
-    const SubmissionText text = read(folder, name);
+    const SubmissionText text = read_from(folder, name);
     CHECK_FALSE(text.readable);
     CHECK(text.outcome == Outcome::kUnreadable);
     CHECK_THAT(text.problem, contains(word));
@@ -82,7 +82,7 @@ TEST_CASE("a file beyond the limit is not read") {
 TEST_CASE("NUL bytes are refused before anything is assembled") {
   const ClassFolderOnDisk folder;
   folder.write("nul.toy", std::string("; a\0b", 5));
-  const SubmissionText text = read(folder, "nul.toy");
+  const SubmissionText text = read_from(folder, "nul.toy");
   CHECK_FALSE(text.readable);
   CHECK(text.outcome == Outcome::kRejected);
 }
@@ -95,10 +95,10 @@ TEST_CASE("a folder's submission is the work file, otherwise the only program") 
   folder.write("both/a.toy", "; a");
   folder.write("both/b.txt", "; b");
   folder.write("none/readme.md", "");
-  CHECK(read(folder, "one").text == "; only");
-  CHECK(read(folder, "two").text == "; chosen");
-  CHECK_THAT(read(folder, "both").problem, contains("2 files") && contains("01_dot.toy"));
-  CHECK_THAT(read(folder, "none").problem, contains("no .toy or .txt"));
+  CHECK(read_from(folder, "one").text == "; only");
+  CHECK(read_from(folder, "two").text == "; chosen");
+  CHECK_THAT(read_from(folder, "both").problem, contains("2 files") && contains("01_dot.toy"));
+  CHECK_THAT(read_from(folder, "none").problem, contains("no .toy or .txt"));
 }
 
 TEST_CASE("a student's hidden files and inner folders are skipped with a note") {
@@ -106,7 +106,7 @@ TEST_CASE("a student's hidden files and inner folders are skipped with a note") 
   folder.write("anna/.secret.toy", "");
   folder.write("anna/old/a.toy", "");
   folder.write("anna/work.toy", "; work");
-  const SubmissionText text = read(folder, "anna");
+  const SubmissionText text = read_from(folder, "anna");
   CHECK(text.text == "; work");
   REQUIRE(text.notes.size() == 2);
   CHECK_THAT(text.notes[0], contains(".secret.toy") && contains("hidden"));
@@ -119,8 +119,8 @@ TEST_CASE("neither a linked folder nor a link inside a folder is followed") {
   std::filesystem::create_directory_symlink("anna", folder.path("bert"));
   std::filesystem::create_directory(folder.path("cleo"));
   std::filesystem::create_symlink("../anna/a.toy", folder.path("cleo/a.toy"));
-  CHECK_THAT(read(folder, "bert").problem, contains("symbolic link"));
-  CHECK_THAT(read(folder, "cleo").problem, contains("symbolic link"));
+  CHECK_THAT(read_from(folder, "bert").problem, contains("symbolic link"));
+  CHECK_THAT(read_from(folder, "cleo").problem, contains("symbolic link"));
 }
 
 TEST_CASE("a file that grows while it is read is found out") {
@@ -135,7 +135,7 @@ TEST_CASE("a file that grows while it is read is found out") {
   });
   bool found = false;
   for (int i = 0; i < 100'000 && !found; ++i) {
-    const SubmissionText text = read(folder, "anna.toy");
+    const SubmissionText text = read_from(folder, "anna.toy");
     found = text.problem.find("changed while it was read") != std::string::npos;
   }
   stop = true;
@@ -150,7 +150,7 @@ TEST_CASE("a class is listed bytewise by file name, and the rest is noted") {
   }
   folder.write("d/x.toy", "");
   const ClassFolder listed = list_class(folder.path());
-  CHECK(names_of(listed.students) == Names{"B", "a", "b", "c", "d"});
+  CHECK(names_of(listed.students) == FileNames{"B", "a", "b", "c", "d"});
   REQUIRE(listed.notes.size() == 2);
   CHECK_THAT(listed.notes[0], contains(".hidden.toy"));
   CHECK_THAT(listed.notes[1], contains("notes.md"));
@@ -164,7 +164,7 @@ TEST_CASE("students whose names would be alike keep their files' names") {
   folder.write("a/x.toy", "");
   const ClassFolder listed = list_class(folder.path());
   CHECK(names_of(listed.students) ==
-        Names{"a/", "a.toy", "a.txt", "b", "b.toy.toy", "c\\x1b", "c\\\\x1b"});
+        FileNames{"a/", "a.toy", "a.txt", "b", "b.toy.toy", "c\\x1b", "c\\\\x1b"});
 }
 
 TEST_CASE("files that are named one by one are checked before anything is graded") {
@@ -172,8 +172,8 @@ TEST_CASE("files that are named one by one are checked before anything is graded
   folder.write("x/a.toy", "");
   folder.write("y/a.toy", "");
   const std::string first = folder.path("x/a.toy"), second = folder.path("y/a.toy");
-  CHECK(names_of(list_paths({first, second})) == Names{first, second});
-  CHECK(names_of(list_paths({first})) == Names{"a"});
+  CHECK(names_of(list_paths({first, second})) == FileNames{first, second});
+  CHECK(names_of(list_paths({first})) == FileNames{"a"});
   CHECK_THROWS_WITH(list_paths({first, first}), contains("given twice"));
   CHECK_THROWS_WITH(list_paths({folder.path("gone.toy")}), contains("No such file"));
 }

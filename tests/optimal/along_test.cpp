@@ -23,7 +23,7 @@ using flashlab::test::bound;
 using flashlab::toy::OperandRule;
 namespace toy = flashlab::toy;
 
-Computation product(int rows, int inner, int columns) {
+Computation product_computation(int rows, int inner, int columns) {
   return {"a product", "", "", MatrixProduct{rows, inner, columns}, {}};
 }
 Computation of(ValueAlgebra algebra) { return {"a vector", "", "", std::move(algebra), {}}; }
@@ -59,7 +59,8 @@ std::vector<std::int64_t> losses(const Along& along) {
   return result;
 }
 
-const std::string kSmall = ".isa matmul\n.input a[1][2]\n.input b[2][1]\n.output c[1][1]\n";
+const std::string kSmallDeclarations =
+    ".isa matmul\n.input a[1][2]\n.input b[2][1]\n.output c[1][1]\n";
 
 /// A program of random legal instructions, and the plain machine's state after each of them.
 class RandomWalk {
@@ -160,8 +161,10 @@ class RandomWalk {
 TEST_CASE("at every step of a cheapest program the optimum can still be reached") {
   const auto rule = GENERATE(OperandRule::kAny, OperandRule::kPinned);
   const auto [computation, registers, spills] =
-      GENERATE(std::tuple(product(2, 2, 2), 3, false), std::tuple(product(2, 2, 2), 5, false),
-               std::tuple(product(2, 2, 2), 3, true), std::tuple(product(2, 3, 2), 6, false));
+      GENERATE(std::tuple(product_computation(2, 2, 2), 3, false),
+               std::tuple(product_computation(2, 2, 2), 5, false),
+               std::tuple(product_computation(2, 2, 2), 3, true),
+               std::tuple(product_computation(2, 3, 2), 6, false));
   toy::CostTable costs;
   REQUIRE(costs.parse(GENERATE("LOAD=1", "LOAD=9,STORE=2")));
   const Answer answer =
@@ -219,7 +222,8 @@ TEST_CASE("the bundled 2 x 2 products end at their known costs, and lose them wh
       std::tuple("matmul_inner_6_registers", OperandRule::kAny, 6, 20, 20,
                  std::vector<std::int64_t>{}));
   CAPTURE(name);
-  const Along along = judged(product(2, 2, 2), {registers, rule, false, {}}, bundled(name));
+  const Along along =
+      judged(product_computation(2, 2, 2), {registers, rule, false, {}}, bundled(name));
   CHECK(along.optimum.cycles == optimum);
   CHECK(along.steps.back().total() == cycles);
   CHECK(along.is_finished);
@@ -227,8 +231,8 @@ TEST_CASE("the bundled 2 x 2 products end at their known costs, and lose them wh
 }
 
 TEST_CASE("a load that nobody needs costs its cycles, and is where the optimum is lost") {
-  const Along along = judged(product(1, 2, 1), {4, OperandRule::kAny, false, {}},
-                             kSmall +
+  const Along along = judged(product_computation(1, 2, 1), {4, OperandRule::kAny, false, {}},
+                             kSmallDeclarations +
                                  "LOAD a[0][0], R0\nLOAD b[0][0], R1\nLOAD a[0][0], R3\n"
                                  "MAC_Z R0, R1, R2\n");
   CHECK(losses(along) == std::vector<std::int64_t>{1});
@@ -239,8 +243,8 @@ TEST_CASE("a load that nobody needs costs its cycles, and is where the optimum i
 }
 
 TEST_CASE("a wrong value is of no use, whatever it was made of") {
-  const Along along = judged(product(1, 2, 1), {3, OperandRule::kAny, false, {}},
-                             kSmall +
+  const Along along = judged(product_computation(1, 2, 1), {3, OperandRule::kAny, false, {}},
+                             kSmallDeclarations +
                                  "LOAD a[0][0], R0\nLOAD b[1][0], R1\nMAC_Z R0, R1, R2\n"
                                  "STORE R2, c[0][0]\n");
   CHECK(losses(along) == std::vector<std::int64_t>{1, 1});
@@ -266,8 +270,8 @@ TEST_CASE("a value that is made in another way than the algebra's counts all the
 }
 
 TEST_CASE("with too few registers no step has a completion") {
-  const Along along =
-      judged(product(1, 2, 1), {2, OperandRule::kAny, false, {}}, kSmall + "LOAD a[0][0], R0\n");
+  const Along along = judged(product_computation(1, 2, 1), {2, OperandRule::kAny, false, {}},
+                             kSmallDeclarations + "LOAD a[0][0], R0\n");
   CHECK_FALSE(along.optimum.is_possible);
   CHECK_FALSE(along.steps.front().total());
   CHECK_FALSE(along.still_optimal());
@@ -276,7 +280,7 @@ TEST_CASE("with too few registers no step has a completion") {
 TEST_CASE("a search that may not end gives a lower bound and proves nothing") {
   SolveLimits limits;
   limits.max_seconds = 0;
-  const auto along = judge_along(product(2, 2, 2), {3, OperandRule::kAny, false, {}},
+  const auto along = judge_along(product_computation(2, 2, 2), {3, OperandRule::kAny, false, {}},
                                  bound(bundled("matmul_inner")), limits);
   REQUIRE(along);
   CHECK_FALSE(along->optimum.is_proved);
@@ -287,7 +291,7 @@ TEST_CASE("a search that may not end gives a lower bound and proves nothing") {
 }
 
 TEST_CASE("a program with other arrays than the computation's is refused") {
-  CHECK_THAT(errors(product(2, 2, 2), kSmall + "LOAD a[0][0], R0\n"),
+  CHECK_THAT(errors(product_computation(2, 2, 2), kSmallDeclarations + "LOAD a[0][0], R0\n"),
              Catch::Matchers::Contains(".input a[2][2]"));
   CHECK_THAT(
       errors(of(vector_sum(2)), ".isa softmax\n.input x[2]\n.output out[1]\nLOAD x[0], R0\n"),
@@ -295,7 +299,7 @@ TEST_CASE("a program with other arrays than the computation's is refused") {
 }
 
 TEST_CASE("a product's arrays are called as its frame says") {
-  Computation computation = product(1, 2, 1);
+  Computation computation = product_computation(1, 2, 1);
   computation.frame = {"matmul",
                        {".input  x[2]", ".input  y[2]", ".output z[1]"},
                        {"x[0]", "x[1]", "y[0]", "y[1]"},
@@ -320,10 +324,10 @@ TEST_CASE("a result that was stored may be loaded again where it is needed") {
 }
 
 TEST_CASE("what a program stored itself may be loaded only where spills are allowed") {
-  const std::string text = kSmall +
+  const std::string text = kSmallDeclarations +
                            "LOAD a[0][0], R0\nLOAD b[0][0], R1\nMAC_Z R0, R1, R2\n"
                            "STORE R2, c[0][0]\nLOAD c[0][0], R2\n";
-  CHECK_THAT(errors(product(1, 2, 1), text), Catch::Matchers::Contains("p.toy:9:6"));
-  const Along along = judged(product(1, 2, 1), {3, OperandRule::kAny, true, {}}, text);
+  CHECK_THAT(errors(product_computation(1, 2, 1), text), Catch::Matchers::Contains("p.toy:9:6"));
+  const Along along = judged(product_computation(1, 2, 1), {3, OperandRule::kAny, true, {}}, text);
   CHECK(losses(along) == std::vector<std::int64_t>{1, 1});
 }

@@ -22,7 +22,7 @@ using namespace flashlab::optimal;  // NOLINT: a test of that namespace
 using flashlab::toy::Level;
 namespace toy = flashlab::toy;
 
-Computation named(const std::string& name) { return *named_computation(name).value; }
+Computation known_computation(const std::string& name) { return *named_computation(name).value; }
 
 AnyMachine machine_for(const Computation& computation, int registers) {
   AnyMachine machine;
@@ -44,8 +44,8 @@ std::int64_t proved(const Computation& computation, const AnyMachine& machine) {
 }
 
 /// What the program leaves in its last array, and what it costs.
-std::vector<double> run(const std::string& text, const std::vector<double>& x,
-                        std::int64_t& cycles) {
+std::vector<double> run_witness(const std::string& text, const std::vector<double>& x,
+                                std::int64_t& cycles) {
   const toy::BoundProgram program = flashlab::test::bound(text);
   std::vector<double> dram(static_cast<std::size_t>(program.dram_elements),
                            std::numeric_limits<double>::quiet_NaN());
@@ -68,7 +68,7 @@ TEST_CASE("no program of any kind is cheaper than the solver's for small sums, m
                std::tuple("1x2x1", 3), std::tuple("1x2x1", 5), std::tuple("1x1x2", 3),
                std::tuple("2x1x2", 3));
   CAPTURE(name, registers);
-  const Computation computation = named(name);
+  const Computation computation = known_computation(name);
   AnyMachine machine = machine_for(computation, registers);
   REQUIRE(machine.costs.parse(
       GENERATE("LOAD=1", "LOAD=4,STORE=2,MAC=2,ADD=2,SUB=2,MUL=2,DIV=2,MAX=2,EXP=2")));
@@ -84,7 +84,7 @@ TEST_CASE("no program of any kind is cheaper than the solver's for small sums, m
 
 // What the solver's proofs do not cover: its sums are made of sums, and of nothing else.
 TEST_CASE("where differences cost less than sums, a sum is cheaper made of differences") {
-  const Computation sum = named("sum:3");
+  const Computation sum = known_computation("sum:3");
   AnyMachine machine = machine_for(sum, 4);
   REQUIRE(machine.costs.parse("ADD=3"));
   CHECK(proved(sum, machine) == 10);
@@ -92,26 +92,26 @@ TEST_CASE("where differences cost less than sums, a sum is cheaper made of diffe
   CHECK(answer.excluded_cycles == 7);
   REQUIRE(answer.program);
   std::int64_t executed = 0;
-  const std::vector<double> result = run(*answer.program, {0.5, 2, -4}, executed);
+  const std::vector<double> result = run_witness(*answer.program, {0.5, 2, -4}, executed);
   CHECK(std::abs(result[0] + 1.5) < 1e-12);
 }
 
 TEST_CASE("softmax without safe exponents takes 9 cycles, three less than the solver's safe one") {
-  const Computation softmax = named("softmax:2");
+  const Computation softmax = known_computation("softmax:2");
   const AnyMachine machine = machine_for(softmax, 3);
   CHECK(proved(softmax, machine) == 12);
   const AnyAnswer answer = any_program(softmax, machine, 9);
   CHECK(answer.excluded_cycles == 8);
   REQUIRE(answer.program);
   std::int64_t cycles = 0;
-  const std::vector<double> result = run(*answer.program, {0.5, 2}, cycles);
+  const std::vector<double> result = run_witness(*answer.program, {0.5, 2}, cycles);
   CHECK(cycles == 9);
   CHECK(std::abs(result[0] - 1 / (1 + std::exp(1.5))) < 1e-12);
   CHECK(std::abs(result[0] + result[1] - 1) < 1e-12);
 }
 
 TEST_CASE("no safe softmax of two elements takes 9 cycles, whatever it is made of") {
-  const Computation softmax = named("softmax:2");
+  const Computation softmax = known_computation("softmax:2");
   AnyMachine machine = machine_for(softmax, 3);
   machine.only_safe_exponents = true;
   const AnyAnswer answer = any_program(softmax, machine, 9);
@@ -120,7 +120,7 @@ TEST_CASE("no safe softmax of two elements takes 9 cycles, whatever it is made o
 }
 
 TEST_CASE("a search over all programs that is ended says how far it came") {
-  const Computation softmax = named("softmax:2");
+  const Computation softmax = known_computation("softmax:2");
   AnyMachine machine = machine_for(softmax, 3);
   machine.only_safe_exponents = true;
   SolveLimits limits;
@@ -132,7 +132,7 @@ TEST_CASE("a search over all programs that is ended says how far it came") {
 }
 
 TEST_CASE("what cannot be tried in full is refused") {
-  const Computation sum = named("sum:2");
+  const Computation sum = known_computation("sum:2");
   AnyMachine machine = machine_for(sum, 9);
   CHECK_THROWS_AS(any_program(sum, machine, 3), std::invalid_argument);
   machine = machine_for(sum, 3);

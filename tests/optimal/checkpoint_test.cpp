@@ -65,7 +65,7 @@ void require_same(const Answer& answer, const Answer& expected) {
   if (answer.program) REQUIRE(answer.program->text == expected.program->text);
 }
 
-Answer product(const SolveLimits& limits) {
+Answer solved_product(const SolveLimits& limits) {
   return solve({3, 2, 3}, {5, OperandRule::kPinned, false, {}}, limits);
 }
 Answer infeasible(const SolveLimits& limits) {
@@ -79,7 +79,7 @@ Answer attention(const SolveLimits& limits) {
 }  // namespace
 
 TEST_CASE("a search that is interrupted again and again ends with the same answer") {
-  const auto search = GENERATE(product, infeasible, attention);
+  const auto search = GENERATE(solved_product, infeasible, attention);
   const int rounds = GENERATE(4, 9);
   const File file("flashlab-checkpoint-again-");
   const Answer expected = search({});
@@ -95,7 +95,7 @@ TEST_CASE("a search that is interrupted again and again ends with the same answe
 }
 
 TEST_CASE("the number of threads changes nothing about an answer") {
-  const auto search = GENERATE(product, infeasible, attention);
+  const auto search = GENERATE(solved_product, infeasible, attention);
   const Answer expected = search({});
   for (const unsigned jobs : {3U}) {
     SolveLimits limits;
@@ -106,7 +106,7 @@ TEST_CASE("the number of threads changes nothing about an answer") {
 
 TEST_CASE("a checkpoint that is damaged, cut off or another search's is refused") {
   const File file("flashlab-checkpoint-bad-");
-  REQUIRE(interrupted(product, file.path(), 12).verdict == Verdict::kBounded);
+  REQUIRE(interrupted(solved_product, file.path(), 12).verdict == Verdict::kBounded);
   const std::string good = file.bytes();
   REQUIRE(good.size() > 1000);
   SolveLimits limits;
@@ -115,22 +115,22 @@ TEST_CASE("a checkpoint that is damaged, cut off or another search's is refused"
     std::string bad = good;
     bad[place] = static_cast<char>(bad[place] ^ 16);
     file.write(bad);
-    REQUIRE_THROWS_AS(product(limits), CheckpointError);
+    REQUIRE_THROWS_AS(solved_product(limits), CheckpointError);
     file.write(good.substr(0, place));
-    REQUIRE_THROWS_AS(product(limits), CheckpointError);
+    REQUIRE_THROWS_AS(solved_product(limits), CheckpointError);
   }
   file.write(good);
   CHECK_THROWS_WITH(attention(limits), file.path() + " is the checkpoint of another search");
   CHECK_THROWS_AS(solve({3, 2, 3}, {6, OperandRule::kPinned, false, {}}, limits), CheckpointError);
   CHECK(file.bytes() == good);
-  CHECK(product(limits).verdict == Verdict::kOptimal);
+  CHECK(solved_product(limits).verdict == Verdict::kOptimal);
   CHECK_FALSE(file.is_there());
 }
 
 TEST_CASE("a checkpoint that cannot be written is an error before the search") {
   SolveLimits limits;
   limits.checkpoint = "/no/such/folder/file";
-  CHECK_THROWS_AS(product(limits), CheckpointError);
+  CHECK_THROWS_AS(solved_product(limits), CheckpointError);
 }
 
 TEST_CASE("a search says how long it may take while its open states become fewer") {
@@ -145,7 +145,7 @@ TEST_CASE("a search says how long it may take while its open states become fewer
       ++without;
     }
   };
-  CHECK(product(limits).verdict == Verdict::kOptimal);
+  CHECK(solved_product(limits).verdict == Verdict::kOptimal);
   CHECK(with > 0);
   CHECK(without > 0);
 }

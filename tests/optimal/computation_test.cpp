@@ -27,7 +27,7 @@ namespace {
 using namespace flashlab::optimal;  // NOLINT: a test of that namespace
 namespace toy = flashlab::toy;
 
-Computation named(const std::string& name) {
+Computation computation_named(const std::string& name) {
   auto computation = named_computation(name);
   REQUIRE(computation);
   return std::move(*computation);
@@ -77,7 +77,7 @@ std::vector<double> run_numbers(const std::string& text, const std::vector<doubl
 }
 
 /// What each value is where the cells hold random numbers.
-std::vector<double> evaluated(const ValueAlgebra& algebra, double seed) {
+std::vector<double> evaluated_at(const ValueAlgebra& algebra, double seed) {
   std::vector<double> result;
   for (const toy::NormalForm& form : algebra.forms) {
     result.push_back(toy::value_at(form, [&](const std::string& array, const auto& indices) {
@@ -90,19 +90,20 @@ std::vector<double> evaluated(const ValueAlgebra& algebra, double seed) {
   return result;
 }
 
-const char* const kSmall[] = {"sum:3",    "max:3",       "softmax:2",   "softmax:3", "online:2",
-                              "online:3", "attention:1", "attention:2", "merge:1",   "merge:2"};
+const char* const kSmallNames[] = {"sum:3",    "max:3",    "softmax:2",   "softmax:3",
+                                   "online:2", "online:3", "attention:1", "attention:2",
+                                   "merge:1",  "merge:2"};
 
 }  // namespace
 
 TEST_CASE("every operation of a computation makes the value that it says") {
-  for (const char* name : kSmall) {
-    const Computation computation = named(name);
+  for (const char* name : kSmallNames) {
+    const Computation computation = computation_named(name);
     const ValueAlgebra& algebra = *computation.algebra();
     REQUIRE(algebra.forms.size() == static_cast<std::size_t>(algebra.num_values));
     CHECK_FALSE(computation.allowed.empty());
     for (double seed = 1; seed < 20; ++seed) {
-      const std::vector<double> values = evaluated(algebra, seed);
+      const std::vector<double> values = evaluated_at(algebra, seed);
       for (const ValueOperation& operation : algebra.operations) {
         const double made = values[static_cast<std::size_t>(operation.result)];
         if (!operation.constant.empty()) {
@@ -133,7 +134,7 @@ TEST_CASE("all instructions between the values of a softmax are there, whichever
     }
   }
   std::vector<std::vector<double>> points;
-  for (double seed = 1; seed < 40; ++seed) points.push_back(evaluated(algebra, seed));
+  for (double seed = 1; seed < 40; ++seed) points.push_back(evaluated_at(algebra, seed));
   std::size_t found = 0;
   for (const char* mnemonic : {"ADD", "SUB", "MUL", "MAX"}) {
     const std::size_t row = *toy::find_instruction(mnemonic);
@@ -161,7 +162,7 @@ TEST_CASE("all instructions between the values of a softmax are there, whichever
 
 TEST_CASE("a renumbering of a computation's values maps operations to operations") {
   for (const char* name : {"sum:3", "online:3", "attention:2", "merge:1", "merge:2"}) {
-    const Computation computation = named(name);
+    const Computation computation = computation_named(name);
     const ValueAlgebra& algebra = *computation.algebra();
     const auto normal = [](std::string_view mnemonic, int a, int b, int c, int result) {
       if (mnemonic != "SUB" && mnemonic != "DIV" && b != kNoValue && a > b) std::swap(a, b);
@@ -195,7 +196,7 @@ TEST_CASE("the solver and the plain search agree on attention, online statistics
   toy::CostTable costs;
   REQUIRE(costs.parse(GENERATE("LOAD=1", "LOAD=4,EXP=3,MUL=2", "MAC=5,DIV=3,STORE=2")));
   const std::string name = GENERATE("online:2", "attention:1", "attention:2", "merge:1");
-  const Computation computation = named(name);
+  const Computation computation = computation_named(name);
   for (int registers = 2; registers <= 4; ++registers) {
     INFO(name << ", " << registers << " registers");
     const ValueMachine machine{registers, costs};
@@ -208,7 +209,7 @@ TEST_CASE("the solver and the plain search agree on attention, online statistics
 
 TEST_CASE("the cheapest programs of the named computations leave the right numbers") {
   const auto solved = [](const std::string& name, int registers) {
-    const Computation computation = named(name);
+    const Computation computation = computation_named(name);
     const Answer answer = solve(*computation.algebra(), {registers});
     REQUIRE(answer.verdict == Verdict::kOptimal);
     return answer;
@@ -251,7 +252,7 @@ TEST_CASE("what a program states has the optimum of the family that it belongs t
            "R0\nLOAD x[2], R1\nMAX R0, R1, R0\nSTORE R0, o[0]\n"});
   const auto computation = stated(same.program);
   REQUIRE(computation);
-  const Computation family = named(same.family);
+  const Computation family = computation_named(same.family);
   CHECK(computation->algebra()->num_values == family.algebra()->num_values);
   for (int registers = 1; registers <= 4; ++registers) {
     const Answer mine = solve(*computation->algebra(), {registers});

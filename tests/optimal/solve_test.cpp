@@ -13,13 +13,13 @@ namespace {
 using namespace flashlab::optimal;  // NOLINT: a test of that namespace
 using flashlab::toy::OperandRule;
 
-constexpr std::int64_t kNone = -1;  // no program exists
+constexpr std::int64_t kNoProgram = -1;  // no program exists
 
 std::int64_t proven_cycles(const MatrixProduct& product, const ProductMachine& machine) {
   const Answer answer = solve(product, machine);
   if (answer.verdict == Verdict::kInfeasible) {
     CHECK_FALSE(answer.program);
-    return kNone;
+    return kNoProgram;
   }
   REQUIRE(answer.verdict == Verdict::kOptimal);
   REQUIRE(answer.program);
@@ -31,9 +31,9 @@ std::int64_t proven_cycles(const MatrixProduct& product, const ProductMachine& m
 
 TEST_CASE("the best 2 x 2 products: three registers are the minimum, six load nothing twice") {
   // By registers from 2 on.
-  const auto [rule, cycles] =
-      GENERATE(std::tuple(OperandRule::kAny, std::array{kNone, 25L, 22L, 21L, 20L, 20L, 20L}),
-               std::tuple(OperandRule::kPinned, std::array{kNone, 25L, 23L, 23L, 22L, 22L, 22L}));
+  const auto [rule, cycles] = GENERATE(
+      std::tuple(OperandRule::kAny, std::array{kNoProgram, 25L, 22L, 21L, 20L, 20L, 20L}),
+      std::tuple(OperandRule::kPinned, std::array{kNoProgram, 25L, 23L, 23L, 22L, 22L, 22L}));
   for (int registers = 2; registers <= 8; ++registers) {
     INFO(registers << " registers");
     CHECK(proven_cycles({2, 2, 2}, {registers, rule, false, {}}) ==
@@ -68,7 +68,7 @@ TEST_CASE("the solver and the plain search agree") {
                    << product.columns);
     const auto plain = plain_search(product, machine, 1'000'000);
     REQUIRE(plain);
-    CHECK(proven_cycles(product, machine) == plain->cycles.value_or(kNone));
+    CHECK(proven_cycles(product, machine) == plain->cycles.value_or(kNoProgram));
   }
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("the solver and the plain search agree where partial sums may be store
                    << product.columns);
     const auto plain = plain_search(product, machine, 1'000'000);
     REQUIRE(plain);
-    CHECK(proven_cycles(product, machine) == plain->cycles.value_or(kNone));
+    CHECK(proven_cycles(product, machine) == plain->cycles.value_or(kNoProgram));
   }
 }
 

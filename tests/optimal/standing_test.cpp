@@ -19,7 +19,7 @@ using flashlab::test::ExactRemainders;
 using flashlab::toy::OperandRule;
 using Kind = ProductStanding::Kind;
 
-constexpr std::int64_t kNone = -1;  // no program exists
+constexpr std::int64_t kNoRemainder = -1;  // no program exists
 
 /// What a plain state holds, register by register.
 ProductStanding standing_of(const PlainMachine& plain, const MatrixProduct& product,
@@ -70,7 +70,7 @@ std::vector<PlainState> random_states(const PlainMachine& plain, unsigned seed, 
 }
 
 std::int64_t remaining(const Answer& answer) {
-  if (answer.verdict == Verdict::kInfeasible) return kNone;
+  if (answer.verdict == Verdict::kInfeasible) return kNoRemainder;
   CHECK(answer.verdict == Verdict::kOptimal);
   CHECK(answer.upper_cycles == answer.lower_cycles);
   CHECK_FALSE(answer.program);
@@ -102,7 +102,7 @@ TEST_CASE("the cheapest completion of a product is what the plain machine says, 
     const Answer answer = solve(product, machine, limits, from);
     if (answer.program) continue;  // it stands at the beginning
     const std::int64_t expected = exact.of(state);
-    REQUIRE(remaining(answer) == (expected == ExactRemainders::kNever ? kNone : expected));
+    REQUIRE(remaining(answer) == (expected == ExactRemainders::kNever ? kNoRemainder : expected));
   }
 }
 

@@ -68,8 +68,8 @@ Values softmax(const Values& x) {
 }
 
 /// What the program leaves in o.
-Values run(const std::string& text, const Values& x, const toy::CostTable& costs,
-           toy::Counters& counters) {
+Values run_algebra(const std::string& text, const Values& x, const toy::CostTable& costs,
+                   toy::Counters& counters) {
   const toy::BoundProgram program = flashlab::test::bound(text);
   Values dram(static_cast<std::size_t>(program.dram_elements),
               std::numeric_limits<double>::quiet_NaN());
@@ -154,7 +154,7 @@ TEST_CASE("the toy machine runs the cheapest softmax to the right result, in the
   INFO(answer.program->text);
   const Values x = {0.75, 3, -2};
   toy::Counters counters;
-  const Values got = run(answer.program->text, x, costs, counters), expected = softmax(x);
+  const Values got = run_algebra(answer.program->text, x, costs, counters), expected = softmax(x);
   REQUIRE(got.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(got[i] - expected[i]) < 1e-12);
   CHECK(counters.cycles == answer.lower_cycles);

@@ -28,7 +28,8 @@ std::ostream& operator<<(std::ostream& out, const Answer& answer) {
 }
 
 /// Executions of one instruction inside the loops.
-Answer executions(const std::string& declarations, const std::vector<std::string>& loops) {
+Answer formula_of_executions(const std::string& declarations,
+                             const std::vector<std::string>& loops) {
   const auto program = test::assembled(program_text(declarations, loops));
   const auto formulas = cost_formulas(*program);
   INFO(format(formulas.diagnostics, *program->source));
@@ -115,38 +116,42 @@ TEST_CASE("named nests have the formulas of the books") {
   const std::string nm = ".param n, m";
   const std::string nB = ".param n, B";
   const std::string everywhere;
-  REQUIRE(executions(n, {"for i in 0..n"}) == Answer{"n", everywhere});
-  REQUIRE(executions(nm, {"for i in 0..n", "for j in 0..m"}) == Answer{"n*m", everywhere});
-  REQUIRE(executions(n, {"for i in 0..n", "for j in 0..i+1"}) == Answer{"(n^2 + n)/2", everywhere});
-  REQUIRE(executions(n, {"for i in 0..n", "for j in i..n", "for k in j..n"}) ==
-          Answer{"(n^3 + 3n^2 + 2n)/6", everywhere});
-  REQUIRE(executions(nB, {"for i in 0..n step B"}) == Answer{"ceil(n/B)", "B >= 1"});
-  REQUIRE(executions(nB, {"for b in 0..n step B", "for i in b..min(b+B, n)"}) ==
-          Answer{"n", "B >= 1"});
-  REQUIRE(executions(nB, {"for b in 0..n step B", "for i in b+1..min(b+B, n)"}) ==
-          Answer{"n - ceil(n/B)", "B >= 1"});
-  REQUIRE(executions(n, {"for b in 0..n step 64", "for i in b..min(b+64, n)", "for j in 0..i+1"}) ==
+  REQUIRE(formula_of_executions(n, {"for i in 0..n"}) == Answer{"n", everywhere});
+  REQUIRE(formula_of_executions(nm, {"for i in 0..n", "for j in 0..m"}) ==
+          Answer{"n*m", everywhere});
+  REQUIRE(formula_of_executions(n, {"for i in 0..n", "for j in 0..i+1"}) ==
           Answer{"(n^2 + n)/2", everywhere});
-  REQUIRE(executions(n, {"for i in 0..n", "for j in 0..n-2*i"}) ==
+  REQUIRE(formula_of_executions(n, {"for i in 0..n", "for j in i..n", "for k in j..n"}) ==
+          Answer{"(n^3 + 3n^2 + 2n)/6", everywhere});
+  REQUIRE(formula_of_executions(nB, {"for i in 0..n step B"}) == Answer{"ceil(n/B)", "B >= 1"});
+  REQUIRE(formula_of_executions(nB, {"for b in 0..n step B", "for i in b..min(b+B, n)"}) ==
+          Answer{"n", "B >= 1"});
+  REQUIRE(formula_of_executions(nB, {"for b in 0..n step B", "for i in b+1..min(b+B, n)"}) ==
+          Answer{"n - ceil(n/B)", "B >= 1"});
+  REQUIRE(formula_of_executions(n, {"for b in 0..n step 64", "for i in b..min(b+64, n)",
+                                    "for j in 0..i+1"}) == Answer{"(n^2 + n)/2", everywhere});
+  REQUIRE(formula_of_executions(n, {"for i in 0..n", "for j in 0..n-2*i"}) ==
           Answer{"n*floor(n/2) - floor(n/2)^2 + n - floor(n/2)", everywhere});
 }
 
 TEST_CASE("ranges that may be empty give pieces") {
-  REQUIRE(executions(".param n", {"for i in 1..n"}).formula == "n - 1 for n >= 1; 0 for n = 0");
-  REQUIRE(executions(".param n", {"for i in 3..n"}).formula == "n - 3 for n >= 3; 0 for n <= 2");
-  REQUIRE(executions(".param n, m", {"for i in 0..min(n, m)"}).formula ==
+  REQUIRE(formula_of_executions(".param n", {"for i in 1..n"}).formula ==
+          "n - 1 for n >= 1; 0 for n = 0");
+  REQUIRE(formula_of_executions(".param n", {"for i in 3..n"}).formula ==
+          "n - 3 for n >= 3; 0 for n <= 2");
+  REQUIRE(formula_of_executions(".param n, m", {"for i in 0..min(n, m)"}).formula ==
           "n for m >= n; m for n > m");
-  REQUIRE(executions(".param n, m", {"for i in 0..m", "for j in i..n"}).formula ==
+  REQUIRE(formula_of_executions(".param n, m", {"for i in 0..m", "for j in i..n"}).formula ==
           "(2n*m - m^2 + m)/2 for n >= m; (n^2 + n)/2 for m > n");
   REQUIRE(
-      executions(".param n, w", {"for i in 0..n", "for j in max(0, i-w)..min(n, i+w+1)"}).formula ==
-      "n^2 for w >= n; 2n*w - w^2 + n - w for n > w");
+      formula_of_executions(".param n, w", {"for i in 0..n", "for j in max(0, i-w)..min(n, i+w+1)"})
+          .formula == "n^2 for w >= n; 2n*w - w^2 + n - w for n > w");
 }
 
 TEST_CASE("causal tiles of any size have one formula") {
-  const Answer answer =
-      executions(".param n, B", {"for I in 0..ceildiv(n, B)", "for J in 0..I+1",
-                                 "for i in I*B..min(I*B+B, n)", "for j in J*B..min(J*B+B, n)"});
+  const Answer answer = formula_of_executions(
+      ".param n, B", {"for I in 0..ceildiv(n, B)", "for J in 0..I+1", "for i in I*B..min(I*B+B, n)",
+                      "for j in J*B..min(J*B+B, n)"});
   REQUIRE(answer.domain == "B >= 1");
   REQUIRE(answer.formula == "(B^2*ceil(n/B)^2 - 2n*B*ceil(n/B) - B^2*ceil(n/B) + 2n^2 + 2n*B)/2");
 }
@@ -182,7 +187,8 @@ TEST_CASE("formula fields are the counters, in their order") {
 }
 
 /// Formulas against the counts of programs with numbers for parameters.
-void compare(const Program& program, const CostFormulas& formulas, const ParameterValues& params) {
+void compare_formulas(const Program& program, const CostFormulas& formulas,
+                      const ParameterValues& params) {
   const BoundProgram numbers = test::bound(std::make_shared<const Program>(program), params);
   const auto executed = count_executions(numbers);
   REQUIRE(executed);
@@ -203,7 +209,7 @@ TEST_CASE("formulas of random nests agree with counts on the whole grid of param
     for (std::int64_t n = 0; n <= 9; n += 3) {
       for (std::int64_t m = 0; m <= 7; ++m) {
         INFO("seed " << seed << ", n " << n << ", m " << m << "\n" << text);
-        compare(*program, *formulas, {{"n", n}, {"m", m}, {"B", 1 + (n + m) % 4}});
+        compare_formulas(*program, *formulas, {{"n", n}, {"m", m}, {"B", 1 + (n + m) % 4}});
       }
     }
   }
@@ -218,7 +224,7 @@ TEST_CASE("formulas of bundled programs agree with counts") {
     for (std::size_t i = 0; i < program.params.size(); ++i) {
       params[program.program->params[i].name] = program.params[i];
     }
-    compare(*program.program, formulas, params);
+    compare_formulas(*program.program, formulas, params);
   }
 }
 

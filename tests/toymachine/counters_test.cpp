@@ -12,7 +12,7 @@ using test::contains;
 
 namespace {
 
-struct Recorder {
+struct CountersRecorder {
   static constexpr bool kPerStep = true;
   std::vector<std::pair<const toy::BoundInstruction*, std::array<std::int64_t, toy::kMaxOperands>>>
       steps;
@@ -25,7 +25,7 @@ struct Recorder {
 
 /// The most registers alive, found by walking the executed trace backwards.
 std::int64_t peak_of_trace(const toy::BoundProgram& program) {
-  Recorder recorder;
+  CountersRecorder recorder;
   std::vector<float> dram(static_cast<std::size_t>(program.dram_elements), 0.5F);
   REQUIRE(toy::detail::interpret<float>(program, std::span<float>(dram), recorder));
   std::vector<char> live(static_cast<std::size_t>(program.num_registers), 0);

@@ -13,7 +13,7 @@ namespace {
 
 using test::contains;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// A program with the input x[rows][columns] and the output o[1], without its text.
 BoundProgram machine(std::vector<std::int64_t> extents, ElementType type = ElementType::kFloat) {
@@ -42,7 +42,7 @@ Result<std::vector<double>> fill(const BoundProgram& bound, const std::string& t
   return initial_dram(bound, {{"x", *source}});
 }
 
-std::string error_of(const Result<std::vector<double>>& result) {
+std::string fill_error(const Result<std::vector<double>>& result) {
   REQUIRE_FALSE(result);
   CHECK(result.diagnostics.front().fault == Fault::kRequest);
   return result.diagnostics.front().what;
@@ -87,11 +87,11 @@ TEST_CASE("values are rounded to the array's type") {
   CHECK(round_to(ElementType::kBf16, 1.00390625) == 1.0);  // a tie goes to even
   CHECK(round_to(ElementType::kBf16, 1.01171875) == 1.015625);
   CHECK(round_to(ElementType::kFp16, 65504) == 65504);
-  CHECK(round_to(ElementType::kFp16, 65520) == kInfinity);
+  CHECK(round_to(ElementType::kFp16, 65520) == kInfinite);
   CHECK(round_to(ElementType::kFp16, 0x1p-24) == 0x1p-24);  // the least subnormal number
   CHECK(round_to(ElementType::kFp16, 0x1p-26) == 0);
-  CHECK(round_to(ElementType::kFloat, 3.5e38) == kInfinity);
-  CHECK(round_to(ElementType::kFloat, -kInfinity) == -kInfinity);
+  CHECK(round_to(ElementType::kFloat, 3.5e38) == kInfinite);
+  CHECK(round_to(ElementType::kFloat, -kInfinite) == -kInfinite);
 }
 
 TEST_CASE("lists come in the array's shape") {
@@ -99,9 +99,9 @@ TEST_CASE("lists come in the array's shape") {
   const auto dram = fill(bound, "[[1, 2, -inf], [4, 5e-1, +6]]");
   REQUIRE(dram);
   CHECK(std::vector<double>(dram->begin(), dram->begin() + 6) ==
-        std::vector<double>{1, 2, -kInfinity, 4, 0.5, 6});
-  CHECK(error_of(fill(bound, "[1, 2, 3, 4, 5, 6]")) == "input x has 6 values");
-  CHECK(error_of(fill(bound, "[[1, 2], [3, 4], [5, 6]]")) == "input x has 3 x 2 values");
+        std::vector<double>{1, 2, -kInfinite, 4, 0.5, 6});
+  CHECK(fill_error(fill(bound, "[1, 2, 3, 4, 5, 6]")) == "input x has 6 values");
+  CHECK(fill_error(fill(bound, "[[1, 2], [3, 4], [5, 6]]")) == "input x has 3 x 2 values");
   CHECK((*fill(machine({0}), "[]")).size() == 1);
   CHECK((*fill(machine({2, 0}), "[[], []]")).size() == 1);
 }
@@ -160,9 +160,9 @@ TEST_CASE("an input that nobody declared is answered with a near miss") {
   BoundProgram bound = machine({2});
   bound.arrays[0].name = "values";
   const auto unknown = initial_dram(bound, {{"valeus", ConstantInput{1}}});
-  CHECK(error_of(unknown) == "the program has no input 'valeus'");
+  CHECK(fill_error(unknown) == "the program has no input 'valeus'");
   CHECK(unknown.diagnostics.front().suggestion == "values");
-  CHECK_THAT(error_of(initial_dram(bound, {{"o", ConstantInput{1}}})), contains("writes it"));
+  CHECK_THAT(fill_error(initial_dram(bound, {{"o", ConstantInput{1}}})), contains("writes it"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ using flashlab::toy::detail::exponential;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kPlusInfinity = std::numeric_limits<double>::infinity();
 
 /// |got - exact| in units of the last place of `exact`.
 double ulps(long double got, long double exact, int mantissa_bits) {
@@ -38,11 +38,11 @@ TEST_CASE("exponential in double is within 1.1 ulp of the exact value") {
 TEST_CASE("exponential at the ends: zero, subnormal, overflow, infinities, NaN") {
   CHECK(exponential(0.0F) == 1);
   CHECK(exponential(-0.0) == 1);
-  CHECK(exponential(static_cast<float>(-kInfinity)) == 0);
-  CHECK(exponential(-kInfinity) == 0);
-  CHECK(exponential(kInfinity) == kInfinity);
-  CHECK(exponential(88.8F) == static_cast<float>(kInfinity));
-  CHECK(exponential(709.79) == kInfinity);
+  CHECK(exponential(static_cast<float>(-kPlusInfinity)) == 0);
+  CHECK(exponential(-kPlusInfinity) == 0);
+  CHECK(exponential(kPlusInfinity) == kPlusInfinity);
+  CHECK(exponential(88.8F) == static_cast<float>(kPlusInfinity));
+  CHECK(exponential(709.79) == kPlusInfinity);
   CHECK(exponential(-103.0F) > 0);
   CHECK(exponential(-745.0) > 0);
   CHECK(exponential(-104.0F) == 0);

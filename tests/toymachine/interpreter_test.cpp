@@ -14,12 +14,12 @@ using test::contains;
 
 namespace {
 
-constexpr double kUnwritten = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnwrittenNumber = std::numeric_limits<double>::quiet_NaN();
 
 template <class Value>
-std::vector<Value> filled(const toy::BoundProgram& program, std::mt19937& random) {
+std::vector<Value> filled_dram(const toy::BoundProgram& program, std::mt19937& random) {
   std::vector<Value> dram(static_cast<std::size_t>(program.dram_elements),
-                          static_cast<Value>(kUnwritten));
+                          static_cast<Value>(kUnwrittenNumber));
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (const toy::BoundArray& array : program.arrays) {
     if (array.role != toy::ArrayRole::kInput) continue;
@@ -49,7 +49,7 @@ std::string message(const toy::Result<toy::Execution>& result, const toy::BoundP
 std::string run_error(const std::string& text, const toy::Binding& binding = {}) {
   const toy::BoundProgram program = bound(text, binding);
   std::mt19937 random(1);
-  auto dram = filled<float>(program, random);
+  auto dram = filled_dram<float>(program, random);
   return message(toy::run(program, dram), program);
 }
 
@@ -116,7 +116,7 @@ void require_same_bits(unsigned seed) {
   for (int round = 0; round < 400; ++round) {
     const std::string text = random_loop(random);
     const toy::BoundProgram program = bound(text);
-    auto strips = filled<Value>(program, random);
+    auto strips = filled_dram<Value>(program, random);
     auto steps = strips;
     StepByStep observer;
     const auto fast = toy::run(program, strips);
@@ -243,7 +243,7 @@ TEST_CASE("counts are exact: empty ranges, steps, nested bounds") {
       ".input x[100]\nfor i in 0..10 step 3\nLOAD x[i], R0\nfor j in i..min(2*i, 12)\nLOAD x[j], "
       "R1\nend\nend\nfor k in 5..5\nLOAD x[k], R2\nend\n");
   std::mt19937 random(1);
-  auto dram = filled<float>(program, random);
+  auto dram = filled_dram<float>(program, random);
   const auto result = toy::run(program, dram);
   REQUIRE(result);
   // i = 0, 3, 6, 9: inner 0, 3..6, 6..12, 9..12
@@ -255,7 +255,7 @@ TEST_CASE("an observer can end the run, and what ran is counted") {
   const toy::BoundProgram program =
       bound(".input x[9]\nfor i in 0..9\nLOAD x[i], R0\nMOV R0, R1\nend\n");
   std::mt19937 random(1);
-  auto dram = filled<float>(program, random);
+  auto dram = filled_dram<float>(program, random);
   StopAfter observer{5};
   const auto result = toy::detail::interpret<float>(program, std::span<float>(dram), observer);
   REQUIRE(result);

@@ -15,12 +15,13 @@ using test::params;
 
 namespace {
 
-constexpr float kUnwritten = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnwrittenLane = std::numeric_limits<float>::quiet_NaN();
 
 /// Another input in every lane.
-std::vector<toy::LaneValue> filled(const toy::BoundProgram& program, unsigned seed, float scale) {
+std::vector<toy::LaneValue> filled_lanes(const toy::BoundProgram& program, unsigned seed,
+                                         float scale) {
   std::vector<toy::LaneValue> dram(static_cast<std::size_t>(program.dram_elements));
-  for (toy::LaneValue& value : dram) std::fill_n(value.lane, toy::kLanes, kUnwritten);
+  for (toy::LaneValue& value : dram) std::fill_n(value.lane, toy::kLanes, kUnwrittenLane);
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-scale, scale);
   for (const toy::BoundArray& array : program.arrays) {
@@ -68,7 +69,7 @@ LaneRun interpret(const toy::BoundProgram& program, const std::vector<toy::LaneV
 
 /// All lanes at once do what 16 runs do: the same bits, or the first of their faults.
 bool require_equal_runs(const toy::BoundProgram& program, unsigned seed, float scale) {
-  std::vector<toy::LaneValue> dram = filled(program, seed, scale);
+  std::vector<toy::LaneValue> dram = filled_lanes(program, seed, scale);
   std::vector<LaneRun> runs;
   for (std::size_t lane = 0; lane < toy::kLanes; ++lane) {
     runs.push_back(interpret(program, dram, lane));
@@ -147,7 +148,7 @@ std::string random_program(unsigned seed) {
 toy::LaneFault fault_of(const std::string& text, std::size_t element, std::size_t lane,
                         float value) {
   const auto program = bound(text);
-  auto dram = filled(program, 1, 1);
+  auto dram = filled_lanes(program, 1, 1);
   dram[element].lane[lane] = value;
   std::vector<toy::LaneValue> registers;
   const auto fault = toy::run_lanes(*toy::unroll(program, 100), dram, registers);
@@ -187,7 +188,7 @@ TEST_CASE("the first lane that goes wrong is named") {
   CHECK(overflow.step == 1);
   CHECK(overflow.lane == 11);
   CHECK_FALSE(overflow.unwritten);
-  const auto unwritten = fault_of(exponential, 1, 5, kUnwritten);
+  const auto unwritten = fault_of(exponential, 1, 5, kUnwrittenLane);
   CHECK(unwritten.step == 0);
   CHECK(unwritten.lane == 5);
   CHECK(unwritten.unwritten);
@@ -200,7 +201,7 @@ TEST_CASE("the first lane that goes wrong is named") {
 
 TEST_CASE("a register that nobody wrote stops every lane") {
   const auto program = bound(".registers 2\n.input x[1]\nLOAD x[0], R0\nMAX R1, R0, R0\n");
-  auto dram = filled(program, 1, 1);
+  auto dram = filled_lanes(program, 1, 1);
   std::vector<toy::LaneValue> registers(2, toy::LaneValue{});  // of an earlier run
   const auto fault = toy::run_lanes(*toy::unroll(program, 100), dram, registers);
   REQUIRE(fault);

@@ -12,7 +12,7 @@ using test::assembled;
 using test::bound;
 
 /// Executions of one instruction inside `loops`, a line each.
-Result<Executions> executions(const std::vector<std::string>& loops) {
+Result<Executions> counted_executions(const std::vector<std::string>& loops) {
   std::string text = ".isa softmax\n.registers 2\n";
   for (const std::string& loop : loops) text += loop + "\n";
   text += "MOV R0, R1\n";
@@ -21,7 +21,7 @@ Result<Executions> executions(const std::vector<std::string>& loops) {
 }
 
 Count iterations(const std::vector<std::string>& loops) {
-  const auto counts = executions(loops);
+  const auto counts = counted_executions(loops);
   REQUIRE(counts);
   return counts->times.at(0);
 }
@@ -94,7 +94,7 @@ TEST_CASE("what is too long to sum but short to walk through is walked through")
 
 TEST_CASE("divisors that leave only enumeration are refused with the place") {
   const auto counts =
-      executions({"for i in 0..1000000000", "for j in 0..ceildiv(500003*i, 1000003)"});
+      counted_executions({"for i in 0..1000000000", "for j in 0..ceildiv(500003*i, 1000003)"});
   REQUIRE_FALSE(counts);
   REQUIRE(counts.diagnostics[0].fault == Fault::kLimit);
   REQUIRE(counts.diagnostics[0].span.line == 4);

@@ -13,7 +13,7 @@
 namespace flashlab::toy {
 namespace {
 
-constexpr int kTiles = 6;
+constexpr int kMergedTiles = 6;
 constexpr int kKeys = 4;  // of a tile; tile 2 has none
 constexpr int kColumns = 3;
 
@@ -28,7 +28,7 @@ Problem random_problem(unsigned seed) {
   Problem problem;
   std::vector<double> weighted(kColumns, 0);
   double all = 0;
-  for (int t = 0; t < kTiles; ++t) {
+  for (int t = 0; t < kMergedTiles; ++t) {
     std::vector<double> scores(t == 2 ? 0 : kKeys);
     for (double& score : scores) score = 10 * draw(random);
     double m = -1e30;  // of a tile without keys: finite, so that two such tiles can be merged
@@ -55,15 +55,15 @@ Problem random_problem(unsigned seed) {
 /// A program that merges random pairs of what is left until one state is.
 std::string random_merges(unsigned seed) {
   std::mt19937 random(seed);
-  const std::string tiles = std::to_string(kTiles), columns = std::to_string(kColumns);
+  const std::string tiles = std::to_string(kMergedTiles), columns = std::to_string(kColumns);
   std::string text = ".isa attention\n.reg M[" + tiles + "], L[" + tiles + "], N[" + tiles +
                      "], X, A, B\n.input m(" + tiles + ", 1) tile (1, 1)\n.input l(" + tiles +
                      ", 1) tile (1, 1)\n.input num(" + tiles + ", " + columns + ") tile (1, " +
                      columns + ")\n.output o(1, " + columns + ") tile (1, " + columns +
                      ")\nfor t in 0.." + tiles +
                      "\nLOAD m[t][0], M[t]\nLOAD l[t][0], L[t]\nLOAD num[t][0], N[t]\nend\n";
-  std::vector<int> left(kTiles);
-  for (int t = 0; t < kTiles; ++t) left[static_cast<std::size_t>(t)] = t;
+  std::vector<int> left(kMergedTiles);
+  for (int t = 0; t < kMergedTiles; ++t) left[static_cast<std::size_t>(t)] = t;
   while (left.size() > 1) {
     std::shuffle(left.begin(), left.end(), random);
     const std::string a = "[" + std::to_string(left[left.size() - 2]) + "]";
@@ -93,8 +93,9 @@ TEST_CASE("tile states merge to the same output in any order and bracketing", "[
     REQUIRE(dram);
     // Float inputs were rounded; the states are wanted with all digits.
     for (std::size_t i = 0; i < problem.m.size(); ++i) (*dram)[i] = problem.m[i];
-    for (std::size_t i = 0; i < problem.l.size(); ++i) (*dram)[kTiles + i] = problem.l[i];
-    for (std::size_t i = 0; i < problem.num.size(); ++i) (*dram)[2 * kTiles + i] = problem.num[i];
+    for (std::size_t i = 0; i < problem.l.size(); ++i) (*dram)[kMergedTiles + i] = problem.l[i];
+    for (std::size_t i = 0; i < problem.num.size(); ++i)
+      (*dram)[2 * kMergedTiles + i] = problem.num[i];
     REQUIRE(run(program, std::span(*dram)));
     for (std::size_t c = 0; c < kColumns; ++c) {
       INFO("seed " << seed << ", column " << c);

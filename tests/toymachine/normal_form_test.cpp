@@ -39,7 +39,7 @@ Forms outputs(const toy::BoundProgram& program) {
   return forms;
 }
 
-void require_equal(const Forms& a, const Forms& b) {
+void require_equal_forms(const Forms& a, const Forms& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     INFO(i << ": " << to_string(a[i]) << "\n   " << to_string(b[i]));
@@ -65,14 +65,14 @@ std::string text(const std::string& lines) { return to_string(value(lines)); }
 TEST_CASE("safe, online and unsafe softmax have one normal form") {
   for (std::int64_t n = 1; n <= 5; ++n) {
     const Forms safe = outputs(bundled("softmax_safe", params({{"n", n}})));
-    require_equal(safe, outputs(bundled("softmax_online", params({{"n", n}}))));
-    require_equal(safe, outputs(bundled("softmax_unsafe", params({{"n", n}}))));
+    require_equal_forms(safe, outputs(bundled("softmax_online", params({{"n", n}}))));
+    require_equal_forms(safe, outputs(bundled("softmax_unsafe", params({{"n", n}}))));
   }
 }
 
 TEST_CASE("the orders of a matrix product have one normal form, and one wrong index another") {
   const Forms inner = outputs(bundled("matmul_inner"));
-  require_equal(inner, outputs(bundled("matmul_outer")));
+  require_equal_forms(inner, outputs(bundled("matmul_outer")));
   CHECK(inner[0].is_polynomial());
   CHECK(to_string(inner[0]) == "a[0][0]*b[0][0] + a[0][1]*b[1][0]");
   std::string wrong = bundled("matmul_inner").program->source->text();
@@ -96,8 +96,8 @@ TEST_CASE("Welford's variance is the variance by two passes") {
 }
 
 TEST_CASE("compensation vanishes from a sum's normal form") {
-  require_equal(outputs(bundled("kahan_sum", params({{"n", 4}}))),
-                outputs(bundled("sum_plain", params({{"n", 4}}))));
+  require_equal_forms(outputs(bundled("kahan_sum", params({{"n", 4}}))),
+                      outputs(bundled("sum_plain", params({{"n", 4}}))));
 }
 
 TEST_CASE("attention in blocks has the normal form of naive attention") {
@@ -112,7 +112,7 @@ TEST_CASE("attention in blocks has the normal form of naive attention") {
   Forms first = outputs(bundled("flash1", tiny)), second = outputs(bundled("flash2", tiny));
   first.resize(naive.size());  // behind O, the one leaves l and m, the other m + log l
   second.resize(naive.size());
-  require_equal(first, second);
+  require_equal_forms(first, second);
 }
 
 TEST_CASE("exponentials multiply by adding, and undo logarithms") {

@@ -21,7 +21,7 @@ using nlohmann::json;
 using test::contains;
 
 // Two tiles, the last one ragged; inputs are 1, 2, 3, ...
-constexpr const char* kTiles =
+constexpr const char* kTiledProgram =
     ".isa attention\n.input a(3, 2) tile (2, 2)\n.output c(3, 2) tile (2, 2)\n.reg A, X[2]\n"
     "for i in 0..tiles(a)\n  LOAD a[i][0], A\n  ADD A, A, X[i]\n  STORE X[i], c[i][0]\n"
     "  ATOMIC_ADD A, c[i][0]\nend\n";
@@ -33,8 +33,8 @@ constexpr const char* kSum =
 
 using Edit = std::function<void(json& timeline)>;
 
-std::string page_of(const std::string& text, const TraceOptions& options = {},
-                    const Edit& edit = {}) {
+std::string page_of_run(const std::string& text, const TraceOptions& options = {},
+                        const Edit& edit = {}) {
   const BoundProgram program = test::bound(text);
   TraceJsonOptions json_options;
   REQUIRE(json_options.costs.parse(program.tiled ? "LOAD=4+1/element" : "LOAD=4,EXP=3"));
@@ -52,7 +52,7 @@ std::string page_of(const std::string& text, const TraceOptions& options = {},
 }
 
 /// What player_run_test.js found in a page.
-json drive(const std::string& page, int width = 1280) {
+json drive_run(const std::string& page, int width = 1280) {
   json report = test::drive(page, "player_run_test.js", width);
   CHECK(report["errors"] == json::array());
   CHECK(report["differing"] == json::array());
@@ -64,7 +64,7 @@ json drive(const std::string& page, int width = 1280) {
 
 TEST_CASE("the player shows tiles under their registers' names", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(page_of(kTiles));
+  const json report = drive_run(page_of_run(kTiledProgram));
   const json& steps = report["steps"];
   CHECK(steps[3]["names"] == json{"A", "X[0]", "X[1]"});
   CHECK(steps[3]["shapes"] == json{"2 × 2", "2 × 2", ""});
@@ -79,7 +79,7 @@ TEST_CASE("the player shows tiles under their registers' names", "[player]") {
 
 TEST_CASE("the player marks and changes all elements of a tile in DRAM", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(page_of(kTiles));
+  const json report = drive_run(page_of_run(kTiledProgram));
   const auto cells = [&](std::size_t step, const char* array) {
     return report["steps"][step]["cells"][array];
   };
@@ -99,16 +99,16 @@ TEST_CASE("the player marks and changes all elements of a tile in DRAM", "[playe
 
 TEST_CASE("the player shows the beginning of a large tile", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report =
-      drive(page_of(".isa attention\n.input a(9, 9) tile (9, 9)\n.output c(9, 9) tile (9, 9)\n"
-                    "LOAD a[0][0], R0\nSTORE R0, c[0][0]\n"));
+  const json report = drive_run(
+      page_of_run(".isa attention\n.input a(9, 9) tile (9, 9)\n.output c(9, 9) tile (9, 9)\n"
+                  "LOAD a[0][0], R0\nSTORE R0, c[0][0]\n"));
   CHECK(report["steps"][1]["shapes"][0] == "9 × 9");
   CHECK(report["steps"][1]["tiles"][0] == "1 2 3 …/10 11 12 …/19 20 21 …/⋮");
 }
 
 TEST_CASE("a trace's page shows where its steps stand in the timeline", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(page_of(kSum));
+  const json report = drive_run(page_of_run(kSum));
   CHECK(report["models"] == json{"Serial", "Overlap, 1 buffer", "Overlap, 2 buffers"});
   CHECK(report["model"] == "Overlap, 2 buffers37 cycles");
   CHECK(report["steps"][0]["marked"] == 0);
@@ -127,7 +127,7 @@ TEST_CASE("a trace's page shows where its steps stand in the timeline", "[player
 
 TEST_CASE("the player's timeline tells why a second buffer pays", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(page_of(kSum));
+  const json report = drive_run(page_of_run(kSum));
   CHECK(report["causes"] == json{"Serial: 64 cycles", "memory 51.6 % – – 48.4 %",
                                  "compute 48.4 % – – 51.6 %", "Overlap, 1 buffer: 64 cycles",
                                  "memory 51.6 % 6.3 % 42.2 % –", "compute 48.4 % 50.0 % – 1.6 %",
@@ -148,7 +148,7 @@ TEST_CASE("a part of a trace has that part of the timeline, and says so", "[play
   TraceOptions part;
   part.from = 5;
   part.to = 9;
-  const json report = drive(page_of(kSum, part));
+  const json report = drive_run(page_of_run(kSum, part));
   CHECK(report["steps"].size() == 6);
   for (std::size_t step = 1; step < 6; ++step) CHECK(report["steps"][step]["marked"] == 1);
   CHECK_THAT(report["note"].get<std::string>(), contains("whole run"));
@@ -156,7 +156,7 @@ TEST_CASE("a part of a trace has that part of the timeline, and says so", "[play
 
 TEST_CASE("the player says where its lanes were cut, and why there are none", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json cut = drive(page_of(kSum, {}, [](json& timeline) {
+  const json cut = drive_run(page_of_run(kSum, {}, [](json& timeline) {
     for (json& model : timeline["models"]) {
       json& intervals = model["intervals"];
       model["intervals_left_out"] = intervals.size() - 5;
@@ -166,7 +166,7 @@ TEST_CASE("the player says where its lanes were cut, and why there are none", "[
   CHECK_THAT(cut["steps"][20]["detail"].get<std::string>(),
              contains("The lanes end before this step"));
   CHECK_THAT(cut["note"].get<std::string>(), contains("the page holds 5 stretches of each model"));
-  const json none = drive(page_of(kSum, {}, [](json& timeline) {
+  const json none = drive_run(page_of_run(kSum, {}, [](json& timeline) {
     timeline = {{"missing", "<b>why</b>"}};
   }));
   CHECK(none["note"] == "There is none: <b>why</b>.");
@@ -175,14 +175,14 @@ TEST_CASE("the player says where its lanes were cut, and why there are none", "[
 
 TEST_CASE("the player's tiles and lanes fit a narrow page", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  CHECK(drive(page_of(kTiles), 500)["steps"].size() == 9);
+  CHECK(drive_run(page_of_run(kTiledProgram), 500)["steps"].size() == 9);
 }
 
 TEST_CASE("no markup of a timeline reaches the trace's page", "[player]") {
   const std::string hostile = "; </script><script>alert(1)</script><!--\n";
-  const std::string page = page_of(hostile + kSum);
+  const std::string page = page_of_run(hostile + kSum);
   CHECK(page.find("<script>alert") == std::string::npos);
-  const std::string plain = page_of(kSum);
+  const std::string plain = page_of_run(kSum);
   CHECK(std::count(page.begin(), page.end(), '<') == std::count(plain.begin(), plain.end(), '<'));
 }
 

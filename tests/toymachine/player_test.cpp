@@ -78,7 +78,7 @@ std::string c00_trace(const std::string& name = "c00 & friends") {
       .dump();
 }
 
-std::string page_of(const std::string& trace) {
+std::string page_of_trace(const std::string& trace) {
   std::istringstream in(trace);
   std::ostringstream out;
   const auto entries = write_html(in, out);
@@ -96,14 +96,14 @@ std::size_t count_of(const std::string& part, const std::string& text) {
 }
 
 /// What player_test.js found in the page of this trace.
-json drive(const std::string& trace, int width = 1280) {
-  return test::drive(page_of(trace), "player_test.js", width);
+json drive_player(const std::string& trace, int width = 1280) {
+  return test::drive(page_of_trace(trace), "player_test.js", width);
 }
 
 }  // namespace
 
 TEST_CASE("a trace's page asks for nothing outside of it", "[player]") {
-  std::string page = page_of(c00_trace());
+  std::string page = page_of_trace(c00_trace());
   const std::string name = "http://www.w3.org/2000/svg";  // an SVG element's name, not an address
   page.erase(page.find(name), name.size());
   CHECK(count_of("url(", page) == count_of("url(#", page));
@@ -116,22 +116,22 @@ TEST_CASE("a trace's page asks for nothing outside of it", "[player]") {
 
 TEST_CASE("no markup of a trace reaches its page", "[player]") {
   const std::string hostile = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>";
-  const std::string plain = page_of(c00_trace("plain"));
-  const std::string page = page_of(c00_trace(hostile));
+  const std::string plain = page_of_trace(c00_trace("plain"));
+  const std::string page = page_of_trace(c00_trace(hostile));
   CHECK(count_of("<", page) == count_of("<", plain));
   CHECK(count_of("\\u003c/script>", page) > 0);
 }
 
 TEST_CASE("the page's trace is the trace, whatever its layout", "[player]") {
   const json trace = json::parse(c00_trace());
-  const std::string compact = page_of(trace.dump());
-  CHECK(page_of(trace.dump(2)).size() > compact.size());
+  const std::string compact = page_of_trace(trace.dump());
+  CHECK(page_of_trace(trace.dump(2)).size() > compact.size());
   const std::string begin = "class=\"trace-steps\">";
   const auto steps = [&](const std::string& page) {
     const std::size_t from = page.find(begin) + begin.size();
     return page.substr(from, page.find("</script>", from) - from);
   };
-  CHECK(steps(page_of(trace.dump(2))) == steps(compact));
+  CHECK(steps(page_of_trace(trace.dump(2))) == steps(compact));
   std::istringstream lines(steps(compact));
   std::string line;
   for (const json& step : trace["steps"]) {
@@ -146,7 +146,7 @@ TEST_CASE("a page of many steps comes in many blocks", "[player]") {
   for (int i = 0; i < 200; ++i) {
     trace["steps"].insert(trace["steps"].end(), steps.begin(), steps.end());
   }
-  CHECK(count_of("class=\"trace-steps\"", page_of(trace.dump())) == 7);
+  CHECK(count_of("class=\"trace-steps\"", page_of_trace(trace.dump())) == 7);
 }
 
 TEST_CASE("a page of what is no whole trace is an error and still a page", "[player]") {
@@ -174,7 +174,7 @@ TEST_CASE("a page of what is no whole trace is an error and still a page", "[pla
 
 TEST_CASE("the player's keys go forth, back, to both ends, and no further", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(c00_trace());
+  const json report = drive_player(c00_trace());
   CHECK(report["errors"] == json::array());
   CHECK(report["start"]["where"] == "Before step 1 of 7");
   CHECK(report["start"]["registers"] == json{"empty", "empty", "empty"});
@@ -189,7 +189,7 @@ TEST_CASE("the player's keys go forth, back, to both ends, and no further", "[pl
 
 TEST_CASE("the player shows and tells what each step did", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(c00_trace());
+  const json report = drive_player(c00_trace());
   const json& third = report["third"];
   CHECK(third["live"] == "Step 3 of 7, line 4: MAC_Z R0, R1, R2. R2 becomes a₀₀·b₀₀ = 0.25.");
   CHECK(third["registers"] == json{"a00", "b00", "a₀₀·b₀₀"});
@@ -216,7 +216,7 @@ TEST_CASE("the player owns up to what a trace leaves out", "[player]") {
   steps[3] = {{"elided", true}, {"first", 4}, {"last", 4}};
   steps.erase(0);
   trace["error"] = {{"line", 3}, {"what", "<i>odd</i>"}};
-  const json report = drive(trace.dump());
+  const json report = drive_player(trace.dump());
   CHECK(report["errors"] == json::array());
   CHECK(report["notice"] == "The run failed at line 3: <i>odd</i>");
   CHECK(report["start"]["instruction"] == "Earlier steps are left out");
@@ -228,7 +228,7 @@ TEST_CASE("the player owns up to what a trace leaves out", "[player]") {
 
 TEST_CASE("the player's buttons, scrubber, fields and address agree", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(c00_trace());
+  const json report = drive_player(c00_trace());
   CHECK(report["clicks"] == json{{"first", "Before step 1 of 7"},
                                  {"forward", "Step 2 of 7"},
                                  {"back", "Step 1 of 7"},
@@ -246,7 +246,7 @@ TEST_CASE("the player's buttons, scrubber, fields and address agree", "[player]"
 
 TEST_CASE("the player plays, pauses, and stops at the end", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(c00_trace());
+  const json report = drive_player(c00_trace());
   CHECK(report["playLabel"] == "Pause");
   CHECK(report["paused"] == "Step 2 of 7");
   CHECK(report["stillPaused"] == "Step 2 of 7");
@@ -259,7 +259,7 @@ TEST_CASE("hostile text stays text in the player", "[player]") {
   const std::string name =
       "<b>x</b></script><script>window.hacked = 1</script><img src=x "
       "onerror='window.hacked = 2'><!-- \"__proto__\" \\u003c";
-  const json report = drive(c00_trace(name));
+  const json report = drive_player(c00_trace(name));
   CHECK(report["errors"] == json::array());
   CHECK(report["title"] == name + " · flashlab");
   CHECK(report["hacked"] == nullptr);
@@ -272,13 +272,13 @@ TEST_CASE("the player never scrolls sideways", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const std::string name = std::string(300, 'm') + " and " + std::string(300, '+');
   for (const int width : {1280, 500}) {  // headless windows are at least 500 wide
-    CHECK(drive(c00_trace(name), width)["widest"] == 0);
+    CHECK(drive_player(c00_trace(name), width)["widest"] == 0);
   }
 }
 
 TEST_CASE("small arrays stand in the player without scroll bars", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(c00_trace("c00"), 1280);
+  const json report = drive_player(c00_trace("c00"), 1280);
   CHECK(report["grids"] > 0);
   CHECK(report["scrolling"] == 0);
 }

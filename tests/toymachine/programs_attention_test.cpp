@@ -31,7 +31,7 @@ struct Variant {
   bool is_causal = false;
 };
 
-const std::vector<std::pair<std::int64_t, std::int64_t>> kTiles{
+const std::vector<std::pair<std::int64_t, std::int64_t>> kTileSizes{
     {1, 1}, {2, 2}, {3, 3}, {7, 7}, {16, 16}, {1, 3}, {3, 1}, {2, 7}, {7, 2}, {16, 3}};
 
 /// Lengths and tiles that divide and do not, one larger than the array among them.
@@ -40,7 +40,7 @@ std::vector<Size> sizes() {
   for (const std::int64_t n : {1, 2, 5, 8, 13}) {
     for (const std::int64_t nk : {n, std::int64_t{7}}) {
       for (const std::int64_t d : {1, 3, 4}) {
-        for (const auto& [B, Bk] : kTiles) result.push_back({n, nk, d, B, Bk, (d + 1) / 2});
+        for (const auto& [B, Bk] : kTileSizes) result.push_back({n, nk, d, B, Bk, (d + 1) / 2});
         result.push_back({n, nk, d, 1, 1, 1});
       }
     }

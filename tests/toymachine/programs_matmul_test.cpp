@@ -14,7 +14,7 @@ struct Shape {
   std::int64_t m, k, n;
 };
 
-Values product(const Values& a, const Values& b, const Shape& shape) {
+Values exact_product(const Values& a, const Values& b, const Shape& shape) {
   Values c(static_cast<std::size_t>(shape.m * shape.n), 0.0);
   for (std::int64_t i = 0; i < shape.m; ++i) {
     for (std::int64_t j = 0; j < shape.n; ++j) {
@@ -54,7 +54,7 @@ TEST_CASE("the 2 x 2 products cost what the seed counts, and 20 cycles at best")
   CHECK(run.counters.stores == stores);
   CHECK(run.counters.cycles == cycles);
 
-  Values got = run.outputs.at("c"), expected = product(a, b, {2, 2, 2});
+  Values got = run.outputs.at("c"), expected = exact_product(a, b, {2, 2, 2});
   if (name == "matmul_c00") got.resize(1), expected.resize(1);
   require_near(got, expected, product_tolerance(2));
 }
@@ -68,7 +68,7 @@ TEST_CASE("the triple loop loads both factors of every product") {
   CHECK(run.counters.loads == 2 * m * k * n);
   CHECK(run.counters.compute == m * k * n);
   CHECK(run.counters.stores == m * n);
-  require_near(run.outputs.at("c"), product(a, b, {m, k, n}), product_tolerance(k));
+  require_near(run.outputs.at("c"), exact_product(a, b, {m, k, n}), product_tolerance(k));
 }
 
 TEST_CASE("the blocked product is right, and loads what its block says, for any size and machine") {
@@ -86,6 +86,6 @@ TEST_CASE("the blocked product is right, and loads what its block says, for any 
     const auto run = finish<float>(bundled("matmul_blocked", binding), {{"a", a}, {"b", b}});
     CHECK(run.counters.loads == k * (n * ((m + r - 1) / r) + m * ((n + c - 1) / c)));
     CHECK(run.counters.compute == m * k * n);
-    require_near(run.outputs.at("c"), product(a, b, {m, k, n}), product_tolerance(k));
+    require_near(run.outputs.at("c"), exact_product(a, b, {m, k, n}), product_tolerance(k));
   }
 }

@@ -59,7 +59,7 @@ Table golden(const std::string& name) {
   return table;
 }
 
-class Recorder : public TraceSink {
+class TableRecorder : public TraceSink {
  public:
   bool begin(const TraceHeader&) override { return true; }
   bool row(const TraceRow& row) override {
@@ -77,18 +77,18 @@ class Recorder : public TraceSink {
   std::vector<Claim> claims;
 };
 
-Recorder record(const BoundProgram& program, const TraceOptions& options = {}) {
+TableRecorder record_table(const BoundProgram& program, const TraceOptions& options = {}) {
   const auto initial = initial_dram(program, {});
   REQUIRE(initial);
   std::vector<float> dram(initial->begin(), initial->end());
-  Recorder recorder;
+  TableRecorder recorder;
   const auto execution = trace(program, dram, options, recorder);
   INFO(format(execution.diagnostics, *program.program->source));
   REQUIRE(execution);
   return recorder;
 }
 
-void require_equal(const Table& got, const Table& expected) {
+void require_equal_tables(const Table& got, const Table& expected) {
   REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     INFO("row " << i + 1 << ": " << got[i].instruction);
@@ -141,42 +141,43 @@ BoundProgram on_scalars(const std::string& name) {
 }  // namespace
 
 TEST_CASE("c00 takes the seed's seven steps") {
-  require_equal(record(bundled("matmul_c00")).table, golden("matmul_c00"));
+  require_equal_tables(record_table(bundled("matmul_c00")).table, golden("matmul_c00"));
 }
 
 TEST_CASE("the outer product takes the seed's 22 steps") {
-  require_equal(record(bundled("matmul_outer")).table, golden("matmul_outer"));
+  require_equal_tables(record_table(bundled("matmul_outer")).table, golden("matmul_outer"));
 }
 
 TEST_CASE("safe softmax takes the seed's steps in its three passes") {
-  require_equal(record(bundled("softmax_safe", params({{"n", 4}}))).table, golden("softmax_safe"));
+  require_equal_tables(record_table(bundled("softmax_safe", params({{"n", 4}}))).table,
+                       golden("softmax_safe"));
 }
 
 TEST_CASE("online softmax starts with the seed's five steps") {
-  const Table table = record(bundled("softmax_online", params({{"n", 5}}))).table;
-  require_equal(part(table, 0, 5), golden("softmax_online_start"));
+  const Table table = record_table(bundled("softmax_online", params({{"n", 5}}))).table;
+  require_equal_tables(part(table, 0, 5), golden("softmax_online_start"));
 }
 
 TEST_CASE("every further element takes online softmax the seed's nine steps") {
-  const Table table = record(bundled("softmax_online", params({{"n", 5}}))).table;
+  const Table table = record_table(bundled("softmax_online", params({{"n", 5}}))).table;
   const Table generic = golden("softmax_online_step");
-  require_equal(part(table, 5, 9), step_for(generic, "1"));
-  require_equal(part(table, 14, 9), step_for(generic, "2"));
-  require_equal(part(table, 23, 9), step_for(generic, "3"));
+  require_equal_tables(part(table, 5, 9), step_for(generic, "1"));
+  require_equal_tables(part(table, 14, 9), step_for(generic, "2"));
+  require_equal_tables(part(table, 23, 9), step_for(generic, "3"));
 }
 
 TEST_CASE("the generic iteration of online softmax is the seed's table of nine steps") {
   TraceOptions options;
   options.body = "i";
-  const Table table = record(bundled("softmax_online"), options).table;
-  require_equal(part(table, 0, 9), golden("softmax_online_step"));
+  const Table table = record_table(bundled("softmax_online"), options).table;
+  require_equal_tables(part(table, 0, 9), golden("softmax_online_step"));
 }
 
 TEST_CASE("every bundled program claims something, and every claim holds") {
   const std::filesystem::path folder = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     INFO(file.path());
-    const std::vector<Claim> claims = record(on_scalars(file.path().stem().string())).claims;
+    const std::vector<Claim> claims = record_table(on_scalars(file.path().stem().string())).claims;
     CHECK(std::count(claims.begin(), claims.end(), Claim::kTrue) > 0);
     CHECK(std::count(claims.begin(), claims.end(), Claim::kFalse) == 0);
     CHECK(std::count(claims.begin(), claims.end(), Claim::kUnchecked) == 0);

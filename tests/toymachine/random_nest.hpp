@@ -8,20 +8,11 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "tests/toymachine/assembled.hpp"
 #include "toymachine/counters.hpp"
 #include "toymachine/loop_nest.hpp"
 
 namespace flashlab::test {
-
-inline std::shared_ptr<const toy::Program> assembled(const std::string& text) {
-  const auto source = std::make_shared<const toy::SourceText>("test.toy", text);
-  auto program = toy::assemble(source, {});
-  INFO(text);
-  INFO(toy::format(program.diagnostics, *source));
-  REQUIRE(program);
-  return std::make_shared<const toy::Program>(std::move(*program));
-}
 
 inline toy::BoundProgram bound(std::shared_ptr<const toy::Program> program,
                                const std::map<std::string, std::int64_t>& params = {}) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace flashlab::test;  // NOLINT
 
-double same(std::size_t a, std::size_t b) { return a == b ? 1 : 0; }
+double kronecker(std::size_t a, std::size_t b) { return a == b ? 1 : 0; }
 
 /// dS_ab = sum over i, j of dP_ij dP_ij/dS_ab, the Jacobian having four indices.
 Matrix with_four_indices(const Matrix& P, const Matrix& dP) {
@@ -20,7 +20,7 @@ Matrix with_four_indices(const Matrix& P, const Matrix& dP) {
     for (std::size_t b = 0; b < P.cols; ++b) {
       for (std::size_t i = 0; i < P.rows; ++i) {
         for (std::size_t j = 0; j < P.cols; ++j) {
-          const double jacobian = same(i, a) * P(i, j) * (same(j, b) - P(i, b));
+          const double jacobian = kronecker(i, a) * P(i, j) * (kronecker(j, b) - P(i, b));
           dS(a, b) += dP(i, j) * jacobian;
         }
       }
@@ -37,7 +37,7 @@ Matrix with_row_jacobians(const Matrix& P, const Matrix& dP) {
     for (std::size_t j = 0; j < P.cols; ++j) {
       row(0, j) = dP(i, j);
       for (std::size_t l = 0; l < P.cols; ++l) {
-        jacobian(j, l) = same(j, l) * P(i, j) - P(i, j) * P(i, l);
+        jacobian(j, l) = kronecker(j, l) * P(i, j) - P(i, j) * P(i, l);
       }
     }
     const Matrix result = product(row, jacobian);

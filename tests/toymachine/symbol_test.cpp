@@ -20,7 +20,9 @@ Symbol cell(const std::string& array, std::int64_t i, std::int64_t j) {
 
 Symbol primed(const std::string& name) { return Symbol::name(SymbolName{name, 1, {}}); }
 
-std::string unicode(const Symbol& symbol) { return to_string(symbol, SymbolStyle{true, nullptr}); }
+std::string unicode_text(const Symbol& symbol) {
+  return to_string(symbol, SymbolStyle{true, nullptr});
+}
 
 /// The sum of e^(x_i - m) for i below n, as a program adds it up.
 Symbol exponential_sum(std::int64_t n) {
@@ -43,19 +45,19 @@ TEST_CASE("a dot product reads as it was added up") {
   const Symbol sum = cell("a", 0, 1) * cell("b", 1, 0) + first;  // the product comes first in a MAC
   CHECK(to_string(first) == "a00*b00");
   CHECK(to_string(sum) == "a00*b00 + a01*b10");
-  CHECK(unicode(sum) == "a₀₀·b₀₀ + a₀₁·b₁₀");
+  CHECK(unicode_text(sum) == "a₀₀·b₀₀ + a₀₁·b₁₀");
 }
 
 TEST_CASE("exponents, quotients and primes read as on paper") {
   const Symbol m = Symbol::name("m");
   const Symbol term = exponential(cell("x", 1) - m);
   CHECK(to_string(term) == "e^(x1 - m)");
-  CHECK(unicode(term) == "e^(x₁−m)");
+  CHECK(unicode_text(term) == "e^(x₁−m)");
   CHECK(to_string(term / Symbol::name("S")) == "e^(x1 - m)/S");
   CHECK(to_string(exponential(m)) == "e^m");
   CHECK(to_string(Symbol::name("s") * exponential(m - primed("m"))) == "s*e^(m - m')");
-  CHECK(unicode(Symbol::name("s") * exponential(m - primed("m"))) == "s·e^(m−m′)");
-  CHECK(unicode(cell("x", 0) - primed("m")) == "x₀ − m′");
+  CHECK(unicode_text(Symbol::name("s") * exponential(m - primed("m"))) == "s·e^(m−m′)");
+  CHECK(unicode_text(cell("x", 0) - primed("m")) == "x₀ − m′");
 }
 
 TEST_CASE("parentheses stand only where precedence asks for them") {
@@ -78,12 +80,12 @@ TEST_CASE("maxima are flat, and long runs are written as ranges") {
   CHECK(to_string(maximum_of(2)) == "max(x0, x1)");
   CHECK(to_string(maximum_of(3)) == "max(x0, x1, x2)");
   CHECK(to_string(maximum_of(7)) == "max(x0..x6)");
-  CHECK(unicode(maximum_of(7)) == "max(x₀..x₆)");
+  CHECK(unicode_text(maximum_of(7)) == "max(x₀..x₆)");
   CHECK(to_string(maximum_of(30)) == "max(x0..x[29])");
-  CHECK(unicode(maximum_of(30)) == "max(x₀..x₂₉)");
+  CHECK(unicode_text(maximum_of(30)) == "max(x₀..x₂₉)");
   CHECK(to_string(exponential_sum(3)) == "e^(x0 - m) + e^(x1 - m) + e^(x2 - m)");
   CHECK(to_string(exponential_sum(8)) == "e^(x0 - m) + ... + e^(x7 - m)");
-  CHECK(unicode(exponential_sum(8)) == "e^(x₀−m) + … + e^(x₇−m)");
+  CHECK(unicode_text(exponential_sum(8)) == "e^(x₀−m) + … + e^(x₇−m)");
 }
 
 TEST_CASE("terms that follow no rule are not written as a run") {
@@ -135,10 +137,10 @@ TEST_CASE("formulas are simplified where the seed does") {
 
 TEST_CASE("indices of several characters are told apart") {
   CHECK(to_string(cell("a", 10, 2)) == "a[10][2]");
-  CHECK(unicode(cell("a", 10, 2)) == "a[10][2]");
-  CHECK(unicode(cell("a", 1, 2)) == "a₁₂");
+  CHECK(unicode_text(cell("a", 10, 2)) == "a[10][2]");
+  CHECK(unicode_text(cell("a", 1, 2)) == "a₁₂");
   CHECK(to_string(cell("w1", 2)) == "w1[2]");  // w12 would be another cell
-  CHECK(unicode(cell("w1", 2)) == "w1₂");
+  CHECK(unicode_text(cell("w1", 2)) == "w1₂");
   CHECK(to_string(cell("x", -1)) == "x[-1]");
 }
 
@@ -147,10 +149,10 @@ TEST_CASE("a generic index is a letter") {
   const Symbol next = Symbol::name(SymbolName{"x", 0, {Subscript{4, "i+1", true}}});
   const Symbol b = Symbol::name(SymbolName{"b", 0, {Subscript{0, "q", true}}});
   CHECK(to_string(x) == "xi");
-  CHECK(unicode(x) == "xᵢ");
+  CHECK(unicode_text(x) == "xᵢ");
   CHECK(to_string(next) == "x[i+1]");
-  CHECK(unicode(next) == "xᵢ₊₁");
-  CHECK(unicode(b) == "b[q]");  // Unicode has no small q
+  CHECK(unicode_text(next) == "xᵢ₊₁");
+  CHECK(unicode_text(b) == "b[q]");  // Unicode has no small q
   CHECK((x + next).mentions_generic());
 }
 

@@ -30,7 +30,8 @@ CostFormulas formulas_of(const std::string& text) {
 }
 
 /// Every counter, where the formulas hold.
-std::size_t compare(const std::string& text, const CostFormulas& formulas, const Params& params) {
+std::size_t compare_tile_formulas(const std::string& text, const CostFormulas& formulas,
+                                  const Params& params) {
   const BoundProgram program = bound(assembled(text), params);
   const auto executions = count_executions(program);
   REQUIRE(executions);
@@ -61,7 +62,8 @@ TEST_CASE("a tiled product has the formulas of the books", "[tile_formula]") {
   CHECK(to_string(formulas.total.bytes_stored) == "4m*n");
   for (std::int64_t m = 0; m <= 5; ++m) {
     for (const std::int64_t tile : {1, 2, 3}) {
-      REQUIRE(compare(kMatmul, formulas, {{"m", m}, {"k", 3}, {"n", 4}, {"B", tile}, {"Bk", 2}}));
+      REQUIRE(compare_tile_formulas(kMatmul, formulas,
+                                    {{"m", m}, {"k", 3}, {"n", 4}, {"B", tile}, {"Bk", 2}}));
     }
   }
 }
@@ -81,7 +83,7 @@ TEST_CASE("flash2 has the formulas of the papers", "[tile_formula]") {
     for (const std::int64_t nk : {0, 1, 3, 5}) {
       for (const std::int64_t tile : {1, 2, 4}) {
         for (const std::int64_t width : {1, 2, 3}) {
-          compared += compare(
+          compared += compare_tile_formulas(
               text, formulas,
               {{"n", n}, {"nk", nk}, {"d", 3}, {"B", tile}, {"Bd", width}, {"Bk", 1 + nk % 3}});
         }
@@ -104,7 +106,7 @@ TEST_CASE("attention programs cost what their formulas say", "[tile_formula]") {
                                    test::Size{1, 9, 5, 4, 4, 2}}) {
       const Params params{{"n", size.n}, {"nk", size.nk}, {"d", size.d},
                           {"B", size.B}, {"Bk", size.Bk}, {"Bd", size.Bd}};
-      REQUIRE(compare(any.program->source->text(), *formulas, params) == 1);
+      REQUIRE(compare_tile_formulas(any.program->source->text(), *formulas, params) == 1);
     }
   }
 }
@@ -136,7 +138,7 @@ TEST_CASE("random programs on tiles cost what their formulas say", "[tile_formul
         const auto candidate = toy::bind(program, binding);
         if (!candidate || !run_shapes(*candidate)) continue;
         INFO("seed " << seed << ", n " << n << ", m " << m << "\n" << text);
-        with_formula += compare(text, *formulas, params);
+        with_formula += compare_tile_formulas(text, *formulas, params);
       }
     }
   }

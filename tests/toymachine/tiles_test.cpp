@@ -18,7 +18,7 @@ constexpr const char* kTwoMatrices =
     ".isa attention\n.param m = 5, k = 4, n = 3, B = 2\n"
     ".input a(m, k) tile (B, B)\n.input b(k, n) tile (B, B)\n.output c(m, n) tile (B, B)\n";
 
-std::vector<double> run_on(const BoundProgram& program, std::vector<double> dram) {
+std::vector<double> run_tiles(const BoundProgram& program, std::vector<double> dram) {
   const auto execution = run(program, std::span(dram));
   REQUIRE(execution);
   return dram;
@@ -32,7 +32,7 @@ BoundProgram program_of(const std::string& text,
 }
 
 /// The message of the run's error.
-std::string failure(const std::string& text) {
+std::string tile_failure(const std::string& text) {
   const BoundProgram program = bound(text);
   auto dram = initial_dram(program, {});
   REQUIRE(dram);
@@ -52,7 +52,7 @@ TEST_CASE("a tiled product is the product, whatever the tile", "[tiles]") {
     auto dram = initial_dram(program, {});
     REQUIRE(dram);
     for (std::size_t i = 0; i < m * k + k * n; ++i) (*dram)[i] = static_cast<double>(i % 7);
-    const std::vector<double> after = run_on(program, *dram);
+    const std::vector<double> after = run_tiles(program, *dram);
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
         double expected = 0;
@@ -74,7 +74,7 @@ TEST_CASE("a transposed factor is read with rows and columns exchanged", "[tiles
       "MAC_Z R0^T, R0, R0\nSTORE R0, e[0][0]\n");
   std::vector<double> dram(3 + 6 + 2 + 9, 0);
   for (std::size_t i = 0; i < 9; ++i) dram[i] = static_cast<double>(i + 1);  // a 1 2 3, b 4 … 9
-  const std::vector<double> after = run_on(program, dram);
+  const std::vector<double> after = run_tiles(program, dram);
   CHECK(std::vector<double>(after.begin() + 9, after.begin() + 11) == std::vector<double>{32, 50});
   CHECK(std::vector<double>(after.begin() + 11, after.end()) ==
         std::vector<double>{1, 2, 3, 2, 4, 6, 3, 6, 9});
@@ -87,7 +87,7 @@ TEST_CASE("scalars and columns are broadcast, and so is what is stored", "[tiles
       "LOAD a[0][0], R0\nROWSUM R0, R1\nSTORE R1, e[0][0]\nSUB R0, R1, R2\nSTORE R2, b[0][0]\n"
       "ROWMAX R0, R0\nFILL 10, R2\nMUL R0, R2, R0\nSTORE R0, c[0][0]\n");
   std::vector<double> dram{1, 2, 3, 4, 5, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  const std::vector<double> after = run_on(program, dram);
+  const std::vector<double> after = run_tiles(program, dram);
   CHECK(std::vector<double>(after.begin() + 6, after.begin() + 18) ==
         std::vector<double>{-5, -4, -3, -14, -13, -9, 30, 30, 30, 90, 90, 90});
   CHECK(std::vector<double>(after.begin() + 18, after.end()) == std::vector<double>{6, 18});
@@ -98,7 +98,7 @@ TEST_CASE("the mask hides keys after the query, by element", "[tiles]") {
       ".isa attention\n.input s(4, 4) tile (2, 2)\n.output p(4, 4) tile (2, 2)\n"
       "for i in 0..2\nfor j in 0..2\nLOAD s[i][j], R0\nMASK R0, i*2, j*2, R0\nEXP R0, R0\n"
       "STORE R0, p[i][j]\nend\nend\n");
-  const std::vector<double> after = run_on(program, std::vector<double>(32, 0));
+  const std::vector<double> after = run_tiles(program, std::vector<double>(32, 0));
   CHECK(std::vector<double>(after.begin() + 16, after.end()) ==
         std::vector<double>{1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1});
 }
@@ -158,28 +158,28 @@ TEST_CASE("tiles that do not go together are told by their shapes", "[tiles]") {
   const std::string head =
       ".isa attention\n.input a(4, 3) tile (4, 3)\n.input b(4, 2) tile (4, 2)\n"
       ".output c(4, 3) tile (4, 3)\nLOAD a[0][0], R0\nLOAD b[0][0], R1\n";
-  CHECK(failure(head + "MAC_Z R0, R1, R2\n") ==
+  CHECK(tile_failure(head + "MAC_Z R0, R1, R2\n") ==
         "step 3: the tiles do not go together: R0 is 4 x 3, R1 is 4 x 2; expected as many columns "
         "in the first factor as rows in the second, and an addend that fits their product");
-  CHECK(failure(head + "ADD R0, R1, R2\n") ==
+  CHECK(tile_failure(head + "ADD R0, R1, R2\n") ==
         "step 3: the tiles do not go together: R0 is 4 x 3, R1 is 4 x 2; expected tiles of one "
         "shape, a column of as many rows, or a scalar");
-  CHECK(failure(head + "STORE R1, c[0][0]\n") ==
+  CHECK(tile_failure(head + "STORE R1, c[0][0]\n") ==
         "step 3: the tiles do not go together: R1 is 4 x 2, c[0][0] is 4 x 3; expected tiles of "
         "one shape, a column of as many rows, or a scalar");
 }
 
 TEST_CASE("a wrong element of a tile is named", "[tiles]") {
-  CHECK(failure(".isa attention\n.input a(4, 3) tile (4, 3)\n.output c(4, 3) tile (4, 3)\n"
-                "LOAD a[0][0], R0\nMASK R0, -2, 0, R0\nROWMAX R0, R1\nSUB R0, R1, R0\n"
-                "STORE R0, c[0][0]\n") ==
+  CHECK(tile_failure(".isa attention\n.input a(4, 3) tile (4, 3)\n.output c(4, 3) tile (4, 3)\n"
+                     "LOAD a[0][0], R0\nMASK R0, -2, 0, R0\nROWMAX R0, R1\nSUB R0, R1, R0\n"
+                     "STORE R0, c[0][0]\n") ==
         "step 4: the result is not a number (NaN) in row 0, column 0 of the tile; expected "
         "operands whose result is defined");
 }
 
 TEST_CASE("a tile nobody stored cannot be loaded", "[tiles]") {
-  CHECK(failure(".isa attention\n.temp t(4, 4) tile (2, 2)\nFILL 1, R0\nSTORE R0, t[0][0]\n"
-                "LOAD t[0][0], R1\nLOAD t[1][0], R1\n")
+  CHECK(tile_failure(".isa attention\n.temp t(4, 4) tile (2, 2)\nFILL 1, R0\nSTORE R0, t[0][0]\n"
+                     "LOAD t[0][0], R1\nLOAD t[1][0], R1\n")
             .rfind("step 4: t[1][0] is read, but nothing was written there", 0) == 0);
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("a register may be read and written by the same instruction", "[tiles]
       "LOAD a[0][0], R0\nMAC_Z R0, R0, R0\nMAC R0, R0, R0, R0\nROWSUM R0, R1\n"
       "MUL R1, R0, R1\nSTORE R1, c[0][0]\n");
   // a = [[1, 1], [0, 1]]: a^2 = [[1, 2], [0, 1]], a^4 + a^2 = [[2, 6], [0, 2]], row sums 8 and 2.
-  const std::vector<double> after = run_on(program, {1, 1, 0, 1, 0, 0, 0, 0});
+  const std::vector<double> after = run_tiles(program, {1, 1, 0, 1, 0, 0, 0, 0});
   CHECK(std::vector<double>(after.begin() + 4, after.end()) == std::vector<double>{16, 48, 0, 4});
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("narrow arrays round every element of a stored tile", "[tiles]") {
   const BoundProgram program = bound(
       ".isa attention\n.input a(1, 2) tile (1, 2)\n.output c(1, 2) tile (1, 2) bf16\n"
       "LOAD a[0][0], R0\nSTORE R0, c[0][0]\n");
-  const std::vector<double> after = run_on(program, {1.00390625, 3, 0, 0});
+  const std::vector<double> after = run_tiles(program, {1.00390625, 3, 0, 0});
   CHECK(after[2] == 1.0);  // 1 + 2^-8 lies half way, and 1 is even
   CHECK(after[3] == 3);
 }

@@ -17,7 +17,7 @@ constexpr const char* kLoop =
     ".isa softmax\n.input x[3]\n.output o[3]\nfor i in 0..3\n  LOAD x[i], R0 ; next\n"
     "  EXP R0, R1\n  STORE R1, o[i]\nend\n";
 
-std::vector<Timeline> timelines(const BoundProgram& program, std::uint64_t most = 1000) {
+std::vector<Timeline> timelines_of(const BoundProgram& program, std::uint64_t most = 1000) {
   TimelineOptions options;
   REQUIRE(options.costs.parse("LOAD=4,EXP=3"));
   options.to = INT64_MAX;
@@ -30,17 +30,17 @@ std::vector<Timeline> timelines(const BoundProgram& program, std::uint64_t most 
 std::string page(const std::string& text, std::uint64_t most = 1000) {
   const BoundProgram program = test::bound(text);
   std::ostringstream out;
-  write_timeline_page(program, timelines(program, most), out);
+  write_timeline_page(program, timelines_of(program, most), out);
   return out.str();
 }
 
-json drive(const std::string& text, int width = 1280) {
+json drive_timeline(const std::string& text, int width = 1280) {
   return test::drive(page(text), "timeline_page_test.js", width);
 }
 
 TEST_CASE("a timeline's JSON has sums by unit, instruction and line", "[timeline]") {
   const BoundProgram program = test::bound(kLoop);
-  const json all = json::parse(timeline_json(program, timelines(program), true));
+  const json all = json::parse(timeline_json(program, timelines_of(program), true));
   CHECK(all["instructions"][0]["text"] == "LOAD x[i], R0");
   CHECK(all["instructions"][0]["line"] == 5);
   const json& serial = all["models"][0];
@@ -58,7 +58,7 @@ TEST_CASE("a timeline's JSON has sums by unit, instruction and line", "[timeline
                                     {"end", 4},
                                     {"step", 1},
                                     {"site", 0}});
-  const json sums = json::parse(timeline_json(program, timelines(program), false));
+  const json sums = json::parse(timeline_json(program, timelines_of(program), false));
   CHECK_FALSE(sums["models"][0].contains("intervals"));
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a timeline's page asks for nothing outside of it", "[timeline]") {
 
 TEST_CASE("a timeline's page shows lanes, sums and lines, and obeys keys", "[timeline]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
-  const json report = drive(kLoop);
+  const json report = drive_timeline(kLoop);
   CHECK(report["errors"] == json::array());
   CHECK(report["figures"] ==
         json{"Serial24 cycles", "Overlap, 1 buffer24 cycles", "Overlap, 2 buffers24 cycles"});
@@ -115,7 +115,7 @@ TEST_CASE("hostile text stays text in a timeline's page, and it never scrolls si
   CHECK(page(text).find(hostile) == std::string::npos);
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   for (const int width : {1280, 500}) {  // headless windows are at least 500 wide
-    const json report = drive(text, width);
+    const json report = drive_timeline(text, width);
     CHECK(report["errors"] == json::array());
     CHECK(report["title"] == hostile + std::string(300, 'm'));
     CHECK(report["hacked"] == nullptr);

@@ -26,7 +26,7 @@ std::string table(const BoundProgram& program, const TraceTableOptions& look = {
   return out.str();
 }
 
-TraceTableOptions unicode() {
+TraceTableOptions unicode_options() {
   TraceTableOptions look;
   look.unicode = true;
   return look;
@@ -65,7 +65,7 @@ TEST_CASE("the first trace of the course, as it is printed") {
 
 TEST_CASE("Unicode brings subscripts and lines, in the same columns") {
   const std::string ascii = table(bundled("matmul_c00"));
-  const std::string small = table(bundled("matmul_c00"), unicode());
+  const std::string small = table(bundled("matmul_c00"), unicode_options());
   CHECK(line_with(small, "MAC_Z") == "    3 │ MAC_Z R0, R1, R2   │ a₀₀ │ b₀₀ │›a₀₀·b₀₀");
   REQUIRE(lines(ascii).size() == lines(small).size());
   for (std::size_t i = 0; i < lines(ascii).size(); ++i) {
@@ -74,7 +74,7 @@ TEST_CASE("Unicode brings subscripts and lines, in the same columns") {
 }
 
 TEST_CASE("with more than four registers, what stays in a sum is a ditto mark") {
-  const std::string text = table(bundled("matmul_outer"), unicode());
+  const std::string text = table(bundled("matmul_outer"), unicode_options());
   CHECK(line_with(text, "    9 │") ==
         "    9 │ MAC_Z R0, R1, R4 │ a₁₀ │ b₀₀ │ \"       │ \"       │›a₁₀·b₀₀ │ \"");
   CHECK(line_with(text, "   10 │") ==  // a new table begins in full
@@ -100,7 +100,7 @@ TEST_CASE("passes have headings that say what they were left") {
 TEST_CASE("the generic iteration of online softmax is the seed's table") {
   TraceOptions options;
   options.body = "i";
-  const std::string text = table(bundled("softmax_online"), unicode(), options);
+  const std::string text = table(bundled("softmax_online"), unicode_options(), options);
   CHECK_THAT(text,
              contains(" Pass 1. Online max and sum, each round of for i in 1..n  (R1 = m, R2 = s)\n"
                       "\n"

@@ -88,15 +88,16 @@ Recorder record(const std::string& text, const TraceOptions& options = {},
   return recorder;
 }
 
-Diagnostic failure(const std::string& text, Recorder& recorder, const TraceOptions& options = {}) {
+Diagnostic trace_failure(const std::string& text, Recorder& recorder,
+                         const TraceOptions& options = {}) {
   const auto result = run_trace(bound(text), recorder, options);
   REQUIRE_FALSE(result);
   return result.diagnostics.front();
 }
 
-Diagnostic failure(const std::string& text, const TraceOptions& options = {}) {
+Diagnostic trace_failure(const std::string& text, const TraceOptions& options = {}) {
   Recorder recorder;
-  return failure(text, recorder, options);
+  return trace_failure(text, recorder, options);
 }
 
 using Lines = std::vector<std::string>;
@@ -226,13 +227,13 @@ TEST_CASE("every loop over the variable shows its own generic iteration") {
 TEST_CASE("a generic iteration needs a loop of that name that does something") {
   TraceOptions options;
   options.body = "j";
-  const Diagnostic unknown = failure(kRunningSum, options);
+  const Diagnostic unknown = trace_failure(kRunningSum, options);
   CHECK(unknown.fault == Fault::kRequest);
   CHECK_THAT(unknown.what, contains("no loop over 'j'"));
   CHECK_THAT(unknown.expected, contains("one of i"));
   options.body = "i";
   const Diagnostic empty =
-      failure(".isa softmax\n.input x[1]\nfor i in 0..0\n  LOAD x[0], R0\nend\n", options);
+      trace_failure(".isa softmax\n.input x[1]\nfor i in 0..0\n  LOAD x[0], R0\nend\n", options);
   CHECK(empty.fault == Fault::kRequest);
 }
 
@@ -241,7 +242,7 @@ TEST_CASE("a claim that does not hold ends the run and says where") {
       ".isa softmax\n.input x[4]\nLOAD x[0], R0\nfor i in 1..4\n  LOAD x[i], R1\n"
       "  ADD R0, R1, R0\n  .name R0 = s = sum(j in 0..i: x[j])\nend\n";
   Recorder recorder;
-  const Diagnostic error = failure(text, recorder);
+  const Diagnostic error = trace_failure(text, recorder);
   CHECK(error.fault == Fault::kProgram);
   CHECK(error.span.line == 7);
   CHECK_THAT(error.what, contains("after step 3, i = 1"));
@@ -255,13 +256,13 @@ TEST_CASE("a claim that does not hold ends the run and says where") {
 
 TEST_CASE("a claim at the very end is checked, too") {
   const Diagnostic error =
-      failure(".isa softmax\n.input x[1]\nLOAD x[0], R0\n.name R0 = s = x[0] + 1\n");
+      trace_failure(".isa softmax\n.input x[1]\nLOAD x[0], R0\n.name R0 = s = x[0] + 1\n");
   CHECK_THAT(error.what, contains("after step 1: "));
 }
 
 TEST_CASE("a label cannot name what nobody wrote") {
   const Diagnostic error =
-      failure(".isa softmax\n.registers 3\n.input x[1]\nLOAD x[0], R0\n.name R2 = m\n");
+      trace_failure(".isa softmax\n.registers 3\n.input x[1]\nLOAD x[0], R0\n.name R2 = m\n");
   CHECK(error.fault == Fault::kProgram);
   CHECK_THAT(error.what, contains("'m' names R2, which nobody wrote"));
 }
@@ -286,8 +287,8 @@ TEST_CASE("claims hold in double as they do in float") {
 
 TEST_CASE("an error of the run comes after the steps before it") {
   Recorder recorder;
-  const Diagnostic error =
-      failure(".isa softmax\n.registers 2\n.input x[1]\nLOAD x[0], R0\nADD R0, R1, R0\n", recorder);
+  const Diagnostic error = trace_failure(
+      ".isa softmax\n.registers 2\n.input x[1]\nLOAD x[0], R0\nADD R0, R1, R0\n", recorder);
   CHECK_THAT(error.what, contains("R1"));
   CHECK(recorder.seen == Lines{"1 LOAD x[0], R0: x0 _"});
   CHECK(recorder.ends == 1);
@@ -298,7 +299,7 @@ TEST_CASE("a trace of too many rows says so") {
   TraceOptions options;
   options.max_rows = 3;
   Recorder recorder;
-  const Diagnostic error = failure(kRunningSum, recorder, options);
+  const Diagnostic error = trace_failure(kRunningSum, recorder, options);
   CHECK(error.fault == Fault::kLimit);
   CHECK_THAT(error.what, contains("more than 3 rows"));
   CHECK(recorder.summary.rows == 3);

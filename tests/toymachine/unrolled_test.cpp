@@ -7,15 +7,14 @@
 #include "toymachine/detail/interpret.hpp"
 
 using namespace flashlab;
+using test::bound;
 using test::contains;
 using test::params;
 
 namespace {
 
-toy::BoundProgram bound(const std::string& text) { return test::bound(test::assembled(text)); }
-
 /// What the interpreter executes: site and operands of every step.
-struct Recorder {
+struct StepRecorder {
   static constexpr bool kPerStep = true;
   std::vector<toy::UnrolledStep> steps;
 
@@ -35,7 +34,7 @@ struct Recorder {
 void require_same_steps(const toy::BoundProgram& program) {
   const std::vector<float> inputs = test::counted_inputs(program);
   std::vector<double> dram(inputs.begin(), inputs.end());
-  Recorder recorder;
+  StepRecorder recorder;
   const auto execution = toy::detail::interpret<double>(program, dram, recorder);
   INFO(toy::format(execution.diagnostics, *program.program->source));
   REQUIRE(execution);
@@ -50,7 +49,7 @@ void require_same_steps(const toy::BoundProgram& program) {
   }
 }
 
-std::string error_of(const toy::BoundProgram& program, std::uint64_t max_steps = 1000) {
+std::string unroll_error(const toy::BoundProgram& program, std::uint64_t max_steps = 1000) {
   const auto unrolled = toy::unroll(program, max_steps);
   REQUIRE_FALSE(unrolled);
   return toy::format(unrolled.diagnostics, *program.program->source);
@@ -95,10 +94,10 @@ TEST_CASE("constants stand behind the registers of an unrolled program") {
 
 TEST_CASE("an index out of range is named when a program is unrolled") {
   const auto cell = bound(".input x[4]\nfor i in 0..4\n  LOAD x[2*i], R0\nend\n");
-  CHECK_THAT(error_of(cell), contains("3:8: error: step 3 (i = 2): x[4] is out of range"));
+  CHECK_THAT(unroll_error(cell), contains("3:8: error: step 3 (i = 2): x[4] is out of range"));
   const auto reg =
       bound(".registers 2\n.reg Q[2]\n.input x[3]\nfor i in 0..3\n  LOAD x[i], Q[i]\nend\n");
-  CHECK_THAT(error_of(reg), contains("step 3 (i = 2): there is no register R2"));
+  CHECK_THAT(unroll_error(reg), contains("step 3 (i = 2): there is no register R2"));
 }
 
 TEST_CASE("unrolling stops at the limit of steps") {

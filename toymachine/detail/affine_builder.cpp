@@ -8,7 +8,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-using Op = BoundExpression::Op;
+using BoundOp = BoundExpression::Op;
 
 bool varies(const Expression& e) {
   if (e.op == ExpressionOp::kLoopVar) return true;
@@ -27,9 +27,9 @@ BoundExpression affine_bound(Affine affine) {
   return result;
 }
 
-class Builder {
+class AffineBuilder {
  public:
-  Builder(const Values& values, std::vector<Diagnostic>& diagnostics)
+  AffineBuilder(const Values& values, std::vector<Diagnostic>& diagnostics)
       : values_(values), diagnostics_(diagnostics) {}
 
   std::optional<BoundExpression> visit(const Expression& e) {
@@ -74,7 +74,7 @@ class Builder {
     auto a = visit(left);
     auto b = a ? visit(right) : std::nullopt;
     if (!b) return std::nullopt;
-    if (a->op == Op::kAffine && b->op == Op::kAffine) {
+    if (a->op == BoundOp::kAffine && b->op == BoundOp::kAffine) {
       auto total = add(a->affine, b->affine, sign);
       if (!total) return overflow(e);
       return affine_bound(std::move(*total));
@@ -83,12 +83,12 @@ class Builder {
     if (!b) return std::nullopt;
     // min(a, b) + c is min(a + c, b + c): keeps the form that ranges are tight for.
     for (auto [piecewise, other] : {std::pair{&*a, &*b}, std::pair{&*b, &*a}}) {
-      const bool extreme = piecewise->op == Op::kMin || piecewise->op == Op::kMax;
-      if (!extreme || other->op != Op::kAffine) continue;
+      const bool extreme = piecewise->op == BoundOp::kMin || piecewise->op == BoundOp::kMax;
+      if (!extreme || other->op != BoundOp::kAffine) continue;
       return distribute(e, *piecewise, other->affine);
     }
     BoundExpression result;
-    result.op = Op::kAdd;
+    result.op = BoundOp::kAdd;
     result.args = {std::move(*a), std::move(*b)};
     return result;
   }
@@ -96,13 +96,13 @@ class Builder {
   std::optional<BoundExpression> distribute(const Expression& e, BoundExpression piecewise,
                                             const Affine& addend) {
     for (BoundExpression& arg : piecewise.args) {
-      if (arg.op == Op::kAffine) {
+      if (arg.op == BoundOp::kAffine) {
         auto total = add(arg.affine, addend, 1);
         if (!total) return overflow(e);
         arg.affine = std::move(*total);
       } else {
         BoundExpression both;
-        both.op = Op::kAdd;
+        both.op = BoundOp::kAdd;
         both.args = {std::move(arg), affine_bound(addend)};
         arg = std::move(both);
       }
@@ -113,22 +113,22 @@ class Builder {
   std::optional<BoundExpression> scaled(const Expression& e, std::optional<BoundExpression> value,
                                         std::int64_t factor) {
     if (!value) return std::nullopt;
-    if (value->op == Op::kAffine) {
+    if (value->op == BoundOp::kAffine) {
       auto total = add(Affine{}, value->affine, factor);
       if (!total) return overflow(e);
       return affine_bound(std::move(*total));
     }
-    if (value->op == Op::kMin || value->op == Op::kMax) {
+    if (value->op == BoundOp::kMin || value->op == BoundOp::kMax) {
       for (BoundExpression& arg : value->args) {
         auto inner = scaled(e, std::move(arg), factor);
         if (!inner) return std::nullopt;
         arg = std::move(*inner);
       }
-      if (factor < 0) value->op = value->op == Op::kMin ? Op::kMax : Op::kMin;
+      if (factor < 0) value->op = value->op == BoundOp::kMin ? BoundOp::kMax : BoundOp::kMin;
       return value;
     }
     BoundExpression result;
-    result.op = Op::kScale;
+    result.op = BoundOp::kScale;
     result.constant = factor;
     result.args = {std::move(*value)};
     return result;
@@ -145,7 +145,7 @@ class Builder {
 
   std::optional<BoundExpression> extreme(const Expression& e) {
     BoundExpression result;
-    result.op = e.op == ExpressionOp::kMin ? Op::kMin : Op::kMax;
+    result.op = e.op == ExpressionOp::kMin ? BoundOp::kMin : BoundOp::kMax;
     for (const ExpressionPtr& arg : e.args) {
       auto value = visit(*arg);
       if (!value) return std::nullopt;
@@ -169,7 +169,7 @@ class Builder {
     }
     if (*divisor == 1) return value;
     BoundExpression result;
-    result.op = e.op == ExpressionOp::kCeilDiv ? Op::kCeilDiv : Op::kFloorDiv;
+    result.op = e.op == ExpressionOp::kCeilDiv ? BoundOp::kCeilDiv : BoundOp::kFloorDiv;
     result.constant = *divisor;
     result.args = {std::move(*value)};
     return result;
@@ -206,12 +206,12 @@ std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor)
 
 std::optional<BoundExpression> to_bound(const Expression& expression, const Values& values,
                                         std::vector<Diagnostic>& diagnostics) {
-  return Builder(values, diagnostics).visit(expression);
+  return AffineBuilder(values, diagnostics).visit(expression);
 }
 
 std::optional<Affine> to_affine(const Expression& expression, const Values& values,
                                 std::vector<Diagnostic>& diagnostics) {
-  auto bound = Builder(values, diagnostics).visit(expression);
+  auto bound = AffineBuilder(values, diagnostics).visit(expression);
   if (!bound) return std::nullopt;
   return std::move(bound->affine);
 }

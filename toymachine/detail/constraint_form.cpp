@@ -98,7 +98,7 @@ bool add_tightest(const Polynomial& constraint, const Inequalities& domain, Tigh
 
 /// A loop variable that the equation polynomial = 0 gives as a whole-valued polynomial in the
 /// others.
-std::optional<std::pair<Atom, Polynomial>> solution(const Polynomial& polynomial) {
+std::optional<std::pair<Atom, Polynomial>> solved_for_atom(const Polynomial& polynomial) {
   for (const auto& [monomial, coefficient] : polynomial.terms()) {
     if (monomial.size() != 1 || monomial[0].second != 1 || abs(coefficient) != 1) continue;
     const Atom& atom = monomial[0].first;
@@ -123,7 +123,7 @@ std::optional<std::pair<Atom, Polynomial>> forced_value(const Tightest& tightest
     if (slack != 0) continue;
     Polynomial equation = constant;
     for (const auto& [monomial, coefficient] : terms) equation.add_term(monomial, coefficient);
-    if (const auto value = solution(equation)) return value;
+    if (const auto value = solved_for_atom(equation)) return value;
   }
   return std::nullopt;
 }

@@ -3,14 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "toymachine/detail/values.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
-
-constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: every integer below is a double
-
-double real(const Number& number) {
-  return std::visit([](auto value) { return static_cast<double>(value); }, number);
-}
 
 class Evaluator {
  public:
@@ -86,16 +82,16 @@ class Evaluator {
       case ExpressionOp::kFloor:
       case ExpressionOp::kCeil:
         if (integral) return args[0];
-        return whole(
-            e, e.op == ExpressionOp::kFloor ? std::floor(real(args[0])) : std::ceil(real(args[0])));
+        return whole(e, e.op == ExpressionOp::kFloor ? std::floor(as_double(args[0]))
+                                                     : std::ceil(as_double(args[0])));
       case ExpressionOp::kSqrt:
         return root(e, args[0]);
       case ExpressionOp::kExp:
-        return Number(std::exp(real(args[0])));
+        return Number(std::exp(as_double(args[0])));
       case ExpressionOp::kLog:
-        if (real(args[0]) <= 0)
+        if (as_double(args[0]) <= 0)
           return fail(e, "log of a number that is not positive", "more than 0");
-        return Number(std::log(real(args[0])));
+        return Number(std::log(as_double(args[0])));
       default:
         return integral ? integers(e, args) : reals(e, args);
     }
@@ -105,7 +101,7 @@ class Evaluator {
   static bool less(const Number& a, const Number& b) {
     const auto* x = std::get_if<std::int64_t>(&a);
     const auto* y = std::get_if<std::int64_t>(&b);
-    return x && y ? *x < *y : real(a) < real(b);
+    return x && y ? *x < *y : as_double(a) < as_double(b);
   }
 
   static Number extreme(const Expression& e, const std::vector<Number>& args) {
@@ -122,7 +118,7 @@ class Evaluator {
   }
 
   std::optional<Number> root(const Expression& e, const Number& arg) {
-    const double value = real(arg);
+    const double value = as_double(arg);
     if (value < 0) return fail(e, "square root of a negative number", "0 or more");
     const double result = std::sqrt(value);
     const bool exact = std::holds_alternative<std::int64_t>(arg) && result < 1e7 &&
@@ -175,8 +171,8 @@ class Evaluator {
   }
 
   std::optional<Number> reals(const Expression& e, const std::vector<Number>& args) {
-    const double a = real(args[0]);
-    const double b = args.size() > 1 ? real(args[1]) : 0;
+    const double a = as_double(args[0]);
+    const double b = args.size() > 1 ? as_double(args[1]) : 0;
     switch (e.op) {
       case ExpressionOp::kNegate:
         return Number(-a);
@@ -199,6 +195,10 @@ class Evaluator {
 };
 
 }  // namespace
+
+double as_double(const Number& number) {
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
+}
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }

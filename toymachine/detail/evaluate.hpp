@@ -29,6 +29,8 @@ std::optional<Number> evaluate(const Expression& expression, const Values& value
 std::optional<std::int64_t> evaluate_integer(const Expression& expression, const Values& values,
                                              std::vector<Diagnostic>& diagnostics);
 
+double as_double(const Number& number);
+
 std::int64_t floor_div(std::int64_t a, std::int64_t b);  // b > 0
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);   // b > 0
 

@@ -7,8 +7,8 @@
 namespace flashlab::toy::detail {
 namespace {
 
-constexpr int kDeepest = 100;   // nested parentheses, calls and signs
-constexpr int kLargest = 1000;  // nodes: keeps every later recursion over the tree shallow
+constexpr int kDeepestExpression = 100;  // nested parentheses, calls and signs
+constexpr int kLargest = 1000;           // nodes: keeps every later recursion over the tree shallow
 
 struct Function {
   std::string_view name;
@@ -118,9 +118,9 @@ ExpressionPtr ExpressionParser::product() {
 ExpressionPtr ExpressionParser::factor() {
   const Token& token = cursor_.peek();
   if (!token.is("-") && !token.is("+")) return primary();
-  if (++depth_ > kDeepest) {
+  if (++depth_ > kDeepestExpression) {
     return fail(token.span, "this expression is nested too deeply",
-                "at most " + std::to_string(kDeepest) + " levels");
+                "at most " + std::to_string(kDeepestExpression) + " levels");
   }
   cursor_.take();
   ExpressionPtr operand = factor();
@@ -135,9 +135,9 @@ ExpressionPtr ExpressionParser::factor() {
 
 ExpressionPtr ExpressionParser::primary() {
   const Token& token = cursor_.peek();
-  if (++depth_ > kDeepest) {
+  if (++depth_ > kDeepestExpression) {
     return fail(token.span, "this expression is nested too deeply",
-                "at most " + std::to_string(kDeepest) + " levels");
+                "at most " + std::to_string(kDeepestExpression) + " levels");
   }
   ExpressionPtr result;
   if (token.kind == TokenKind::kIdentifier) {
@@ -379,7 +379,7 @@ ExpressionPtr ExpressionParser::unknown(const Token& token) {
 namespace {
 
 /// Whether loop variables occur, and whether they occur inside min, max or a division.
-struct Shape {
+struct AffineShape {
   bool varies = false;
   bool piecewise = false;
   bool bad = false;
@@ -390,12 +390,12 @@ class AffineCheck {
   AffineCheck(Usage usage, std::vector<Diagnostic>& diagnostics)
       : usage_(usage), diagnostics_(diagnostics) {}
 
-  Shape visit(const Expression& e) {
-    Shape shape;
+  AffineShape visit(const Expression& e) {
+    AffineShape shape;
     int varying = 0;
     bool last_varies = false;
     for (const ExpressionPtr& arg : e.args) {
-      const Shape inner = visit(*arg);
+      const AffineShape inner = visit(*arg);
       varying += inner.varies ? 1 : 0;
       last_varies = inner.varies;
       shape.varies |= inner.varies;
@@ -408,7 +408,7 @@ class AffineCheck {
   }
 
  private:
-  Shape combine(const Expression& e, Shape shape, int varying, bool last_varies) {
+  AffineShape combine(const Expression& e, AffineShape shape, int varying, bool last_varies) {
     switch (e.op) {
       case ExpressionOp::kLoopVar:
       case ExpressionOp::kAdd:
@@ -435,7 +435,7 @@ class AffineCheck {
     return shape;
   }
 
-  Shape bad(const Expression& e, const std::string& what) {
+  AffineShape bad(const Expression& e, const std::string& what) {
     diagnostics_.push_back(
         {Severity::kError,
          Fault::kProgram,
@@ -446,7 +446,7 @@ class AffineCheck {
              : "a bound such as min(i + 1, ceildiv(n, 4)): affine parts, min, max, ceildiv, "
                "floordiv",
          {}});
-    Shape shape;
+    AffineShape shape;
     shape.bad = true;
     return shape;
   }

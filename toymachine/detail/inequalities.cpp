@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "toymachine/detail/polynomial_parts.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 
@@ -111,12 +113,6 @@ bool solvable(std::vector<Polynomial> facts) {
     rows.emplace_back(columns.size() + 1)[column] = 1;
   }
   return has_rational_solution(std::move(rows));
-}
-
-mpz_class floor_of(const mpq_class& value) {
-  mpz_class result;
-  mpz_fdiv_q(result.get_mpz_t(), value.get_num_mpz_t(), value.get_den_mpz_t());
-  return result;
 }
 
 /// The same without the first quotient that stands alone with factor 1 or -1.

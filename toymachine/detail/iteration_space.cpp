@@ -18,9 +18,9 @@ constexpr std::size_t kMaxCases = 1024;
 
 Cases always() { return {LatticeSum{}}; }
 
-class Builder {
+class SpaceBuilder {
  public:
-  explicit Builder(std::size_t num_loops) : next_variable_(num_loops) {}
+  explicit SpaceBuilder(std::size_t num_loops) : next_variable_(num_loops) {}
 
   bool too_many_cases() const { return too_many_cases_; }
 
@@ -137,7 +137,7 @@ class Builder {
 }  // namespace
 
 std::optional<std::vector<LatticeSum>> iteration_space(const std::vector<NestLoop>& loops) {
-  Builder builder(loops.size());
+  SpaceBuilder builder(loops.size());
   Cases cases = always();
   std::vector<std::pair<Atom, Polynomial>> strided;  // i = lower + step * (the iteration's number)
   for (const NestLoop& loop : loops) {

@@ -14,7 +14,6 @@ namespace baseline {
 extern const LaneKernels<float> kFloatKernels;
 extern const LaneKernels<double> kDoubleKernels;
 }  // namespace baseline
-#ifdef FLASHLAB_X86_LANES
 namespace avx2 {
 extern const LaneKernels<float> kFloatKernels;
 extern const LaneKernels<double> kDoubleKernels;
@@ -23,7 +22,6 @@ namespace avx512 {
 extern const LaneKernels<float> kFloatKernels;
 extern const LaneKernels<double> kDoubleKernels;
 }  // namespace avx512
-#endif
 
 namespace {
 
@@ -92,20 +90,12 @@ constexpr auto kRings = ring_table<Value>(std::make_index_sequence<kInputs * kIn
 
 template <>
 const LaneKernels<float>& lane_kernels<float>() {
-#ifdef FLASHLAB_X86_LANES
-  if (vector_extension() == VectorExtension::kAvx512) return avx512::kFloatKernels;
-  if (vector_extension() == VectorExtension::kAvx2) return avx2::kFloatKernels;
-#endif
-  return baseline::kFloatKernels;
+  return FLASHLAB_FASTEST(kFloatKernels);
 }
 
 template <>
 const LaneKernels<double>& lane_kernels<double>() {
-#ifdef FLASHLAB_X86_LANES
-  if (vector_extension() == VectorExtension::kAvx512) return avx512::kDoubleKernels;
-  if (vector_extension() == VectorExtension::kAvx2) return avx2::kDoubleKernels;
-#endif
-  return baseline::kDoubleKernels;
+  return FLASHLAB_FASTEST(kDoubleKernels);
 }
 
 template <class Value>

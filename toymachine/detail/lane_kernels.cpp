@@ -29,7 +29,7 @@ constexpr std::size_t num_reads() {
 }
 
 template <std::size_t Row, class Value, std::size_t... I>
-Value apply(const std::array<Value, kMaxReads>& in, std::index_sequence<I...>) {
+Value effect_of(const std::array<Value, kMaxReads>& in, std::index_sequence<I...>) {
   return kRow<Row>.effect(in[I]...);
 }
 
@@ -41,7 +41,8 @@ bool parallel(Value* __restrict__ out, const Value* const* in, std::size_t n) {
   const Value* c = kReads > 2 ? in[2] : a;
   int illegal = 0;
   for (std::size_t t = 0; t < n; ++t) {
-    const Value value = apply<Row, Value>({a[t], b[t], c[t]}, std::make_index_sequence<kReads>{});
+    const Value value =
+        effect_of<Row, Value>({a[t], b[t], c[t]}, std::make_index_sequence<kReads>{});
     out[t] = value;
     illegal |= value < std::numeric_limits<Value>::infinity() ? 0 : 1;
   }
@@ -57,7 +58,7 @@ bool chain(Value* out, const Value* const* in, std::size_t n) {
     for (std::size_t t = 0; t < n; ++t) {
       std::array<Value, kMaxReads> values{};
       for (std::size_t i = 0; i < kReads; ++i) values[i] = i == Position ? carried : in[i][t];
-      carried = apply<Row, Value>(values, std::make_index_sequence<kReads>{});
+      carried = effect_of<Row, Value>(values, std::make_index_sequence<kReads>{});
       out[t] = carried;
       illegal |= carried < std::numeric_limits<Value>::infinity() ? 0 : 1;
     }

@@ -17,7 +17,7 @@ namespace flashlab::toy::detail::FLASHLAB_LANES {
 namespace {
 
 template <std::size_t Row>
-inline constexpr auto& kRow = std::get<Row>(kInstructionRows);
+inline constexpr auto& kStepRow = std::get<Row>(kInstructionRows);
 
 /// An operand that is read: a whole number, the same in every lane, or a row of lanes.
 struct Offset {
@@ -42,14 +42,14 @@ auto input(std::int32_t slot, const LaneValue* registers, const LaneValue* dram)
   }
 }
 
-bool legal(float value) { return value < std::numeric_limits<float>::infinity(); }
+bool is_legal_lane(float value) { return value < std::numeric_limits<float>::infinity(); }
 
 /// The step once more, lane by lane: it is known that one of them goes wrong.
 template <std::size_t Row, class... Inputs>
 LaneStop first_fault(const Inputs&... in) {
   for (std::size_t t = 0; t < kLanes; ++t) {
     const bool unwritten = !(in.written(t) && ...);
-    if (unwritten || !legal(kRow<Row>.effect(in[t]...))) {
+    if (unwritten || !is_legal_lane(kStepRow<Row>.effect(in[t]...))) {
       return {0, static_cast<std::int32_t>(t), unwritten};
     }
   }
@@ -57,13 +57,13 @@ LaneStop first_fault(const Inputs&... in) {
 }
 
 template <std::size_t Row, class... Inputs>
-bool apply(LaneValue& target, LaneStop& stop, const Inputs&... in) {
+bool apply_to_lanes(LaneValue& target, LaneStop& stop, const Inputs&... in) {
   LaneValue result;  // the target may be one of the inputs
   int wrong = 0;
   for (std::size_t t = 0; t < kLanes; ++t) {
-    const float value = kRow<Row>.effect(in[t]...);
+    const float value = kStepRow<Row>.effect(in[t]...);
     result.lane[t] = value;
-    wrong |= legal(value) ? 0 : 1;
+    wrong |= is_legal_lane(value) ? 0 : 1;
     wrong |= (in.written(t) && ...) ? 0 : 1;
   }
   if (wrong != 0) [[unlikely]] {
@@ -78,9 +78,9 @@ template <std::size_t Row, std::size_t... I>
 bool step(const std::int32_t* slots, LaneValue* registers, LaneValue* dram, LaneStop& stop,
           std::index_sequence<I...>) {
   using Layout = RowLayout<Row>;
-  constexpr auto& kSpec = kRow<Row>.spec;
+  constexpr auto& kSpec = kStepRow<Row>.spec;
   LaneValue* const memory = is_memory(kSpec.operands[Layout::kWritten]) ? dram : registers;
-  return apply<Row>(
+  return apply_to_lanes<Row>(
       memory[slots[Layout::kWritten]], stop,
       input<kSpec.operands[Layout::kReads[I]]>(slots[Layout::kReads[I]], registers, dram)...);
 }
@@ -102,8 +102,8 @@ constexpr std::array<LaneStep, kNumRows> step_table(std::index_sequence<Row...>)
 
 constexpr auto kSteps = step_table(std::make_index_sequence<kNumRows>{});
 
-LaneStop run(const UnrolledStep* steps, std::size_t num_steps, LaneValue* registers,
-             LaneValue* dram) {
+LaneStop run_steps(const UnrolledStep* steps, std::size_t num_steps, LaneValue* registers,
+                   LaneValue* dram) {
   LaneStop stop;
   for (std::size_t i = 0; i < num_steps; ++i) {
     const LaneStep execute = kSteps[steps[i].row];
@@ -118,6 +118,6 @@ LaneStop run(const UnrolledStep* steps, std::size_t num_steps, LaneValue* regist
 }  // namespace
 
 extern const LaneRun kLaneRun;
-const LaneRun kLaneRun = &run;
+const LaneRun kLaneRun = &run_steps;
 
 }  // namespace flashlab::toy::detail::FLASHLAB_LANES

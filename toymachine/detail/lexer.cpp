@@ -1,9 +1,10 @@
 #include "toymachine/detail/lexer.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -92,10 +93,8 @@ class Lexer {
       while (is_digit(peek())) ++at_;
     }
     Token& token = add(real ? TokenKind::kReal : TokenKind::kInteger, start, at_);
-    const char* first = line_.data() + start;
-    const char* last = line_.data() + at_;
-    const std::errc bad = real ? std::from_chars(first, last, token.real).ec
-                               : std::from_chars(first, last, token.integer).ec;
+    const std::errc bad =
+        real ? read_number(token.text, token.real).ec : read_number(token.text, token.integer).ec;
     if (bad != std::errc{} || (real && !std::isfinite(token.real))) {
       error(start, at_, "number " + shortened(start) + " is out of range",
             real ? "a number that a double can hold" : "an integer below 2^63");

@@ -10,11 +10,11 @@ namespace {
 
 using Op = NestExpression::Op;
 
-NestExpression plus(const NestExpression& a, const Polynomial& b) {
+NestExpression shifted(const NestExpression& a, const Polynomial& b) {
   if (is_leaf(a)) return leaf(a.polynomial + b);
   if (a.op != Op::kMin && a.op != Op::kMax) return {Op::kAdd, {}, {a, leaf(b)}};
   NestExpression result = a;
-  for (NestExpression& arg : result.args) arg = plus(arg, b);
+  for (NestExpression& arg : result.args) arg = shifted(arg, b);
   return result;
 }
 
@@ -135,12 +135,13 @@ Polynomial value_in_iteration(const NestLoop& loop, std::size_t number) {
 }
 
 NestLoop without_first(NestLoop loop, std::size_t number) {
-  if (number > 0) loop.lower = plus(loop.lower, loop.step * Polynomial(static_cast<long>(number)));
+  if (number > 0)
+    loop.lower = shifted(loop.lower, loop.step * Polynomial(static_cast<long>(number)));
   return loop;
 }
 
 NestLoop only_first(NestLoop loop) {
-  NestExpression end = plus(loop.lower, 1);
+  NestExpression end = shifted(loop.lower, 1);
   if (loop.upper.op == Op::kMin) {
     loop.upper.args.push_back(std::move(end));
   } else {

@@ -13,7 +13,7 @@ bool is_constant(const FormTerm& term) {
 }
 
 /// The number that the form is, or null.
-const Rational* as_number(const FormNode* form) {
+const Rational* as_rational(const FormNode* form) {
   static const Rational kZero = 0;
   if (form->minus_infinity || !form->denominator.empty()) return nullptr;
   if (form->numerator.empty()) return &kZero;
@@ -90,7 +90,7 @@ const FormNode* FormStore::subtract(const FormNode* a, const FormNode* b) {
 }
 
 const FormNode* FormStore::times_infinity(const FormNode* infinite, const FormNode* factor) {
-  const Rational* number = as_number(factor);
+  const Rational* number = as_rational(factor);
   if (number && number->sign() > 0) return infinite;
   return undefined("times -inf", {factor});
 }
@@ -194,7 +194,7 @@ const FormNode* FormStore::exponential(const FormNode* a) {
 const FormNode* FormStore::logarithm(const FormNode* a) {
   if (a == zero_) return minus_infinity_;
   if (a == one_) return zero_;
-  const Rational* number = as_number(a);
+  const Rational* number = as_rational(a);
   if (a->minus_infinity || (number && number->sign() < 0)) return undefined("log", {a});
   const FormNode* outside = zero_;
   if (const FormNode* common = common_exponent(a->numerator)) {

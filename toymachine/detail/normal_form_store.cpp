@@ -5,14 +5,14 @@
 namespace flashlab::toy::detail {
 namespace {
 
-constexpr int kDeepest = 100;             // forms inside forms
+constexpr int kDeepestForm = 100;         // forms inside forms
 constexpr std::size_t kMostBits = 8192;   // of a number
 constexpr int kLargestPower = 1'000'000;  // of an atom
 constexpr std::uint64_t kMinusInfinityHash = 7;
 
 void check_depth(int depth) {
-  if (depth <= kDeepest) return;
-  throw FormTooLarge{"functions are nested more than " + std::to_string(kDeepest) + " deep",
+  if (depth <= kDeepestForm) return;
+  throw FormTooLarge{"functions are nested more than " + std::to_string(kDeepestForm) + " deep",
                      "formulas that are less deep"};
 }
 
@@ -26,7 +26,7 @@ std::uint64_t content_hash(const FormAtom& atom) {
   return hash;
 }
 
-bool same(const FormAtom& a, const FormAtom& b) {
+bool is_same_atom(const FormAtom& a, const FormAtom& b) {
   return a.kind == b.kind && a.name == b.name && a.indices == b.indices && a.args == b.args;
 }
 
@@ -77,7 +77,7 @@ const FormNode* FormStore::atom(FormAtom atom) {
   }
   const auto [first, last] = atom_nodes_.equal_range(atom.value[0]);
   for (auto at = first; at != last; ++at) {
-    if (same(*as_atom(at->second), atom)) return at->second;
+    if (is_same_atom(*as_atom(at->second), atom)) return at->second;
   }
   for (const FormNode* arg : atom.args) atom.depth = std::max(atom.depth, arg->depth + 1);
   check_depth(atom.depth);

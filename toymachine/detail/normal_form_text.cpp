@@ -22,9 +22,9 @@ std::vector<std::pair<const FormAtom*, int>> factors(const FormMonomial& monomia
 }
 
 /// Writes until there is more than anybody wants to see: forms that share parts can be very long.
-class Writer {
+class FormWriter {
  public:
-  explicit Writer(std::size_t max_length) : max_length_(max_length) {}
+  explicit FormWriter(std::size_t max_length) : max_length_(max_length) {}
 
   std::string take() { return std::move(text_); }
 
@@ -167,7 +167,7 @@ class Writer {
 }  // namespace
 
 std::string form_text(const FormNode* form, std::size_t max_length) {
-  Writer writer(max_length);
+  FormWriter writer(max_length);
   writer.form(*form);
   return writer.take();
 }

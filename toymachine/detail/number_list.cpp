@@ -1,8 +1,10 @@
 #include "toymachine/detail/number_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "toymachine/detail/request_error.hpp"
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -10,10 +12,6 @@ namespace {
 constexpr std::size_t kMostAxes = 16;
 constexpr std::size_t kShownLength = 24;  // of a wrong value, in a message
 constexpr std::string_view kBlanks = " \t\r\n";
-
-Diagnostic request_error(std::string what, std::string expected = {}) {
-  return {Severity::kError, Fault::kRequest, {}, std::move(what), std::move(expected), {}};
-}
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -152,7 +150,7 @@ Result<double> parse_number(std::string_view text) {
   std::string_view digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const auto [end, code] = read_number(digits, value);
   const bool complete = end == digits.data() + digits.size() && !text.starts_with("+-");
   if (text.empty()) return request_error("a number is missing", "a number");
   if (code == std::errc::result_out_of_range && complete) {

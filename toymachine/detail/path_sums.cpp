@@ -10,7 +10,7 @@ namespace flashlab::toy::detail {
 namespace {
 
 /// Beyond these, a formula would help nobody.
-constexpr std::size_t kMostTerms = 64;
+constexpr std::size_t kMostPathSums = 64;
 constexpr std::size_t kComponentBudget = 120;  // for loops that depend on each other
 
 /// Terms under the same conditions become one: full tiles and the last one add up.
@@ -47,7 +47,7 @@ std::optional<std::vector<Piece>> PathSums::iterations(const std::vector<NestLoo
       }
     }
     product = std::move(next);
-    if (product.size() <= kMostTerms) continue;
+    if (product.size() <= kMostPathSums) continue;
     obstacle_ = Obstacle::Kind::kTooLong;
     obstacle_loop_ = path.back().number;
     return std::nullopt;

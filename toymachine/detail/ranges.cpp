@@ -5,7 +5,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-using Op = BoundExpression::Op;
+using BoundOp = BoundExpression::Op;
 
 constexpr int kMostWork =
     20'000;  // substitutions; then plain interval arithmetic, still a superset
@@ -15,7 +15,7 @@ constexpr Int128 kSaturation = Int128{1} << 64;
 
 Int128 clamp(Int128 value) { return std::clamp(value, -kHuge, kHuge); }
 
-Int128 times(Int128 a, Int128 b) {
+Int128 saturated_product(Int128 a, Int128 b) {
   const auto squeeze = [](Int128 v) { return std::clamp(v, -kSaturation, kSaturation); };
   const Int128 x = squeeze(a);
   const Int128 y = std::clamp(b, -(kSaturation >> 2), kSaturation >> 2);
@@ -44,7 +44,7 @@ Ranges::Wide Ranges::widen(const Affine& e) {
 
 Ranges::Wide Ranges::plus(const Wide& a, const Wide& b, Int128 factor) {
   Wide sum;
-  sum.constant = clamp(a.constant + times(b.constant, factor));
+  sum.constant = clamp(a.constant + saturated_product(b.constant, factor));
   auto x = a.terms.begin();
   auto y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
@@ -52,7 +52,7 @@ Ranges::Wide Ranges::plus(const Wide& a, const Wide& b, Int128 factor) {
       sum.terms.push_back(*x++);
       continue;
     }
-    Int128 coefficient = times(y->second, factor);
+    Int128 coefficient = saturated_product(y->second, factor);
     const std::uint32_t loop = y->first;
     if (x != a.terms.end() && x->first == loop) coefficient += (x++)->second;
     ++y;
@@ -72,7 +72,7 @@ Int128 Ranges::high(const Wide& e) const {
   if (++work_ > kMostWork) {
     Int128 sum = e.constant;
     for (const auto& [l, c] : e.terms) {
-      sum = clamp(sum + times(c > 0 ? loops_[l].values.high : loops_[l].values.low, c));
+      sum = clamp(sum + saturated_product(c > 0 ? loops_[l].values.high : loops_[l].values.low, c));
     }
     return sum;
   }
@@ -85,13 +85,13 @@ Int128 Ranges::high(const Wide& e) const {
 /// The largest value of rest + coefficient * (bound + offset).
 Int128 Ranges::high_at(const Wide& rest, Int128 coefficient, const BoundExpression& bound,
                        Int128 offset) const {
-  if (bound.op == Op::kAffine) {
+  if (bound.op == BoundOp::kAffine) {
     Wide value = widen(bound.affine);
     value.constant += offset;
     return high(plus(rest, value, coefficient));
   }
-  if (bound.op == Op::kMin || bound.op == Op::kMax) {
-    const bool smallest = (bound.op == Op::kMin) == (coefficient > 0);
+  if (bound.op == BoundOp::kMin || bound.op == BoundOp::kMax) {
+    const bool smallest = (bound.op == BoundOp::kMin) == (coefficient > 0);
     Int128 best = high_at(rest, coefficient, bound.args[0], offset);
     for (std::size_t i = 1; i < bound.args.size(); ++i) {
       const Int128 other = high_at(rest, coefficient, bound.args[i], offset);
@@ -100,84 +100,86 @@ Int128 Ranges::high_at(const Wide& rest, Int128 coefficient, const BoundExpressi
     return best;
   }
   const Int128 end = coefficient > 0 ? bound_high(bound) : bound_low(bound);
-  return clamp(high(rest) + times(end + offset, coefficient));
+  return clamp(high(rest) + saturated_product(end + offset, coefficient));
 }
 
 Int128 Ranges::bound_high(const BoundExpression& e) const {
   switch (e.op) {
-    case Op::kAffine:
+    case BoundOp::kAffine:
       return high(widen(e.affine));
-    case Op::kMin:
-    case Op::kMax: {
+    case BoundOp::kMin:
+    case BoundOp::kMax: {
       Int128 best = bound_high(e.args[0]);
       for (const BoundExpression& arg : e.args) {
         const Int128 value = bound_high(arg);
-        best = e.op == Op::kMin ? std::min(best, value) : std::max(best, value);
+        best = e.op == BoundOp::kMin ? std::min(best, value) : std::max(best, value);
       }
       return best;
     }
-    case Op::kCeilDiv:
+    case BoundOp::kCeilDiv:
       return ceil_divide(bound_high(e.args[0]), e.constant);
-    case Op::kFloorDiv:
+    case BoundOp::kFloorDiv:
       return floor_divide(bound_high(e.args[0]), e.constant);
-    case Op::kAdd: {
+    case BoundOp::kAdd: {
       Int128 sum = 0;
       for (const BoundExpression& arg : e.args) sum = clamp(sum + bound_high(arg));
       return sum;
     }
-    case Op::kScale:
-      return times(e.constant > 0 ? bound_high(e.args[0]) : bound_low(e.args[0]), e.constant);
+    case BoundOp::kScale:
+      return saturated_product(e.constant > 0 ? bound_high(e.args[0]) : bound_low(e.args[0]),
+                               e.constant);
   }
   return 0;
 }
 
 Int128 Ranges::bound_low(const BoundExpression& e) const {
   switch (e.op) {
-    case Op::kAffine:
+    case BoundOp::kAffine:
       return low(widen(e.affine));
-    case Op::kMin:
-    case Op::kMax: {
+    case BoundOp::kMin:
+    case BoundOp::kMax: {
       Int128 best = bound_low(e.args[0]);
       for (const BoundExpression& arg : e.args) {
         const Int128 value = bound_low(arg);
-        best = e.op == Op::kMin ? std::min(best, value) : std::max(best, value);
+        best = e.op == BoundOp::kMin ? std::min(best, value) : std::max(best, value);
       }
       return best;
     }
-    case Op::kCeilDiv:
+    case BoundOp::kCeilDiv:
       return ceil_divide(bound_low(e.args[0]), e.constant);
-    case Op::kFloorDiv:
+    case BoundOp::kFloorDiv:
       return floor_divide(bound_low(e.args[0]), e.constant);
-    case Op::kAdd: {
+    case BoundOp::kAdd: {
       Int128 sum = 0;
       for (const BoundExpression& arg : e.args) sum = clamp(sum + bound_low(arg));
       return sum;
     }
-    case Op::kScale:
-      return times(e.constant > 0 ? bound_low(e.args[0]) : bound_high(e.args[0]), e.constant);
+    case BoundOp::kScale:
+      return saturated_product(e.constant > 0 ? bound_low(e.args[0]) : bound_high(e.args[0]),
+                               e.constant);
   }
   return 0;
 }
 
 Int128 Ranges::difference(const BoundExpression& upper, const BoundExpression& lower,
                           bool want_high) const {
-  if (upper.op == Op::kMin || upper.op == Op::kMax) {
+  if (upper.op == BoundOp::kMin || upper.op == BoundOp::kMax) {
     Int128 best = difference(upper.args[0], lower, want_high);
     for (const BoundExpression& arg : upper.args) {
       const Int128 value = difference(arg, lower, want_high);
-      best = upper.op == Op::kMin ? std::min(best, value) : std::max(best, value);
+      best = upper.op == BoundOp::kMin ? std::min(best, value) : std::max(best, value);
     }
     return best;
   }
-  if (lower.op == Op::kMin || lower.op == Op::kMax) {
+  if (lower.op == BoundOp::kMin || lower.op == BoundOp::kMax) {
     Int128 best = difference(upper, lower.args[0], want_high);
     for (const BoundExpression& arg : lower.args) {
       const Int128 value = difference(upper, arg, want_high);
-      best = lower.op == Op::kMax ? std::min(best, value) : std::max(best, value);
+      best = lower.op == BoundOp::kMax ? std::min(best, value) : std::max(best, value);
     }
     return best;
   }
-  if (upper.op == Op::kAffine && lower.op == Op::kAffine) {
+  if (upper.op == BoundOp::kAffine && lower.op == BoundOp::kAffine) {
     const Wide e = plus(widen(upper.affine), widen(lower.affine), -1);
     return want_high ? high(e) : low(e);
   }

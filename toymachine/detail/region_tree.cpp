@@ -3,7 +3,8 @@
 #include <algorithm>
 
 namespace flashlab::toy::detail {
-namespace {
+
+// In no anonymous namespace: RegionTree::Pending consists of them.
 
 /// A condition, and the ways in which terms put it: ceil(n/B) >= 1 is n >= 1.
 struct PendingCondition {
@@ -17,8 +18,6 @@ struct PendingTerm {
   std::vector<std::size_t> conditions;
   const Polynomial* value = nullptr;
 };
-
-}  // namespace
 
 /// What is still open in one region.
 struct RegionTree::Pending {

@@ -20,9 +20,9 @@ Inequalities with_all(Inequalities facts, const std::vector<Condition>& conditio
 }
 
 /// The region that is `a` and `b` together, when dropping one condition of `a` makes it so.
-std::optional<std::vector<Condition>> joined(const std::vector<Condition>& a,
-                                             const std::vector<Condition>& b,
-                                             const Inequalities& domain) {
+std::optional<std::vector<Condition>> joined_region(const std::vector<Condition>& a,
+                                                    const std::vector<Condition>& b,
+                                                    const Inequalities& domain) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::vector<Condition> wider = a;
     wider.erase(wider.begin() + static_cast<std::ptrdiff_t>(i));
@@ -39,7 +39,7 @@ bool join_any(std::vector<Region>& regions, const std::vector<Condition>& domain
     for (std::size_t j = 0; j < regions.size(); ++j) {
       const Region& b = regions[j];
       if (&a == &b || !(a.values == b.values)) continue;
-      auto both = joined(a.conditions, b.conditions, known);
+      auto both = joined_region(a.conditions, b.conditions, known);
       if (!both) continue;
       a.conditions = simplified(*both, domain);
       regions.erase(regions.begin() + static_cast<std::ptrdiff_t>(j));

@@ -19,7 +19,7 @@ constexpr std::size_t kLater = kEarlier + 1;
 
 Atom quantified_atom(std::size_t position) { return loop_atom(kQuantified + position); }
 
-void substitute_in(RegisterFact& fact, const Atom& atom, const Polynomial& value) {
+void substitute_in_fact(RegisterFact& fact, const Atom& atom, const Polynomial& value) {
   if (fact.index.degree(atom) > 0) fact.index = substitute(fact.index, atom, value);
   for (NestLoop& loop : fact.over) substitute_in(loop, atom, value);
   for (Polynomial& condition : fact.given) condition = substitute(condition, atom, value);
@@ -146,12 +146,12 @@ bool may_meet(const RegisterFact& a, const RegisterFact& b, const NestLoop& loop
   const Atom later = loop_atom(kLater);
   RegisterFact first = a;
   RegisterFact second = b;
-  substitute_in(first, variable, earlier);
+  substitute_in_fact(first, variable, earlier);
   for (std::size_t i = 0; i < second.over.size(); ++i) {
     second.over[i].number = kOther + i;
-    substitute_in(second, quantified_atom(i), loop_atom(kOther + i));
+    substitute_in_fact(second, quantified_atom(i), loop_atom(kOther + i));
   }
-  substitute_in(second, variable, later);
+  substitute_in_fact(second, variable, later);
   std::vector<Polynomial> facts = ranges_of(first);
   const std::vector<Polynomial> more = ranges_of(second);
   facts.insert(facts.end(), more.begin(), more.end());
@@ -241,13 +241,13 @@ RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, cons
     if (unclear[i]) fact.shapes.clear();
     if (spreads[i]) {
       const std::size_t position = fact.over.size();
-      substitute_in(fact, variable, quantified_atom(position));
+      substitute_in_fact(fact, variable, quantified_atom(position));
       fact.over.push_back(loop);
       fact.over.back().number = kQuantified + position;
     } else {
       const bool differs = shapes_mention(fact, variable);
       if (differs && !next) fact.shapes.clear();
-      if (next) substitute_in(fact, variable, *next - loop.step);
+      if (next) substitute_in_fact(fact, variable, *next - loop.step);
       std::erase_if(fact.given,
                     [&](const Polynomial& condition) { return condition.degree(variable) > 0; });
       fact.or_unknown = fact.or_unknown || (differs && !fact.needs.empty());
@@ -257,7 +257,7 @@ RegisterFacts of_all_iterations(RegisterFacts writes, const NestLoop& loop, cons
 }
 
 RegisterFacts of_iteration(RegisterFacts writes, const Atom& variable, const Polynomial& value) {
-  for (RegisterFact& fact : writes) substitute_in(fact, variable, value);
+  for (RegisterFact& fact : writes) substitute_in_fact(fact, variable, value);
   return writes;
 }
 

@@ -48,7 +48,7 @@ std::string shape_text(const Shape& shape) {
   return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
 }
 
-Diagnostic illegal_error(const RunPlace& place, double result, const std::string& where) {
+Diagnostic illegal_result(const RunPlace& place, double result, const std::string& where) {
   if (std::isnan(result)) {
     return at(place, place.instruction->span, "the result is not a number (NaN)" + where,
               "operands whose result is defined");
@@ -68,13 +68,13 @@ Diagnostic unwritten_error(const RunPlace& place, std::size_t position) {
 }
 
 Diagnostic illegal_error(const RunPlace& place, double result) {
-  return illegal_error(place, result, "");
+  return illegal_result(place, result, "");
 }
 
 Diagnostic illegal_error(const RunPlace& place, const TileElement& element) {
-  return illegal_error(place, element.value,
-                       " in row " + std::to_string(element.row) + ", column " +
-                           std::to_string(element.column) + " of the tile");
+  return illegal_result(place, element.value,
+                        " in row " + std::to_string(element.row) + ", column " +
+                            std::to_string(element.column) + " of the tile");
 }
 
 Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostPeeled = 3;
 
 /// Facts that are looked at in all, in eights; nests in nests multiply visits. About a second.
-constexpr std::size_t kMostVisits = 60'000;
+constexpr std::size_t kMostInferenceVisits = 60'000;
 
 /// What statements do.
 struct Outcome {
@@ -51,7 +51,7 @@ class Inference {
 
   bool visit(std::size_t facts) {
     visits_ += facts;
-    return visits_ <= kMostVisits;
+    return visits_ <= kMostInferenceVisits;
   }
 
   std::optional<Outcome> statements(const ShapeNest& nest, RegisterFacts before) {

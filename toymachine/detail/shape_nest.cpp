@@ -41,10 +41,6 @@ Op op_of(BoundExpression::Op op) {
   return Op::kPolynomial;
 }
 
-bool is_number(const BoundExpression& bound) {
-  return bound.affine.is_constant() && std::all_of(bound.args.begin(), bound.args.end(), is_number);
-}
-
 NestExpression nest_expression(const BoundExpression& bound) {
   if (is_number(bound)) return leaf(mpz_class(bound(nullptr)));
   NestExpression result;
@@ -168,6 +164,10 @@ class SymbolicReader {
 };
 
 }  // namespace
+
+bool is_number(const BoundExpression& bound) {
+  return bound.affine.is_constant() && std::all_of(bound.args.begin(), bound.args.end(), is_number);
+}
 
 ShapeNest with(ShapeNest nest, const Atom& variable, const Polynomial& value) {
   for (ShapeStatement& statement : nest) {

@@ -48,6 +48,9 @@ using ShapeNest = std::vector<ShapeStatement>;
 /// The nest where the variable has this value.
 ShapeNest with(ShapeNest nest, const Atom& variable, const Polynomial& value);
 
+/// No loop variable occurs in it.
+bool is_number(const BoundExpression& bound);
+
 /// Numbers for numbers: loop l is loop_atom(l).
 NestLoop nest_loop(const BoundProgram& program, std::uint32_t loop);
 ShapeNest shape_nest(const BoundProgram& program);

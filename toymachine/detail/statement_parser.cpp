@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "toymachine/read_number.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -15,14 +16,14 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 4> kElementTypes{
 
 constexpr std::int64_t kMostRegisterNumber = std::int64_t{1} << 32;  // sums of two still fit
 
-SourceSpan whole(const Line& line) {
+SourceSpan whole_line(const Line& line) {
   const SourceSpan first = line.tokens.front().span;
   const SourceSpan last = line.tokens[line.tokens.size() - 2].span;  // before the end's token
   return {first.line, first.column, last.column + last.length - first.column};
 }
 
 /// The instructions that the program's machine knows, or those that it does not.
-std::vector<std::string> mnemonics(const Program& program, bool known) {
+std::vector<std::string> mnemonics_of(const Program& program, bool known) {
   std::vector<std::string> words;
   for (std::size_t row = 0; row < instruction_set().size(); ++row) {
     if (program.has_instruction(row) == known) {
@@ -33,7 +34,7 @@ std::vector<std::string> mnemonics(const Program& program, bool known) {
 }
 
 std::vector<std::string> words_of(const Program& program) {
-  std::vector<std::string> words = mnemonics(program, true);
+  std::vector<std::string> words = mnemonics_of(program, true);
   words.insert(words.begin(), {"for", "end"});
   return words;
 }
@@ -48,7 +49,7 @@ std::string levels_of(const InstructionSpec& spec) {
 }
 
 /// a + b, folded where both are numbers.
-ExpressionPtr plus(const ExpressionPtr& a, const ExpressionPtr& b) {
+ExpressionPtr sum_expression(const ExpressionPtr& a, const ExpressionPtr& b) {
   Expression e;
   e.span = b->span;
   if (a->op == ExpressionOp::kInteger && a->integer == 0) return b;
@@ -75,9 +76,8 @@ ExpressionPtr integer(std::int64_t value, const SourceSpan& span) {
 std::optional<std::int64_t> register_number(std::string_view word) {
   if (word.size() < 2 || (word[0] != 'R' && word[0] != 'r')) return std::nullopt;
   std::int64_t number = 0;
-  const char* end = word.data() + word.size();
-  const auto [at, bad] = std::from_chars(word.data() + 1, end, number);
-  if (at != end || bad != std::errc{} || number < 0) return std::nullopt;
+  const auto [at, bad] = read_number(word.substr(1), number);
+  if (at != word.data() + word.size() || bad != std::errc{} || number < 0) return std::nullopt;
   return number;
 }
 
@@ -130,7 +130,7 @@ bool StatementParser::extra_instruction(const Token& word) {
   if (!row) {
     const bool named = word.kind == TokenKind::kIdentifier;
     error(word.span, (named ? "unknown instruction " : "found ") + describe(word), expected,
-          nearest(word.text, mnemonics(program_, false)).value_or(""));
+          nearest(word.text, mnemonics_of(program_, false)).value_or(""));
     return false;
   }
   const std::string mnemonic(instruction_set()[*row].mnemonic);
@@ -189,8 +189,8 @@ void StatementParser::register_names(const Line& line) {
         return;
       }
     }
-    next_register_ =
-        plus(next_register_, declaration.count ? declaration.count : integer(1, word.span));
+    next_register_ = sum_expression(next_register_,
+                                    declaration.count ? declaration.count : integer(1, word.span));
   } while (cursor.accept(","));
   ended(cursor, "the register");
 }
@@ -339,7 +339,7 @@ std::optional<Operand> StatementParser::named_register(Cursor& cursor, std::size
     error(cursor.peek().span, "found " + describe(cursor.peek()), "']' after the index");
     return std::nullopt;
   }
-  operand.register_index = plus(declaration.first, operand.name_index);
+  operand.register_index = sum_expression(declaration.first, operand.name_index);
   return operand;
 }
 
@@ -498,7 +498,7 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
   }
   InstructionStatement result;
   result.row = *row;
-  result.span = whole(line);
+  result.span = whole_line(line);
   for (std::size_t i = 0; i < spec.num_operands; ++i) {
     if (i > 0 && !cursor.accept(",")) {
       error(cursor.peek().span,
@@ -528,7 +528,7 @@ std::optional<NameStatement> StatementParser::name(const Line& line) {
   result.register_index = reg->register_index;
   result.register_name = reg->register_name;
   result.name_index = reg->name_index;
-  result.span = whole(line);
+  result.span = whole_line(line);
   if (!cursor.accept("=") || cursor.peek().kind != TokenKind::kIdentifier) {
     error(cursor.peek().span, "found " + describe(cursor.peek()), "a label: .name R1 = m");
     return std::nullopt;
@@ -546,7 +546,7 @@ std::optional<NameStatement> StatementParser::name(const Line& line) {
 LoopStatement StatementParser::loop(const Line& line) {
   Cursor cursor(line.tokens);
   LoopStatement result;
-  result.span = whole(line);
+  result.span = whole_line(line);
   result.lower = result.upper = integer(0, result.span);
   result.step = integer(1, result.span);
   cursor.take();

@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "toymachine/detail/inequalities.hpp"
+#include "toymachine/detail/nest_ranges.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
 using Op = NestExpression::Op;
-
-bool is_leaf(const NestExpression& expression) { return expression.op == Op::kPolynomial; }
 
 /// min(block_end, whole): the end of a block, cut off at the end of the whole.
 bool is_cut_off(const NestExpression& upper, const Polynomial& block_end,

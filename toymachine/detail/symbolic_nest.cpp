@@ -7,34 +7,31 @@
 #include <utility>
 
 #include "toymachine/detail/inequalities.hpp"
+#include "toymachine/detail/nest_ranges.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
 using Op = NestExpression::Op;
 
-constexpr std::size_t kMostTerms = 400;
-
-NestExpression leaf(Polynomial polynomial) { return {Op::kPolynomial, std::move(polynomial), {}}; }
-
-bool is_leaf(const NestExpression& expression) { return expression.op == Op::kPolynomial; }
+constexpr std::size_t kMostProductTerms = 400;
 
 bool is_extreme(const NestExpression& expression) {
   return expression.op == Op::kMin || expression.op == Op::kMax;
 }
 
-NestExpression plus(const NestExpression& a, const NestExpression& b) {
+NestExpression nest_sum(const NestExpression& a, const NestExpression& b) {
   if (is_leaf(a) && is_leaf(b)) return leaf(a.polynomial + b.polynomial);
-  if (is_leaf(a)) return plus(b, a);
+  if (is_leaf(a)) return nest_sum(b, a);
   if (is_extreme(a) && is_leaf(b)) {
     NestExpression result = a;
-    for (NestExpression& arg : result.args) arg = plus(arg, b);
+    for (NestExpression& arg : result.args) arg = nest_sum(arg, b);
     return result;
   }
   return {Op::kAdd, {}, {a, b}};
 }
 
-NestExpression times(const NestExpression& a, const Polynomial& factor) {
+NestExpression nest_product(const NestExpression& a, const Polynomial& factor) {
   if (is_leaf(a)) return leaf(a.polynomial * factor);
   const bool keeps_order = obviously_nonnegative(factor);
   if (!is_extreme(a) || !(keeps_order || obviously_nonnegative(-factor))) {
@@ -42,7 +39,7 @@ NestExpression times(const NestExpression& a, const Polynomial& factor) {
   }
   NestExpression result = a;
   if (!keeps_order) result.op = a.op == Op::kMin ? Op::kMax : Op::kMin;
-  for (NestExpression& arg : result.args) arg = times(arg, factor);
+  for (NestExpression& arg : result.args) arg = nest_product(arg, factor);
   return result;
 }
 
@@ -94,7 +91,7 @@ std::optional<NestExpression> SymbolicExpressions::bound(const Expression& expre
       return sum(expression, -1);
     case ExpressionOp::kNegate: {
       const auto value = bound(*expression.args[0]);
-      return value ? std::optional(times(*value, -1)) : std::nullopt;
+      return value ? std::optional(nest_product(*value, -1)) : std::nullopt;
     }
     case ExpressionOp::kMul:
       return product(expression);
@@ -147,7 +144,7 @@ std::optional<NestExpression> SymbolicExpressions::sum(const Expression& express
   const auto left = bound(*expression.args[0]);
   const auto right = left ? bound(*expression.args[1]) : std::nullopt;
   if (!right) return std::nullopt;
-  return plus(*left, sign < 0 ? times(*right, -1) : *right);
+  return nest_sum(*left, sign < 0 ? nest_product(*right, -1) : *right);
 }
 
 std::optional<NestExpression> SymbolicExpressions::product(const Expression& expression) {
@@ -157,8 +154,8 @@ std::optional<NestExpression> SymbolicExpressions::product(const Expression& exp
   if (!is_leaf(*right)) std::swap(left, right);
   if (!is_leaf(*right)) return fail(expression, "multiplies two quotients, minima or maxima");
   const std::size_t terms = left->polynomial.terms().size() * right->polynomial.terms().size();
-  if (terms > kMostTerms) return fail(expression, "has too many terms");
-  NestExpression result = times(*left, right->polynomial);
+  if (terms > kMostProductTerms) return fail(expression, "has too many terms");
+  NestExpression result = nest_product(*left, right->polynomial);
   const bool squares_loops =
       is_leaf(result) ? multiplies_loops(result.polynomial) : has_loop_atom(right->polynomial);
   if (squares_loops) return fail(expression, "multiplies loop variables");

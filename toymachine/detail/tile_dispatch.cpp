@@ -8,7 +8,6 @@ namespace baseline {
 extern const TileKernels<float> kFloatTiles;
 extern const TileKernels<double> kDoubleTiles;
 }  // namespace baseline
-#ifdef FLASHLAB_X86_LANES
 namespace avx2 {
 extern const TileKernels<float> kFloatTiles;
 extern const TileKernels<double> kDoubleTiles;
@@ -17,24 +16,15 @@ namespace avx512 {
 extern const TileKernels<float> kFloatTiles;
 extern const TileKernels<double> kDoubleTiles;
 }  // namespace avx512
-#endif
 
 template <>
 const TileKernels<float>& tile_kernels<float>() {
-#ifdef FLASHLAB_X86_LANES
-  if (vector_extension() == VectorExtension::kAvx512) return avx512::kFloatTiles;
-  if (vector_extension() == VectorExtension::kAvx2) return avx2::kFloatTiles;
-#endif
-  return baseline::kFloatTiles;
+  return FLASHLAB_FASTEST(kFloatTiles);
 }
 
 template <>
 const TileKernels<double>& tile_kernels<double>() {
-#ifdef FLASHLAB_X86_LANES
-  if (vector_extension() == VectorExtension::kAvx512) return avx512::kDoubleTiles;
-  if (vector_extension() == VectorExtension::kAvx2) return avx2::kDoubleTiles;
-#endif
-  return baseline::kDoubleTiles;
+  return FLASHLAB_FASTEST(kDoubleTiles);
 }
 
 }  // namespace flashlab::toy::detail

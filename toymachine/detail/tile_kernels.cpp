@@ -88,7 +88,7 @@ void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
 }
 
 template <TileBinaryOp Op, class Element>
-bool binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+bool tile_binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
   if (a.column_stride == 1 && b.column_stride == 1) {
     binary_rows<Op, 1, 1>(out, a, b);
   } else if (a.column_stride == 1) {
@@ -102,7 +102,7 @@ bool binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
 }
 
 template <TileUnaryOp Op, class Element>
-bool unary(Block<Element> out, Strided<Element> a) {
+bool tile_unary(Block<Element> out, Strided<Element> a) {
   join_rows(out, a.column_stride == 1 && a.row_stride == out.cols);
   int illegal = 0;
   for (std::int64_t r = 0; r < out.rows; ++r) {
@@ -125,13 +125,13 @@ bool unary(Block<Element> out, Strided<Element> a) {
 }
 
 template <class Element>
-using Row = Eigen::Map<const Eigen::Array<Element, 1, Eigen::Dynamic>>;
+using MappedRow = Eigen::Map<const Eigen::Array<Element, 1, Eigen::Dynamic>>;
 
 template <TileReduceOp Op, class Element>
-bool reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
+bool tile_reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
   bool legal = true;
   for (std::int64_t r = 0; r < out.rows; ++r) {
-    const Row<Element> row(a.data + r * a.row_stride, cols);
+    const MappedRow<Element> row(a.data + r * a.row_stride, cols);
     const Element value = Op == TileReduceOp::kSum ? row.sum() : row.maxCoeff();
     out.data[r * out.stride] = value;
     legal = legal && is_legal(value);
@@ -158,7 +158,7 @@ template <class Element, class Stored>
 using Mapped = Eigen::Map<Stored, 0, Eigen::OuterStride<>>;
 
 template <class Left, class Right, class Out>
-void multiply(const Left& a, const Right& b, Out& out, bool add) {
+void tile_multiply(const Left& a, const Right& b, Out& out, bool add) {
   if (add) {
     out.noalias() += a * b;
   } else {
@@ -167,20 +167,20 @@ void multiply(const Left& a, const Right& b, Out& out, bool add) {
 }
 
 template <class Element>
-void product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
+void tile_product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
   using In = Mapped<Element, const Matrix<Element>>;
   const In left(a.data, a.rows, a.cols, Eigen::OuterStride<>(a.stride));
   const In right(b.data, b.rows, b.cols, Eigen::OuterStride<>(b.stride));
   Mapped<Element, Matrix<Element>> result(out.data, out.rows, out.cols,
                                           Eigen::OuterStride<>(out.stride));
   if (a.transposed && b.transposed) {
-    multiply(left.transpose(), right.transpose(), result, add);
+    tile_multiply(left.transpose(), right.transpose(), result, add);
   } else if (a.transposed) {
-    multiply(left.transpose(), right, result, add);
+    tile_multiply(left.transpose(), right, result, add);
   } else if (b.transposed) {
-    multiply(left, right.transpose(), result, add);
+    tile_multiply(left, right.transpose(), result, add);
   } else {
-    multiply(left, right, result, add);
+    tile_multiply(left, right, result, add);
   }
 }
 
@@ -199,15 +199,16 @@ constexpr TileKernels<Element> kernels() {
   using B = TileBinaryOp;
   using U = TileUnaryOp;
   using R = TileReduceOp;
-  return {
-      {&binary<B::kPlus, Element>, &binary<B::kMinus, Element>, &binary<B::kTimes, Element>,
-       &binary<B::kOver, Element>, &binary<B::kMaximum, Element>},
-      {&unary<U::kCopy, Element>, &unary<U::kExponential, Element>, &unary<U::kLogarithm, Element>},
-      {&reduce<R::kMaximum, Element>, &reduce<R::kSum, Element>},
-      &mask<Element>,
-      &product<Element>,
-      &legal<Element>,
-      &written<Element>};
+  return {{&tile_binary<B::kPlus, Element>, &tile_binary<B::kMinus, Element>,
+           &tile_binary<B::kTimes, Element>, &tile_binary<B::kOver, Element>,
+           &tile_binary<B::kMaximum, Element>},
+          {&tile_unary<U::kCopy, Element>, &tile_unary<U::kExponential, Element>,
+           &tile_unary<U::kLogarithm, Element>},
+          {&tile_reduce<R::kMaximum, Element>, &tile_reduce<R::kSum, Element>},
+          &mask<Element>,
+          &tile_product<Element>,
+          &legal<Element>,
+          &written<Element>};
 }
 
 }  // namespace
@@ -218,3 +219,8 @@ const TileKernels<float> kFloatTiles = kernels<float>();
 const TileKernels<double> kDoubleTiles = kernels<double>();
 
 }  // namespace flashlab::toy::detail::FLASHLAB_LANES
+
+#undef Eigen
+#undef FLASHLAB_JOIN
+#undef FLASHLAB_JOIN_EXPANDED
+#undef FLASHLAB_INDEPENDENT_ITERATIONS

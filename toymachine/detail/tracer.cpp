@@ -1,19 +1,14 @@
 #include "toymachine/detail/tracer.hpp"
 
-#include <cstdio>
 #include <string>
 #include <utility>
+
+#include "toymachine/detail/number_text.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
 constexpr std::size_t kMostWaitingLabels = 64;
-
-std::string number_text(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.9g", value);
-  return buffer;
-}
 
 }  // namespace
 
@@ -202,8 +197,8 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
         Fault::kProgram,
         label.name->span,
         where() + "the claim about '" + label_key(text, subscripts) +
-            "' does not hold: " + held_by + " holds " + number_text(reg.value),
-        number_text(estimate->value) + ", which " + to_string(*label.name->claim) + " is",
+            "' does not hold: " + held_by + " holds " + number_text(reg.value, 9),
+        number_text(estimate->value, 9) + ", which " + to_string(*label.name->claim) + " is",
         {}});
   return Claim::kFalse;
 }

@@ -11,6 +11,8 @@
 
 namespace flashlab::toy::detail {
 
+inline constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: every integer below is one
+
 inline float maximum(float a, float b) { return a > b ? a : b; }
 inline double maximum(double a, double b) { return a > b ? a : b; }
 

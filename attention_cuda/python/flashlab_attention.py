@@ -1,6 +1,6 @@
 """Attention on NVIDIA GPUs for PyTorch: the functions of flashlab.h, on tensors.
 
-    import flashlab
+    import flashlab_attention as flashlab
     O = flashlab.attention(Q, K, V, mask="causal")            # part of autograd's graph
     O, lse = flashlab.attention_forward(Q, K, V)              # the passes one by one
     dQ, dK, dV = flashlab.attention_backward(Q, K, V, O, lse, dO, variant="bwd-twopass")
@@ -10,11 +10,12 @@ Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bflo
          lse           [batch, num_heads, seqlen_q]                float32, natural logarithm
 Memory   results and workspace come from torch's allocator; calls go to torch's current stream
 Errors   ValueError: argument, value, what was expected. RuntimeError: CUDA, no library, no GPU
-Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/
+Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one that came with this module
 """
 import contextlib
 import ctypes
 import functools
+import importlib.metadata
 import os
 import typing
 
@@ -25,6 +26,7 @@ MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
 PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2}
 OK, ARGUMENT = 0, 1  # flashlab_status
 MAX_AXES = 4
+LIBRARY = "libflashlab_cuda.so"
 
 
 class TensorStruct(ctypes.Structure):
@@ -114,9 +116,19 @@ class Library:
 
 
 def default_library_path():
+    named = os.environ.get("FLASHLAB_CUDA_LIBRARY")
     here = os.path.dirname(os.path.abspath(__file__))
-    built = os.path.join(here, "../../build/attention_cuda/libflashlab_cuda.so")
-    return os.environ.get("FLASHLAB_CUDA_LIBRARY") or os.path.normpath(built)
+    built = os.path.normpath(os.path.join(here, "../../build/attention_cuda", LIBRARY))
+    return named or (built if os.path.exists(built) else _installed_library() or built)
+
+
+def _installed_library():
+    """The one that pip installed together with this module, wherever its scheme puts it."""
+    try:
+        files = importlib.metadata.files("flashlab-attention") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return next((os.path.realpath(file.locate()) for file in files if file.name == LIBRARY), None)
 
 
 @functools.cache

@@ -1,0 +1,18 @@
+// The commands of the whole executable.
+#include <array>
+
+#include "cli/commands.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::array<AddCommand, 17> kAllCommands{
+    add_tour,      add_run,     add_trace,   add_timeline, add_cost,      add_sweep,
+    add_diff,      add_tables,  add_isa,     add_programs, add_exercises, add_grade,
+    add_attention, add_compare, add_optimal, add_manual,   add_completion};
+
+}  // namespace
+
+std::span<const AddCommand> commands() { return kAllCommands; }
+
+}  // namespace flashlab::cli

@@ -1,0 +1,17 @@
+// The commands that need nothing but the machine.
+#include <array>
+
+#include "cli/commands.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::array<AddCommand, 10> kMachineCommands{
+    add_tour,  add_run,  add_trace,  add_timeline, add_cost,
+    add_sweep, add_diff, add_tables, add_isa,      add_programs};
+
+}  // namespace
+
+std::span<const AddCommand> commands() { return kMachineCommands; }
+
+}  // namespace flashlab::cli

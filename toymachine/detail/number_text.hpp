@@ -1,0 +1,16 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace flashlab::toy::detail {
+
+/// At most so many digits, fewer where they say as much: "0.5", "1e-09".
+inline std::string number_text(double value, int digits) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+  return buffer;
+}
+
+}  // namespace flashlab::toy::detail
