@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# packaging/build.sh [wheel|deb|tar …]: packages into dist/, all three when none is named. They hold
+# the same files, built in build-package/ by g++ and linked so that they run with glibc 2.28 or later
+# and need no library of g++'s, nor GMP. With nvcc the library for GPUs is inside, else a line says
+# that it is not.
+#   CXX           the compiler, g++ 12 or later
+#   FLASHLAB_GMP  another libgmp.a than the system's: THIRD_PARTY.md says what for
+#   CMAKE_ARGS    further arguments of cmake
+set -euo pipefail
+root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+build=$root/build-package
+dist=$root/dist
+stage=$build/stage
+stubs=$build/glibc-2.28
+tools=$build/tools
+
+say() { printf 'packages: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+check_machine() {
+  [[ $(uname -sm) == 'Linux x86_64' ]] || fail "they are made on Linux x86_64, not on $(uname -sm)"
+  local tool
+  for tool in "$CXX" cmake ninja python3 strip readelf; do have "$tool" || fail "$tool is missing"; done
+  [[ $("$CXX" -dumpfullversion) != *clang* && $("$CXX" -dumpversion) -ge 12 ]] ||
+    fail "$CXX is not g++ 12 or later"
+  [[ -e $gmp ]] || fail "there is no libgmp.a ($gmp): install libgmp-dev, or name one in FLASHLAB_GMP"
+}
+
+# wheel packs, auditwheel judges.
+install_tools() {
+  [[ -x $tools/bin/auditwheel ]] && return
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check wheel==0.48.0 auditwheel==6.8.2
+}
+
+# The .deb's needs are said, not looked up: dpkg-shlibdeps knows this system's glibc alone, in which
+# threads have moved to another library, and asks for 2.34.
+configure() {
+  local link="-B$stubs/ -L$stubs $stubs/old_glibc.o -Wl,--as-needed,--allow-shlib-undefined"
+  local options=() cuda=${FLASHLAB_CUDA:-ON}
+  have nvcc || cuda=OFF
+  have ccache && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=$CXX" \
+    -DFLASHLAB_BUILD_TESTS=OFF -DFLASHLAB_BUILD_BENCHMARKS=OFF \
+    -DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_INSTALL_KERNELS=OFF \
+    -DFLASHLAB_CUDA="$cuda" '-DFLASHLAB_CUDA_ARCHITECTURES=80;86;89;90' \
+    '-DCMAKE_CUDA_FLAGS=-Xfatbin -compress-all' \
+    "-DCMAKE_EXE_LINKER_FLAGS=$link -Wl,-Map,$build/link.map" "-DCMAKE_SHARED_LINKER_FLAGS=$link" \
+    "-DGMP_LIBRARY=$gmp" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
+    "-DOpenMP_pthread_LIBRARY=$stubs/libpthread.so" \
+    '-DCPACK_DEBIAN_PACKAGE_DEPENDS=libc6 (>= 2.28), libgcc-s1 | libgcc1' \
+    -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr ${options[@]+"${options[@]}"} ${CMAKE_ARGS:-}
+}
+
+value_of() { sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt"; }
+
+# Libraries that the binaries may ask a system for: glibc's, and g++'s for exceptions.
+check_needed() {
+  local file needed
+  for file in "$@"; do
+    [[ -e $file ]] || continue
+    needed=$(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+      grep -vxE 'lib(c|m|dl|rt|pthread)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libgcc_s\.so\.1' || true)
+    [[ -z $needed ]] || fail "$(basename "$file") needs what no package brings: ${needed//$'\n'/ }"
+  done
+}
+
+build_all() {
+  PYTHON=$tools/bin/python bash "$root/packaging/glibc_stubs.sh" "$stubs"
+  configure >"$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; fail 'configuring failed'; }
+  cmake --build "$build" || fail 'building failed'
+  rm -rf "$stage"
+  cmake --install "$build" --prefix "$stage" --strip >/dev/null
+  check_needed "$stage/bin/flashlab" "$stage"/lib/*.so "$stage"/lib/flashlab/*.so
+  compgen -G "$stage/lib/libflashlab_cuda.so" >/dev/null ||
+    compgen -G "$stage/lib/flashlab/libflashlab_cuda.so" >/dev/null ||
+    say 'without nvcc (CUDA Toolkit 12.4 or later): the library for GPUs is not inside'
+}
+
+make_wheel() {
+  local file
+  file=$("$tools/bin/python" "$root/packaging/wheel.py" "$stage" "$(value_of CMAKE_PROJECT_VERSION)" \
+    "$dist" --summary "$(value_of CMAKE_PROJECT_DESCRIPTION)")
+  "$tools/bin/auditwheel" show "$file" >"$build/auditwheel.txt" 2>&1 ||
+    { cat "$build/auditwheel.txt" >&2; fail 'auditwheel cannot judge the wheel'; }
+  tr '\n' ' ' <"$build/auditwheel.txt" | grep -qE 'manylinux_2_(5|12|17|2[4-8])_x86_64' ||
+    { cat "$build/auditwheel.txt" >&2; fail 'the wheel needs more than glibc 2.28'; }
+  made "$file"
+}
+
+make_with_cpack() {  # GENERATOR ENDING
+  (cd "$build" && cpack -G "$1" -B "$build/cpack" >"$build/cpack.log" 2>&1) ||
+    { cat "$build/cpack.log" >&2; fail "cpack -G $1 failed"; }
+  local file
+  for file in "$build/cpack"/*"$2"; do
+    mv -f "$file" "$dist/"
+    made "$dist/$(basename "$file")"
+  done
+}
+
+made() { say "$1, $(stat -c %s "$1" | awk '{printf "%.1f MB", $1 / 1e6}')"; }
+
+main() {
+  CXX=${CXX:-g++}
+  export CXX
+  gmp=${FLASHLAB_GMP:-$("$CXX" -print-file-name=libgmp.a)}
+  local wanted=("$@") package
+  ((${#wanted[@]})) || wanted=(wheel deb tar)
+  for package in "${wanted[@]}"; do
+    [[ $package =~ ^(wheel|deb|tar)$ ]] || fail "there is no package '$package': wheel, deb or tar"
+  done
+  check_machine
+  mkdir -p "$build" "$dist"
+  install_tools
+  build_all
+  for package in "${wanted[@]}"; do
+    case $package in
+      wheel) make_wheel ;;
+      deb) make_with_cpack DEB .deb ;;
+      tar) make_with_cpack TGZ .tar.gz ;;
+    esac
+  done
+}
+
+main "$@"
