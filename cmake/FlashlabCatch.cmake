@@ -31,6 +31,10 @@ if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to read
     $<$<NOT:$<CONFIG:Debug>>:${FLASHLAB_TEST_OPTIMIZATION}>)
   target_precompile_headers(flashlab_precompiled_tests PRIVATE
     "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp" "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
+  if(TARGET nlohmann_json::nlohmann_json)
+    target_link_libraries(flashlab_precompiled_tests PRIVATE nlohmann_json::nlohmann_json)
+    target_precompile_headers(flashlab_precompiled_tests PRIVATE <nlohmann/json.hpp>)
+  endif()
 endif()
 
 # Threads that wait sleep: tests run side by side, on fewer cores than they have threads together.

@@ -8,7 +8,8 @@
 # Any grouping compiles, since names in anonymous namespaces are unique in each room: a test looks.
 set(FLASHLAB_EDITED "" CACHE STRING "Sources that are compiled alone, paths from the root")
 
-# The standard library's headers and GMP's, read once for each set of compiler flags.
+# The standard library's headers and GMP's, read once for each set of compiler flags; and JSON's where
+# most sources read or write it.
 if(FLASHLAB_UNITY)
   foreach(kind IN ITEMS hot cold)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp" CONTENT "")
@@ -17,6 +18,10 @@ if(FLASHLAB_UNITY)
     target_precompile_headers(flashlab_precompiled_${kind} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
   endforeach()
   target_link_libraries(flashlab_precompiled_cold PRIVATE flashlab_cold)
+  if(TARGET nlohmann_json::nlohmann_json)
+    target_link_libraries(flashlab_precompiled_cold PRIVATE nlohmann_json::nlohmann_json)
+    target_precompile_headers(flashlab_precompiled_cold PRIVATE <nlohmann/json.hpp>)
+  endif()
 endif()
 
 # flashlab_unity(<target> <most sources in one compilation> [hot|cold: whose precompiled headers])

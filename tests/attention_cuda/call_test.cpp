@@ -19,7 +19,13 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr PlainSizes kSizes = {2, 4, 2, 130, 150, 40};
+// Two tiles and a rest, or, where threads are emulated, one and a rest.
+constexpr PlainSizes kSizes = {2,
+                               FLASHLAB_CALL_HEADS,
+                               FLASHLAB_CALL_HEADS / 2,
+                               FLASHLAB_CALL_SEQLEN,
+                               FLASHLAB_CALL_SEQLEN + 20,
+                               40};
 
 /// Row-major arrays of one type on the device: normal inputs, NaN in what is to be written.
 class Problem {
