@@ -45,7 +45,8 @@ slow_with_sanitizers=(
   'a part of a trace has that part' 'a JSON trace is written while' 'divisors that leave only enumeration'
   'every entry of the source is what' 'no call is predicted below' 'the mask is exact beyond'
   'variant agrees with the oracle in (double|bf16|fp16)' 'a call gives the same bits twice'
-  'one long head is shared' 'an installed flashlab'
+  'one long head is shared' 'an installed flashlab' 'with s outputs kept' 'a window shows its cycles'
+  'tables fit the width' 'labels of loads add up'
 )
 
 # One build is also clang's word on every warning (g++ has its own in ./lab test), and replays what
@@ -59,6 +60,8 @@ test_with_sanitizers() {
     options=(-DFLASHLAB_INSTRUCTION_SETS=native -DFLASHLAB_EMULATED_KERNELS=OFF
              '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1')
     targets=(flashlab flashlab_{toymachine,exercises,cli,compare,attention}_tests {assembler,exercise,answer}_fuzz)
+    slow_with_sanitizers+=('optimal' 'a (long )?search' 'checkpoint' 'values in between stand' 'scratch cells'
+                           'a known program is shown' 'number of jobs')
     slow_with_sanitizers+=('player' 'timeline.s page' 'a trace.s page' 'report page' '_NOT_BUILT')
     leave_out=(--exclude-regex "$(IFS='|'; printf '%s' "${slow_with_sanitizers[*]}")")
   fi
