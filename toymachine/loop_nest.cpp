@@ -19,6 +19,17 @@ bool has_operation(const Expression& e, std::initializer_list<ExpressionOp> ops)
                      [&](const ExpressionPtr& arg) { return has_operation(*arg, ops); });
 }
 
+/// "R0 to R3", "R0".
+std::string from_to(const std::string& letter, std::int64_t first, std::int64_t last) {
+  const std::string text = letter + std::to_string(first);
+  return last == first ? text : text + " to " + letter + std::to_string(last);
+}
+
+std::string existing_text(std::int64_t num_registers) {
+  return from_to("R", 0, num_registers - 1) + ": the machine has " + std::to_string(num_registers) +
+         (num_registers == 1 ? " register" : " registers");
+}
+
 class Binder {
  public:
   Binder(std::shared_ptr<const Program> program, const Binding& binding)
@@ -40,6 +51,7 @@ class Binder {
     consts();
     arrays();
     late_registers();
+    if (diagnostics_.empty()) named_registers();
     if (!diagnostics_.empty()) return std::move(diagnostics_);
     body(program_.body, kNoLoop, 0);
     if (!diagnostics_.empty()) return std::move(diagnostics_);
@@ -94,6 +106,37 @@ class Binder {
     values_.registers = count;
     bound_.num_registers = count;
     bound_.registers_declared = true;
+  }
+
+  /// Each name has its registers behind those of the name before it.
+  void named_registers() {
+    const std::int64_t most = binding_.limits.max_registers;
+    std::int64_t next = 0;
+    for (const RegisterDeclaration& declaration : program_.register_names) {
+      NamedRegisters named = {declaration.name, next, 1, declaration.count != nullptr};
+      if (named.indexed) {
+        const auto count = detail::evaluate_integer(*declaration.count, values_, diagnostics_);
+        if (!count) return;
+        named.count = *count;
+      }
+      if (named.count < 0) {
+        return error(declaration.count->span,
+                     named.name + " names " + std::to_string(named.count) + " registers",
+                     "0 or more");
+      }
+      if (named.count > most - next) {
+        return error(declaration.span,
+                     named.name + " names " + std::to_string(named.count) + " registers" +
+                         (next > 0 ? " after " + std::to_string(next) + " others" : ""),
+                     "at most " + std::to_string(most) + " (--max-registers)", Fault::kLimit);
+      }
+      next += named.count;
+      if (values_.registers && next > *values_.registers) {
+        return error(declaration.span, named.name + " names " + from_to("R", named.first, next - 1),
+                     existing_text(*values_.registers));
+      }
+      bound_.named_registers.push_back(std::move(named));
+    }
   }
 
   void params() {
@@ -277,6 +320,7 @@ class Binder {
     if (!index) return;
     BoundLabel label;
     label.register_index = std::move(*index);
+    label.register_name = name.register_name;
     label.loop = loop;
     label.statement = static_cast<std::uint32_t>(bound_.labels.size());
     label.name = &name;
@@ -309,8 +353,9 @@ class Binder {
     if (operand.kind == OperandKind::kOffset) return bind_offset(operand, result);
     if (!is_memory(operand.kind)) {
       auto index = detail::to_affine(*operand.register_index, values_, diagnostics_);
-      if (!index || !within_name(operand)) return std::nullopt;
+      if (!index) return std::nullopt;
       result.index = std::move(*index);
+      result.register_name = operand.register_name;
       return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
     }
     result.array = static_cast<std::uint32_t>(operand.array);
@@ -330,21 +375,6 @@ class Binder {
     }
     result.index = std::move(*element);
     return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
-  }
-
-  /// Q[4] of `.reg Q[4]` is another name's register. Indices that depend on loops are trusted.
-  bool within_name(const Operand& operand) {
-    if (!operand.name_index) return true;
-    const RegisterDeclaration& named = program_.register_names[operand.register_name];
-    const auto count = detail::evaluate_integer(*named.count, values_, diagnostics_);
-    const auto index = detail::to_affine(*operand.name_index, values_, diagnostics_);
-    if (!count || !index) return false;
-    if (!index->is_constant() || (index->constant >= 0 && index->constant < *count)) return true;
-    error(operand.span, "there is no " + named.name + "[" + std::to_string(index->constant) + "]",
-          *count < 1
-              ? "no use of it: " + named.name + " names no register"
-              : named.name + "[0] to " + named.name + "[" + std::to_string(*count - 1) + "]");
-    return false;
   }
 
   static std::optional<Affine> add_axis(const Affine& element, const Affine& index,
@@ -455,15 +485,14 @@ class Binder {
 
   void check_register(const BoundInstruction& instruction, BoundOperand& operand) {
     const Interval range = *detail::Ranges(bound_.loops).of(operand.index);
-    operand.proven_in_range = range.low >= 0 && range.high < bound_.num_registers;
+    const Interval allowed = bound_.allowed_registers(operand.register_name);
+    operand.proven_in_range = range.low >= allowed.low && range.high <= allowed.high;
     const bool wrong =
         operand.index.is_constant() ||
-        (certain(instruction) && (range.high < 0 || range.low >= bound_.num_registers));
+        (certain(instruction) && (range.high < allowed.low || range.low > allowed.high));
     if (operand.proven_in_range || !wrong) return;
-    error(operand.span, "there is no register R" + std::to_string(range.low),
-          "R0 to R" + std::to_string(bound_.num_registers - 1) + ": the machine has " +
-              std::to_string(bound_.num_registers) +
-              (bound_.num_registers == 1 ? " register" : " registers"));
+    error(operand.span, bound_.missing_register(range.low, operand.register_name),
+          bound_.existing_registers(operand.register_name));
   }
 
   void check_cell(const BoundInstruction& instruction, BoundOperand& operand) {
@@ -527,18 +556,11 @@ class Binder {
   }
 
   void name_registers() {
-    for (const RegisterDeclaration& named : program_.register_names) {
-      const auto first = detail::evaluate_integer(*named.first, values_, diagnostics_);
-      const auto count =
-          named.count ? detail::evaluate_integer(*named.count, values_, diagnostics_) : 1;
-      if (!first || !count) return;
-      const std::int64_t last = std::min(*first + *count, bound_.num_registers);
-      for (std::int64_t number = *first; number < last; ++number) {
-        if (std::ssize(bound_.register_names) <= number) {
-          bound_.register_names.resize(static_cast<std::size_t>(number) + 1);
-        }
-        bound_.register_names[static_cast<std::size_t>(number)] =
-            named.count ? named.name + "[" + std::to_string(number - *first) + "]" : named.name;
+    for (const NamedRegisters& named : bound_.named_registers) {
+      const std::int64_t end = std::min(named.first + named.count, bound_.num_registers);
+      for (std::int64_t number = named.first; number < end; ++number) {
+        bound_.register_names.resize(static_cast<std::size_t>(number) + 1);
+        bound_.register_names.back() = named.text(number - named.first);
       }
     }
   }
@@ -591,6 +613,25 @@ std::string BoundProgram::register_name(std::int64_t number) const {
   const bool named = number >= 0 && number < std::ssize(register_names) &&
                      !register_names[static_cast<std::size_t>(number)].empty();
   return named ? register_names[static_cast<std::size_t>(number)] : "R" + std::to_string(number);
+}
+
+Interval BoundProgram::allowed_registers(std::size_t register_name) const {
+  if (register_name == kNoName) return {0, num_registers - 1};
+  const NamedRegisters& named = named_registers[register_name];
+  return {named.first, std::min(named.first + named.count, num_registers) - 1};
+}
+
+std::string BoundProgram::missing_register(std::int64_t number, std::size_t register_name) const {
+  if (register_name == kNoName) return "there is no register R" + std::to_string(number);
+  const NamedRegisters& named = named_registers[register_name];
+  return "there is no " + named.text(number - named.first);
+}
+
+std::string BoundProgram::existing_registers(std::size_t register_name) const {
+  if (register_name == kNoName) return existing_text(num_registers);
+  const NamedRegisters& named = named_registers[register_name];
+  if (named.count == 0) return "no use of it: " + named.name + " names no register";
+  return named.text(0) + (named.count == 1 ? "" : " to " + named.text(named.count - 1));
 }
 
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {

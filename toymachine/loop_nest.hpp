@@ -16,6 +16,19 @@
 
 namespace flashlab::toy {
 
+/// What one name of `.reg` stands for: the registers first to first + count - 1.
+struct NamedRegisters {
+  std::string name;
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+  bool indexed = false;  // Q[c]; otherwise one register, called by its name alone
+
+  /// "Q[2]"; the name alone where it takes no index.
+  std::string text(std::int64_t index) const {
+    return indexed ? name + "[" + std::to_string(index) + "]" : name;
+  }
+};
+
 /// constant + sum of coefficient * value of loop. Terms are sorted by loop, no coefficient is 0.
 struct Affine {
   std::int64_t constant = 0;
@@ -93,7 +106,9 @@ struct BoundOperand {
   Affine index;
   std::uint32_t array = 0;
   std::vector<Affine> axes;
-  ExpressionPtr constant;        // of a constant or an offset, as written
+  ExpressionPtr constant;  // of a constant or an offset, as written
+  std::size_t register_name =
+      kNoName;                   // into BoundProgram::named_registers, if it was called by one
   bool proven_in_range = false;  // for all values of the loops around it
   SourceSpan span;
 };
@@ -110,6 +125,7 @@ struct BoundInstruction {
 struct BoundLabel {
   Affine register_index;
   std::uint32_t loop = kNoLoop;
+  std::size_t register_name = kNoName;  // as in BoundOperand
   std::uint32_t statement = 0;          // for messages: position among the program's .name lines
   const NameStatement* name = nullptr;  // lives as long as BoundProgram::program
 };
@@ -130,10 +146,11 @@ struct BoundProgram {
   std::vector<Number> consts;
   std::int64_t num_registers = 0;  // of the machine: declared, or the most the program names
   bool registers_declared = false;
-  std::vector<std::string> register_names;  // by number, "" where there is none
-  std::vector<double> constants;            // operands of kind kConstant, in source order
-  std::vector<BoundArray> arrays;           // as Program::arrays
-  bool tiled = false;                       // some element is more than a scalar
+  std::vector<NamedRegisters> named_registers;  // as Program::register_names
+  std::vector<std::string> register_names;      // by number, "" where there is none
+  std::vector<double> constants;                // operands of kind kConstant, in source order
+  std::vector<BoundArray> arrays;               // as Program::arrays
+  bool tiled = false;                           // some element is more than a scalar
   std::int64_t dram_elements = 0;
   std::vector<BoundLoop> loops;                // as Program::loop_vars
   std::vector<BoundInstruction> instructions;  // by site
@@ -143,6 +160,11 @@ struct BoundProgram {
 
   /// "Q[1]" or "M", as the program calls the register; otherwise "R5".
   std::string register_name(std::int64_t number) const;
+  /// The registers that an operand or a label may mean: those of its name, or all of the machine's.
+  Interval allowed_registers(std::size_t register_name) const;
+  /// "there is no Q[4]" or "there is no register R7", and which there are.
+  std::string missing_register(std::int64_t number, std::size_t register_name) const;
+  std::string existing_registers(std::size_t register_name) const;
 };
 
 /// Gives every parameter its value and checks all that does not need execution: parameters known

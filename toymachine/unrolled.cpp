@@ -126,7 +126,10 @@ class Unroller {
       return value >= 0 && value < size;
     };
     if (operand.kind == OperandKind::kOffset || operand.kind == OperandKind::kConstant) return true;
-    if (is_register(operand.kind)) return between(slot, program_.num_registers);
+    if (is_register(operand.kind)) {
+      const Interval allowed = program_.allowed_registers(operand.register_name);
+      return slot >= allowed.low && slot <= allowed.high;
+    }
     const BoundArray& array = program_.arrays[operand.array];
     for (std::size_t axis = 0; axis < operand.axes.size(); ++axis) {
       if (!between(operand.axes[axis](loop_values_.data()), array.counts[axis])) return false;

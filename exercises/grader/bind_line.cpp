@@ -98,18 +98,18 @@ class LineBinder {
     if (toy::is_memory(operand.kind)) return bind_cell(operand, std::move(bound));
     const toy::Expression& e = operand.value ? *operand.value : *operand.register_index;
     auto index = affine(e);
-    if (!index || !within_name(operand)) return std::nullopt;
+    if (!index) return std::nullopt;
     bound.index = std::move(*index);
+    bound.register_name = operand.register_name;
+    if (!within_name(bound)) return std::nullopt;
     return bound;
   }
 
-  /// Q[4] of `.reg Q[4]` is another name's register.
-  bool within_name(const toy::Operand& operand) const {
-    if (!operand.name_index) return true;
-    const auto& declaration = program_.program->register_names[operand.register_name];
-    const auto count = affine(*declaration.count), index = affine(*operand.name_index);
-    if (!count || !index) return false;
-    return !index->is_constant() || (index->constant >= 0 && index->constant < count->constant);
+  /// Q[4] of `.reg Q[4]` is another name's register. An index that changes is checked in the run.
+  bool within_name(const toy::BoundOperand& operand) const {
+    if (operand.register_name == toy::kNoName || !operand.index.is_constant()) return true;
+    const toy::Interval allowed = program_.allowed_registers(operand.register_name);
+    return operand.index.constant >= allowed.low && operand.index.constant <= allowed.high;
   }
 
   std::optional<toy::BoundOperand> bind_cell(const toy::Operand& operand,

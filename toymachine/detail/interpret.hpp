@@ -197,7 +197,9 @@ class Interpreter {
     };
     if (operand.kind == OperandKind::kOffset) return true;
     if (is_register(operand.kind)) {
-      return between(operand.index(loop_values_.data()), program_.num_registers);
+      const Interval allowed = program_.allowed_registers(operand.register_name);
+      const std::int64_t number = operand.index(loop_values_.data());
+      return number >= allowed.low && number <= allowed.high;
     }
     const BoundArray& array = program_.arrays[operand.array];
     for (std::size_t axis = 0; axis < operand.axes.size(); ++axis) {
@@ -340,12 +342,13 @@ class Interpreter {
     if constexpr (Observer::kPerStep) {
       const BoundLabel& entry = program_.labels[node.first];
       const std::int64_t number = entry.register_index(loop_values_.data());
-      if (number < 0 || number >= program_.num_registers) {
+      const Interval allowed = program_.allowed_registers(entry.register_name);
+      if (number < allowed.low || number > allowed.high) {
         error_ = Diagnostic{Severity::kError,
                             Fault::kProgram,
                             entry.name->span,
-                            "there is no register R" + std::to_string(number),
-                            "R0 to R" + std::to_string(program_.num_registers - 1),
+                            program_.missing_register(number, entry.register_name),
+                            program_.existing_registers(entry.register_name),
                             {}};
         return;
       }

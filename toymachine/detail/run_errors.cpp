@@ -103,8 +103,9 @@ Diagnostic range_error(const RunPlace& place, std::size_t position) {
   const BoundOperand& operand = place.instruction->operands[position];
   const BoundProgram& program = *place.program;
   if (is_register(operand.kind)) {
-    return at(place, operand.span, "there is no register " + operand_text(place, operand),
-              "R0 to R" + std::to_string(program.num_registers - 1));
+    return at(place, operand.span,
+              program.missing_register(operand.index(place.loop_values), operand.register_name),
+              program.existing_registers(operand.register_name));
   }
   const BoundArray& array = program.arrays[operand.array];
   std::string sizes = array.name;
