@@ -61,7 +61,7 @@ test_with_sanitizers() {
              '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1')
     targets=(flashlab flashlab_{toymachine,exercises,cli,compare,attention}_tests {assembler,exercise,answer}_fuzz)
     slow_with_sanitizers+=('optimal' 'a (long )?search' 'checkpoint' 'values in between stand' 'scratch cells'
-                           'a known program is shown' 'number of jobs')
+                           'a known program is shown' 'number of jobs' 'what is not proved')
     slow_with_sanitizers+=('player' 'timeline.s page' 'a trace.s page' 'report page' '_NOT_BUILT')
     leave_out=(--exclude-regex "$(IFS='|'; printf '%s' "${slow_with_sanitizers[*]}")")
   fi

@@ -29,11 +29,11 @@ if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to read
   target_include_directories(flashlab_precompiled_tests PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(flashlab_precompiled_tests PRIVATE
     $<$<NOT:$<CONFIG:Debug>>:${FLASHLAB_TEST_OPTIMIZATION}>)
-  target_precompile_headers(flashlab_precompiled_tests PRIVATE
-    "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp" "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
-  if(TARGET nlohmann_json::nlohmann_json)
-    target_link_libraries(flashlab_precompiled_tests PRIVATE nlohmann_json::nlohmann_json)
-    target_precompile_headers(flashlab_precompiled_tests PRIVATE <nlohmann/json.hpp>)
+  target_precompile_headers(flashlab_precompiled_tests PRIVATE "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp")
+  if(NOT FLASHLAB_ONLY_CUDA)  # which needs neither GMP nor JSON
+    target_link_libraries(flashlab_precompiled_tests PRIVATE GMP::gmp nlohmann_json::nlohmann_json)
+    target_precompile_headers(flashlab_precompiled_tests PRIVATE
+      "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp" <nlohmann/json.hpp>)
   endif()
 endif()
 

@@ -10,7 +10,7 @@ set(FLASHLAB_EDITED "" CACHE STRING "Sources that are compiled alone, paths from
 
 # The standard library's headers and GMP's, read once for each set of compiler flags; and JSON's where
 # most sources read or write it.
-if(FLASHLAB_UNITY)
+if(FLASHLAB_UNITY AND NOT FLASHLAB_ONLY_CUDA)
   foreach(kind IN ITEMS hot cold)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp" CONTENT "")
     add_library(flashlab_precompiled_${kind} OBJECT "${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp")
@@ -18,10 +18,8 @@ if(FLASHLAB_UNITY)
     target_precompile_headers(flashlab_precompiled_${kind} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
   endforeach()
   target_link_libraries(flashlab_precompiled_cold PRIVATE flashlab_cold)
-  if(TARGET nlohmann_json::nlohmann_json)
-    target_link_libraries(flashlab_precompiled_cold PRIVATE nlohmann_json::nlohmann_json)
-    target_precompile_headers(flashlab_precompiled_cold PRIVATE <nlohmann/json.hpp>)
-  endif()
+  target_link_libraries(flashlab_precompiled_cold PRIVATE nlohmann_json::nlohmann_json)
+  target_precompile_headers(flashlab_precompiled_cold PRIVATE <nlohmann/json.hpp>)
 endif()
 
 # flashlab_unity(<target> <most sources in one compilation> [hot|cold: whose precompiled headers])

@@ -127,7 +127,7 @@ class Binder {
       if (named.count > most - next) {
         return error(declaration.span,
                      named.name + " names " + std::to_string(named.count) + " registers" +
-                         (next > 0 ? " after " + std::to_string(next) + " others" : ""),
+                         (next > 0 ? " and the names before it " + std::to_string(next) : ""),
                      "at most " + std::to_string(most) + " (--max-registers)", Fault::kLimit);
       }
       next += named.count;

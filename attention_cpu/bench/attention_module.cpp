@@ -9,7 +9,7 @@
 
 #include "attention_cpu/attention.hpp"
 
-/// What a call computes, and how. flashlab_attention.py has the same fields in the same order.
+/// What a call computes, and how. attention_library.py has the same fields in the same order.
 struct FlashlabAttentionProblem {
   std::int64_t batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim;
   std::int32_t is_causal;  // top left

@@ -20,7 +20,7 @@ import time
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from flashlab_attention import Library
+from attention_library import Library
 from run_context import run_context
 
 PRODUCT_SIZE = 4096

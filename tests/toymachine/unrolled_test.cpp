@@ -97,7 +97,7 @@ TEST_CASE("an index out of range is named when a program is unrolled") {
   CHECK_THAT(unroll_error(cell), contains("3:8: error: step 3 (i = 2): x[4] is out of range"));
   const auto reg =
       bound(".registers 2\n.reg Q[2]\n.input x[3]\nfor i in 0..3\n  LOAD x[i], Q[i]\nend\n");
-  CHECK_THAT(unroll_error(reg), contains("step 3 (i = 2): there is no register R2"));
+  CHECK_THAT(unroll_error(reg), contains("step 3 (i = 2): there is no Q[2]"));
 }
 
 TEST_CASE("unrolling stops at the limit of steps") {
