@@ -320,7 +320,7 @@ class Binder {
     if (!index) return;
     BoundLabel label;
     label.register_index = std::move(*index);
-    label.register_name = name.register_name;
+    label.register_name = static_cast<std::uint32_t>(name.register_name);
     label.loop = loop;
     label.statement = static_cast<std::uint32_t>(bound_.labels.size());
     label.name = &name;
@@ -355,7 +355,7 @@ class Binder {
       auto index = detail::to_affine(*operand.register_index, values_, diagnostics_);
       if (!index) return std::nullopt;
       result.index = std::move(*index);
-      result.register_name = operand.register_name;
+      result.register_name = static_cast<std::uint32_t>(operand.register_name);
       return in_range(result) ? std::optional(std::move(result)) : std::nullopt;
     }
     result.array = static_cast<std::uint32_t>(operand.array);
@@ -615,20 +615,14 @@ std::string BoundProgram::register_name(std::int64_t number) const {
   return named ? register_names[static_cast<std::size_t>(number)] : "R" + std::to_string(number);
 }
 
-Interval BoundProgram::allowed_registers(std::size_t register_name) const {
-  if (register_name == kNoName) return {0, num_registers - 1};
-  const NamedRegisters& named = named_registers[register_name];
-  return {named.first, std::min(named.first + named.count, num_registers) - 1};
-}
-
-std::string BoundProgram::missing_register(std::int64_t number, std::size_t register_name) const {
-  if (register_name == kNoName) return "there is no register R" + std::to_string(number);
+std::string BoundProgram::missing_register(std::int64_t number, std::uint32_t register_name) const {
+  if (register_name == kUnnamed) return "there is no register R" + std::to_string(number);
   const NamedRegisters& named = named_registers[register_name];
   return "there is no " + named.text(number - named.first);
 }
 
-std::string BoundProgram::existing_registers(std::size_t register_name) const {
-  if (register_name == kNoName) return existing_text(num_registers);
+std::string BoundProgram::existing_registers(std::uint32_t register_name) const {
+  if (register_name == kUnnamed) return existing_text(num_registers);
   const NamedRegisters& named = named_registers[register_name];
   if (named.count == 0) return "no use of it: " + named.name + " names no register";
   return named.text(0) + (named.count == 1 ? "" : " to " + named.text(named.count - 1));

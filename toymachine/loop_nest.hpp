@@ -67,6 +67,7 @@ struct Interval {
 };
 
 inline constexpr std::uint32_t kNoLoop = UINT32_MAX;
+inline constexpr std::uint32_t kUnnamed = UINT32_MAX;  // a register that was called by its number
 
 /// Stores to such a cell lose digits that registers hold.
 constexpr bool is_narrow(ElementType type) {
@@ -105,10 +106,9 @@ struct BoundOperand {
   bool transposed = false;
   Affine index;
   std::uint32_t array = 0;
+  std::uint32_t register_name = kUnnamed;  // into BoundProgram::named_registers
   std::vector<Affine> axes;
-  ExpressionPtr constant;  // of a constant or an offset, as written
-  std::size_t register_name =
-      kNoName;                   // into BoundProgram::named_registers, if it was called by one
+  ExpressionPtr constant;        // of a constant or an offset, as written
   bool proven_in_range = false;  // for all values of the loops around it
   SourceSpan span;
 };
@@ -125,9 +125,9 @@ struct BoundInstruction {
 struct BoundLabel {
   Affine register_index;
   std::uint32_t loop = kNoLoop;
-  std::size_t register_name = kNoName;  // as in BoundOperand
-  std::uint32_t statement = 0;          // for messages: position among the program's .name lines
-  const NameStatement* name = nullptr;  // lives as long as BoundProgram::program
+  std::uint32_t register_name = kUnnamed;  // as in BoundOperand
+  std::uint32_t statement = 0;             // for messages: position among the program's .name lines
+  const NameStatement* name = nullptr;     // lives as long as BoundProgram::program
 };
 
 /// The nest in execution order. A loop is kLoopBegin … kLoopEnd; `partner` is the other one's node.
@@ -161,10 +161,15 @@ struct BoundProgram {
   /// "Q[1]" or "M", as the program calls the register; otherwise "R5".
   std::string register_name(std::int64_t number) const;
   /// The registers that an operand or a label may mean: those of its name, or all of the machine's.
-  Interval allowed_registers(std::size_t register_name) const;
+  Interval allowed_registers(std::uint32_t register_name) const {
+    if (register_name == kUnnamed) return {0, num_registers - 1};
+    const NamedRegisters& named = named_registers[register_name];
+    const std::int64_t end = named.first + named.count;
+    return {named.first, (end < num_registers ? end : num_registers) - 1};
+  }
   /// "there is no Q[4]" or "there is no register R7", and which there are.
-  std::string missing_register(std::int64_t number, std::size_t register_name) const;
-  std::string existing_registers(std::size_t register_name) const;
+  std::string missing_register(std::int64_t number, std::uint32_t register_name) const;
+  std::string existing_registers(std::uint32_t register_name) const;
 };
 
 /// Gives every parameter its value and checks all that does not need execution: parameters known

@@ -100,14 +100,14 @@ class LineBinder {
     auto index = affine(e);
     if (!index) return std::nullopt;
     bound.index = std::move(*index);
-    bound.register_name = operand.register_name;
+    bound.register_name = static_cast<std::uint32_t>(operand.register_name);
     if (!within_name(bound)) return std::nullopt;
     return bound;
   }
 
   /// Q[4] of `.reg Q[4]` is another name's register. An index that changes is checked in the run.
   bool within_name(const toy::BoundOperand& operand) const {
-    if (operand.register_name == toy::kNoName || !operand.index.is_constant()) return true;
+    if (operand.register_name == toy::kUnnamed || !operand.index.is_constant()) return true;
     const toy::Interval allowed = program_.allowed_registers(operand.register_name);
     return operand.index.constant >= allowed.low && operand.index.constant <= allowed.high;
   }
