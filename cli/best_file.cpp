@@ -58,7 +58,7 @@ std::string read_text(const std::string& path) {
   if (!file && !file.eof()) throw failure(path, "it cannot be read");
   if (!file.is_open())
     throw failure(path, std::string("it cannot be read: ") + std::strerror(errno));
-  if (text.empty()) throw failure(path, "it is empty", "remove it to begin anew");
+  if (text.empty()) throw failure(path, "it is empty", "remove it to start again");
   return text;
 }
 

@@ -204,7 +204,7 @@ CommandAction add_exercises_prove(CLI::App& exercises) {
   add_flag(command, "--check", options->check,
            "write nothing: say where the committed file is wrong, and fail then");
   add_option(command, "--recorded-below", options->recorded_below,
-             "only sizes whose recorded proof took less than so many seconds")
+             "only sizes whose recorded proof took fewer than this many seconds")
       .between(0.0, 1e9)
       .type_name("S");
   add_flag(command, "--times", options->times, "how long each search took");

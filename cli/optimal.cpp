@@ -48,7 +48,7 @@ class EndedByInterrupt {
   struct sigaction before_ {};
 };
 
-/// One line on standard error, written anew each time where that is a terminal.
+/// One line on standard error, rewritten each time where that is a terminal.
 class SearchLine {
  public:
   explicit SearchLine(std::string machine) : machine_(std::move(machine)) {}

@@ -96,7 +96,7 @@ CommandAction add_sweep(CLI::App& app) {
       .one_of({"auto", "none", "x", "y", "xy"})
       .type_name("AXES");
   add_option(command, "--fit", options->fit,
-             "make this parameter as large as --sram allows, anew for each value")
+             "make this parameter as large as --sram allows, for each value again")
       .type_name("NAME");
   add_flag(command, "--no-plot", options->no_plot, "the table only");
   const Flag json = add_flag(command, "--json", options->json, "as JSON");

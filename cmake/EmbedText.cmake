@@ -6,7 +6,7 @@
 #   extern const std::span<const flashlab::EmbeddedFile> flashlab::player_files;
 # Each entry is a file's name without its folders (with KEEP_FOLDERS before the files: as given), and
 # its bytes as they are. An edited file is
-# embedded anew by the next build. No other tool than CMake is needed: run with -P, this same file is
+# embedded again by the next build. No other tool than CMake is needed: run with -P, this same file is
 # the generator.
 
 if(CMAKE_SCRIPT_MODE_FILE)

@@ -1,5 +1,5 @@
 # flashlab_gpu_rates(FILE): the rows of compare/gpus.json that have rates, for a table in C++: name,
-# words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures anew
+# words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures again
 # when the rows change.
 function(flashlab_gpu_rates output)
   set(json_file "${PROJECT_SOURCE_DIR}/compare/gpus.json")

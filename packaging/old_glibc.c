@@ -30,7 +30,7 @@ static long long nanoseconds(clockid_t clock) {
 }
 
 // glibc 2.30; std::condition_variable::wait_for asks for it. The condition's own clock is the
-// wall's: when that was moved meanwhile, what remains on the wanted clock is waited for anew.
+// wall's: when that was moved meanwhile, the wait is repeated for what remains on the wanted clock.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* until) {
   const long long end = until->tv_sec * 1000000000LL + until->tv_nsec;

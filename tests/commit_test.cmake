@@ -60,7 +60,7 @@ execute_process(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)
 expect(source ${first})
 file(TIMESTAMP "${output}" after "%s")
 if(NOT before STREQUAL after)
-  message(SEND_ERROR "the same commit was written anew and would be compiled again")
+  message(SEND_ERROR "the same commit was written again and would be compiled again")
 endif()
 
 file(WRITE "${FOLDER}/source/untracked.txt" "1\n")

@@ -13,7 +13,7 @@
 //       the command's output in a folder of the page's own, empty at first, its home folder, too
 //   <!-- home write: x.toy -->
 //       the block is written to that file there
-// FLASHLAB_UPDATE_DOCS=1 in the environment writes the blocks anew instead of comparing them.
+// FLASHLAB_UPDATE_DOCS=1 in the environment rewrites the blocks instead of comparing them.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -275,7 +275,7 @@ TEST_CASE("every block of the docs is what its command prints or its file holds"
 
 TEST_CASE("every block of the docs that a script makes is what it prints") {
   if (!has_python()) FLASHLAB_SKIP("there is no python3 (with its standard library)");
-  if (updating()) FLASHLAB_SKIP("the test of all other blocks writes these anew, too");
+  if (updating()) FLASHLAB_SKIP("the test of all other blocks rewrites these, too");
   check_blocks(true);
 }
 

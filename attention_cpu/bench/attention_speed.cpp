@@ -2,8 +2,8 @@
 // variants, shapes, masks and numbers of threads, in one run.
 //
 // The product is measured before and after every row, so that both see the same state of the
-// machine; figures are medians. Inputs are drawn anew for every repetition, outputs are filled with
-// NaN before it and looked through after it.
+// machine; figures are medians. Inputs are drawn again for every repetition, outputs are filled
+// with NaN before it and looked through after it.
 #include <omp.h>
 
 #include <CLI/CLI.hpp>

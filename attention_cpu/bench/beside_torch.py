@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attention on this CPU beside PyTorch's scaled_dot_product_attention, in one process, in float.
 
-Both get the same inputs, drawn anew for every repetition, the same number of threads, and memory for
+Both get the same inputs, drawn again for every repetition, the same number of threads, and memory for
 their outputs that is allocated inside the measured time (torch has no other way). They take turns,
 with a pause between: libgomp's idle workers go on spinning for 300 000 pause instructions, 14 ms at
 140 cycles each, and would take the other side's cores. torch's backward is autograd.grad of O, its

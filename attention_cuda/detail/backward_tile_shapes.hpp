@@ -8,7 +8,7 @@
 
 namespace flashlab::cuda {
 
-/// delta: a warp a row.
+/// delta: one warp per row.
 struct DeltaShape {
   static constexpr int kNumWarps = 8, kNumThreads = 32 * kNumWarps;
 };

@@ -56,7 +56,7 @@ Launches query_a_warp(std::string_view name, const TilesRequest& request) {
   return {launch};
 }
 
-/// One launch, a block a query tile.
+/// One launch, one block per query tile.
 template <class Shape>
 LaunchTiles query_tiles(std::string_view name, const Shape& shape, std::int64_t shared_bytes,
                         const TilesRequest& request) {

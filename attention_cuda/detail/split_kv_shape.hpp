@@ -47,7 +47,7 @@ inline int split_kv_splits(const AttentionProblem& problem, int asked_for,
   return static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
 }
 
-/// Of the kernel that merges partial results, a block a row.
+/// Of the kernel that merges partial results, one block per row.
 struct MergeShape {
   static constexpr int kNumWarps = 8, kNumThreads = 32 * kNumWarps;
   static constexpr int shared_bytes(int head_dim) { return kNumWarps * (1 + head_dim) * 4; }

@@ -31,13 +31,13 @@ inline constexpr int kLeastSharedBytes = 99 << 10;
 inline constexpr int kRowThreads = 256;
 inline constexpr int kReduceFloats = kRowThreads / 32;  // in shared memory: one a warp
 
-/// Key lengths are stored so many at once: as fit in a kernel's 4 KiB of parameters.
+/// Key lengths stored in one launch: as many as fit in a kernel's 4 KiB of parameters.
 inline constexpr int kKeyLengthsAtOnce = 256;
 
-/// fused-softmax keeps a row of up to so many scores in shared memory: 48 KiB need no asking.
+/// fused-softmax keeps a row of at most this many scores in shared memory: 48 KiB need no opt-in.
 inline constexpr int kMostStoredKeys = (48 << 10) / 4 - kReduceFloats;
 
-/// three-pass and online: a warp a query.
+/// three-pass and online: one warp per query.
 inline constexpr int kQueryWarps = 4;
 
 struct Flash1Shape {

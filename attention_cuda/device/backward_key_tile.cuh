@@ -95,7 +95,7 @@ class KeyTileBlock {
     return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
   }
   __device__ __forceinline__ QueryWalk<Config> walk() const { return {arguments_.sizes, *facts_}; }
-  /// Made anew where it is used: what follows from it would otherwise take registers all the time.
+  /// Recomputed where it is used: what follows from it would otherwise take registers all the time.
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
   }

@@ -4,7 +4,7 @@
 //
 // Shapes   O, dO [batch, num_heads, seqlen_q, head_dim], any strides
 //          delta [batch, num_heads, seqlen_q] fp32, without gaps, in the workspace
-// Grid     a warp a row, kWarps rows a block
+// Grid     one warp per row, kWarps rows per block
 // Rounded  with ExecutionOptions::round_statistics: delta and a copy of lse, both rounded to
 //          Element and kept as fp32; with_lse shows the copy to the kernels instead of lse
 // Traffic  O and dO once

@@ -47,7 +47,7 @@ struct QueryWalk {
     const int num_q_tiles = facts.end_query / Config::kBlockQ;
     return (facts.b * sizes.num_heads + at.head) * num_q_tiles + at.query / Config::kBlockQ;
   }
-  /// Tiles alternate between two stages. Found anew each time, because registers are few.
+  /// Tiles alternate between two stages. Recomputed each time, because registers are few.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
     if (Config::kStages == 1) return 0;
     const int queries_a_head = facts.end_query - facts.first_query;

@@ -161,7 +161,7 @@ class TileStream {
 template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile(const Tile& tile,
                                           const GlobalRows<const typename Tile::Element>& from) {
-  // Made anew: what follows from the thread would otherwise take registers between two loads.
+  // Recomputed: what follows from the thread would otherwise take registers between two loads.
   const int thread = static_cast<int>(ptx::opaque(threadIdx.x));
   TileStream<kNumThreads, Tile>(from, thread).load(tile);
 }

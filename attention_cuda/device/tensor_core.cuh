@@ -26,7 +26,7 @@
 namespace flashlab::cuda {
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
-/// Made anew where it is used: what follows from it would otherwise take registers all the time.
+/// Recomputed where it is used: what follows from it would otherwise take registers all the time.
 __device__ __forceinline__ int new_lane_id() {
   return static_cast<int>(ptx::opaque(threadIdx.x)) % 32;
 }

@@ -14,7 +14,7 @@
 //                                    delta                    [batch, num_heads, seqlen_q];  fp32
 //            The query heads of a kv head lie one after the other, so a product takes all their
 //            queries at once, and dK, dV come out summed over the heads
-// Grid       a block a row
+// Grid       one block per row
 // Traffic    S: 1 store, 1 load; P: 1 store, 2 loads; dP: 1 store, 1 load; dS: 1 store, 2 loads
 // Copies     Q, K, V, dO go through the workspace, with zeros in rows of queries that see nothing
 // and

@@ -8,7 +8,7 @@
 //            S fp32, P in the tensors' type
 // Tiles      sS [seqlen_k] fp32: the row, once it is read; a row that does not fit into 48 KiB is
 //            read three times
-// Grid       a block a row; hidden scores are not read
+// Grid       one block per row; hidden scores are not read
 // Traffic    S: 1 store, 1 load; P: 1 store, 1 load
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
 // Against    naive: what a compiler makes of it, which fuses all but the products

@@ -13,7 +13,7 @@
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 //                                    m, l                    [batch, num_heads, seqlen_q]  fp32
 //            all fp32, but for the last P, which is stored in the tensors' type
-// Grid       a block a row
+// Grid       one block per row
 // Traffic    S: 2 stores, 3 loads, and the hidden part is stored once more; P: 3 stores, 4 loads
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
 // Against    nothing: what a framework does that runs one kernel an operation

@@ -8,7 +8,7 @@
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Grid     a warp a query, kQueryWarps neighbours a block; a row's columns lie over the lanes
+// Grid     one warp per query, kQueryWarps neighbours per block; a row's columns lie over the lanes
 // Traffic  Q and O once; K and V once for every query, mostly from the caches
 // Against  three-pass: one pass instead of three
 // Source   Milakov and Gimelshein 2018, algorithm 3, with S3's vector numerator

@@ -7,7 +7,7 @@
 //                y_j = exp(x_j - m) / l                       y_j = exp(x_j - m) / l
 //
 // Shapes   x, y [rows, n], fp32
-// Grid     a block a row; a thread takes every kSoftmaxThreads-th element
+// Grid     one block per row; a thread takes every kSoftmaxThreads-th element
 // Traffic  three-pass reads x three times, online twice; y is written once
 // Online   each thread has m and l of its own elements; they are merged at the end of the pass
 // Source   Milakov and Gimelshein 2018, algorithms 2 and 3

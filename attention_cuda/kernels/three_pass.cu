@@ -7,7 +7,7 @@
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Grid     a warp a query, kQueryWarps neighbours a block; a row's columns lie over the lanes
+// Grid     one warp per query, kQueryWarps neighbours per block; a row's columns lie over the lanes
 // Traffic  Q and O once; K three times and V once for every query, mostly from the caches
 // Against  fused-softmax: no matrix S in memory, the price is the first product three times
 // Source   toymachine/programs/three_pass.toy; safe softmax, fused with both products

@@ -11,7 +11,7 @@ namespace flashlab::compare {
 struct MicroBenchmark {
   std::string key, unit;  // as CalibratedRate has them
   double operations_per_round = 0;
-  /// Puts so many rounds on the default stream. Throws CudaError.
+  /// Puts that many rounds on the default stream. Throws CudaError.
   std::function<void(int num_rounds)> launch;
 };
 

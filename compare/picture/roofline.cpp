@@ -248,7 +248,7 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
                      (is_measured ? "" : ": predicted times"),
                  panel.text);
     draw_frame(svg, frame, decade_ticks(frame.x, ratio_text, 60), decade_ticks(frame.y, plain),
-               "FLOP a byte", "FLOP/s");
+               "FLOP per byte", "FLOP/s");
     draw_memories(svg, frame, roofs);
     const std::vector<Point> labels = draw_products(svg, frame, roofs);
     for (const Line& line : lines) draw_line(svg, frame, line);

@@ -88,7 +88,7 @@ toy::BoundProgram load(const Case& c) {
   return std::move(*bound);
 }
 
-/// Everything a run of one case needs, inputs drawn anew.
+/// Everything a run of one case needs, with inputs of its own.
 class Measurement {
  public:
   Measurement(const Case& c, std::uint64_t seed) : case_(c), program_(load(c)) {
