@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> candidate_libraries() {
   std::vector<std::filesystem::path> result;
   for (const char* const relative :
        {".", "../lib/flashlab", "../lib", "../" FLASHLAB_LIBRARY_FOLDER, "../attention_cuda"}) {
-    result.push_back(folder / relative / kLibraryName);
+    result.push_back((folder / relative / kLibraryName).lexically_normal());
   }
   return result;
 }
