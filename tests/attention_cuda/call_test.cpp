@@ -20,20 +20,17 @@ using namespace flashlab::test;
 namespace {
 
 // Two tiles and a rest, or, where threads are emulated, one and a rest.
-constexpr PlainSizes kSizes = {2,
-                               FLASHLAB_CALL_HEADS,
-                               FLASHLAB_CALL_HEADS / 2,
-                               FLASHLAB_CALL_SEQLEN,
-                               FLASHLAB_CALL_SEQLEN + 20,
-                               40};
+constexpr PlainSizes kSizes = {FLASHLAB_CALL_BATCH,       FLASHLAB_CALL_HEADS,
+                               FLASHLAB_CALL_HEADS / 2,   FLASHLAB_CALL_SEQLEN,
+                               FLASHLAB_CALL_SEQLEN + 20, 40};
 
 /// Row-major arrays of one type on the device: normal inputs, NaN in what is to be written.
 class Problem {
  public:
-  explicit Problem(DataType dtype) : dtype_(dtype) {
-    const Shape q = {kSizes.batch, kSizes.num_heads, kSizes.seqlen_q, kSizes.head_dim},
-                k = {kSizes.batch, kSizes.num_kv_heads, kSizes.seqlen_k, kSizes.head_dim};
-    const PlainTensors<float> numbers(kSizes);
+  explicit Problem(DataType dtype, const PlainSizes& sizes = kSizes) : dtype_(dtype) {
+    const Shape q = {sizes.batch, sizes.num_heads, sizes.seqlen_q, sizes.head_dim},
+                k = {sizes.batch, sizes.num_kv_heads, sizes.seqlen_k, sizes.head_dim};
+    const PlainTensors<float> numbers(sizes);
     Q = tensor(q, numbers.Q);
     K = tensor(k, numbers.K);
     V = tensor(k, numbers.V);
@@ -143,13 +140,15 @@ TEST_CASE("a call gives the same bits each time, bwd-onepass but for dQ", "[cuda
 TEST_CASE("key lengths may lie in device memory, where values beyond the ends count as the ends",
           "[cuda][call]") {
   FLASHLAB_NEEDS_GPU();
+  PlainSizes two_entries = kSizes;
+  two_entries.batch = 2;
   const std::vector<std::int64_t> lengths = {0, kSizes.seqlen_k}, beyond = {-7, 1'000'000};
   const DeviceMemory on_device(beyond.size() * sizeof(beyond[0]));
   check_call(cudaMemcpy(on_device.get(), beyond.data(), on_device.bytes(), cudaMemcpyHostToDevice));
   for (const KernelCase& kernel : all_kernels(DataType::kFloat32)) {
     if (kernel.row->variant == "bwd-onepass") continue;  // other bits each time
     INFO(kernel.name());
-    Problem problem(DataType::kFloat32);
+    Problem problem(DataType::kFloat32, two_entries);
     const std::vector<double> expected = problem.run(kernel, {Mask::kNone, {}, lengths});
     cuda::ExecutionOptions execution;
     execution.device_key_lengths = static_cast<const std::int64_t*>(on_device.get());
@@ -178,7 +177,7 @@ TEST_CASE("an observer is told of every kernel before and after", "[cuda][call]"
     Names names;
     cuda::ExecutionOptions execution;
     execution.observer = &names;
-    Problem(DataType::kFloat32).run(kernel, {}, execution);
+    Problem(DataType::kFloat32, {1, 2, 1, 6, 9, 40}).run(kernel, {}, execution);
     CHECK(!names.begun.empty());
     CHECK(names.begun == names.ended);
   }

@@ -32,7 +32,7 @@ GeneratedCase with_more_keys(GeneratedCase generated) {
 void check_each_length(Pass pass, DataType dtype) {
   const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
   WorstErrors worst;
-  for (std::int64_t seqlen = 1; seqlen <= 300; seqlen += FLASHLAB_LENGTH_STEP) {
+  for (std::int64_t seqlen = 1; seqlen <= FLASHLAB_MOST_LENGTH; seqlen += FLASHLAB_LENGTH_STEP) {
     for (const auto causal :
          {textbook::Causal::kNo, textbook::Causal::kTopLeft, textbook::Causal::kBottomRight}) {
       check_kernels(worst, pass, kernels, with_more_keys(square_case(dtype, seqlen, 64, causal)));
