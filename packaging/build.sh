@@ -34,18 +34,22 @@ install_tools() {
   "$tools/bin/pip" install --quiet --disable-pip-version-check wheel==0.48.0 auditwheel==6.8.2
 }
 
+# GPUs: code for 8.0 runs on 8.6 and 8.9, too; the driver compiles PTX of 9.0 for what comes later.
+# Code and PTX for each of the four would make the wheel twice as large as is allowed.
+#
 # The .deb's needs are said, not looked up: dpkg-shlibdeps knows this system's glibc alone, in which
 # threads have moved to another library, and asks for 2.34.
 configure() {
-  local link="-B$stubs/ -L$stubs $stubs/old_glibc.o -Wl,--as-needed,--allow-shlib-undefined"
-  local options=() cuda=${FLASHLAB_CUDA:-ON}
+  local link="-B$stubs/ -L$stubs $stubs/old_glibc.o -Wl,--as-needed,--allow-shlib-undefined,--gc-sections"
+  local options=() cuda=${FLASHLAB_CUDA:-ON} compress='-Xfatbin -compress-all'
   have nvcc || cuda=OFF
+  if have nvcc && nvcc --help | grep -q -- --compress-mode; then compress=--compress-mode=size; fi
   have ccache && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=$CXX" \
     -DFLASHLAB_BUILD_TESTS=OFF -DFLASHLAB_BUILD_BENCHMARKS=OFF \
     -DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_INSTALL_KERNELS=OFF \
-    -DFLASHLAB_CUDA="$cuda" '-DFLASHLAB_CUDA_ARCHITECTURES=80;86;89;90' \
-    '-DCMAKE_CUDA_FLAGS=-Xfatbin -compress-all' \
+    -DFLASHLAB_CUDA="$cuda" '-DFLASHLAB_CUDA_ARCHITECTURES=80-real;90' "-DCMAKE_CUDA_FLAGS=$compress" \
+    -DCMAKE_CXX_FLAGS=-ffunction-sections \
     "-DCMAKE_EXE_LINKER_FLAGS=$link -Wl,-Map,$build/link.map" "-DCMAKE_SHARED_LINKER_FLAGS=$link" \
     "-DGMP_LIBRARY=$gmp" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
     "-DOpenMP_pthread_LIBRARY=$stubs/libpthread.so" \

@@ -55,23 +55,26 @@ check_licences() { python3 "$root/packaging/third_party.py" "$build"; }
 
 # A GMP whose mpz_init is another function than the one in the package.
 check_gmp() {
-  local gmp mark=flashlab-was-linked-with-this-changed-gmp
-  gmp=$(sed -n 's/^GMP_LIBRARY:[^=]*=//p' "$build/CMakeCache.txt")
+  local gmp link member mark=flashlab-was-linked-with-this-changed-gmp
+  gmp=$(realpath "$(sed -n 's/^GMP_LIBRARY:[^=]*=//p' "$build/CMakeCache.txt")")
   cat >"$work/init.c" <<END
 #include <gmp.h>
 __attribute__((used)) static const char mark[] = "$mark";
-void mpz_init(mpz_ptr x) { mpz_init2(x, 1 + (mark[0] == 0)); }
+void mpz_init(mpz_ptr x) { __asm__("" : : "r"(mark)); mpz_init2(x, 1); }
 END
   "${CC:-gcc}" -O2 -fPIC -c "$work/init.c" -o "$work/init.o"
   cp "$gmp" "$work/libgmp.a"
-  ar d "$work/libgmp.a" init.o
+  member=$(nm -A "$gmp" 2>/dev/null | sed -n 's/.*:\([^:]*\):[0-9a-f]* T __gmpz_init$/\1/p')
+  ar d "$work/libgmp.a" "${member:?}"
   ar q "$work/libgmp.a" "$work/init.o"
   # The link of the build, with the other archive and the result elsewhere.
-  (cd "$build" && ninja -t commands -s cli/flashlab | sed "s#$gmp#$work/libgmp.a#; s#-o cli/flashlab #-o $work/flashlab #;
-    s#-Map,[^ ]*#-Map,$work/map#" | bash) || fail 'the command cannot be linked with another GMP'
-  grep -q "$mark" "$work/flashlab" || fail 'the command that was linked anew holds the old GMP'
+  link=$(cd "$build" && ninja -t commands -s cli/flashlab)
+  [[ $link == *"$gmp"* && $link == *'-o cli/flashlab '* ]] || fail 'the link of the command does not name GMP'
+  (cd "$build" && sed "s#$gmp#$work/libgmp.a#; s#-o cli/flashlab #-o $work/flashlab #;
+    s#-Map,[^ ]*#-Map,$work/map#" <<<"$link" | bash) || fail 'the command cannot be linked with another GMP'
+  grep -q "$mark" "$work/flashlab" || fail 'the command that was linked again holds the old GMP'
   "$work/flashlab" cost softmax_online -D n=100 >/dev/null
-  say 'gmp: linked anew with a changed one, and runs'
+  say 'gmp: linked again with a changed one, and runs'
 }
 
 seconds_of() {  # BINARY ARG …: the shortest of its runs
