@@ -2,13 +2,36 @@
 
 #include <cuda_runtime.h>
 
+#include <string>
 #include <utility>
 
 #include "attention_cuda/device/launch.cuh"
 
 namespace flashlab::cuda {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The runtime says of a machine without a driver that its version is insufficient.
+void check_driver() {
+  int device = 0, driver = 0, runtime = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaErrorInsufficientDriver) return check_cuda(error, "cudaGetDevice");
+  cudaGetLastError();
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  throw CudaError("cudaGetDevice",
+                  driver == 0 ? "there is no NVIDIA driver on this computer"
+                              : "the NVIDIA driver is for CUDA " + version_text(driver) +
+                                    ", this needs one for " + version_text(runtime) + " or later");
+}
+
+}  // namespace
 
 GpuInfo current_gpu() {
+  check_driver();
   int device = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   cudaDeviceProp properties;

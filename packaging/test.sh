@@ -161,7 +161,8 @@ first_steps='
   [[ $(flashlab exercises check 2) == *"✓ full marks"* ]]
   flashlab attention -H 4 -N 512 --verify >/dev/null
   code=0; line=$(flashlab attention --device cuda 2>&1 >/dev/null) || code=$?
-  [[ $code == [123] && $line == "flashlab: error: "* && $line == *[CG][UP][DU]* ]] || { echo "$line"; exit 1; }
+  [[ $code == [123] && $line == "flashlab: error: no GPU "* ]] &&
+    [[ $line == *"driver on this computer"* || $line == *"lab gpu"* ]] || { echo "$line"; exit 1; }
   printf "    about the GPU: %s\n" "${line%%$'"'\n'"'*}"
 '
 
