@@ -58,9 +58,13 @@ def library_folders():
 
 
 def test_names(program):
-    listing = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True,
-                             check=False).stdout
-    return [line.strip() for line in listing.splitlines() if line.strip()]
+    """Catch2 2 and 3 have different flags for it."""
+    for flags in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+        said = subprocess.run([program, *flags], capture_output=True, text=True, check=False)
+        names = [line.strip() for line in said.stdout.splitlines() if line.strip()]
+        if names and not said.stderr:
+            return names
+    raise RuntimeError(f"{program} does not list its tests: {said.stdout}{said.stderr}")
 
 
 def filter_of(name):
