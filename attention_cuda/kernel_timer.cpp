@@ -46,7 +46,7 @@ std::vector<KernelTime> KernelTimer::times() {
 
 void KernelTimer::forget() {
   for (const Span& span : spans_) {
-    for (cudaEvent_t const event : {span.start, span.end}) {
+    for (const auto event : {span.start, span.end}) {
       if (event != nullptr) cudaEventDestroy(event);
     }
   }

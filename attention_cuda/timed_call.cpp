@@ -71,7 +71,8 @@ DeviceTensors::DeviceTensors(const AttentionProblem& p, Pass pass) : pass_(pass)
   dV_ = make("dV", p.dtype, like_K);
 }
 
-TensorView DeviceTensors::make(const char* name, DataType dtype, std::vector<std::int64_t> shape) {
+TensorView DeviceTensors::make(const char* name, DataType dtype,
+                               const std::vector<std::int64_t>& shape) {
   TensorView tensor{nullptr, dtype, shape, row_major(shape)};
   memory_.emplace_back(name, bytes_of(tensor));
   tensor.data = memory_.back().data();

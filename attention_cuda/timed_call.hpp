@@ -28,7 +28,7 @@ class DeviceTensors {
   std::vector<TensorView> outputs() const;
 
  private:
-  TensorView make(const char* name, DataType dtype, std::vector<std::int64_t> shape);
+  TensorView make(const char* name, DataType dtype, const std::vector<std::int64_t>& shape);
 
   Pass pass_;
   std::vector<DeviceMemory> memory_;

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -41,7 +42,7 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
                                                         : rate.unit + "/s";
     const double sheet = spec ? sheet_per_s(*spec, rate.key) : 0;
     const std::string share =
-        sheet > 0 ? std::to_string(static_cast<int>(100 * rate.median / sheet + 0.5)) + " %" : "";
+        sheet > 0 ? std::to_string(std::lround(100 * rate.median / sheet)) + " %" : "";
     const double spread = 100 * (rate.most - rate.least) / rate.median;
     table.row({rate.key, with_prefix(rate.median, unit), one_decimal(spread) + " %",
                sheet > 0 ? with_prefix(sheet, unit) : "", share});

@@ -113,7 +113,7 @@ class ColumnCounts {
                                       [&](const auto& entry) { return entry.first == param.name; });
       if (given != given_.end()) {
         binding.params[param.name] = toy::evaluate(given->second, lookup)->get_num().get_si();
-      } else if (sample_.count(param.name) > 0) {
+      } else if (sample_.contains(param.name)) {
         binding.params[param.name] = sample_.at(param.name);
       }
     }

@@ -29,7 +29,7 @@ void choose_fitted(const SweepFlags& options, Sweep& sweep) {
     return declaration.name == options.fit;
   });
   const bool free = param != params.end() && options.fit != sweep.range.name &&
-                    sweep.fixed.params.count(options.fit) == 0;
+                    !sweep.fixed.params.contains(options.fit);
   if (!free) {
     throw request_failure("--fit '" + printable(options.fit) + "' is no free parameter",
                           "a parameter of the program that -D does not set");

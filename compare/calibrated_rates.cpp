@@ -27,7 +27,7 @@ void put_rate(Calibration& calibration, const CalibratedRate& rate) {
 }  // namespace
 
 CalibratedRate rate_of(std::string key, std::string unit, double operations,
-                       std::vector<double> sample_ms) {
+                       const std::vector<double>& sample_ms) {
   if (sample_ms.empty()) throw std::invalid_argument(key + ": a rate needs a sample");
   std::vector<double> rates;
   for (const double ms : sample_ms) {

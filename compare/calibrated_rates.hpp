@@ -26,7 +26,7 @@ inline constexpr std::string_view kCalibrationKeys[] = {
 /// median is the mean of the two in the middle.
 /// Errors  std::invalid_argument: no sample, or one that is not above 0
 CalibratedRate rate_of(std::string key, std::string unit, double operations,
-                       std::vector<double> sample_ms);
+                       const std::vector<double>& sample_ms);
 
 /// Puts each median where it belongs; the time of a launch is the reciprocal of its rate.
 /// Errors  std::invalid_argument: a key that is none

@@ -28,8 +28,9 @@ std::vector<std::filesystem::path> candidate_libraries() {
   if (wish != nullptr && *wish != '\0') return {wish};
   const std::filesystem::path folder = folder_of_command();
   std::vector<std::filesystem::path> result;
+  constexpr const char* kInstalled = "../" FLASHLAB_LIBRARY_FOLDER;
   for (const char* const relative :
-       {".", "../lib/flashlab", "../lib", "../" FLASHLAB_LIBRARY_FOLDER, "../attention_cuda"}) {
+       {".", "../lib/flashlab", "../lib", kInstalled, "../attention_cuda"}) {
     result.push_back((folder / relative / kLibraryName).lexically_normal());
   }
   return result;

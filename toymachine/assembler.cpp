@@ -218,7 +218,7 @@ class Assembler {
                     "another name");
       return;
     }
-    if (scope_.declared.count(name) > 0) {
+    if (scope_.declared.contains(name)) {
       parser_.error(token.span, detail::describe(token) + " is declared twice", "one declaration");
       return;
     }

@@ -81,9 +81,10 @@ class Liveness {
                          [](const auto& term, std::uint32_t l) { return term.first < l; });
     if (at == index.terms.end() || at->first != loop) {
       index.terms.insert(at, {loop, coefficient});
-    } else if ((at->second += coefficient) == 0) {
-      index.terms.erase(at);
+      return;
     }
+    at->second += coefficient;
+    if (at->second == 0) index.terms.erase(at);
   }
 
   std::int64_t number(Affine index) const {

@@ -39,7 +39,7 @@ class Atom {
   const Polynomial& denominator() const;
 
   std::strong_ordering operator<=>(const Atom& other) const;
-  bool operator==(const Atom& other) const { return (*this <=> other) == 0; }
+  bool operator==(const Atom& other) const { return std::is_eq(*this <=> other); }
 
  private:
   friend Polynomial floor_quotient(const Polynomial&, const Polynomial&);

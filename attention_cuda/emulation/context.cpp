@@ -88,7 +88,7 @@ void Context::prepare(void (*entry)(), std::byte* top) {
 }
 #endif
 
-Context::Context() {
+Context::Context() {  // NOLINT(modernize-use-equals-default): on other processors there is more
 #if !defined(__x86_64__)
   position_ = new ucontext_t;
 #endif

@@ -26,8 +26,10 @@ struct alignas(16) uint4 {
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 
+  // NOLINTBEGIN(google-explicit-constructor): as in CUDA
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
   constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  // NOLINTEND(google-explicit-constructor)
 };
 
 constexpr uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }

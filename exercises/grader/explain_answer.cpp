@@ -32,7 +32,7 @@ std::string factor_text(const mpq_class& ratio) {
   if (ratio.get_den() == 1 && ratio > 1 && ratio <= kLargestFactor) {
     return ratio.get_str() + " times too large";
   }
-  const mpz_class inverse = ratio.get_den();
+  const mpz_class& inverse = ratio.get_den();
   if (ratio.get_num() == 1 && inverse > 1 && inverse <= kLargestFactor) {
     return inverse.get_str() + " times too small";
   }

@@ -23,7 +23,7 @@ class Grader {
  public:
   /// Throws std::runtime_error when the exercise itself is broken: its reference or derived inputs
   /// do not run at one of its sizes.
-  Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options = {});
+  explicit Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options = {});
   ~Grader();
   Grader(Grader&&) noexcept;
 

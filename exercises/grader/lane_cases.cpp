@@ -52,7 +52,8 @@ void fill_inputs(LaneCase& lanes, const LaneCase::Array& array, const SizedCases
     if (found == inputs.end()) throw std::runtime_error("no input fills the array " + array.name);
     check_size(array.name, array.size, found->second.values.size());
     for (std::int32_t i = 0; i < array.size; ++i) {
-      lanes.dram[static_cast<std::size_t>(array.first + i)].lane[lane] =
+      const std::int32_t cell = array.first + i;
+      lanes.dram[static_cast<std::size_t>(cell)].lane[lane] =
           static_cast<float>(found->second.values[static_cast<std::size_t>(i)]);
     }
   }
@@ -98,7 +99,7 @@ std::vector<LaneCase> make_lane_cases(const SizedCases& cases, const toy::BoundP
     for (std::size_t a = 0; a < bound.arrays.size(); ++a) {
       const LaneCase::Array& array = lanes.arrays[a];
       if (bound.arrays[a].role == toy::ArrayRole::kInput) fill_inputs(lanes, array, cases);
-      if (cases.cases[first].expected.count(array.name) > 0) {
+      if (cases.cases[first].expected.contains(array.name)) {
         expect_array(lanes, array, cases, tolerance);
       }
     }

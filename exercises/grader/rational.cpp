@@ -215,8 +215,8 @@ std::optional<Polynomial> RationalArithmetic::product(const Polynomial& a, const
   return fits(result) ? std::optional(std::move(result)) : std::nullopt;
 }
 
-RationalArithmetic::Optional RationalArithmetic::reduced(Polynomial numerator,
-                                                         Polynomial denominator) {
+RationalArithmetic::Optional RationalArithmetic::reduced(const Polynomial& numerator,
+                                                         const Polynomial& denominator) {
   if (numerator.is_zero()) return RationalFunction{0, 1};
   const Monomial powers = shared_powers(numerator, denominator);
   const mpq_class number = content(numerator, denominator);

@@ -29,7 +29,7 @@ class RationalArithmetic {
 
  private:
   std::optional<toy::Polynomial> product(const toy::Polynomial& a, const toy::Polynomial& b);
-  Optional reduced(toy::Polynomial numerator, toy::Polynomial denominator);
+  Optional reduced(const toy::Polynomial& numerator, const toy::Polynomial& denominator);
 
   std::size_t work_left_ = 200'000;  // products of two terms: some tenths of a second
 };

@@ -100,7 +100,7 @@ void give_names(const std::vector<Naming>& namings, std::vector<Submission>& stu
   for (const Naming& naming : namings) ++stems[naming.stem], wholes.insert(naming.whole);
   for (std::size_t i = 0; i < namings.size(); ++i) {
     const auto& [stem, whole] = namings[i];
-    const bool clear = stems[stem] == 1 && (stem == whole || wholes.count(stem) == 0);
+    const bool clear = stems[stem] == 1 && (stem == whole || !wholes.contains(stem));
     students[i].name = visible_name(clear ? stem : whole);
   }
 }

@@ -137,7 +137,7 @@ std::int64_t LandmarkCuts::count_gatherings(Scratch& work) const {
     }
     for (Way& way : work.ways) {
       way.cost -= gathering.joins[way.number] * join_cost;
-      const int item = gathering.brings[way.number];
+      const std::int8_t item = gathering.brings[way.number];
       if (item != Gathering::kNone) way.cost -= bring_costs[static_cast<std::size_t>(item)];
     }
   }

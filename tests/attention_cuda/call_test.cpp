@@ -236,7 +236,8 @@ TEST_CASE("softmax over rows is the same in two passes and in three", "[cuda][ca
   constexpr std::int64_t kRows = 5, kColumns = 3001;
   std::vector<float> x(kRows * kColumns), y(x.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
-    x[k] = 10 * std::sin(static_cast<float>(k)) + static_cast<float>(k / kColumns);
+    const std::size_t row = k / kColumns;
+    x[k] = 10 * std::sin(static_cast<float>(k)) + static_cast<float>(row);
   }
   const std::size_t bytes = x.size() * sizeof(float);
   const DeviceMemory from(bytes), to(bytes);

@@ -123,7 +123,7 @@ TEST_CASE("a kernel's name is enough, its options reach it") {
 TEST_CASE("the flag --list has the kernels of a GPU") {
   const auto document = json_of(emulated("attention --list --json"));
   CHECK(document["has_gpu_library"] == true);
-  const auto variants = document["variants"];
+  const auto& variants = document["variants"];
   const auto& kernels = variants[5]["gpu_kernels"];
   REQUIRE(kernels.size() >= 2);
   CHECK(kernels[0]["kernel"] == "flash2_fp32");

@@ -61,7 +61,7 @@ TEST_CASE("a program that cannot be read is a wrong request") {
 
 TEST_CASE("a program that asks for too much hits a limit") {
   Workplace place;
-  std::string comment(10'000'000, 'x');
+  std::string comment(10'000'000, 'x');  // NOLINT(bugprone-string-constructor): it is meant
   comment.front() = ';';
   place.write("long.toy", comment);
   check(place, {{"flashlab run long.toy", 3, {"longer than 1048576 bytes", "--max-source"}},

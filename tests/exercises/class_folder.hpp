@@ -47,9 +47,9 @@ class ClassFolderOnDisk {
 };
 
 /// The template: a dot product in 3 registers, at n = 1, 2, 5, 16.
-inline std::shared_ptr<const exercises::Exercise> dot_product(exercises::Files files = {}) {
+inline std::shared_ptr<const exercises::Exercise> dot_product(const exercises::Files& files = {}) {
   exercises::Files all = exercises::template_exercise().files;
-  for (auto& [name, text] : files) all[name] = text;
+  for (const auto& [name, text] : files) all[name] = text;
   exercises::ReadResult read = exercises::read_exercise("01_dot", all);
   INFO(exercises::format(read.errors, all));
   REQUIRE(read.exercise);

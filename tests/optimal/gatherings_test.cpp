@@ -105,7 +105,7 @@ TEST_CASE("no operation's cost is counted by two gatherings") {
     std::int64_t counted = 0;
     for (const detail::Gathering& gathering : found) {
       counted += gathering.joins[i] * gathering.join_cost;
-      const int item = gathering.brings[i];
+      const std::int8_t item = gathering.brings[i];
       if (item >= 0) counted += gathering.bring_costs[static_cast<std::size_t>(item)];
     }
     REQUIRE(counted <= problem.operations()[i].cost);

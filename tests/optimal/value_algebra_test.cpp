@@ -98,10 +98,10 @@ TEST_CASE("an operation of softmax makes the value that it says, for every order
 
 TEST_CASE("a renumbering of values maps operations to operations") {
   const ValueAlgebra algebra = safe_softmax(3);
-  const auto normal = [](ValueOperation operation) {
+  const auto normal = [](const ValueOperation& operation) {
     const bool commutes =
         operation.mnemonic == "ADD" || operation.mnemonic == "MUL" || operation.mnemonic == "MAX";
-    auto& [a, b, c] = operation.operands;
+    auto [a, b, c] = operation.operands;
     if (commutes && a < b) std::swap(a, b);
     return std::tuple(operation.mnemonic, a, b, operation.result);
   };

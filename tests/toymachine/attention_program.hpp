@@ -113,7 +113,7 @@ inline void require_outputs(const std::map<std::string, Values>& outputs,
                             const std::map<std::string, Values>& expected, double tolerance) {
   int compared = 0;
   for (const auto& [array, values] : outputs) {
-    if (expected.count(array) == 0) continue;
+    if (!expected.contains(array)) continue;
     const double error = relative_error(values, expected.at(array));
     INFO(array << " is off by " << error);
     REQUIRE(error <= tolerance);  // a NaN fails

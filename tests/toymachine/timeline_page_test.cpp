@@ -70,7 +70,7 @@ TEST_CASE("every instruction has a letter of its own in lanes, products share on
     products += instruction_set()[row].flop_kind == FlopKind::kProduct ? 1U : 0U;
   }
   CHECK(letters.size() == instruction_set().size() - products + 1);
-  CHECK(letters.count(' ') == 0);
+  CHECK(!letters.contains(' '));
 }
 
 TEST_CASE("a timeline's page asks for nothing outside of it", "[timeline]") {

@@ -267,6 +267,7 @@ class Interpreter {
 
   /// A cell of a narrow type holds what that type can hold; too large a value becomes +inf.
   Status round_cell(std::uint32_t site) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): there is a narrow store, so it is not negative
     const auto position = static_cast<std::size_t>(hot_[site].narrow_store);
     const BoundOperand& operand = program_.instructions[site].operands[position];
     Value& cell = dram_[static_cast<std::size_t>(hot_[site].slots.at[position])];

@@ -55,7 +55,7 @@ const FormNode* FormStore::undefined(std::string what, std::vector<const FormNod
 }
 
 /// The form of numerator / denominator; the denominator is not 0, and empty stands for 1.
-const FormNode* FormStore::quotient(FormSum numerator, FormSum denominator) {
+const FormNode* FormStore::quotient(FormSum numerator, const FormSum& denominator) {
   if (numerator.empty()) return zero_;
   if (denominator.empty()) return node(std::move(numerator), {});
   Primitive below = primitive(denominator);

@@ -128,7 +128,7 @@ class FormStore {
   Primitive primitive(const FormSum& a);
 
   // Forms (normal_form_arithmetic.cpp).
-  const FormNode* quotient(FormSum numerator, FormSum denominator);
+  const FormNode* quotient(FormSum numerator, const FormSum& denominator);
   const FormNode* undefined(std::string what, std::vector<const FormNode*> args);
   const FormNode* times_infinity(const FormNode* infinite, const FormNode* factor);
   void add_argument(std::vector<const FormNode*>& args, const FormNode* form);

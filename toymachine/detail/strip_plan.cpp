@@ -69,7 +69,7 @@ class Planner {
     if (last_ - first_ > kLongestBody || !collect()) return std::nullopt;
     for (std::uint32_t i = 0; i < plan_.body.size(); ++i) connect(i);
     for (const auto& [reg, writer] : last_writer_) {
-      plan_.written.push_back({reg, writer, carried_.count(reg) > 0});
+      plan_.written.push_back({reg, writer, carried_.contains(reg)});
     }
     order();
     return std::move(plan_);

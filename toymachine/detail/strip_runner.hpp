@@ -24,7 +24,7 @@ class StripRunner {
     for (const StripInstruction& entry : plan_.body) prepare(program, entry);
     for (const auto& group : plan_.groups) find_ring(program, group);
   }
-  StripRunner(StripRunner&&) = default;  // the rows' addresses move along
+  StripRunner(StripRunner&&) noexcept = default;  // the rows' addresses move along
   StripRunner(const StripRunner&) = delete;
 
   /// Runs up to `trips` iterations and returns how many it finished, registers and DRAM being as
