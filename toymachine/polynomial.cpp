@@ -72,9 +72,9 @@ Monomial monomial_product(const Monomial& a, const Monomial& b) {
   auto right = b.begin();
   while (left != a.end() && right != b.end()) {
     const auto order = left->first <=> right->first;
-    if (order < 0) {
+    if (std::is_lt(order)) {
       result.push_back(*left++);
-    } else if (order > 0) {
+    } else if (std::is_gt(order)) {
       result.push_back(*right++);
     } else {
       result.emplace_back(left->first, left->second + right->second);

@@ -92,7 +92,7 @@ class CarriedObserver {
       const OperandKind kind = step.instruction->operands[i].kind;
       const std::int64_t number = step.operands[i];
       if (kind == OperandKind::kDestination) destination = number;
-      if (is_register_read(kind) && written_.count(number) == 0) carried_[current_].insert(number);
+      if (is_register_read(kind) && !written_.contains(number)) carried_[current_].insert(number);
     }
     if (destination) written_.insert(*destination);
     return true;
