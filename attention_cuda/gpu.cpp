@@ -23,7 +23,7 @@ void check_driver() {
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   throw CudaError("cudaGetDevice",
-                  driver == 0 ? "there is no NVIDIA driver on this computer"
+                  driver == 0 ? "CUDA finds no NVIDIA driver on this computer"
                               : "the NVIDIA driver is for CUDA " + version_text(driver) +
                                     ", this needs one for " + version_text(runtime) + " or later");
 }

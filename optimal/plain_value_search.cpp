@@ -3,6 +3,7 @@
 #include <map>
 #include <queue>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,11 @@ struct PlainStanding {
   std::vector<int> registers, scratch;  // the value or -1, sorted
   std::uint64_t stored = 0;
   int loads = 0;  // counted where a machine allows only so many
-  auto operator<=>(const PlainStanding&) const = default;
+  // libc++ 16 has no <=> for vectors.
+  bool operator<(const PlainStanding& other) const {
+    return std::tie(registers, scratch, stored, loads) <
+           std::tie(other.registers, other.scratch, other.stored, other.loads);
+  }
 };
 
 class PlainValues {
