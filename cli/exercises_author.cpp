@@ -74,8 +74,10 @@ ExerciseSource source_or_folder(const std::string& name, const std::vector<Exerc
     ids.push_back(source.id);
   }
   if (std::filesystem::is_directory(name)) {
+    const std::filesystem::path last = std::filesystem::path(name).filename();
+    const bool has_no_name = last == "." || last == "..";
     try {
-      return exercises::load_folder(name);
+      return exercises::load_folder(has_no_name ? std::filesystem::canonical(name).string() : name);
     } catch (const std::runtime_error& error) {
       throw request_failure(printable(error.what()));
     }

@@ -73,7 +73,9 @@ std::vector<StudentResult> grade_standard_input(const Grader& grader) {
   return {result};
 }
 
-std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader& grader) {
+/// The students' results, in `skipped` the entries of a class's folder that are no submission.
+std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader& grader,
+                                       std::vector<StudentResult>& skipped) {
   std::vector<Submission> students;
   std::vector<std::string> notes;
   try {
@@ -82,7 +84,10 @@ std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader
     } else {
       exercises::ClassFolder folder = exercises::list_class(options.all_folder);
       students = std::move(folder.students);
-      notes = std::move(folder.notes);
+      for (const exercises::SkippedEntry& entry : folder.skipped) {
+        notes.push_back("skipped: '" + entry.name + "': " + entry.why);
+        skipped.push_back(exercises::skipped_result(grader.exercise(), entry));
+      }
     }
   } catch (const std::runtime_error& error) {
     throw request_failure(error.what());
@@ -114,43 +119,77 @@ exercises::Costs best_ever(const GradeOptions& options, const exercises::Exercis
                           exercises::best_of(students));
 }
 
-void rename_students(const GradeOptions& options, std::vector<StudentResult>& students) {
+void rename_students(const GradeOptions& options, std::vector<StudentResult>& students,
+                     std::vector<StudentResult>& skipped) {
   if (options.names == "real") return;
   if (options.names == "pseudonym" && !options.own_seed && !options.quiet) {
     std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
                  "--seed of your own anybody can find them out\n";
   }
-  exercises::rename_students(students, options.names == "none" ? Names::kNone : Names::kPseudonym,
-                             options.seed);
+  const Names names = options.names == "none" ? Names::kNone : Names::kPseudonym;
+  exercises::rename_students(students, names, options.seed);
+  exercises::rename_students(skipped, names, options.seed);
+  for (StudentResult& entry : skipped) entry.name += " (skipped)";  // may be a student's, too
 }
 
-void write_gradescope_files(const GradeOptions& options, const ClassReport& report) {
+/// Does all that can be done, one piece of work after the other, and keeps why others cannot.
+class Attempts {
+ public:
+  template <class Work>
+  void operator()(const Work& work) {
+    try {
+      work();
+    } catch (const Failure& failure) {
+      failures_.push_back(failure);
+    }
+  }
+  /// Says of all but the last, which is thrown.
+  void end() const {
+    for (const Failure& failure : failures_) {
+      if (&failure == &failures_.back()) throw failure;
+      std::cerr << failure.what();
+    }
+  }
+
+ private:
+  std::vector<Failure> failures_;
+};
+
+void write_gradescope_files(const GradeOptions& options, const ClassReport& report,
+                            Attempts& attempt) {
   const auto write = [&](const std::string& path, const StudentResult& student) {
-    write_file(path, [&](std::ostream& out) {
-      exercises::write_gradescope(out, student, {options.hide_costs});
+    attempt([&] {
+      write_file(path, [&](std::ostream& out) {
+        exercises::write_gradescope(out, student, {options.hide_costs});
+      });
     });
   };
   if (options.single()) return write(options.gradescope, report.students.front());
   std::error_code code;
   std::filesystem::create_directories(options.gradescope, code);
   if (!std::filesystem::is_directory(options.gradescope)) {
-    throw request_failure("--gradescope '" + printable(options.gradescope) + "' is no folder",
-                          "a folder: it gets one file a student");
+    return attempt([&] {
+      throw request_failure("--gradescope '" + printable(options.gradescope) + "' is no folder",
+                            "a folder: it gets one file for each student");
+    });
   }
-  for (const StudentResult& student : report.students) {
-    write(options.gradescope + "/" + exercises::safe_file_name(student.name) + ".json", student);
+  for (const auto* const all : {&report.students, &report.skipped}) {
+    for (const StudentResult& student : *all) {
+      write(options.gradescope + "/" + exercises::safe_file_name(student.name) + ".json", student);
+    }
   }
 }
 
-void write_reports(const GradeOptions& options, const ClassReport& report) {
+void write_reports(const GradeOptions& options, const ClassReport& report, Attempts& attempt) {
   const auto write = [&](const std::string& path, auto writer) {
-    if (!path.empty()) write_file(path, [&](std::ostream& out) { writer(out, report); });
+    if (path.empty()) return;
+    attempt([&] { write_file(path, [&](std::ostream& out) { writer(out, report); }); });
   };
   write(options.json, exercises::write_json);
   write(options.csv, exercises::write_csv);
   write(options.junit, exercises::write_junit);
   write(options.html, exercises::write_html);
-  if (!options.gradescope.empty()) write_gradescope_files(options, report);
+  if (!options.gradescope.empty()) write_gradescope_files(options, report, attempt);
 }
 
 void print_single(const exercises::Exercise& exercise, const ClassReport& report,
@@ -192,18 +231,22 @@ int grade(const GradeOptions& options) {
   options.check();
   const std::unique_ptr<const Grader> grader = make_class_grader(options);
   const exercises::Exercise& exercise = grader->exercise();
+  std::vector<StudentResult> skipped;
   std::vector<StudentResult> students = options.reads_standard_input()
                                             ? grade_standard_input(*grader)
-                                            : grade_files(options, *grader);
-  exercises::Costs best = best_ever(options, exercise, students);
-  rename_students(options, students);
-  const ClassReport report =
-      exercises::make_class_report(exercise, std::move(students), std::move(best));
-  write_reports(options, report);
+                                            : grade_files(options, *grader, skipped);
+  Attempts attempt;
+  exercises::Costs best;
+  attempt([&] { best = best_ever(options, exercise, students); });
+  rename_students(options, students, skipped);
+  const ClassReport report = exercises::make_class_report(exercise, std::move(students),
+                                                          std::move(best), std::move(skipped));
+  write_reports(options, report, attempt);
   if (!options.quiet && !options.writes_standard_output()) {
     const Terminal terminal = options.terminal.terminal();
     (options.single() ? print_single : print_class)(exercise, report, terminal);
   }
+  attempt.end();
   const bool all_right = report.passed() == report.students.size();
   return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;
 }

@@ -93,7 +93,8 @@ SourceText::SourceText(std::string name, std::string text)
   if (text_.starts_with(kByteOrderMark)) text_.erase(0, kByteOrderMark.size());
   line_starts_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == '\n') line_starts_.push_back(i + 1);
+    const bool is_old_end = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
+    if (text_[i] == '\n' || is_old_end) line_starts_.push_back(i + 1);
   }
   if (line_starts_.back() == text_.size()) line_starts_.pop_back();  // no line after the last end
 }

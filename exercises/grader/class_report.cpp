@@ -22,7 +22,7 @@ std::optional<ProvenSize> last_proof(const Exercise& exercise) {
 }  // namespace
 
 ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResult> students,
-                              Costs best_ever) {
+                              Costs best_ever, std::vector<StudentResult> skipped) {
   ClassReport report;
   report.exercise_id = exercise.id;
   report.exercise_title = exercise.title;
@@ -33,8 +33,23 @@ ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResul
     report.proof_histogram = proof_histogram(students, *report.proof);
   }
   report.students = std::move(students);
+  report.skipped = std::move(skipped);
   report.best_ever = std::move(best_ever);
   return report;
+}
+
+StudentResult skipped_result(const Exercise& exercise, const SkippedEntry& entry) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kUnreadable;
+  verdict.max_points = exercise.max_points();
+  Finding finding;
+  finding.what = entry.why;
+  verdict.findings.push_back(std::move(finding));
+  return {entry.name, std::make_shared<const Verdict>(std::move(verdict)), {}};
+}
+
+const std::string& why_skipped(const StudentResult& entry) {
+  return entry.verdict->findings.front().what;
 }
 
 const SizeScore* ClassReport::proof_score(const StudentResult& student) const {

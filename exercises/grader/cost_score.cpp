@@ -21,7 +21,8 @@ toy::Count value_at(const toy::Polynomial& formula, const Size& size) {
 
 double cost_share(const CostLine& line) {
   if (line.value <= line.full) return 1;
-  return std::max(0.0, 2 - line.value.get_d() / std::max(line.full.get_d(), 1.0));
+  if (line.full <= 0) return 0;  // what is to be avoided has no second best
+  return std::max(0.0, 2 - line.value.get_d() / line.full.get_d());
 }
 
 CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,

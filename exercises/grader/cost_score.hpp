@@ -13,7 +13,8 @@ namespace flashlab::exercises {
 /// The formula at a size. Throws std::runtime_error when it uses an unknown parameter.
 toy::Count value_at(const toy::Polynomial& formula, const Size& size);
 
-/// 1 at full marks, 0 from twice as much on, a straight line between.
+/// 1 at full marks, 0 from twice as much on, a straight line between. Where full marks want none, 0
+/// for any.
 double cost_share(const CostLine& line);
 
 struct CostScore {

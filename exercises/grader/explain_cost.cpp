@@ -16,7 +16,12 @@ constexpr std::int32_t kNoCell = -1;
 using Unrolled = toy::UnrolledProgram;
 
 std::string suffice(std::int64_t count) {
+  if (count == 0) return "none is needed";
   return std::to_string(count) + (count == 1 ? " suffices" : " suffice");
+}
+
+std::string times(std::int64_t count) {
+  return count == 1 ? "once" : std::to_string(count) + " times";
 }
 
 std::map<std::int32_t, std::int64_t> loads_by_element(const toy::UnrolledProgram& program) {
@@ -121,8 +126,7 @@ class CostExplanation {
     }
     if (element == kNoCell) return;
     const std::string name = element_name(element);
-    say(last_load(element),
-        name + " is loaded " + std::to_string(loads) + " times; " + suffice(enough[name]));
+    say(last_load(element), name + " is loaded " + times(loads) + "; " + suffice(enough[name]));
   }
 
   std::size_t last_load(std::int32_t element) const {
@@ -163,7 +167,7 @@ class CostExplanation {
     }
     if (worst == mine.size()) return;
     say(last[worst], std::string(toy::instruction_set()[worst].mnemonic) + " is executed " +
-                         std::to_string(mine[worst]) + " times; " + suffice(theirs[worst]));
+                         times(mine[worst]) + "; " + suffice(theirs[worst]));
   }
 
   const ProgramTask& task_;

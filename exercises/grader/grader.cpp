@@ -160,6 +160,7 @@ class Grading {
       verdict_.outcome = score.accepted ? Outcome::kCostly : Outcome::kWrong;
       if (explain_) {
         verdict_.findings = explain_cost(task_, text_, last_);
+        for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
     if (!score.accepted) {

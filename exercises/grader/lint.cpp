@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "exercises/grader/answers.hpp"
+#include "exercises/grader/catalogue.hpp"
 #include "exercises/grader/plain_text.hpp"
 
 namespace flashlab::exercises {
@@ -131,7 +132,19 @@ class Linter {
             "the hint '" + std::string(kTitles[i]) + "' repeats '" + std::string(kTitles[j]) + "'",
             "a further step");
       }
+      if (is_of_the_template(i)) {
+        add("hints.md", "the hint '" + std::string(kTitles[i]) + "' is still the template's",
+            "a hint about this exercise's problem");
+      }
     }
+  }
+
+  /// Whether somebody has written a problem of their own, and left the template's hint below it.
+  bool is_of_the_template(std::size_t hint) const {
+    static const ReadResult kRead =
+        read_exercise(template_exercise().id, template_exercise().files);
+    return kRead.exercise && exercise_->problem != kRead.exercise->problem &&
+           on_one_line(exercise_->hints[hint]) == on_one_line(kRead.exercise->hints[hint]);
   }
 
   void check_files() {

@@ -6,9 +6,18 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
+/// Whether a spreadsheet may compute a cell that begins so. Some take the full-width forms of + - =
+/// and @ for the signs themselves.
+bool is_computed(const std::string& text) {
+  constexpr std::string_view kSigns = "=+-@\t\r\n";
+  if (!text.empty() && kSigns.find(text[0]) != std::string_view::npos) return true;
+  const auto begins = [&](const char* sign) { return text.starts_with(sign); };
+  return begins("\xEF\xBC\x9D") || begins("\xEF\xBC\x8B") || begins("\xEF\xBC\x8D") ||
+         begins("\xEF\xBC\xA0");
+}
+
 std::string cell(const std::string& text) {
-  constexpr std::string_view kComputed = "=+-@\t\r\n";
-  const bool computed = !text.empty() && kComputed.find(text[0]) != std::string_view::npos;
+  const bool computed = is_computed(text);
   const std::string shown = (computed ? "'" : "") + text;
   if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
   std::string quoted = "\"";
@@ -61,6 +70,12 @@ void write_csv(std::ostream& out, const ClassReport& report) {
     const Finding first = verdict.findings.empty() ? Finding{} : verdict.findings.front();
     out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ',' << cell(first.what)
         << kLineEnd;
+  }
+  const std::size_t empty_cells =
+      counters.size() + (report.has_load_lines() ? 2 : 0) + (report.proof ? 3 : 0);
+  for (const StudentResult& entry : report.skipped) {
+    out << cell(entry.name) << ",skipped,," << points_text(report.max_points)
+        << std::string(empty_cells, ',') << ",," << cell(why_skipped(entry)) << kLineEnd;
   }
 }
 

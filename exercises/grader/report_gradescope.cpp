@@ -11,13 +11,26 @@ namespace {
 constexpr const char* kVisible = "visible";
 constexpr const char* kLater = "after_published";
 
-std::string findings_text(const Verdict& verdict) {
-  std::string text = std::string(to_string(verdict.outcome)) + "\n";
+using Choice = bool (*)(const Finding&);
+bool is_about_cost(const Finding& finding) { return finding.is_about_cost; }
+bool is_about_results(const Finding& finding) { return !finding.is_about_cost; }
+bool is_any(const Finding&) { return true; }
+
+std::string findings_text(const Verdict& verdict, Choice is_chosen) {
+  std::string text;
   for (const Finding& finding : verdict.findings) {
+    if (!is_chosen(finding)) continue;
     text += "\n";
     for (const std::string& line : finding_lines(finding)) text += line + "\n";
   }
   return text;
+}
+
+/// With hidden costs no more than that it is right.
+std::string verdict_text(const Verdict& verdict, const GradescopeOptions& options) {
+  const bool is_only_right = options.hide_costs && verdict.passed();
+  return (is_only_right ? "right" : std::string(to_string(verdict.outcome))) + "\n" +
+         findings_text(verdict, options.hide_costs ? is_about_results : is_any);
 }
 
 std::string costs_text(const Verdict& verdict) {
@@ -52,7 +65,7 @@ Json test_json(const std::string& name, bool passed, const std::string& output,
 Json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
   const char* costs = options.hide_costs ? kLater : kVisible;
   Json tests = Json::array();
-  tests.push_back(test_json("verdict", verdict.passed(), findings_text(verdict), kVisible));
+  tests.push_back(test_json("verdict", verdict.passed(), verdict_text(verdict, options), kVisible));
   for (const Check& check : verdict.checks) {
     const char* visibility = is_cost(verdict, check.name) ? costs : kVisible;
     tests.push_back(test_json(check.name, check.passed, check.message, visibility));
@@ -62,8 +75,10 @@ Json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
     }
   }
   if (!verdict.costs.empty()) {
-    tests.push_back(
-        test_json("costs", verdict.outcome == Outcome::kFull, costs_text(verdict), costs));
+    tests.push_back(test_json(
+        "costs", verdict.outcome == Outcome::kFull,
+        costs_text(verdict) + (options.hide_costs ? findings_text(verdict, is_about_cost) : ""),
+        costs));
   }
   return tests;
 }

@@ -176,6 +176,18 @@ void write_student(std::ostream& out, const ClassReport& report,
   out << "</td></tr>\n";
 }
 
+void write_skipped(std::ostream& out, const ClassReport& report, std::size_t num_counters,
+                   const StudentResult& entry) {
+  constexpr std::size_t kAfterOutcomes = 7;
+  out << "<tr><th scope=\"row\">" << markup_text(entry.name)
+      << "</th><td class=\"outcome\" data-value=\"" << kAfterOutcomes
+      << "\">– skipped</td><td class=\"number\"></td>";
+  for (std::size_t i = 0; i < num_counters + (report.proof ? 1 : 0); ++i) {
+    out << "<td class=\"number\"></td>";
+  }
+  out << "<td class=\"findings\">" << markup_text(why_skipped(entry)) << "</td></tr>\n";
+}
+
 using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
 
 Writers writers_for(const ClassReport& report) {
@@ -197,6 +209,8 @@ Writers writers_for(const ClassReport& report) {
              const std::vector<std::string> counters = report.counters();
              for (const StudentResult& student : report.students)
                write_student(out, report, counters, student);
+             for (const StudentResult& entry : report.skipped)
+               write_skipped(out, report, counters.size(), entry);
            }}};
 }
 

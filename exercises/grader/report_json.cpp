@@ -6,7 +6,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr int kReportVersion = 2;  // 1 had no scores, load_lines and proof
+constexpr int kReportVersion = 3;  // 1 had no scores, load_lines and proof; 2 no skipped
 
 Json costs_json(const Verdict& verdict) {
   Json all = Json::object();
@@ -108,6 +108,14 @@ Json summary_json(const ClassReport& report) {
   return summary;
 }
 
+Json skipped_json(const ClassReport& report) {
+  Json all = Json::array();
+  for (const StudentResult& entry : report.skipped) {
+    all.push_back({{"name", entry.name}, {"why", why_skipped(entry)}});
+  }
+  return all;
+}
+
 }  // namespace
 
 void write_json(std::ostream& out, const ClassReport& report) {
@@ -120,7 +128,7 @@ void write_json(std::ostream& out, const ClassReport& report) {
     out << (first ? "\n" : ",\n") << dumped(student_json(student));
     first = false;
   }
-  out << (first ? "]\n}\n" : "\n]\n}\n");
+  out << (first ? "]" : "\n]") << ",\n\"skipped\": " << dumped(skipped_json(report)) << "\n}\n";
 }
 
 }  // namespace flashlab::exercises

@@ -129,6 +129,14 @@ void write_suite(std::ostream& out, const ClassReport& report, const StudentResu
   out << "  </testsuite>\n";
 }
 
+void write_skipped(std::ostream& out, const ClassReport& report, const StudentResult& entry) {
+  out << "  <testsuite name=\"" << markup_text(entry.name)
+      << "\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\" time=\"0\">\n"
+      << "    <testcase classname=\"" << markup_text(report.exercise_id + "." + entry.name)
+      << "\" name=\"submission\" time=\"0\">\n      <skipped message=\""
+      << markup_text(why_skipped(entry)) << "\"/>\n    </testcase>\n  </testsuite>\n";
+}
+
 }  // namespace
 
 void write_junit(std::ostream& out, const ClassReport& report) {
@@ -139,11 +147,14 @@ void write_junit(std::ostream& out, const ClassReport& report) {
     all.failures += numbers.failures;
     all.errors += numbers.errors;
   }
+  all.tests += report.skipped.size();
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\""
       << markup_text(report.exercise_id) << "\"";
   write_numbers(out, all);
+  if (!report.skipped.empty()) out << " skipped=\"" << report.skipped.size() << "\"";
   out << " time=\"0\">\n";
   for (const StudentResult& student : report.students) write_suite(out, report, student);
+  for (const StudentResult& entry : report.skipped) write_skipped(out, report, entry);
   out << "</testsuites>\n";
 }
 

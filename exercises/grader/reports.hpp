@@ -20,7 +20,8 @@ struct ClassReport {
   std::string exercise_id, exercise_title;
   double max_points = 0;
   std::vector<StudentResult> students;
-  Costs best_ever;  // empty: not kept
+  std::vector<StudentResult> skipped;  // entries that are no submission; see skipped_result()
+  Costs best_ever;                     // empty: not kept
   std::vector<Histogram> histograms;
   /// What is proved at the largest size that was searched, without its program; nothing: no size.
   std::optional<ProvenSize> proof;
@@ -40,9 +41,15 @@ struct ClassReport {
   double mean_points() const;  // 0 for nobody
 };
 
-/// `best_ever` already holds the students' own.
+/// `best_ever` already holds the students' own. What was skipped counts in no sum.
 ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResult> students,
-                              Costs best_ever);
+                              Costs best_ever, std::vector<StudentResult> skipped = {});
+
+/// An entry that was skipped, with its reason as the only finding: every entry of a class's folder
+/// stands in every report.
+StudentResult skipped_result(const Exercise& exercise, const SkippedEntry& entry);
+/// The reason.
+const std::string& why_skipped(const StudentResult& entry);
 
 /// One word: "full", "costly", "partial", "wrong", "rejected", "limit", "unreadable".
 std::string_view outcome_key(Outcome outcome);
@@ -55,16 +62,17 @@ std::vector<std::string> finding_lines(const Finding& finding);
 /// "line 7, step 12, n = 2, random inputs"; empty when nothing is known.
 std::string finding_place(const Finding& finding);
 
-/// {"format": "flashlab-grades", "version": 2, …}. Counts above 2^53 are strings.
+/// {"format": "flashlab-grades", "version": 3, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
 /// RFC 4180, a header line, CRLF. After the counters: order_cycles (what the order of operations
 /// allows) and avoidable_loads; at the largest size with a searched proof, cycles_in_proof and how
 /// far they are above the best, at least and at most. A cell that a spreadsheet would compute (it
-/// begins with = + - @, a tab or a line end) begins with an apostrophe instead.
+/// begins with = + - @, in full width or not, a tab or a line end) begins with an apostrophe
+/// instead. What was skipped comes last, with the outcome "skipped" and without points.
 void write_csv(std::ostream& out, const ClassReport& report);
 
-/// JUnit XML: a test suite a student, a test case a check.
+/// JUnit XML: a test suite for each student, a test case for each check.
 void write_junit(std::ostream& out, const ClassReport& report);
 
 struct GradescopeOptions {

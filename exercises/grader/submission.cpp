@@ -74,8 +74,10 @@ class Fit {
   /// As the exercise writes it.
   std::string declaration(const toy::ArrayDeclaration& array) const {
     for (const std::string& line : task_.arrays) {
-      const std::size_t at = line.find(array.name);
-      if (at != std::string::npos && at > 0 && line[at - 1] == ' ') return line;
+      // ".output out[n]": the name is the last word, before the extents.
+      const std::size_t end = std::min(line.find('['), line.size());
+      const std::size_t blank = line.rfind(' ', end);
+      if (line.substr(blank + 1, end - blank - 1) == array.name) return line;
     }
     return array.name;
   }

@@ -76,15 +76,21 @@ std::string kind_of(mode_t mode) {
   return "no regular file";
 }
 
-/// The name without its ending, when that is one of a submission.
-std::optional<std::string> stem_of(const std::string& name) {
-  constexpr std::size_t kEnding = 4;
-  if (name.size() <= kEnding) return std::nullopt;
-  std::string ending = name.substr(name.size() - kEnding);
+/// ".toy" of "anna.TOY".
+std::string ending_of(const std::string& name) {
+  constexpr std::size_t kLength = 4;
+  std::string ending = name.substr(name.size() - std::min(name.size(), kLength));
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return ending;
+}
+
+/// The name without its ending, when that is one of a submission.
+std::optional<std::string> stem_of(const std::string& name) {
+  const std::string ending = ending_of(name);
+  if (name.size() <= ending.size()) return std::nullopt;
   if (ending != ".toy" && ending != ".txt") return std::nullopt;
-  return name.substr(0, name.size() - kEnding);
+  return name.substr(0, name.size() - ending.size());
 }
 
 /// How a student may be called: by the stem, and when that is not clear, by the whole.
@@ -170,6 +176,21 @@ void add_note(std::vector<std::string>& notes, std::string note) {
   if (notes.size() < kMostNotes) notes.push_back(std::move(note));
 }
 
+/// Those that end as the work file does, if there are any: beside a program, a .txt is a readme.
+std::vector<std::string> likeliest(const std::vector<std::string>& candidates,
+                                   const std::string& work_file, SubmissionText& result) {
+  std::vector<std::string> alike, others;
+  for (const std::string& name : candidates) {
+    (ending_of(name) == ending_of(work_file) ? alike : others).push_back(name);
+  }
+  if (alike.empty()) return others;
+  for (const std::string& name : others) {
+    add_note(result.notes, "skipped: '" + visible_name(name) + "' lies beside a " +
+                               ending_of(work_file) + " file");
+  }
+  return alike;
+}
+
 /// The entry of a student's folder that is the submission; otherwise `problem` says why none is.
 std::optional<std::string> choose(const std::vector<Entry>& entries, const std::string& work_file,
                                   SubmissionText& result) {
@@ -185,6 +206,7 @@ std::optional<std::string> choose(const std::vector<Entry>& entries, const std::
       candidates.push_back(entry.name);
     }
   }
+  candidates = likeliest(candidates, work_file, result);
   if (candidates.size() == 1) return candidates.front();
   result.problem = candidates.empty()
                        ? "the folder holds no .toy or .txt file"
@@ -222,12 +244,11 @@ ClassFolder list_class(const std::string& folder) {
   ClassFolder result;
   std::vector<Naming> namings;
   for (const Entry& entry : *entries) {
-    const std::string shown = "'" + visible_name(entry.name) + "'";
     const auto stem = stem_of(entry.name);
     if (entry.name.starts_with('.')) {
-      result.notes.push_back("skipped: " + shown + " is hidden");
+      result.skipped.push_back({visible_name(entry.name), "it is hidden"});
     } else if (S_ISREG(entry.mode) && !stem) {
-      result.notes.push_back("skipped: " + shown + " is no .toy or .txt file");
+      result.skipped.push_back({visible_name(entry.name), "it is no .toy or .txt file"});
     } else {
       const bool is_folder = S_ISDIR(entry.mode);
       namings.push_back({is_folder ? entry.name : stem.value_or(entry.name),

@@ -16,14 +16,20 @@ struct Submission {
   std::string path;
 };
 
+/// What lies in a class's folder and is no submission.
+struct SkippedEntry {
+  std::string name;  // shown, as Submission::name
+  std::string why;   // "it is hidden"
+};
+
 struct ClassFolder {
   std::vector<Submission> students;  // sorted bytewise by the names of their files
-  std::vector<std::string> notes;    // what lies there and is no submission
+  std::vector<SkippedEntry> skipped;
 };
 
 /// The students of a folder: NAME.toy, NAME.txt or a folder NAME each. Links, pipes and devices are
-/// listed, too, so that reading them says what is wrong. Hidden entries and other files are noted.
-/// Throws std::runtime_error when the folder cannot be listed.
+/// listed, too, so that reading them says what is wrong. Hidden entries and other files are
+/// skipped. Throws std::runtime_error when the folder cannot be listed.
 ClassFolder list_class(const std::string& folder);
 
 /// The same for paths that somebody typed. Throws std::runtime_error for one that does not exist
@@ -40,8 +46,9 @@ struct SubmissionText {
 };
 
 /// Reads a file, or the one file of a folder that can be meant: the exercise's work file, otherwise
-/// the only one that ends in .toy or .txt. Never follows a link, waits for a pipe, reads a device,
-/// or more than the exercise allows. A file that changes in the meantime counts as unreadable.
+/// the only one that ends as that does, otherwise the only .toy or .txt. Never follows a link,
+/// waits for a pipe, reads a device, or more than the exercise allows. A file that changes in the
+/// meantime counts as unreadable.
 SubmissionText read_submission_file(const std::string& path, const Exercise& exercise);
 
 /// What can be said of any text (standard input, too): refuses one with NUL bytes.

@@ -36,6 +36,7 @@ struct Finding {
   std::uint32_t line = 0;            // of the submission; 0: none
   std::uint64_t step = 0;            // of the run on `inputs`; 0: none
   std::string inputs;                // "n = 2, random inputs"; may be empty
+  bool is_about_cost = false;        // of a right program
 };
 
 /// Messages of checks that an earlier failure left out.

@@ -207,6 +207,35 @@ TEST_CASE("reports have the same bytes whatever the number of threads") {
   CHECK(one == reports("16"));
 }
 
+TEST_CASE("a report that cannot be written keeps no other from being written") {
+  const GradedClass place;
+  const Outcome outcome = place.grade(
+      "--all class --best missing/b.json --json missing/r.json --csv /dev/full --html r.html "
+      "--gradescope gs");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err,
+             contains("missing/b.json") && contains("missing/r.json") && contains("/dev/full"));
+  CHECK_THAT(place.read("r.html"), contains("anna"));
+  CHECK_THAT(place.read("gs/anna.json"), contains("\"score\""));
+  CHECK_THAT(outcome.out, contains("4 submissions, mean 2.5"));
+}
+
+TEST_CASE("every entry of a class's folder is in every report, with the reason") {
+  const GradedClass place;
+  for (const char* name : {"class/.toy", "class/emil", "class/fred.toy.pdf"}) place.write(name, "");
+  REQUIRE(place.grade("--all class --json j --csv c --junit u --html h --gradescope g").code == 0);
+  for (const char* report : {"j", "c", "u", "h"}) {
+    CAPTURE(report);
+    CHECK_THAT(place.read(report), contains(".toy") && contains("it is hidden") &&
+                                       contains("emil") && contains("fred.toy.pdf") &&
+                                       contains("it is no .toy or .txt file"));
+  }
+  CHECK_THAT(place.read("g/fred.toy.pdf.json"), contains("it is no .toy or .txt file"));
+  CHECK_THAT(place.read("g/%2Etoy.json"), contains("it is hidden"));
+  REQUIRE(place.grade("--all class --names none --csv c").code == 0);
+  CHECK_THAT(place.read("c"), !contains("fred") && contains("submission 1 (skipped),skipped"));
+}
+
 TEST_CASE("grade reads one submission from standard input") {
   const GradedClass place;
   const Outcome outcome =

@@ -82,6 +82,7 @@ TEST_CASE("prove writes what it proves into the exercise's folder, and checks it
   CHECK_THAT(written.out, contains("optimal"));
   CHECK(place.shell("flashlab exercises prove ./02_c00 --check").code == 0);
   CHECK(place.shell("flashlab exercises lint ./02_c00").code == 0);
+  CHECK(place.shell("cd 02_c00 && flashlab exercises lint .").code == 0);
 
   std::string text = place.read("02_c00/proven.json");
   const std::size_t at = text.find("\"LOAD a[0][0], R0\"");

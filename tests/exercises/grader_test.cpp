@@ -1,7 +1,10 @@
 // The template exercise, from its folder to verdicts.
 #include "exercises/grader/grader.hpp"
 
+#include <algorithm>
+
 #include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/cost_score.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {
@@ -30,4 +33,65 @@ TEST_CASE("the template's starter and its mistake are wrong", "[grader]") {
   CHECK_FALSE(grader.grade("starter.toy", grader.exercise().starter()).passed());
   const std::string& mistake = grader.exercise().files.at("wrong/forgets_the_last.toy");
   CHECK(grader.grade("mistake.toy", mistake).outcome == Outcome::kWrong);
+}
+
+TEST_CASE("a share of the points for cost falls from full marks to twice as much", "[grader]") {
+  CHECK(cost_share({"cycles", 49, 50, 0}) == 1);
+  CHECK(cost_share({"cycles", 50, 50, 0}) == 1);
+  CHECK(cost_share({"cycles", 75, 50, 0}) == 0.5);
+  CHECK(cost_share({"cycles", 100, 50, 0}) == 0);
+  CHECK(cost_share({"cycles", 1000, 50, 0}) == 0);
+}
+
+TEST_CASE("where full marks want none of something, any of it earns nothing", "[grader]") {
+  CHECK(cost_share({"exps", 0, 0, 0}) == 1);
+  CHECK(cost_share({"exps", 1, 0, 0}) == 0);
+}
+
+TEST_CASE("an array that is missing is shown as it is to be declared", "[grader]") {
+  // Its name is a part of its role's.
+  Files files = template_exercise().files;
+  for (auto& [name, text] : files) {
+    for (std::size_t at = text.find(" s["); at != std::string::npos; at = text.find(" s[", at)) {
+      text.replace(at, 3, " put[");
+    }
+  }
+  ReadResult read = read_exercise("01_dot", files);
+  INFO(format(read.errors, files));
+  REQUIRE(read.exercise);
+  const Grader grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
+  std::string text = files.at("solution.toy");
+  for (const char* const start : {".output put[1]", "STORE "}) {
+    const std::size_t at = text.find(start);
+    REQUIRE(at != std::string::npos);
+    text.erase(at, text.find('\n', at) + 1 - at);
+  }
+  const Verdict verdict = grader.grade("mine.toy", text);
+  REQUIRE_FALSE(verdict.findings.empty());
+  const auto& details = verdict.findings.front().details;
+  CHECK(std::count(details.begin(), details.end(), "  expected .output put[1]") == 1);
+}
+
+TEST_CASE("a program with the line ends of an old Mac is read", "[grader]") {
+  const Grader grader(template_as_it_is());
+  std::string text = grader.exercise().files.at("solution.toy");
+  std::replace(text.begin(), text.end(), '\n', '\r');
+  CHECK(grader.grade("mac.toy", text).outcome == Outcome::kFull);
+}
+
+TEST_CASE("what a right program spends too much is said in words", "[grader]") {
+  const Grader grader(template_as_it_is());
+  std::string text = grader.exercise().files.at("solution.toy");
+  const std::string load = "  LOAD y[i], R1\n";
+  REQUIRE(text.find(load) != std::string::npos);
+  text.insert(text.find(load), load);
+  const Verdict verdict = grader.grade("mine.toy", text);
+  CHECK(verdict.outcome == Outcome::kCostly);
+  std::string all;
+  for (const Finding& finding : verdict.findings) {
+    CHECK(finding.is_about_cost);
+    all += finding.what + "\n";
+  }
+  CHECK(all.find("which R1 still holds; 15 loads are like that") != std::string::npos);
+  CHECK(all.find("is loaded 2 times; 1 suffices") != std::string::npos);
 }

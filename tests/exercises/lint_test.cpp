@@ -103,6 +103,15 @@ TEST_CASE("a hint that repeats another is a problem", "[lint]") {
   CHECK_THAT(problems[0].what, contains("the hint 'Operand' repeats 'Concept'"));
 }
 
+TEST_CASE("a hint of the template below a problem of one's own is a problem", "[lint]") {
+  ExerciseSource source = copy();
+  source.files["problem.md"] = "Add up x.\n";
+  const std::vector<LintProblem> problems = lint(source);
+  REQUIRE(problems.size() == 4);
+  CHECK(problems[0].file == "hints.md");
+  CHECK_THAT(problems[0].what, contains("the hint 'Concept' is still the template's"));
+}
+
 TEST_CASE("a reference that does not run is a problem", "[lint]") {
   CHECK_THAT(lint_with("reference.toy", "LOAD x[i], R0", "LOAD x[i + 1], R0"),
              contains("exercise.toml: the exercise cannot be run"));

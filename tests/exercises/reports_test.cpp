@@ -81,7 +81,7 @@ TEST_CASE("the JSON report has its version, every student and exact counts") {
                                      student("cleo", large)},
                                     {{"cycles", 6}})));
   CHECK(all["format"] == "flashlab-grades");
-  CHECK(all["version"] == 2);
+  CHECK(all["version"] == 3);
   CHECK(all["exercise"]["id"] == "01_dot");
   CHECK(all["summary"]["outcomes"]["full"] == 2);
   CHECK(all["summary"]["best_ever"]["cycles"] == 6);
@@ -109,6 +109,41 @@ TEST_CASE("a CSV cell is quoted where it must be and never computed") {
         "'-b,full,10,10,7,,\r\n"
         "'@c,full,10,10,7,,\r\n"
         "\"d,\"\"e\"\"\",wrong,0,10,,9,\"'=s, wrong\"\r\n");
+}
+
+TEST_CASE("a CSV cell that begins with a sign in full width is not computed either") {
+  for (const std::string sign : {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
+    CHECK_THAT(written(write_csv, report_of({student(sign + "1+1", full())})),
+               contains("\r\n'" + sign + "1+1,full"));
+  }
+  CHECK_THAT(written(write_csv, report_of({student("\uFF1E1", full())})),
+             contains("\r\n\uFF1E1,full"));
+}
+
+TEST_CASE("a lone quote in a CSV cell is doubled inside quotes") {
+  CHECK_THAT(written(write_csv, report_of({student("a\"b", full())})),
+             contains("\r\n\"a\"\"b\",full"));
+}
+
+TEST_CASE("what was skipped stands in every report with its reason, and in no sum") {
+  const auto exercise = dot_product();
+  const StudentResult entry = skipped_result(*exercise, {"a<b.pdf", "it is no .toy or .txt file"});
+  const ClassReport report = make_class_report(*exercise, {student("anna", full())}, {}, {entry});
+  const auto json = nlohmann::json::parse(written(write_json, report));
+  CHECK(json["skipped"] ==
+        nlohmann::json::parse(R"([{"name": "a<b.pdf", "why": "it is no .toy or .txt file"}])"));
+  CHECK(json["students"].size() == 1);
+  CHECK(json["summary"]["students"] == 1);
+  CHECK(json["summary"]["mean_points"] == 10);
+  CHECK(
+      written(write_csv, report).ends_with("a<b.pdf,skipped,,10,,,it is no .toy or .txt file\r\n"));
+  const std::string junit = written(write_junit, report);
+  CHECK_THAT(junit, contains("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\" time"));
+  CHECK_THAT(junit, contains("<testsuite name=\"a&lt;b.pdf\"") &&
+                        contains("<skipped message=\"it is no .toy or .txt file\"/>"));
+  CHECK_THAT(written(write_html, report),
+             contains("<th scope=\"row\">a&lt;b.pdf</th>") && contains("skipped") &&
+                 contains("it is no .toy or .txt file") && contains("1 submissions"));
 }
 
 TEST_CASE("JUnit has a suite a student and a case a check, with sums that agree") {
@@ -156,6 +191,32 @@ TEST_CASE("hidden costs leave Gradescope's students points and findings only") {
   for (const nlohmann::json& test : results["tests"]) {
     const bool cost = test["name"] == "cycles" || test["name"] == "costs";
     CHECK(test["visibility"] == (cost ? "after_published" : "visible"));
+  }
+}
+
+TEST_CASE("hidden costs are not told by findings or the outcome either") {
+  Verdict costly = full();
+  costly.outcome = Outcome::kCostly;
+  Finding finding;
+  finding.what = "MOV is executed 32 times; 17 suffice";
+  finding.is_about_cost = true;
+  Finding odd;
+  odd.what = "column 3 has a character that is not visible";
+  costly.findings = {finding, odd};
+  const auto tests_of = [&](bool hidden) {
+    std::ostringstream out;
+    write_gradescope(out, student("anna", costly), {hidden});
+    return nlohmann::json::parse(out.str())["tests"];
+  };
+  CHECK_THAT(tests_of(false)[0]["output"].get<std::string>(),
+             contains("right, but costly") && contains("17 suffice"));
+  for (const nlohmann::json& test : tests_of(true)) {
+    const auto output = test["output"].get<std::string>();
+    if (test["visibility"] == "visible") {
+      CHECK_THAT(output, !contains("suffice") && !contains("cost"));
+    }
+    if (test["name"] == "verdict") CHECK_THAT(output, contains("right") && contains("column 3"));
+    if (test["name"] == "costs") CHECK_THAT(output, contains("17 suffice"));
   }
 }
 

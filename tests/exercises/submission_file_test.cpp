@@ -97,7 +97,11 @@ TEST_CASE("a folder's submission is the work file, otherwise the only program") 
   folder.write("none/readme.md", "");
   CHECK(read_from(folder, "one").text == "; only");
   CHECK(read_from(folder, "two").text == "; chosen");
-  CHECK_THAT(read_from(folder, "both").problem, contains("2 files") && contains("01_dot.toy"));
+  folder.write("three/a.toy", "; a");
+  folder.write("three/b.TOY", "; b");
+  CHECK(read_from(folder, "both").text == "; a");
+  CHECK_THAT(read_from(folder, "both").notes.at(0), contains("'b.txt'"));
+  CHECK_THAT(read_from(folder, "three").problem, contains("2 files") && contains("01_dot.toy"));
   CHECK_THAT(read_from(folder, "none").problem, contains("no .toy or .txt"));
 }
 
@@ -143,7 +147,7 @@ TEST_CASE("a file that grows while it is read is found out") {
   CHECK(found);
 }
 
-TEST_CASE("a class is listed bytewise by file name, and the rest is noted") {
+TEST_CASE("a class is listed bytewise by file name, the rest with the reason why it is skipped") {
   const ClassFolderOnDisk folder;
   for (const char* name : {"b.toy", "a.txt", "B.toy", "c.TOY", ".hidden.toy", "notes.md"}) {
     folder.write(name, "");
@@ -151,9 +155,11 @@ TEST_CASE("a class is listed bytewise by file name, and the rest is noted") {
   folder.write("d/x.toy", "");
   const ClassFolder listed = list_class(folder.path());
   CHECK(names_of(listed.students) == FileNames{"B", "a", "b", "c", "d"});
-  REQUIRE(listed.notes.size() == 2);
-  CHECK_THAT(listed.notes[0], contains(".hidden.toy"));
-  CHECK_THAT(listed.notes[1], contains("notes.md"));
+  REQUIRE(listed.skipped.size() == 2);
+  CHECK(listed.skipped[0].name == ".hidden.toy");
+  CHECK(listed.skipped[0].why == "it is hidden");
+  CHECK(listed.skipped[1].name == "notes.md");
+  CHECK(listed.skipped[1].why == "it is no .toy or .txt file");
 }
 
 TEST_CASE("students whose names would be alike keep their files' names") {
