@@ -4,13 +4,39 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 namespace flashlab::test {
+namespace {
+
+constexpr const char* kPreamble =
+    "unset LC_ALL LC_CTYPE NO_COLOR COLUMNS\nexport LANG=C TERM=xterm\n";
+constexpr std::chrono::seconds kLongest{30};
+constexpr std::chrono::milliseconds kPause{20}, kUntilItWorks{300};
+
+/// Whether a process is the command already, and no longer a shell, and has a handler for SIGINT.
+bool handles_interrupts(pid_t process) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink(folder + "/exe", error);
+  if (error || !std::filesystem::equivalent(program, FLASHLAB_BINARY, error)) return false;
+  std::ifstream status(folder + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigCgt:")) continue;
+    const auto caught = std::stoull(line.substr(line.find_first_not_of(" \t", 7)), nullptr, 16);
+    return (caught >> (SIGINT - 1) & 1) == 1;
+  }
+  return false;
+}
+
+}  // namespace
 
 Workplace::Workplace() {
   std::string pattern = (std::filesystem::temp_directory_path() / "flashlab-XXXXXX").string();
@@ -33,13 +59,46 @@ std::string Workplace::read(const std::string& name) const {
 }
 
 Outcome Workplace::shell(const std::string& line) const {
-  write("script", "cd '" + folder_.string() + "'\nunset LC_ALL LC_CTYPE NO_COLOR COLUMNS\n" +
-                      "export LANG=C TERM=xterm\nflashlab() { '" + FLASHLAB_BINARY +
-                      "' \"$@\"; }\n" + line + "\n");
+  write("script", kPreamble + ("cd '" + folder_.string() + "'\nflashlab() { '" + FLASHLAB_BINARY +
+                               "' \"$@\"; }\n" + line + "\n"));
   const std::string command = "timeout 60 bash '" + path("script").string() + "' </dev/null >'" +
                               path("stdout").string() + "' 2>'" + path("stderr").string() + "'";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read("stdout"), read("stderr")};
+}
+
+int Workplace::code_after_interrupt(const std::string& line) const {
+  std::string command = line;
+  const std::string name = "flashlab", binary = "'" FLASHLAB_BINARY "'";
+  command.replace(command.find("exec " + name) + 5, name.size(), binary);
+  write("script", kPreamble + ("cd '" + folder_.string() + "'\n" + command +
+                               " </dev/null >/dev/null 2>&1\n"));
+  const std::string script = path("script").string();
+  const pid_t process = fork();
+  REQUIRE(process >= 0);
+  if (process == 0) {
+    execlp("bash", "bash", script.c_str(), nullptr);
+    _exit(127);
+  }
+  const auto end = std::chrono::steady_clock::now() + kLongest;
+  bool handled = false;
+  while (!handled && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kPause);
+    handled = handles_interrupts(process);
+  }
+  std::this_thread::sleep_for(kUntilItWorks);
+  kill(process, handled ? SIGINT : SIGKILL);
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(process, &status, WNOHANG)) == 0 &&
+         std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kPause);
+  }
+  if (ended == 0) {
+    kill(process, SIGKILL);
+    waitpid(process, &status, 0);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 Outcome flashlab(const std::string& arguments) {

@@ -31,6 +31,11 @@ class Workplace {
   /// sets another, so that output is ASCII.
   Outcome shell(const std::string& line) const;
 
+  /// The code with which the command itself ends when Ctrl-C reaches it while it works. `line`
+  /// replaces the shell by it: "exec flashlab run x". -1: it has no handler for Ctrl-C, or does not
+  /// end. A command that the signal kills has no code, though a shell would say 130.
+  int code_after_interrupt(const std::string& line) const;
+
  private:
   std::filesystem::path folder_;
 };

@@ -11,6 +11,9 @@ using namespace flashlab::test;
 /// Two exercises of our own that come before all others: 0000_solved, a demonstration, and
 /// 0001_dot.
 class Home {
+  static inline const std::string kExports =
+      "export HOME=\"$PWD/home\" FLASHLAB_EXERCISES=\"$PWD/own\"\nunset XDG_DATA_HOME\n";
+
  public:
   Home() {
     const std::filesystem::path exercise =
@@ -25,11 +28,9 @@ class Home {
     std::filesystem::remove(place_.path("own/0000_solved/starter.toy"));
   }
 
-  Outcome shell(const std::string& line) const {
-    return place_.shell(
-        "export HOME=\"$PWD/home\" FLASHLAB_EXERCISES=\"$PWD/own\"\n"
-        "unset XDG_DATA_HOME\n" +
-        line);
+  Outcome shell(const std::string& line) const { return place_.shell(kExports + line); }
+  int code_after_interrupt(const std::string& line) const {
+    return place_.code_after_interrupt(kExports + line);
   }
   Outcome exercises(const std::string& arguments) const {
     return shell("flashlab exercises " + arguments);
@@ -268,6 +269,5 @@ TEST_CASE("a file that is missing or half saved does not end watch") {
 TEST_CASE("watch ends with 130 when it is interrupted") {
   const Home home;
   REQUIRE(home.exercises("start 1").code == 0);
-  CHECK(home.shell("timeout --preserve-status -s INT 0.5 \"" FLASHLAB_BINARY "\" exercises watch 1")
-            .code == 130);
+  CHECK(home.code_after_interrupt("exec flashlab exercises watch 1") == 130);
 }

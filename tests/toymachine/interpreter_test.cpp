@@ -227,6 +227,15 @@ TEST_CASE("a store to bf16 or fp16 rounds, and overflows where the type ends") {
              contains("step 23 (i = 7): the result overflows to +inf"));
 }
 
+TEST_CASE("an atomic addition to bf16 rounds the sum that the cell holds") {
+  const toy::BoundProgram program = bound(
+      ".isa attention\n.input x[2]\n.output o[1] bf16\nLOAD x[0], R0\nSTORE R0, o[0]\n"
+      "LOAD x[1], R0\nATOMIC_ADD R0, o[0]\n");
+  std::vector<float> dram = {256, 1, 0};
+  REQUIRE(toy::run(program, dram));
+  CHECK(dram[2] == 256);  // 257 has nine bits, bf16 keeps eight
+}
+
 TEST_CASE("a run that would take too many steps is refused before the first") {
   CHECK_THAT(run_error(".param n = 1000000\n.input x[1]\nfor i in 0..n\nfor j in 0..n\nLOAD x[0], "
                        "R0\nend\nend\n"),

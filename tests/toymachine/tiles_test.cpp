@@ -115,6 +115,10 @@ TEST_CASE("an atomic addition reads and writes the whole tile", "[tiles]") {
   CHECK(counters.atomics == 2);
   CHECK(counters.loads == 1);
   CHECK(counters.bytes_updated == 2 * 2 * 4 * 4);  // twice, read and written, 4 floats
+  REQUIRE(counters.by_array.size() == 2);
+  CHECK(counters.by_array[0].bytes_updated == 0);
+  CHECK(counters.by_array[1].bytes_updated == 2 * 2 * 4 * 4);
+  CHECK(counters.by_array[1].elements_updated == 2 * 4);
   CHECK(counters.flops == 8);
 }
 
