@@ -56,7 +56,8 @@ slow_with_sanitizers=(
 # solver (it reads no file, and searches for minutes) and those that look at sources and documents.
 test_with_sanitizers() {
   # The documents have tables of searches that end after some seconds, in which a slow build finds less.
-  local leave_out=(--exclude-regex 'every block of the docs') options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON) targets=(all)
+  local leave_out=(--exclude-regex 'every block of the docs') targets=(all)
+  local options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON)
   if [[ $1 == fast ]]; then
     options=(-DFLASHLAB_INSTRUCTION_SETS=native -DFLASHLAB_EMULATED_KERNELS=OFF
              '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1')
