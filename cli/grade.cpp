@@ -145,10 +145,9 @@ class Attempts {
   }
   /// Says of all but the last, which is thrown.
   void end() const {
-    for (const Failure& failure : failures_) {
-      if (&failure == &failures_.back()) throw failure;
-      std::cerr << failure.what();
-    }
+    if (failures_.empty()) return;
+    for (std::size_t i = 0; i + 1 < failures_.size(); ++i) std::cerr << failures_[i].what();
+    throw Failure(failures_.back());
   }
 
  private:

@@ -104,10 +104,10 @@ Formula substitute(const Formula& formula, const std::string& symbol, const mpz_
   }
   std::vector<std::string> symbols = formula.symbols;
   std::erase(symbols, symbol);
-  return formula_of_terms(std::move(domain), pieces, std::move(symbols));
+  return formula_of_terms(domain, pieces, std::move(symbols));
 }
 
-Formula formula_of_terms(std::vector<Condition> domain, const std::vector<Piece>& terms,
+Formula formula_of_terms(const std::vector<Condition>& domain, const std::vector<Piece>& terms,
                          std::vector<std::string> symbols) {
   const Formula sum{detail::simplified(domain, {}), terms, std::move(symbols)};
   return combination(sum, Formula{}, 0);

@@ -51,7 +51,7 @@ Formula substitute(const Formula& formula, const std::string& symbol, const mpz_
 
 /// Disjoint pieces from terms that may overlap: the sum of the values of the terms whose conditions
 /// hold. Pieces that no parameters reach are dropped, pieces that agree are merged.
-Formula formula_of_terms(std::vector<Condition> domain, const std::vector<Piece>& terms,
+Formula formula_of_terms(const std::vector<Condition>& domain, const std::vector<Piece>& terms,
                          std::vector<std::string> symbols);
 
 /// Sums and differences hold on both domains together.

@@ -54,7 +54,7 @@ bool independent(const std::string& a, const std::string& b) {
   const bool memory = a.find('[') != std::string::npos && b.find('[') != std::string::npos;
   const std::set<std::string> mine = registers_of(a), theirs = registers_of(b);
   return !memory && std::none_of(mine.begin(), mine.end(),
-                                 [&](const std::string& one) { return theirs.count(one) > 0; });
+                                 [&](const std::string& one) { return theirs.contains(one); });
 }
 
 }  // namespace

@@ -138,7 +138,10 @@ std::int64_t LandmarkCuts::count_gatherings(Scratch& work) const {
     for (Way& way : work.ways) {
       way.cost -= gathering.joins[way.number] * join_cost;
       const std::int8_t item = gathering.brings[way.number];
-      if (item != Gathering::kNone) way.cost -= bring_costs[static_cast<std::size_t>(item)];
+      if (item != Gathering::kNone) {
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): it is an item, so it is not negative
+        way.cost -= bring_costs[static_cast<std::size_t>(item)];
+      }
     }
   }
   return result;

@@ -112,7 +112,7 @@ bool solvable(std::vector<Polynomial> facts) {
     if (!is_nonnegative(monomial)) continue;
     rows.emplace_back(columns.size() + 1)[column] = 1;
   }
-  return has_rational_solution(std::move(rows));
+  return has_rational_solution(rows);
 }
 
 /// The same without the first quotient that stands alone with factor 1 or -1.

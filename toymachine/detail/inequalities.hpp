@@ -18,7 +18,7 @@ bool is_loop_atom(const Atom& atom);
 bool has_loop_atom(const Polynomial& polynomial);
 
 /// Whether numbers x exist with rows[i][0] + sum_j rows[i][j] x[j - 1] >= 0 for all i. Exact.
-bool has_rational_solution(std::vector<std::vector<mpq_class>> rows);
+bool has_rational_solution(const std::vector<std::vector<mpq_class>>& rows);
 
 /// An equivalent condition on whole numbers with common factors divided out and the constant
 /// rounded: 2n - 3 >= 0 becomes n - 2 >= 0.

@@ -78,7 +78,7 @@ const FormNode* FormStore::add(const FormNode* a, const FormNode* b) {
   FormSum numerator = sum(over(a->numerator, b->denominator), over(b->numerator, a->denominator));
   FormSum denominator =
       a->denominator.empty() ? b->denominator : over(a->denominator, b->denominator);
-  return quotient(std::move(numerator), std::move(denominator));
+  return quotient(std::move(numerator), denominator);
 }
 
 const FormNode* FormStore::subtract(const FormNode* a, const FormNode* b) {
@@ -113,7 +113,7 @@ const FormNode* FormStore::multiply(const FormNode* a, const FormNode* b) {
   cancel(left, below_right);
   cancel(right, below);
   FormSum denominator = below.empty() ? below_right : over(below, below_right);
-  return quotient(product(left, right), std::move(denominator));
+  return quotient(product(left, right), denominator);
 }
 
 const FormNode* FormStore::divide(const FormNode* a, const FormNode* b) {

@@ -91,7 +91,7 @@ Tableau tableau_of(const std::vector<std::vector<mpq_class>>& rows) {
 
 }  // namespace
 
-bool has_rational_solution(std::vector<std::vector<mpq_class>> rows) {
+bool has_rational_solution(const std::vector<std::vector<mpq_class>>& rows) {
   Tableau tableau = tableau_of(rows);
   while (true) {
     const std::size_t row = violated_row(tableau);
