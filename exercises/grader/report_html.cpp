@@ -176,8 +176,8 @@ void write_student(std::ostream& out, const ClassReport& report,
   out << "</td></tr>\n";
 }
 
-void write_skipped(std::ostream& out, const ClassReport& report, std::size_t num_counters,
-                   const StudentResult& entry) {
+void write_skipped_row(std::ostream& out, const ClassReport& report, std::size_t num_counters,
+                       const StudentResult& entry) {
   constexpr std::size_t kAfterOutcomes = 7;
   out << "<tr><th scope=\"row\">" << markup_text(entry.name)
       << "</th><td class=\"outcome\" data-value=\"" << kAfterOutcomes
@@ -210,7 +210,7 @@ Writers writers_for(const ClassReport& report) {
              for (const StudentResult& student : report.students)
                write_student(out, report, counters, student);
              for (const StudentResult& entry : report.skipped)
-               write_skipped(out, report, counters.size(), entry);
+               write_skipped_row(out, report, counters.size(), entry);
            }}};
 }
 
