@@ -51,15 +51,16 @@ slow_with_sanitizers=(
 
 # One build is also clang's word on every warning (g++ has its own in ./lab test), and replays what
 # the fuzzers found, each text once. `all` has all tests and instruction sets. `fast` compiles without
-# optimisation and for this processor alone, and leaves out the slow tests, those of the GPU kernels in
-# the emulation, those of pages in a browser (nothing of ours runs in it but scripts), those of the
-# solver (it reads no file, and searches for minutes) and those that look at sources and documents.
+# optimisation and for the baseline instruction set alone (AVX-512 takes twice as long), and leaves out
+# the slow tests, those of the GPU kernels in the emulation, those of pages in a browser (nothing of ours
+# runs in it but scripts), those of the solver (it reads no file, and searches for minutes) and those that
+# look at sources and documents.
 test_with_sanitizers() {
   # The documents have tables of searches that end after some seconds, in which a slow build finds less.
   local leave_out=(--exclude-regex 'every block of the docs') targets=(all)
   local options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON)
   if [[ $1 == fast ]]; then
-    options=(-DFLASHLAB_INSTRUCTION_SETS=native -DFLASHLAB_EMULATED_KERNELS=OFF
+    options=(-DFLASHLAB_INSTRUCTION_SETS=baseline -DFLASHLAB_EMULATED_KERNELS=OFF
              '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1')
     targets=(flashlab flashlab_{toymachine,exercises,cli,compare,attention}_tests {assembler,exercise,answer}_fuzz)
     slow_with_sanitizers+=('optimal' 'a (long )?search' 'checkpoint' 'values in between stand' 'scratch cells'
