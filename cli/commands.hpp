@@ -27,6 +27,7 @@ CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
 CommandAction add_manual(CLI::App& app);  // hidden, as is the next: for who makes packages
 CommandAction add_completion(CLI::App& app);
+CommandAction add_grading_worker(CLI::App& app);  // hidden: `grade` and `check` start it
 
 /// What an executable can do, in the order of the help: machine_commands.cpp and all_commands.cpp.
 std::span<const AddCommand> commands();

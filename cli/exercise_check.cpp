@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <stdexcept>
 
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
@@ -32,16 +31,6 @@ void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
              "without")
       .expected(0, 2)
       .type_name("[ID] [FILE]");
-}
-
-exercises::Grader make_grader(const ExercisePointer& exercise) {
-  try {
-    return exercises::Grader(exercise);
-  } catch (const std::runtime_error& error) {
-    throw request_failure(
-        "the exercise '" + printable(exercise->id) + "' is broken: " + printable(error.what()),
-        "see `flashlab exercises lint " + printable(exercise->id) + "`");
-  }
 }
 
 std::shared_ptr<const toy::SourceText> read_work(const Work& work) {

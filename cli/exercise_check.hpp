@@ -17,9 +17,6 @@ namespace flashlab::cli {
 /// [ID] [FILE], as `check` and `watch` take them.
 void add_work_argument(CLI::App& command, std::vector<std::string>& words);
 
-/// Throws Failure when the exercise itself is broken.
-exercises::Grader make_grader(const ExercisePointer& exercise);
-
 /// The file's text. Throws Failure: no file, no regular one, longer than the exercise allows.
 std::shared_ptr<const toy::SourceText> read_work(const Work& work);
 

@@ -7,6 +7,7 @@
 #include "cli/exercise_commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/flags.hpp"
+#include "cli/grading/worker_command.hpp"
 #include "cli/json.hpp"
 #include "cli/report.hpp"
 #include "exercises/grader/score_json.hpp"
@@ -65,7 +66,8 @@ int check_work(const CheckFlags& options) {
   Learner learner(options.exercises);
   const Work work = learner.find_work(options.words);
   const auto source = read_work(work);
-  const exercises::Verdict verdict = make_grader(work.exercise).grade(*source);
+  const exercises::Verdict verdict =
+      isolated_grader(work.exercise)->grade(source->name(), std::string(source->text()));
   remember_verdict(learner, work, verdict);
   if (options.json) {
     std::cout

@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/file_watch.hpp"
 #include "cli/flags.hpp"
+#include "cli/grading/worker_command.hpp"
 #include "cli/keyboard.hpp"
 
 namespace flashlab::cli {
@@ -55,7 +56,7 @@ class Watch {
  private:
   void begin(Work work) {
     work_ = std::move(work);
-    grader_ = std::make_unique<exercises::Grader>(make_grader(work_.exercise));
+    grader_ = isolated_grader(work_.exercise);
     files_ = std::make_unique<FileWatch>(work_.file, options_.poll);
     last_text_.reset();
     said_.clear();
@@ -91,7 +92,7 @@ class Watch {
     if (!again && last_text_ == text) return false;
     last_text_ = text;
     said_.clear();
-    const auto verdict = grader_->grade(*source);
+    const auto verdict = grader_->grade(source->name(), text);
     remember_verdict(learner_, work_, verdict);
     code_ = exit_code_of(verdict);
     std::cout << "\n" << check_text(learner_, work_, verdict, *source, terminal_);
@@ -145,7 +146,7 @@ class Watch {
   Terminal terminal_;
   Learner learner_;
   Work work_;
-  std::unique_ptr<exercises::Grader> grader_;
+  std::unique_ptr<exercises::IsolatedGrader> grader_;
   std::unique_ptr<FileWatch> files_;
   std::optional<std::string> last_text_;
   std::string said_;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/best_file.hpp"
 #include "cli/class_text.hpp"
@@ -14,6 +15,7 @@
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
 #include "cli/grade_options.hpp"
+#include "cli/grading/class_grading.hpp"
 #include "cli/verdict_text.hpp"
 #include "exercises/grader/classroom.hpp"
 #include "exercises/grader/pseudonyms.hpp"
@@ -23,7 +25,6 @@ namespace flashlab::cli {
 namespace {
 
 using exercises::ClassReport;
-using exercises::Grader;
 using exercises::Names;
 using exercises::StudentResult;
 using exercises::Submission;
@@ -59,8 +60,8 @@ void print_notes(const std::vector<std::string>& notes) {
   }
 }
 
-std::vector<StudentResult> grade_standard_input(const Grader& grader) {
-  const exercises::Exercise& exercise = grader.exercise();
+std::vector<StudentResult> grade_standard_input(const exercises::Exercise& exercise,
+                                                ClassGrading& grading) {
   const auto most = static_cast<std::size_t>(exercise.program.limits.max_source_bytes);
   std::string text;
   for (char c = 0; text.size() <= most && std::cin.get(c);) text += c;
@@ -68,13 +69,16 @@ std::vector<StudentResult> grade_standard_input(const Grader& grader) {
       exercises::check_submission_text(std::move(text), exercise);
   StudentResult result;
   result.name = "standard input";
-  result.verdict = std::make_shared<const exercises::Verdict>(
-      read.readable ? exercises::grade_text(grader, read.text) : exercises::refused(grader, read));
+  result.verdict =
+      read.readable
+          ? grading.grade(read.text)
+          : std::make_shared<const exercises::Verdict>(exercises::refused(exercise, read));
   return {result};
 }
 
 /// The students' results, in `skipped` the entries of a class's folder that are no submission.
-std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader& grader,
+std::vector<StudentResult> grade_files(const GradeOptions& options,
+                                       const exercises::Exercise& exercise, ClassGrading& grading,
                                        std::vector<StudentResult>& skipped) {
   std::vector<Submission> students;
   std::vector<std::string> notes;
@@ -86,7 +90,7 @@ std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader
       students = std::move(folder.students);
       for (const exercises::SkippedEntry& entry : folder.skipped) {
         notes.push_back("skipped: '" + entry.name + "': " + entry.why);
-        skipped.push_back(exercises::skipped_result(grader.exercise(), entry));
+        skipped.push_back(exercises::skipped_result(exercise, entry));
       }
     }
   } catch (const std::runtime_error& error) {
@@ -99,9 +103,9 @@ std::vector<StudentResult> grade_files(const GradeOptions& options, const Grader
   std::vector<StudentResult> results;
   {
     const GradingProgress progress(students.size(), options.quiet);
-    results = exercises::grade_class(grader, students,
-                                     {options.jobs, [&](std::size_t done) { progress(done); }});
+    results = grading.grade(students, [&](std::size_t done) { progress(done); });
   }
+  for (std::string& note : grading.notes()) notes.push_back(std::move(note));
   for (const StudentResult& student : results) {
     for (const std::string& note : student.notes) notes.push_back(student.name + ": " + note);
   }
@@ -216,36 +220,29 @@ void print_class(const exercises::Exercise& exercise, const ClassReport& report,
   }
 }
 
-std::unique_ptr<const Grader> make_class_grader(const GradeOptions& options) {
-  try {
-    return std::make_unique<const Grader>(find_exercise(options.id, options.exercises),
-                                          exercises::GraderOptions{options.seed, true});
-  } catch (const std::runtime_error& error) {
-    throw request_failure("the exercise '" + printable(options.id) +
-                          "' is broken: " + printable(error.what()));
-  }
-}
-
 int grade(const GradeOptions& options) {
   options.check();
-  const std::unique_ptr<const Grader> grader = make_class_grader(options);
-  const exercises::Exercise& exercise = grader->exercise();
+  const ExercisePointer found = find_exercise(options.id, options.exercises);
+  const exercises::Exercise& exercise = *found;
+  ClassGrading grading(options, found);
   std::vector<StudentResult> skipped;
   std::vector<StudentResult> students = options.reads_standard_input()
-                                            ? grade_standard_input(*grader)
-                                            : grade_files(options, *grader, skipped);
+                                            ? grade_standard_input(exercise, grading)
+                                            : grade_files(options, exercise, grading, skipped);
   Attempts attempt;
   exercises::Costs best;
   attempt([&] { best = best_ever(options, exercise, students); });
   rename_students(options, students, skipped);
-  const ClassReport report = exercises::make_class_report(exercise, std::move(students),
-                                                          std::move(best), std::move(skipped));
+  ClassReport report = exercises::make_class_report(exercise, std::move(students), std::move(best),
+                                                    std::move(skipped));
+  report.isolation = grading.isolation();
   write_reports(options, report, attempt);
   if (!options.quiet && !options.writes_standard_output()) {
     const Terminal terminal = options.terminal.terminal();
     (options.single() ? print_single : print_class)(exercise, report, terminal);
   }
   attempt.end();
+  grading.finish();  // what could not be reported stays in the journal
   const bool all_right = report.passed() == report.students.size();
   return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;
 }

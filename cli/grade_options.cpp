@@ -10,8 +10,16 @@ namespace flashlab::cli {
 namespace {
 
 constexpr const char* kReportGroup = "Reports";
+constexpr const char* kSafetyGroup = "Safety";
 
 }  // namespace
+
+std::int64_t parse_memory_limit(const std::string& text) {
+  constexpr std::int64_t kLeast = std::int64_t{16} << 20, kMost = std::int64_t{64} << 30;
+  const auto size = parse_size(text);
+  if (size && *size >= kLeast && *size <= kMost) return *size;
+  throw request_failure("--memory-limit " + in_quotes(text) + " is no such size", "16MiB to 64GiB");
+}
 
 std::vector<std::pair<const char*, const std::string*>> GradeOptions::report_files() const {
   return {{"--json", &json},
@@ -30,6 +38,10 @@ void GradeOptions::check() const {
   if (files.size() > 1 && std::find(files.begin(), files.end(), "-") != files.end()) {
     throw request_failure("standard input (-) is one submission", "- alone, or files");
   }
+  if (resume && all_folder.empty()) {
+    throw request_failure("--resume goes on with a class", "--all DIR beside it");
+  }
+  if (!memory_limit.empty()) parse_memory_limit(memory_limit);
   std::string first;
   for (const auto& [flag, file] : report_files()) {
     if (*file != "-") continue;
@@ -75,6 +87,23 @@ void GradeOptions::add_reports_to(CLI::App& command) {
       .group(kReportGroup);
 }
 
+void GradeOptions::add_safety_to(CLI::App& command) {
+  add_option(command, "--time-limit", time_limit,
+             "processor time for each submission (what the exercise allows)")
+      .between(0.001, 3600.0)
+      .type_name("SECONDS")
+      .group(kSafetyGroup);
+  add_option(command, "--memory-limit", memory_limit, "memory for each submission (256MiB)")
+      .type_name("SIZE")
+      .group(kSafetyGroup);
+  add_flag(command, "--resume", resume,
+           "take over what a grading of this class left that was broken off")
+      .group(kSafetyGroup);
+  add_flag(command, "--in-process", in_process,
+           "no worker processes: a submission that crashes the grader ends it")
+      .group(kSafetyGroup);
+}
+
 void GradeOptions::add_to(CLI::App& command) {
   jobs = std::max(1U, std::thread::hardware_concurrency());
   add_option(command, "exercise", id, "an exercise's name, number or folder")
@@ -96,6 +125,7 @@ void GradeOptions::add_to(CLI::App& command) {
   add_flag(command, "-q,--quiet", quiet, "no table, no notes, no progress");
   exercises.add_to(command);
   add_reports_to(command);
+  add_safety_to(command);
   terminal.add_to(command);
 }
 

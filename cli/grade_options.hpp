@@ -12,6 +12,9 @@
 
 namespace flashlab::cli {
 
+/// Bytes. Throws Failure for what is no size from 16 MiB to 64 GiB.
+std::int64_t parse_memory_limit(const std::string& text);
+
 struct GradeOptions {
   std::string id, all_folder;
   std::vector<std::string> files;
@@ -21,6 +24,9 @@ struct GradeOptions {
   std::string json, csv, junit, gradescope, html, best;
   std::string names = "real";
   bool hide_costs = false, fail_on_wrong = false, quiet = false;
+  double time_limit = 0;     // seconds of processor time; 0: what the exercise allows
+  std::string memory_limit;  // empty: exercises::kMostGradingBytes
+  bool resume = false, in_process = false;
   ExerciseOptions exercises;
   TerminalOptions terminal;
 
@@ -35,6 +41,7 @@ struct GradeOptions {
 
  private:
   void add_reports_to(CLI::App& command);
+  void add_safety_to(CLI::App& command);
   /// Flags and the files behind them.
   std::vector<std::pair<const char*, const std::string*>> report_files() const;
 };

@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
+#include "toymachine/budget.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -180,6 +181,13 @@ int run_and_report(int argc, char** argv) {
     std::cout.flush();
     std::cerr << failure.what();
     return failure.code();
+  } catch (const toy::BudgetExceeded& over) {
+    const char* const flag =
+        over.resource() == toy::Resource::kTime ? "--max-seconds" : "--max-memory";
+    std::cout.flush();
+    std::cerr << "flashlab: error: this takes " << over.what() << "\n  expected less, or a larger "
+              << flag << "\n";
+    return kExitLimit;
   } catch (const std::bad_alloc&) {
     std::cerr
         << "flashlab: error: not enough memory (--max-array-bytes limits what is asked for)\n";

@@ -1,7 +1,9 @@
 #include "cli/options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -11,6 +13,7 @@
 #include "cli/text_table.hpp"
 #include "compare/gpu_specs.hpp"
 #include "toymachine/assembler.hpp"
+#include "toymachine/budget.hpp"
 #include "toymachine/read_number.hpp"
 
 namespace flashlab::cli {
@@ -134,13 +137,38 @@ void MachineOptions::add_to(CLI::App& command, bool executes) {
   limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
   limit("--max-nesting", limits.max_nesting, "loops inside each other");
   limit("--max-registers", limits.max_registers, "registers of the machine");
+  add_option(command, "--max-seconds", max_seconds, "processor time of the command (no limit)")
+      .between(0.001, 1e6)
+      .type_name("SECONDS")
+      .group(kLimitGroup);
+  add_option(command, "--max-memory", max_memory, "memory of the command (no limit)")
+      .type_name("SIZE")
+      .group(kLimitGroup);
   if (!executes) return;
   limit("--max-steps", limits.max_steps, "steps of a run");
   limit("--max-array-bytes", limits.max_array_bytes, "bytes of all arrays together");
   limit("--max-trace-rows", limits.max_trace_rows, "rows of a trace in the terminal");
 }
 
+/// For the rest of the command.
+void MachineOptions::limit_work() const {
+  static std::optional<toy::Budget> budget;
+  if (budget) return;
+  toy::BudgetLimits most;
+  most.milliseconds = std::llround(std::ceil(max_seconds * 1000));
+  if (!max_memory.empty()) {
+    const auto size = parse_size(max_memory);
+    if (!size || *size == 0) {
+      throw request_failure("--max-memory " + in_quotes(max_memory) + " is no size",
+                            "bytes such as 100000000 or 100MB");
+    }
+    most.bytes = *size;
+  }
+  budget.emplace(most);
+}
+
 toy::Binding MachineOptions::binding_without_params() const {
+  limit_work();
   toy::Binding binding;
   binding.limits = limits;
   if (operands == "any") binding.operand_rule = toy::OperandRule::kAny;

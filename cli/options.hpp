@@ -50,17 +50,21 @@ struct MachineOptions {
   std::string sram;  // "48KiB", or a GPU's name
   std::string costs;
   toy::Limits limits;
+  double max_seconds = 0;  // 0: no limit
+  std::string max_memory;  // empty: no limit
 
   /// What a program stores does not matter to a command that only counts: `executes` decides
   /// whether the limits on steps and arrays apply.
   void add_to(CLI::App& command, bool executes);
-  /// Throws Failure for a -D or --registers that is malformed or given twice.
+  /// From the first call on, --max-seconds and --max-memory limit what the command does. Throws
+  /// Failure for a -D or --registers that is malformed or given twice.
   toy::Binding binding() const;
   /// The same flags with ranges allowed; `binding` takes those with one value.
   std::vector<ParameterRange> ranges(toy::Binding& binding) const;
   toy::CostTable cost_table() const;
 
  private:
+  void limit_work() const;
   toy::Binding binding_without_params() const;
 };
 

@@ -218,6 +218,8 @@ std::string next_step(const exercises::Exercise& exercise, const Verdict& verdic
       return "Next: make it smaller or shorter; " + hint + " helps.";
     case Outcome::kUnreadable:
       return "Next: hand in one regular text file called " + exercise.work_file() + ".";
+    case Outcome::kCrashed:
+      return "Next: report it, with the file: no program may crash the grader.";
   }
   return {};
 }

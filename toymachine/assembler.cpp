@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/lexer.hpp"
 #include "toymachine/detail/statement_parser.hpp"
 
@@ -108,6 +109,7 @@ class Assembler {
     const auto count = static_cast<std::uint32_t>(source_->num_lines());
     lines_.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) {
+      check_budget(10);
       const std::string_view text = source_->line(i + 1);
       if (text.size() > kLongestLine) {
         limit_error({i + 1, 1, 1}, "this line has " + std::to_string(text.size()) + " bytes",

@@ -231,8 +231,9 @@ double round_to_float(double value) {
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
-/// Counting needs no memory, running does: the limit is on what a run would take.
-std::optional<Diagnostic> check_memory(const BoundProgram& program) {
+}  // namespace
+
+std::optional<Diagnostic> array_bytes_error(const BoundProgram& program) {
   std::int64_t bytes = 0;
   for (const BoundArray& array : program.arrays) {
     bytes += array.size * element_bytes(array.element_type);
@@ -247,8 +248,6 @@ std::optional<Diagnostic> check_memory(const BoundProgram& program) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 Result<InputSource> parse_input_source(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -278,7 +277,7 @@ Result<InputSource> parse_input_source(std::string_view text) {
 Result<std::vector<double>> initial_dram(const BoundProgram& program,
                                          const std::map<std::string, InputSource>& inputs) {
   std::vector<Diagnostic> problems;
-  if (auto problem = check_memory(program)) return *problem;
+  if (auto problem = array_bytes_error(program)) return *problem;
   for (const auto& [name, source] : inputs) {
     if (auto problem = check_name(program, name)) problems.push_back(*problem);
   }

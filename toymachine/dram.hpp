@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,6 +43,10 @@ Result<InputSource> parse_input_source(std::string_view text);
 /// (with its row and column). -inf is a legal value.
 Result<std::vector<double>> initial_dram(const BoundProgram& program,
                                          const std::map<std::string, InputSource>& inputs);
+
+/// A limit when the arrays take more than Limits::max_array_bytes together. Counting needs no
+/// memory, running does: this limits what a run would take.
+std::optional<Diagnostic> array_bytes_error(const BoundProgram& program);
 
 /// `value` rounded to what the element type can hold.
 double round_to(ElementType type, double value);

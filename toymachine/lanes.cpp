@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/lane_steps.hpp"
 #include "toymachine/detail/vector_extension.hpp"
 
@@ -26,6 +27,8 @@ LaneRun lane_run() { return FLASHLAB_FASTEST(kLaneRun); }
 
 namespace {
 
+constexpr std::size_t kStepsBetweenChecks = 1 << 12;
+
 LaneValue everywhere(float value) {
   LaneValue result;
   std::fill_n(result.lane, kLanes, value);
@@ -42,10 +45,17 @@ std::optional<LaneFault> run_lanes(const UnrolledProgram& program, std::span<Lan
   for (const double value : program.constants) {
     registers.push_back(everywhere(static_cast<float>(value)));
   }
-  const detail::LaneStop stop =
-      detail::lane_run()(program.steps.data(), program.steps.size(), registers.data(), dram.data());
-  if (stop.lane == detail::kNoLane) return std::nullopt;
-  return LaneFault{stop.step, static_cast<std::size_t>(stop.lane), stop.unwritten};
+  const detail::LaneRun run_steps = detail::lane_run();
+  for (std::size_t first = 0; first < program.steps.size(); first += kStepsBetweenChecks) {
+    const std::size_t count = std::min(kStepsBetweenChecks, program.steps.size() - first);
+    const detail::LaneStop stop =
+        run_steps(program.steps.data() + first, count, registers.data(), dram.data());
+    if (stop.lane != detail::kNoLane) {
+      return LaneFault{first + stop.step, static_cast<std::size_t>(stop.lane), stop.unwritten};
+    }
+    check_budget(static_cast<std::int64_t>(count));
+  }
+  return std::nullopt;
 }
 
 std::string_view instruction_set_in_use() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/counters.hpp"
 #include "toymachine/detail/path_counter.hpp"
 #include "toymachine/detail/shape_inference.hpp"
@@ -81,6 +82,7 @@ class Counter {
       }
       const std::int64_t upper = loop.upper(values.data());
       for (std::int64_t i = loop.lower(values.data()); i < upper; i += loop.step) {
+        check_budget();
         if (walk_left_ == 0) return false;
         --walk_left_;
         values[ids[depth]] = i;

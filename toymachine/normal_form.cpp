@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/form_value.hpp"
 #include "toymachine/detail/normal_form_text.hpp"
 #include "toymachine/detail/run_errors.hpp"
@@ -39,6 +40,7 @@ class Runner {
     try {
       fill();
       for (; at < unrolled_.steps.size(); ++at) {
+        check_budget(4);
         if (auto error = step(at)) return std::move(*error);
       }
     } catch (const detail::FormTooLarge& limit) {

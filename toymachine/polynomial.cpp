@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <set>
 
+#include "toymachine/budget.hpp"
+
 namespace flashlab::toy {
 
 struct Atom::Data {
@@ -129,9 +131,11 @@ Polynomial& Polynomial::operator-=(const Polynomial& other) {
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
+  constexpr std::int64_t kWorkOfTerm = 10;  // as check_budget counts
   Polynomial result;
   for (const auto& [left, left_factor] : a.terms_) {
     for (const auto& [right, right_factor] : b.terms_) {
+      check_budget(kWorkOfTerm);
       result.add_term(monomial_product(left, right), left_factor * right_factor);
     }
   }

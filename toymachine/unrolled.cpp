@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/run_errors.hpp"
 
 namespace flashlab::toy {
@@ -87,6 +88,7 @@ class Unroller {
 
   /// An empty loop executes no step, so iterations have a budget of their own.
   bool count_iteration() {
+    check_budget();
     if (++iterations_ <= max_iterations_) return true;
     stop_at_limit("the loops make more than " + std::to_string(max_iterations_) + " iterations");
     return false;
@@ -103,6 +105,7 @@ class Unroller {
     if (result_.steps.size() >= max_steps_) {
       return stop_at_limit("the program takes more than " + std::to_string(max_steps_) + " steps");
     }
+    check_budget();
     const BoundInstruction& instruction = program_.instructions[site];
     UnrolledStep step;
     step.site = site;

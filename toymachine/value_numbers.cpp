@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/execute.hpp"
 
 namespace flashlab::toy {
@@ -175,6 +176,7 @@ std::optional<NumberedRun> run_numbers(const BoundProgram& program, const Unroll
   NumberedRun run;
   run.results.reserve(unrolled.steps.size());
   for (const UnrolledStep& step : unrolled.steps) {
+    check_budget(4);
     detail::Slots<Numbered> slots;
     std::copy(step.slots.begin(), step.slots.end(), slots.at.begin());
     const auto execute = detail::kExecute<Numbered>[step.row];

@@ -125,6 +125,11 @@ Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Progra
     return result;
   }
   result.bound = std::move(*bound);
+  if (auto error = toy::array_bytes_error(result.bound.value())) {
+    error->expected = "at most " + std::to_string(task.limits.max_array_bytes) + " bytes of arrays";
+    result.refusal.push_back(std::move(*error));
+    return result;
+  }
   if (!count(task, result)) return result;
   if (lanes != nullptr && !result.bound->tiled && !has_narrow_array(*result.bound)) {
     auto unrolled = toy::unroll(*result.bound, static_cast<std::uint64_t>(task.limits.max_steps));

@@ -83,7 +83,7 @@ std::vector<std::pair<Outcome, std::size_t>> ClassReport::outcomes() const {
   std::vector<std::pair<Outcome, std::size_t>> all;
   for (const Outcome outcome :
        {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kWrong, Outcome::kRejected,
-        Outcome::kLimit, Outcome::kUnreadable}) {
+        Outcome::kLimit, Outcome::kUnreadable, Outcome::kCrashed}) {
     all.emplace_back(outcome, 0);
   }
   for (const StudentResult& student : students) {
@@ -120,6 +120,8 @@ std::string_view outcome_key(Outcome outcome) {
       return "limit";
     case Outcome::kUnreadable:
       return "unreadable";
+    case Outcome::kCrashed:
+      return "crashed";
   }
   return "";
 }

@@ -21,10 +21,10 @@ constexpr std::size_t kLongestLine = 400;  // bytes of a line that is shown
 constexpr std::size_t kMostDetails = 40;   // lines
 constexpr std::chrono::milliseconds kProgressEvery{100};
 
-Verdict with_finding(const Grader& grader, Outcome outcome, std::string what) {
+Verdict with_finding(const Exercise& exercise, Outcome outcome, std::string what) {
   Verdict verdict;
   verdict.outcome = outcome;
-  verdict.max_points = grader.exercise().max_points();
+  verdict.max_points = exercise.max_points();
   Finding finding;
   finding.what = std::move(what);
   verdict.findings.push_back(std::move(finding));
@@ -67,6 +67,8 @@ void report_odd_characters(const std::string& text, Verdict& verdict) {
 /// Verdicts by the digest of the text.
 class Verdicts {
  public:
+  explicit Verdicts(const ClassOptions& options) : options_(options), by_text_(options.known) {}
+
   std::shared_ptr<const Verdict> find(const toy::Digest& digest) {
     const std::lock_guard lock(mutex_);
     const auto found = by_text_.find(digest);
@@ -74,85 +76,135 @@ class Verdicts {
   }
   void add(const toy::Digest& digest, const std::shared_ptr<const Verdict>& verdict) {
     const std::lock_guard lock(mutex_);
-    by_text_.emplace(digest, verdict);
+    if (by_text_.emplace(digest, verdict).second && options_.graded) {
+      options_.graded(digest, *verdict);
+    }
   }
 
  private:
+  const ClassOptions& options_;
   std::mutex mutex_;
-  std::map<toy::Digest, std::shared_ptr<const Verdict>> by_text_;
+  KnownVerdicts by_text_;
 };
 
-/// What the threads share: the next student, and how many are done.
+/// What the threads share: the next student, how many are done, and what went wrong.
 class Work {
  public:
-  Work(const Grader& grader, const std::vector<Submission>& students)
-      : grader_(grader), students_(students), results_(students.size()) {}
+  Work(const Exercise& exercise, const std::vector<Submission>& students,
+       const ClassOptions& options)
+      : exercise_(exercise),
+        students_(students),
+        options_(options),
+        results_(students.size()),
+        verdicts_(options) {}
 
   void run_worker() {
-    for (std::size_t i = next_++; i < students_.size(); i = next_++) {
-      results_[i] = grade(students_[i]);
-      ++done_;
+    try {
+      const std::unique_ptr<TextGrader> grader = options_.make_grader();
+      for (std::size_t i = next_++; i < students_.size(); i = next_++) {
+        results_[i] = grade(students_[i], *grader);
+        ++done_;
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      next_ = students_.size();
     }
     const std::lock_guard lock(mutex_);
+    --running_;
     finished_.notify_all();
   }
 
-  void watch(const std::function<void(std::size_t)>& progress) {
-    std::unique_lock lock(mutex_);
-    while (done_ < students_.size()) {
-      finished_.wait_for(lock, kProgressEvery);
-      if (progress) progress(done_);
-    }
-    if (progress) progress(done_);
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    ++running_;
   }
 
-  std::vector<StudentResult> results() { return std::move(results_); }
+  void withdraw() {
+    const std::lock_guard lock(mutex_);
+    --running_;
+  }
+
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (running_ > 0) {
+      finished_.wait_for(lock, kProgressEvery);
+      if (options_.progress) options_.progress(done_);
+    }
+    if (options_.progress) options_.progress(done_);
+  }
+
+  /// Throws what a thread threw.
+  std::vector<StudentResult> results() {
+    if (error_) std::rethrow_exception(error_);
+    return std::move(results_);
+  }
 
  private:
-  StudentResult grade(const Submission& student) {
+  StudentResult grade(const Submission& student, TextGrader& grader) {
     StudentResult result;
     result.name = student.name;
     try {
-      SubmissionText read = read_submission_file(student.path, grader_.exercise());
+      SubmissionText read = read_submission_file(student.path, exercise_);
       result.notes = std::move(read.notes);
-      result.verdict = read.readable ? graded(read.text)
-                                     : std::make_shared<const Verdict>(refused(grader_, read));
+      result.verdict = read.readable ? graded(read.text, grader)
+                                     : std::make_shared<const Verdict>(refused(exercise_, read));
     } catch (const std::bad_alloc&) {
       result.verdict = std::make_shared<const Verdict>(
-          with_finding(grader_, Outcome::kLimit, "not enough memory to read it"));
+          with_finding(exercise_, Outcome::kLimit, "not enough memory to read it"));
     }
     return result;
   }
 
-  std::shared_ptr<const Verdict> graded(const std::string& text) {
+  std::shared_ptr<const Verdict> graded(const std::string& text, TextGrader& grader) {
     const toy::Digest digest = toy::sha256(text);
     std::shared_ptr<const Verdict> verdict = verdicts_.find(digest);
     if (verdict == nullptr) {
-      verdict = std::make_shared<const Verdict>(grade_text(grader_, text));
+      verdict = grader.grade(text);
       verdicts_.add(digest, verdict);
     }
     return verdict;
   }
 
-  const Grader& grader_;
+  const Exercise& exercise_;
   const std::vector<Submission>& students_;
+  const ClassOptions& options_;
   std::vector<StudentResult> results_;
   std::atomic<std::size_t> next_{0}, done_{0};
   std::mutex mutex_;
   std::condition_variable finished_;
+  std::size_t running_ = 0;
+  std::exception_ptr error_;
   Verdicts verdicts_;
 };
 
+/// In this process.
+class OwnGrader : public TextGrader {
+ public:
+  explicit OwnGrader(const Grader& grader) : grader_(grader) {}
+  std::shared_ptr<const Verdict> grade(const std::string& text) override {
+    return std::make_shared<const Verdict>(grade_text(grader_, text));
+  }
+
+ private:
+  const Grader& grader_;
+};
+
 }  // namespace
+
+std::unique_ptr<TextGrader> text_grader(const Grader& grader) {
+  return std::make_unique<OwnGrader>(grader);
+}
 
 Verdict grade_text(const Grader& grader, const std::string& text) {
   Verdict verdict;
   try {
     verdict = grader.grade(grader.exercise().work_file(), text);
   } catch (const std::bad_alloc&) {
-    verdict = with_finding(grader, Outcome::kLimit, "grading it takes more memory than there is");
+    verdict = with_finding(grader.exercise(), Outcome::kLimit,
+                           "grading it takes more memory than there is");
   } catch (const std::exception& error) {
-    verdict = with_finding(grader, Outcome::kUnreadable,
+    verdict = with_finding(grader.exercise(), Outcome::kCrashed,
                            std::string("the grader failed, please report this: ") + error.what());
   }
   report_odd_characters(text, verdict);
@@ -160,27 +212,47 @@ Verdict grade_text(const Grader& grader, const std::string& text) {
   return verdict;
 }
 
-Verdict refused(const Grader& grader, const SubmissionText& read) {
-  Verdict verdict = with_finding(grader, read.outcome, read.problem);
+Verdict refused(const Exercise& exercise, const SubmissionText& read) {
+  Verdict verdict = with_finding(exercise, read.outcome, read.problem);
   make_presentable(verdict);
   return verdict;
 }
 
-std::vector<StudentResult> grade_class(const Grader& grader,
+Verdict over_limit(const Exercise& exercise, const std::string& what) {
+  return with_finding(exercise, Outcome::kLimit, what);
+}
+
+Verdict crashed(const Exercise& exercise, const std::string& what) {
+  return with_finding(exercise, Outcome::kCrashed, what);
+}
+
+std::vector<StudentResult> grade_class(const Exercise& exercise,
                                        const std::vector<Submission>& students,
                                        const ClassOptions& options) {
-  Work work(grader, students);
+  Work work(exercise, students, options);
   const std::size_t jobs =
       std::clamp<std::size_t>(options.jobs, 1, std::max<std::size_t>(1, students.size()));
   std::vector<std::thread> threads;
-  try {
-    for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([&work] { work.run_worker(); });
-  } catch (const std::system_error&) {
-    if (threads.empty()) throw;  // fewer threads than asked for do the same work
+  for (std::size_t i = 0; i < jobs; ++i) {
+    work.begin();
+    try {
+      threads.emplace_back([&work] { work.run_worker(); });
+    } catch (const std::system_error&) {
+      if (threads.empty()) throw;  // fewer threads than asked for do the same work
+      work.withdraw();
+      break;
+    }
   }
-  work.watch(options.progress);
+  work.watch();
   for (std::thread& thread : threads) thread.join();
   return work.results();
+}
+
+std::vector<StudentResult> grade_class(const Grader& grader,
+                                       const std::vector<Submission>& students,
+                                       ClassOptions options) {
+  options.make_grader = [&grader] { return text_grader(grader); };
+  return grade_class(grader.exercise(), students, options);
 }
 
 }  // namespace flashlab::exercises

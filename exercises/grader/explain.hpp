@@ -44,6 +44,9 @@ struct FailedAttempt {
 /// "n = 2, random inputs".
 std::string inputs_text(const FailedAttempt& failed);
 
+/// What went wrong, without a reason: at once.
+Finding state_failure(const FailedAttempt& failed);
+
 /// The most important first; never empty.
 std::vector<Finding> explain_failure(const FailedAttempt& failed);
 

@@ -239,7 +239,7 @@ Finding explain_error(const FailedAttempt& failed) {
   return finding;
 }
 
-/// Tiles: numbers only.
+/// Numbers only: of tiles, or where the budget ended.
 Finding explain_numbers(const FailedAttempt& failed) {
   const WrongOutput& cell = *failed.attempt.failure->cell;
   Finding finding;
@@ -258,6 +258,10 @@ std::string inputs_text(const FailedAttempt& failed) {
   const std::string size = to_string(sized.size);
   return (size.empty() ? "" : size + ", ") +
          std::string(to_string(sized.cases[failed.attempt.failure->entry].family)) + " inputs";
+}
+
+Finding state_failure(const FailedAttempt& failed) {
+  return failed.attempt.failure->error ? explain_error(failed) : explain_numbers(failed);
 }
 
 std::vector<Finding> explain_failure(const FailedAttempt& failed) {

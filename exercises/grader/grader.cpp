@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
+#include <optional>
 
 #include "exercises/grader/answers.hpp"
 #include "exercises/grader/attempt.hpp"
@@ -12,6 +12,7 @@
 #include "exercises/grader/explain.hpp"
 #include "exercises/grader/order_cost.hpp"
 #include "exercises/grader/submission.hpp"
+#include "toymachine/budget.hpp"
 
 namespace flashlab::exercises {
 
@@ -31,6 +32,8 @@ std::string_view to_string(Outcome outcome) {
       return "limit exceeded";
     case Outcome::kUnreadable:
       return "unreadable";
+    case Outcome::kCrashed:
+      return "crashed the grader";
   }
   return "";
 }
@@ -48,11 +51,11 @@ std::string result_name(const Size& size) {
   return size.empty() ? "results" : "results at " + to_string(size);
 }
 
-/// Milliseconds of processor time that this thread has had: a loaded machine changes no verdict.
-std::int64_t thread_milliseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+/// What grading came to whose budget ended.
+Finding over_budget(const toy::BudgetExceeded& over) {
+  Finding finding;
+  finding.what = std::string("grading takes ") + over.what();
+  return finding;
 }
 
 /// One submission on its way through the sizes.
@@ -60,7 +63,8 @@ class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
           const std::vector<RepairSize>& repair_sizes, const toy::Counters& solution_counters,
-          const toy::BoundProgram& solution, const toy::SourceText& text, bool explain)
+          const toy::BoundProgram& solution, const toy::SourceText& text,
+          const toy::BudgetLimits& limits, bool explain)
       : exercise_(exercise),
         task_(exercise.program),
         sizes_(sizes),
@@ -68,31 +72,59 @@ class Grading {
         solution_counters_(solution_counters),
         solution_(solution),
         text_(text),
-        explain_(explain) {}
+        explain_(explain) {
+    budget_.emplace(limits);
+  }
 
   Verdict run() {
     verdict_.max_points = task_.points.correct + task_.points.cost;
+    try {
+      judge_program();
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      verdict_.outcome = Outcome::kLimit;
+      verdict_.points = 0;
+      verdict_.checks.resize(std::min(verdict_.checks.size(), sizes_.size()));
+      verdict_.costs.clear();
+      verdict_.findings = {over_budget(over)};
+    }
+    return std::move(verdict_);
+  }
+
+ private:
+  void judge_program() {
     Refusal refusal;
     program_ = read_submission(task_, text_, refusal);
     if (program_ == nullptr) {
       verdict_.outcome = refusal.outcome;
       verdict_.findings = std::move(refusal.findings);
-      return std::move(verdict_);
+      return;
     }
     verdict_.outcome = Outcome::kFull;
     for (const PreparedSize& size : sizes_) {
       last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
-      if (!judge(size)) return std::move(verdict_);
+      if (!judge(size)) return;
       if (&size != &sizes_.back() && is_scored(exercise_, size.sized.size)) {
         scored_.push_back(std::move(last_));
       }
     }
-    verdict_.points = task_.points.correct;
     judge_cost();
-    return std::move(verdict_);
   }
 
- private:
+  /// What a verdict can do without: false when the budget ended in it, or had ended before.
+  template <class Work>
+  bool within_budget(const Work& work) {
+    if (!budget_) return false;
+    try {
+      work();
+      return true;
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      end_ = over.what();
+      return false;
+    }
+  }
+
   bool judge(const PreparedSize& size) {
     Check check{result_name(size.sized.size), true, 0, 0, {}};
     check.passed = judge_attempt(size);
@@ -110,11 +142,14 @@ class Grading {
         last_.failure = Failure{0, std::nullopt, 0, cell};
       }
     }
-    if (!last_.failure) return in_time();
+    if (!last_.failure) return true;
     verdict_.outcome = Outcome::kWrong;
-    if (explain_) {
-      verdict_.findings = explain_failure(
-          {task_, text_, program_, last_, size.solution.get(), repair_sizes_, index_of(size)});
+    if (!explain_) return false;
+    const FailedAttempt failed{task_,         text_,         program_, last_, size.solution.get(),
+                               repair_sizes_, index_of(size)};
+    if (!within_budget([&] { verdict_.findings = explain_failure(failed); })) {
+      verdict_.findings = {state_failure(failed)};
+      verdict_.findings.front().details.push_back("to find out why takes " + end_);
     }
     return false;
   }
@@ -136,16 +171,6 @@ class Grading {
     return false;
   }
 
-  /// A last resort: steps are limited, and so is everything else that takes time.
-  bool in_time() {
-    if (thread_milliseconds() - begun_ <= task_.max_milliseconds) return true;
-    verdict_.outcome = Outcome::kLimit;
-    Finding finding;
-    finding.what = "grading took longer than " + std::to_string(task_.max_milliseconds) + " ms";
-    verdict_.findings.push_back(std::move(finding));
-    return false;
-  }
-
   void judge_cost() {
     verdict_.size = sizes_.back().sized.size;
     CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
@@ -154,12 +179,16 @@ class Grading {
       const bool enough = line.value <= line.full;
       verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess_text(line)});
     }
+    verdict_.points = task_.points.correct;
     verdict_.costs = std::move(score.lines);
-    judge_order();
+    if (!within_budget([&] { judge_order(); })) {
+      verdict_.scores.clear();
+      verdict_.order_unknown = "to place the loads takes " + end_;
+    }
     if (!score.full || !score.accepted) {
       verdict_.outcome = score.accepted ? Outcome::kCostly : Outcome::kWrong;
       if (explain_) {
-        verdict_.findings = explain_cost(task_, text_, last_);
+        within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
         for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
@@ -198,12 +227,27 @@ class Grading {
   const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
   const bool explain_;
-  const std::int64_t begun_ = thread_milliseconds();
+  std::optional<toy::Budget> budget_;  // nothing: it has ended
+  std::string end_;                    // how it ended
   std::shared_ptr<const toy::Program> program_;
   Attempt last_;
   std::vector<Attempt> scored_;  // at smaller sizes
   Verdict verdict_;
 };
+
+Verdict graded_answers(const Exercise& exercise, const toy::SourceText& submission,
+                       const toy::BudgetLimits& limits) {
+  try {
+    const toy::Budget budget(limits);
+    return grade_answers(exercise, submission);
+  } catch (const toy::BudgetExceeded& over) {
+    Verdict verdict;
+    verdict.outcome = Outcome::kLimit;
+    verdict.max_points = exercise.max_points();
+    verdict.findings = {over_budget(over)};
+    return verdict;
+  }
+}
 
 PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
   PreparedSize size;
@@ -250,6 +294,11 @@ struct Grader::Shared {
   std::vector<RepairSize> repair_sizes;  // those on scalars
   toy::Counters solution_counters;       // at the largest size
   toy::BoundProgram solution;
+
+  toy::BudgetLimits limits() const {
+    return {options.milliseconds > 0 ? options.milliseconds : exercise->program.max_milliseconds,
+            options.bytes};
+  }
 };
 
 Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options) {
@@ -279,10 +328,11 @@ const Exercise& Grader::exercise() const { return *shared_->exercise; }
 
 Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
-  if (exercise.kind == Kind::kQuestions) return grade_answers(exercise, submission);
+  const toy::BudgetLimits limits = shared_->limits();
+  if (exercise.kind == Kind::kQuestions) return graded_answers(exercise, submission, limits);
   Verdict verdict =
       Grading(exercise, shared_->sizes, shared_->repair_sizes, shared_->solution_counters,
-              shared_->solution, submission, shared_->options.explain)
+              shared_->solution, submission, limits, shared_->options.explain)
           .run();
   complete_checks(exercise.program, shared_->sizes, verdict);
   return verdict;

@@ -13,10 +13,17 @@
 
 namespace flashlab::exercises {
 
+inline constexpr std::int64_t kMostGradingBytes = std::int64_t{256} << 20;
+
 struct GraderOptions {
   /// Decides the inputs. A teacher fixes it; a student cannot see it from the exercise.
   std::uint64_t seed = 0x5eed'f1a5;
   bool explain = true;  // look for the reason of a wrong result, too
+  /// What one submission may take: processor time (0: what the exercise allows), and memory beyond
+  /// the grader's own (0: no limit), which is held where allocations are counted
+  /// (toymachine/budget.hpp).
+  std::int64_t milliseconds = 0;
+  std::int64_t bytes = kMostGradingBytes;
 };
 
 class Grader {

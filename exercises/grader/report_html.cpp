@@ -178,7 +178,7 @@ void write_student(std::ostream& out, const ClassReport& report,
 
 void write_skipped_row(std::ostream& out, const ClassReport& report, std::size_t num_counters,
                        const StudentResult& entry) {
-  constexpr std::size_t kAfterOutcomes = 7;
+  constexpr std::size_t kAfterOutcomes = 8;
   out << "<tr><th scope=\"row\">" << markup_text(entry.name)
       << "</th><td class=\"outcome\" data-value=\"" << kAfterOutcomes
       << "\">– skipped</td><td class=\"number\"></td>";
@@ -186,6 +186,12 @@ void write_skipped_row(std::ostream& out, const ClassReport& report, std::size_t
     out << "<td class=\"number\"></td>";
   }
   out << "<td class=\"findings\">" << markup_text(why_skipped(entry)) << "</td></tr>\n";
+}
+
+void write_isolation(std::ostream& out, const ClassReport& report) {
+  if (report.isolation.empty()) return;
+  out << "<footer><p class=\"note\">Isolation: " << markup_text(report.isolation)
+      << ".</p></footer>\n";
 }
 
 using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
@@ -204,6 +210,7 @@ Writers writers_for(const ClassReport& report) {
              for (const Histogram& histogram : report.histograms) write_histogram(out, histogram);
              if (report.proof_histogram) write_histogram(out, *report.proof_histogram);
            }},
+          {"isolation", [&](std::ostream& out) { write_isolation(out, report); }},
           {"columns", [&](std::ostream& out) { write_columns(out, report); }},
           {"students", [&](std::ostream& out) {
              const std::vector<std::string> counters = report.counters();

@@ -105,6 +105,7 @@ Json summary_json(const ClassReport& report) {
                   {"best_ever", best},
                   {"histograms", histograms}};
   if (report.proof) summary["proof"] = proof_json(report);
+  if (!report.isolation.empty()) summary["isolation"] = report.isolation;
   return summary;
 }
 

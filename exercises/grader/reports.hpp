@@ -25,6 +25,7 @@ struct ClassReport {
   std::vector<Histogram> histograms;
   /// What is proved at the largest size that was searched, without its program; nothing: no size.
   std::optional<ProvenSize> proof;
+  std::string isolation;  // how submissions were kept apart, and from the computer
   std::optional<Histogram> proof_histogram;  // of cycles there, where `histograms` has another size
 
   /// The student's score at the proof's size; null: none.
@@ -51,7 +52,8 @@ StudentResult skipped_result(const Exercise& exercise, const SkippedEntry& entry
 /// The reason.
 const std::string& why_skipped(const StudentResult& entry);
 
-/// One word: "full", "costly", "partial", "wrong", "rejected", "limit", "unreadable".
+/// One word: "full", "costly", "partial", "wrong", "rejected", "limit", "unreadable",
+/// "crashed".
 std::string_view outcome_key(Outcome outcome);
 
 /// "9.73": at most two digits behind the point, none that is not needed.

@@ -23,6 +23,7 @@ enum class Outcome : std::uint8_t {
   kRejected,    // it does not assemble, or does not fit the machine or the exercise
   kLimit,       // too long, too large, too many steps
   kUnreadable,  // no regular file, or it changed while it was read
+  kCrashed,     // the grader did, on it
 };
 std::string_view to_string(Outcome outcome);
 /// Right, whatever it costs.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "optimal/detail/index.hpp"
+#include "toymachine/budget.hpp"
 
 namespace flashlab::optimal::detail {
 namespace {
@@ -196,6 +197,7 @@ class NearestPacking {
 
   void expand(std::int32_t node, std::int64_t distance) {
     --work_left_;
+    toy::check_budget(4);
     const auto relax = [&](std::int32_t next, std::int64_t cost, std::int32_t arc) {
       reach(next, distance + cost + potential_[at(node)] - potential_[at(next)], arc);
     };

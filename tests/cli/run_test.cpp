@@ -6,6 +6,21 @@
 namespace flashlab::test {
 namespace {
 
+TEST_CASE("a run that takes too long, or too much memory, ends at its limit") {
+  Outcome outcome = flashlab("cost spectrum --max-seconds 0.001");
+  CHECK(outcome.code == 3);
+  CHECK(
+      outcome.err ==
+      "flashlab: error: this takes more than 1 ms of processor time\n  expected less, or a larger "
+      "--max-seconds\n");
+  outcome = flashlab("run softmax_safe --max-memory 1MB --no-outputs -D n=4000000");
+  CHECK(outcome.code == 3);
+  CHECK_THAT(outcome.err,
+             contains("more than 1000000 bytes of memory") && contains("--max-memory"));
+  CHECK(flashlab("run softmax_safe --max-seconds 60 --max-memory 1GiB").code == 0);
+  CHECK_THAT(flashlab("run softmax_safe --max-memory none").err, contains("'none' is no size"));
+}
+
 TEST_CASE("run prints the cycles that the course prints") {
   struct Case {
     const char* program;

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/execute.hpp"
 #include "toymachine/detail/run_errors.hpp"
 #include "toymachine/detail/strip_runner.hpp"
@@ -72,6 +73,8 @@ class Interpreter {
 
  private:
   static constexpr bool kStrips = !Observer::kPerStep && std::is_floating_point_v<Value>;
+  static constexpr std::int64_t kIterationsBetweenChecks = 256;  // a power of two
+  static constexpr std::int64_t kTileWorkPerCheck = 32;          // units of work in ten nanoseconds
   static constexpr std::int64_t kFewestLanes =
       16;  // below, a strip's setup costs more than it saves
 
@@ -160,7 +163,9 @@ class Interpreter {
 
   /// An empty loop executes no step, so iterations have a budget of their own.
   bool count_iteration() {
-    if (++iterations_ <= program_.limits.max_steps) return true;
+    if ((++iterations_ & (kIterationsBetweenChecks - 1)) == 0)
+      check_budget(kIterationsBetweenChecks);
+    if (iterations_ <= program_.limits.max_steps) return true;
     error_ =
         steps_error(program_.limits, "the loops make more than " +
                                          std::to_string(program_.limits.max_steps) + " iterations");
@@ -251,6 +256,7 @@ class Interpreter {
       Status status = hot.execute(hot.slots, registers_.data(), dram_.data());
       if constexpr (Traits::kTiles) {
         work_[site] += static_cast<std::uint64_t>(hot.slots.work);
+        check_budget(1 + hot.slots.work / kTileWorkPerCheck);
       } else {
         if (hot.narrow_store >= 0 && status == Status::kOk) status = round_cell(site);
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "toymachine/budget.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 
@@ -50,6 +52,7 @@ FormStore::FormStore(const FormLimits& limits) : limits_(limits) {
 
 void FormStore::charge(std::size_t work) {
   work_ += work;
+  check_budget(static_cast<std::int64_t>(work));
   if (work_ <= limits_.max_work) return;
   throw FormTooLarge{
       "the formulas take more than " + std::to_string(limits_.max_work) + " operations on terms",

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/inequalities.hpp"
 
 namespace flashlab::toy::detail {
@@ -35,6 +36,8 @@ std::size_t lifting_column(const Tableau& tableau, std::size_t row) {
   return best;
 }
 
+constexpr std::int64_t kWorkOfFraction = 10;  // as check_budget counts
+
 void exchange(Tableau& tableau, std::size_t row, std::size_t column) {
   std::vector<mpq_class>& pivot_row = tableau.rows[row];
   const mpq_class inverse = 1 / pivot_row[column];
@@ -44,6 +47,7 @@ void exchange(Tableau& tableau, std::size_t row, std::size_t column) {
   pivot_row[column] = inverse;
   for (std::size_t i = 0; i < tableau.rows.size(); ++i) {
     if (i == row || sgn(tableau.rows[i][column]) == 0) continue;
+    check_budget(static_cast<std::int64_t>(pivot_row.size()) * kWorkOfFraction);
     const mpq_class factor = tableau.rows[i][column];
     tableau.rows[i][column] = 0;
     for (std::size_t j = 0; j < pivot_row.size(); ++j) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "toymachine/budget.hpp"
 #include "toymachine/detail/lane_kernels.hpp"
 #include "toymachine/detail/strip_plan.hpp"
 #include "toymachine/detail/values.hpp"
@@ -40,6 +41,7 @@ class StripRunner {
       if (!strip(n, done, dram, cells, strides)) break;
       leave(n, registers);
       done += static_cast<std::int64_t>(n);
+      check_budget(static_cast<std::int64_t>(plan_.body.size()) * kWorkOfRow);
     }
     return done;
   }
@@ -49,6 +51,7 @@ class StripRunner {
  private:
   static constexpr std::size_t kLead = 16;  // room for lane -1; keeps rows aligned
   static constexpr std::size_t kPitch = kStrip + kLead;
+  static constexpr std::int64_t kWorkOfRow = 16;  // as check_budget counts
 
   struct Prepared {
     LaneKernel<Value> parallel = nullptr;

@@ -1,0 +1,81 @@
+#include "exercises/isolation/channel.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace flashlab::exercises {
+namespace {
+
+#ifdef MSG_NOSIGNAL
+constexpr int kNoSignal = MSG_NOSIGNAL;
+#else
+constexpr int kNoSignal = 0;  // SO_NOSIGPIPE is set on the socket there
+#endif
+
+bool send_all(int descriptor, const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t sent = send(descriptor, bytes, count, kNoSignal);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes += sent;
+    count -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int descriptor, char* bytes, std::size_t count,
+                 const std::function<bool()>& wait) {
+  while (count > 0) {
+    if (wait && !wait()) return false;
+    const ssize_t got = read(descriptor, bytes, count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    count -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() { return std::exchange(number_, -1); }
+
+void Descriptor::close() {
+  if (number_ >= 0) ::close(release());
+}
+
+bool send_message(int descriptor, std::string_view message) {
+  std::array<char, sizeof(std::uint64_t)> header{};
+  const std::uint64_t length = message.size();
+  if (length > kMostMessageBytes) return false;
+  std::memcpy(header.data(), &length, sizeof length);
+  return send_all(descriptor, header.data(), header.size()) &&
+         send_all(descriptor, message.data(), message.size());
+}
+
+std::optional<std::string> receive_message(int descriptor, const std::function<bool()>& wait) {
+  std::array<char, sizeof(std::uint64_t)> header{};
+  if (!receive_all(descriptor, header.data(), header.size(), wait)) return std::nullopt;
+  std::uint64_t length = 0;
+  std::memcpy(&length, header.data(), sizeof length);
+  if (length > kMostMessageBytes) return std::nullopt;
+  std::string message(length, '\0');
+  if (!receive_all(descriptor, message.data(), message.size(), wait)) return std::nullopt;
+  return message;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,45 @@
+// A grader whose work is done by a process of its own, which is replaced when a submission kills
+// it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "exercises/grader/classroom.hpp"
+#include "exercises/grader/exercise.hpp"
+#include "exercises/grader/grader.hpp"
+#include "exercises/isolation/worker_process.hpp"
+
+namespace flashlab::exercises {
+
+/// A text that kills a worker is tried in a second one, in case it was the worker that was at
+/// fault, and never again.
+inline constexpr int kMostTries = 2;
+
+class IsolatedGrader : public TextGrader {
+ public:
+  /// Starts the first worker. Throws WorkerError, BrokenExercise.
+  IsolatedGrader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options,
+                 WorkerProgram program);
+
+  std::shared_ptr<const Verdict> grade(const std::string& text) override;
+  /// As Grader::grade: for the learner alone. Throws WorkerError when no worker can be started any
+  /// more.
+  Verdict grade(const std::string& name, const std::string& text);
+
+  const Sandbox& sandbox() const { return sandbox_; }
+
+ private:
+  Verdict grade(const GradingRequest& request);
+  void start();
+
+  std::shared_ptr<const Exercise> exercise_;
+  WorkerProgram program_;
+  WorkOrder order_;
+  std::int64_t milliseconds_;
+  std::unique_ptr<WorkerProcess> worker_;
+  Sandbox sandbox_;
+};
+
+}  // namespace flashlab::exercises
