@@ -75,5 +75,5 @@ test_with_sanitizers() {
   build-asan/fuzz/exercise_fuzz -runs=0 fuzz/exercise_corpus
   build-asan/fuzz/answer_fuzz -runs=0 fuzz/answer_corpus
   FLASHLAB_CASE_STEP=97 FLASHLAB_CPU_CASE_STEP=17 ctest --test-dir build-asan --output-on-failure \
-    --no-tests=error --parallel "$(nproc)" "${leave_out[@]}"
+    --no-tests=error --parallel "$(($(nproc) + 1))" "${leave_out[@]}"
 }
