@@ -62,7 +62,7 @@ test_with_sanitizers() {
   if [[ $1 == fast ]]; then
     options=(-DFLASHLAB_INSTRUCTION_SETS=baseline -DFLASHLAB_EMULATED_KERNELS=OFF
              '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1')
-    targets=(flashlab flashlab_{toymachine,exercises,cli,compare,attention}_tests {assembler,exercise,answer}_fuzz)
+    targets=(flashlab flashlab_{toymachine,exercises,cli,compare,attention}_tests flashlab_fuzzers)
     slow_with_sanitizers+=('optimal' 'a (long )?search' 'checkpoint' 'values in between stand' 'scratch cells'
                            'a known program is shown' 'number of jobs' 'what is not proved')
     slow_with_sanitizers+=('player' 'timeline.s page' 'a trace.s page' 'report page' '_NOT_BUILT')
@@ -71,9 +71,7 @@ test_with_sanitizers() {
   cmake --preset asan -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DFLASHLAB_WERROR=ON \
     -DFLASHLAB_BUILD_FUZZERS=ON "${options[@]}"
   cmake --build build-asan --target "${targets[@]}"
-  build-asan/fuzz/assembler_fuzz -runs=0 fuzz/corpus toymachine/programs
-  build-asan/fuzz/exercise_fuzz -runs=0 fuzz/exercise_corpus
-  build-asan/fuzz/answer_fuzz -runs=0 fuzz/answer_corpus
+  FLASHLAB_FUZZERS=build-asan/fuzz fuzz/run
   FLASHLAB_CASE_STEP=97 FLASHLAB_CPU_CASE_STEP=17 ctest --test-dir build-asan --output-on-failure \
     --no-tests=error --parallel "$(($(nproc) + 1))" "${leave_out[@]}"
 }

@@ -1,0 +1,43 @@
+// Any text gets a verdict: with a reason where points are lost, fit to be shown, the same when it
+// is graded again, and whole after it was sent from a worker.
+#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/classroom.hpp"
+#include "exercises/grader/plain_text.hpp"
+#include "exercises/isolation/wire.hpp"
+#include "fuzz/claims.hpp"
+
+using namespace flashlab;
+using namespace flashlab::exercises;
+
+namespace {
+
+const Grader& grader() {
+  static const Grader kGrader = [] {
+    ReadResult read = read_exercise("01_dot", template_exercise().files);
+    GraderOptions options;
+    options.milliseconds = 200;
+    options.bytes = 64 << 20;
+    return Grader(std::make_shared<const Exercise>(std::move(read.exercise.value())), options);
+  }();
+  return kGrader;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const Verdict verdict = grade_text(grader(), text);
+  fuzz::expect(verdict.points >= 0 && verdict.points <= verdict.max_points, "points are in range",
+               text);
+  fuzz::expect(verdict.passed() || !verdict.findings.empty(), "a loss has a reason", text);
+  fuzz::expect(verdict.outcome != Outcome::kCrashed, "the grader has no error of its own", text);
+  for (const Finding& finding : verdict.findings) {
+    fuzz::expect(!first_unprintable(finding.what), "a finding can be shown", finding.what);
+    for (const std::string& line : finding.details) {
+      fuzz::expect(!first_unprintable(line), "details can be shown", line);
+    }
+  }
+  const std::string sent = encode(verdict);
+  fuzz::expect(encode(decode_verdict(sent)) == sent, "a verdict is sent whole", text);
+  return 0;
+}
