@@ -47,7 +47,7 @@ std::string sizes_of(const ProgramTask& task) {
   for (const exercises::Size& size : task.sizes) {
     text += (text.empty() ? "" : "; ") + exercises::to_string(size);
   }
-  return text;
+  return text + (task.drawn.ranges.empty() ? "" : "; and at sizes that are drawn");
 }
 
 /// "cycles <= 3*n + 1, loads <= 2*n".
@@ -79,7 +79,12 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
   for (std::size_t i = 0; i < task.arrays.size(); ++i) {
     table.row({i == 0 ? "arrays" : "", printable(task.arrays[i])});
   }
-  if (task.temporaries) table.row({"", ".temp arrays of your own"});
+  if (task.temporaries) {
+    table.row({"", ".temp arrays of your own" +
+                       (task.most_temporary
+                            ? ", at most " + to_string(*task.most_temporary) + " elements together"
+                            : "")});
+  }
   if (const std::string sizes = sizes_of(task); !sizes.empty()) {
     table.row({"tested at", sizes});  // without parameters there is one size, and nothing to say
   }

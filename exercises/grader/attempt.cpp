@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "exercises/grader/cost_score.hpp"
 #include "exercises/grader/submission.hpp"
 #include "toymachine/dram.hpp"
 #include "toymachine/interpreter.hpp"
@@ -86,6 +87,27 @@ bool has_narrow_array(const toy::BoundProgram& bound) {
   });
 }
 
+/// More .temp than the exercise allows.
+std::optional<toy::Diagnostic> temporary_error(const ProgramTask& task, const Attempt& attempt) {
+  if (!task.most_temporary) return std::nullopt;
+  toy::Count elements = 0;
+  const toy::BoundArray* last = nullptr;
+  for (const toy::BoundArray& array : attempt.bound->arrays) {
+    if (array.role != toy::ArrayRole::kTemp) continue;
+    elements += array.size;
+    last = &array;
+  }
+  const toy::Count most = value_at(*task.most_temporary, attempt.sized->size);
+  if (elements <= most) return std::nullopt;
+  const std::string size = to_string(attempt.sized->size);
+  toy::Diagnostic error;
+  error.span = last->span;
+  error.what = "the .temp arrays have " + elements.get_str() + " elements together" +
+               (size.empty() ? "" : " at " + size);
+  error.expected = "at most " + most.get_str();
+  return error;
+}
+
 /// What the counts say before anything runs: too many steps end here.
 bool count(const ProgramTask& task, Attempt& result) {
   const auto executions = toy::count_executions(*result.bound);
@@ -127,6 +149,10 @@ Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Progra
   result.bound = std::move(*bound);
   if (auto error = toy::array_bytes_error(result.bound.value())) {
     error->expected = "at most " + std::to_string(task.limits.max_array_bytes) + " bytes of arrays";
+    result.refusal.push_back(std::move(*error));
+    return result;
+  }
+  if (auto error = temporary_error(task, result)) {
     result.refusal.push_back(std::move(*error));
     return result;
   }

@@ -97,9 +97,33 @@ NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, co
   return outputs;
 }
 
+std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed) {
+  constexpr int kMostTries = 100;
+  std::vector<Size> drawn;
+  if (task.drawn.ranges.empty()) return drawn;
+  std::mt19937_64 generator(seed ^ 0x5bd1'e995'7b7d'159b);
+  const auto is_known = [&](const Size& size) {
+    return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
+           std::find(drawn.begin(), drawn.end(), size) != drawn.end();
+  };
+  for (std::int64_t i = 0; i < task.drawn.count; ++i) {
+    Size size;
+    for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
+      for (const auto& [name, range] : task.drawn.ranges) {
+        const auto width = static_cast<std::uint64_t>(range.second - range.first) + 1;
+        size[name] = range.first + static_cast<std::int64_t>(generator() % width);
+      }
+    }
+    drawn.push_back(std::move(size));
+  }
+  return drawn;
+}
+
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count) {
   std::vector<SizedCases> all;
-  for (const Size& size : task.sizes) {
+  std::vector<Size> sizes = task.sizes;
+  for (Size& size : drawn_sizes(task, seed)) sizes.push_back(std::move(size));
+  for (const Size& size : sizes) {
     const toy::BoundProgram bound = bind_or_throw(task.interface, size);
     SizedCases sized{size, {}};
     for (std::size_t i = 0; i < count; ++i) {

@@ -23,9 +23,13 @@ struct SizedCases {
   std::vector<Case> cases;
 };
 
-/// For every size of the exercise `count` cases, families in turn. Throws std::runtime_error when
-/// the reference or the derived inputs do not run.
+/// For every size of the exercise `count` cases, families in turn; then the same for the sizes that
+/// are drawn. Throws std::runtime_error when the reference or the derived inputs do not run.
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count);
+
+/// The sizes that a seed draws, none of them one of the exercise's own or drawn before, where the
+/// ranges have others.
+std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed);
 
 /// The outputs of a program on inputs, in double, on a machine without limits. Throws
 /// std::runtime_error with the machine's message.

@@ -25,19 +25,28 @@ double cost_share(const CostLine& line) {
   return std::max(0.0, 2 - line.value.get_d() / line.full.get_d());
 }
 
+bool CostScore::full() const {
+  return std::all_of(lines.begin(), lines.end(),
+                     [](const CostLine& line) { return line.share >= 1; });
+}
+
+double CostScore::share() const {
+  double total = 0;
+  for (const CostLine& line : lines) total += line.share;
+  return lines.empty() ? 1 : total / static_cast<double>(lines.size());
+}
+
 CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,
                      const toy::BoundProgram& bound) {
   CostScore score;
-  double total = 0;
   for (const auto& [key, formula] : cost.full) {
     CostLine line{key, count_of(key, counters, bound), value_at(formula, size), {}};
-    score.full = score.full && line.value <= line.full;
-    total += cost_share(line);
+    line.share = cost_share(line);
     score.lines.push_back(std::move(line));
   }
-  if (!cost.full.empty()) score.share = total / static_cast<double>(cost.full.size());
   for (const auto& [key, formula] : cost.most) {
-    score.accepted = score.accepted && count_of(key, counters, bound) <= value_at(formula, size);
+    Excess excess{key, count_of(key, counters, bound), value_at(formula, size)};
+    if (excess.value > excess.most) score.excesses.push_back(std::move(excess));
   }
   return score;
 }

@@ -17,11 +17,21 @@ toy::Count value_at(const toy::Polynomial& formula, const Size& size);
 /// for any.
 double cost_share(const CostLine& line);
 
+/// A counter above what the exercise accepts.
+struct Excess {
+  std::string key;
+  toy::Count value, most;
+};
+
 struct CostScore {
-  std::vector<CostLine> lines;  // one a counter of `full`
-  double share = 1;             // of the points for cost
-  bool full = true;             // all of them
-  bool accepted = true;         // nothing above `most`
+  std::vector<CostLine> lines;   // one for each counter of `full`
+  std::vector<Excess> excesses;  // empty: accepted
+
+  bool accepted() const { return excesses.empty(); }
+  /// All points for cost.
+  bool full() const;
+  /// The part of them that is earned.
+  double share() const;
 };
 
 /// CostLine::solution is left for the caller to fill in.

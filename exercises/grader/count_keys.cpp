@@ -14,6 +14,9 @@ constexpr TrafficKey kTraffic[] = {{"loads", &toy::ArrayTraffic::loads},
                                    {"stores", &toy::ArrayTraffic::stores},
                                    {"updates", &toy::ArrayTraffic::updates}};
 
+/// All .temp arrays together: a submission chooses their names.
+constexpr std::string_view kTemporary = "temp";
+
 std::pair<std::string_view, std::string_view> split(std::string_view key) {
   const std::size_t dot = key.find('.');
   if (dot == std::string_view::npos) return {{}, key};
@@ -36,7 +39,7 @@ bool is_count_key(std::string_view key, const toy::Program* interface) {
   }
   const auto is_name = [name = name](const TrafficKey& entry) { return entry.name == name; };
   if (std::none_of(std::begin(kTraffic), std::end(kTraffic), is_name)) return false;
-  return interface == nullptr ||
+  return interface == nullptr || array == kTemporary ||
          std::any_of(interface->arrays.begin(), interface->arrays.end(),
                      [array = array](const auto& entry) { return entry.name == array; });
 }
@@ -50,13 +53,18 @@ toy::Count count_of(std::string_view key, const toy::Counters& counters,
     }
     return 0;
   }
+  const auto traffic =
+      std::find_if(std::begin(kTraffic), std::end(kTraffic),
+                   [name = name](const auto& entry) { return entry.name == name; });
+  if (traffic == std::end(kTraffic)) return 0;
+  toy::Count count = 0;
   for (std::size_t i = 0; i < program.arrays.size(); ++i) {
-    if (program.arrays[i].name != array) continue;
-    for (const TrafficKey& entry : kTraffic) {
-      if (entry.name == name) return counters.by_array[i].*entry.count;
-    }
+    const toy::BoundArray& one = program.arrays[i];
+    const bool is_meant =
+        one.name == array || (array == kTemporary && one.role == toy::ArrayRole::kTemp);
+    if (is_meant) count += counters.by_array[i].*traffic->count;
   }
-  return 0;
+  return count;
 }
 
 }  // namespace flashlab::exercises

@@ -14,7 +14,8 @@ namespace flashlab::exercises {
 /// The keys of counter_descriptions(): "cycles", "loads", …
 std::vector<std::string> count_keys();
 
-/// One of them, or "x.loads", "x.stores", "x.updates" for an array of `interface` (may be null).
+/// One of them, or "x.loads", "x.stores", "x.updates" for an array of `interface` (may be null), or
+/// for "temp": all .temp arrays of a submission together.
 bool is_count_key(std::string_view key, const toy::Program* interface);
 
 /// The counter's value. An array that the program does not have counts 0.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "toymachine/machine.hpp"
@@ -40,6 +41,12 @@ std::optional<Family> parse_family(std::string_view name);
 
 struct Range {
   double low = -1, high = 1;
+};
+
+/// Sizes that no submission knows: each parameter is drawn from a range, both ends included.
+struct DrawnSizes {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  // empty: none are drawn
+  std::int64_t count = 1;
 };
 
 struct Inputs {
@@ -75,6 +82,13 @@ struct WrongSubmission {
   std::string says;        // that the explanation must contain; may be empty
 };
 
+/// A submission that gives the right results, at the sizes that everybody sees at least, without
+/// the idea of the exercise.
+struct AvoidingSubmission {
+  std::string file;  // in the folder: "avoids/by_size.toy"
+  std::string says;  // what its verdict, which is no pass, must contain
+};
+
 /// A change of one line of the solution that leaves it right, though no proof of the grader's says
 /// so.
 struct Equivalent {
@@ -89,11 +103,14 @@ struct ProgramTask {
   std::vector<std::size_t> extra_instructions;  // rows of instruction_set() beyond the level
   std::string registers;  // an expression in the parameters: "2*d + 5"; empty: no limit
   toy::OperandRule operands = toy::OperandRule::kAny;
-  bool temporaries = false;         // may the submission declare .temp arrays?
+  bool temporaries = false;  // may the submission declare .temp arrays?
+  std::optional<toy::Polynomial>
+      most_temporary;               // elements of theirs together; nothing: any number
   std::vector<std::string> arrays;  // declarations: ".input x[n]"
   /// The declarations above as a program without a body: what a submission's must agree with.
   std::shared_ptr<const toy::Program> interface;
-  std::vector<Size> sizes;  // smallest first; never empty
+  std::vector<Size> sizes;  // that everybody sees, smallest first; never empty
+  DrawnSizes drawn;
   Inputs inputs;
   std::vector<std::string> check;  // outputs that are compared; never empty
   double tolerance = 1e-5;         // of |out - expected|, relative to the array's largest value
@@ -107,6 +124,8 @@ struct ProgramTask {
   toy::Limits limits;  // max_steps: for one size
   std::int64_t max_milliseconds = 2000;
   std::vector<WrongSubmission> wrong;
+  std::vector<AvoidingSubmission> avoiding;
+  std::string unavoidable;  // why there can be none; may be empty
   std::vector<Equivalent> equivalents;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "exercises/grader/answers.hpp"
@@ -51,6 +52,9 @@ std::string result_name(const Size& size) {
   return size.empty() ? "results" : "results at " + to_string(size);
 }
 
+/// The row of all sizes that were drawn: the same for every submission, whatever the seed.
+constexpr const char* kDrawnResults = "results at drawn sizes";
+
 /// What grading came to whose budget ended.
 Finding over_budget(const toy::BudgetExceeded& over) {
   Finding finding;
@@ -62,12 +66,13 @@ Finding over_budget(const toy::BudgetExceeded& over) {
 class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
-          const std::vector<RepairSize>& repair_sizes, const toy::Counters& solution_counters,
-          const toy::BoundProgram& solution, const toy::SourceText& text,
-          const toy::BudgetLimits& limits, bool explain)
+          const std::vector<PreparedSize>& drawn, const std::vector<RepairSize>& repair_sizes,
+          const toy::Counters& solution_counters, const toy::BoundProgram& solution,
+          const toy::SourceText& text, const toy::BudgetLimits& limits, bool explain)
       : exercise_(exercise),
         task_(exercise.program),
         sizes_(sizes),
+        drawn_(drawn),
         repair_sizes_(repair_sizes),
         solution_counters_(solution_counters),
         solution_(solution),
@@ -84,7 +89,8 @@ class Grading {
       budget_.reset();
       verdict_.outcome = Outcome::kLimit;
       verdict_.points = 0;
-      verdict_.checks.resize(std::min(verdict_.checks.size(), sizes_.size()));
+      verdict_.checks.resize(
+          std::min(verdict_.checks.size(), sizes_.size() + (drawn_.empty() ? 0 : 1)));
       verdict_.costs.clear();
       verdict_.findings = {over_budget(over)};
     }
@@ -108,7 +114,54 @@ class Grading {
         scored_.push_back(std::move(last_));
       }
     }
-    judge_cost();
+    const CostScore score = judge_drawn();
+    if (verdict_.passed()) {
+      judge_cost(score);
+    } else {
+      verdict_.size.clear();
+    }
+  }
+
+  /// What the program costs at the largest size that everybody sees, with what the sizes that were
+  /// drawn say of it. Leaves last_ as it was.
+  CostScore judge_drawn() {
+    verdict_.size = sizes_.back().sized.size;
+    CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
+    for (const Excess& excess : score.excesses) say_excess(excess, verdict_.size);
+    if (drawn_.empty()) return score;
+    Attempt shown = std::move(last_);
+    Check check{kDrawnResults, true, 0, 0, {}};
+    for (const PreparedSize& size : drawn_) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      check.passed = judge_attempt(size);
+      if (!check.passed) {
+        if (!verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+        break;
+      }
+      add_drawn_cost(size.sized.size, score);
+    }
+    verdict_.checks.push_back(std::move(check));
+    last_ = std::move(shown);
+    return score;
+  }
+
+  void add_drawn_cost(const Size& size, CostScore& score) {
+    const CostScore here = score_cost(task_.cost, size, last_.counters, *last_.bound);
+    for (std::size_t i = 0; i < score.lines.size(); ++i) {
+      if (here.lines[i].share >= score.lines[i].share) continue;
+      score.lines[i].share = here.lines[i].share;
+      drawn_excess_[here.lines[i].key] = excess_text(here.lines[i], size);
+    }
+    for (const Excess& excess : here.excesses) {
+      say_excess(excess, size);
+      score.excesses.push_back(excess);
+    }
+  }
+
+  void say_excess(const Excess& excess, const Size& size) {
+    excesses_.push_back(excess.value.get_str() + " " + excess.key +
+                        (size.empty() ? "" : " at " + to_string(size)) + ", at most " +
+                        excess.most.get_str() + " are accepted");
   }
 
   /// What a verdict can do without: false when the budget ended in it, or had ended before.
@@ -171,35 +224,37 @@ class Grading {
     return false;
   }
 
-  void judge_cost() {
-    verdict_.size = sizes_.back().sized.size;
-    CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
-    for (CostLine& line : score.lines) {
-      line.solution = count_of(line.key, solution_counters_, solution_);
-      const bool enough = line.value <= line.full;
-      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess_text(line)});
+  void judge_cost(const CostScore& score) {
+    for (const CostLine& line : score.lines) {
+      const bool enough = line.share >= 1;
+      const auto drawn = drawn_excess_.find(line.key);
+      const std::string excess =
+          drawn != drawn_excess_.end() ? drawn->second : excess_text(line, verdict_.size);
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess});
+      verdict_.costs.push_back(line);
+      verdict_.costs.back().solution = count_of(line.key, solution_counters_, solution_);
     }
     verdict_.points = task_.points.correct;
-    verdict_.costs = std::move(score.lines);
     if (!within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
       verdict_.order_unknown = "to place the loads takes " + end_;
     }
-    if (!score.full || !score.accepted) {
-      verdict_.outcome = score.accepted ? Outcome::kCostly : Outcome::kWrong;
+    if (!score.full() || !score.accepted()) {
+      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
       if (explain_) {
         within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
         for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
-    if (!score.accepted) {
+    if (!score.accepted()) {
       verdict_.points = 0;
       Finding finding;
       finding.what = "the result is right, but it costs more than this exercise accepts";
+      finding.details = excesses_;
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
-    verdict_.points += task_.points.cost * score.share;
+    verdict_.points += task_.points.cost * score.share();
   }
 
   void judge_order() {
@@ -213,15 +268,15 @@ class Grading {
   }
 
   /// "28 cycles at n = 4, full marks 25".
-  std::string excess_text(const CostLine& line) const {
-    const std::string size = to_string(verdict_.size);
+  static std::string excess_text(const CostLine& line, const Size& at) {
+    const std::string size = to_string(at);
     return line.value.get_str() + " " + line.key + (size.empty() ? "" : " at " + size) +
            ", full marks " + line.full.get_str();
   }
 
   const Exercise& exercise_;
   const ProgramTask& task_;
-  const std::vector<PreparedSize>& sizes_;
+  const std::vector<PreparedSize>&sizes_, &drawn_;
   const std::vector<RepairSize>& repair_sizes_;
   const toy::Counters& solution_counters_;
   const toy::BoundProgram& solution_;
@@ -231,7 +286,9 @@ class Grading {
   std::string end_;                    // how it ended
   std::shared_ptr<const toy::Program> program_;
   Attempt last_;
-  std::vector<Attempt> scored_;  // at smaller sizes
+  std::vector<Attempt> scored_;                      // at smaller sizes
+  std::map<std::string, std::string> drawn_excess_;  // by counter: what costs more at a drawn size
+  std::vector<std::string> excesses_;                // above what is accepted, at any size
   Verdict verdict_;
 };
 
@@ -262,25 +319,27 @@ PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
 }
 
 /// The same rows for every submission, whatever it came to: results at each size share the points
-/// for correctness, counters those for cost.
-void complete_checks(const ProgramTask& task, const std::vector<PreparedSize>& sizes,
-                     Verdict& verdict) {
-  for (std::size_t i = verdict.checks.size(); i < sizes.size(); ++i) {
-    verdict.checks.push_back({result_name(sizes[i].sized.size), false, 0, 0, kNotRun});
+/// for correctness, those at all drawn sizes being one more, and counters those for cost.
+void complete_checks(const ProgramTask& task, Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const Size& size : task.sizes) names.push_back(result_name(size));
+  if (!task.drawn.ranges.empty()) names.emplace_back(kDrawnResults);
+  for (std::size_t i = verdict.checks.size(); i < names.size(); ++i) {
+    verdict.checks.push_back({names[i], false, 0, 0, kNotRun});
   }
-  if (verdict.checks.size() == sizes.size()) {
+  if (verdict.checks.size() == names.size()) {
     for (const auto& [key, formula] : task.cost.full) {
       verdict.checks.push_back({key, false, 0, 0, kNotCounted});
     }
   }
   for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
     Check& check = verdict.checks[i];
-    const bool is_result = i < sizes.size();
+    const bool is_result = i < names.size();
     const double points = is_result ? task.points.correct : task.points.cost;
     check.max_points =
-        points / static_cast<double>(is_result ? sizes.size() : task.cost.full.size());
+        points / static_cast<double>(is_result ? names.size() : task.cost.full.size());
     if (!verdict.passed()) continue;
-    const double share = is_result ? 1 : cost_share(verdict.costs[i - sizes.size()]);
+    const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
     check.points = check.max_points * share;
   }
 }
@@ -290,7 +349,7 @@ void complete_checks(const ProgramTask& task, const std::vector<PreparedSize>& s
 struct Grader::Shared {
   std::shared_ptr<const Exercise> exercise;
   GraderOptions options;
-  std::vector<PreparedSize> sizes;
+  std::vector<PreparedSize> sizes, drawn;
   std::vector<RepairSize> repair_sizes;  // those on scalars
   toy::Counters solution_counters;       // at the largest size
   toy::BoundProgram solution;
@@ -308,10 +367,13 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
   if (shared->exercise->kind == Kind::kProgram) {
     const ProgramTask& task = shared->exercise->program;
     for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
-      shared->sizes.push_back(prepare(task, std::move(sized)));
+      const bool shown = shared->sizes.size() < task.sizes.size();
+      (shown ? shared->sizes : shared->drawn).push_back(prepare(task, std::move(sized)));
     }
-    for (const PreparedSize& size : shared->sizes) {
-      if (size.lanes) shared->repair_sizes.push_back({&size.sized.size, &*size.lanes});
+    for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
+      for (const PreparedSize& size : *sizes) {
+        if (size.lanes) shared->repair_sizes.push_back({&size.sized.size, &*size.lanes});
+      }
     }
     Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
     if (solution.bound) {
@@ -330,11 +392,11 @@ Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   const toy::BudgetLimits limits = shared_->limits();
   if (exercise.kind == Kind::kQuestions) return graded_answers(exercise, submission, limits);
-  Verdict verdict =
-      Grading(exercise, shared_->sizes, shared_->repair_sizes, shared_->solution_counters,
-              shared_->solution, submission, limits, shared_->options.explain)
-          .run();
-  complete_checks(exercise.program, shared_->sizes, verdict);
+  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->repair_sizes,
+                            shared_->solution_counters, shared_->solution, submission, limits,
+                            shared_->options.explain)
+                        .run();
+  complete_checks(exercise.program, verdict);
   return verdict;
 }
 

@@ -53,6 +53,8 @@ class Linter {
     check_solution();
     check_starter();
     for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
+    for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
+    check_unavoidable();
     check_hints();
     check_files();
     check_proven();
@@ -114,6 +116,37 @@ class Linter {
     }
   }
 
+  void check_avoiding(const AvoidingSubmission& one) {
+    const Verdict verdict = grader_.grade(one.file, exercise_->files.at(one.file));
+    if (verdict.passed()) {
+      add(one.file, "this submission avoids the exercise and is accepted",
+          "a verdict that refuses it",
+          explanation(verdict) +
+              "  it takes other sizes in [machine] drawn, or limits in [cost] most\n");
+    } else if (!says(verdict, one.says)) {
+      add(one.file, "the verdict does not say '" + one.says + "'",
+          "these words, as [[avoids]] says", explanation(verdict));
+    }
+  }
+
+  /// That sizes cannot be guessed, and that somebody has tried to do without the idea.
+  void check_unavoidable() {
+    constexpr std::size_t kFewest = 2;
+    const ProgramTask& task = exercise_->program;
+    const bool has_sizes = is_program() && !task.sizes.front().empty();
+    if (has_sizes && task.drawn.ranges.empty()) {
+      add("exercise.toml", "a program that is right at the sizes of [machine] alone would pass",
+          "drawn = { n = [20, 40] } in [machine]: ranges from which further sizes are drawn");
+    }
+    if (task.avoiding.size() >= kFewest || exercise_->demo) return;
+    if (!has_sizes && !task.unavoidable.empty()) return;
+    add("exercise.toml",
+        std::to_string(task.avoiding.size()) +
+            " submissions try to pass without the exercise's idea",
+        has_sizes ? "two [[avoids]] at least, each with file = \"avoids/NAME.toy\" and says = \"…\""
+                  : "two [[avoids]] at least, or unavoidable = \"why there can be none\"");
+  }
+
   /// A program is wrong in one way, which comes first; of answers, each has its own explanation.
   bool names_line(const Verdict& verdict, std::uint32_t line) const {
     const auto is_there = [&](const Finding& finding) { return finding.line == line; };
@@ -151,16 +184,20 @@ class Linter {
     std::set<std::string> known = {"exercise.toml", "problem.md", "hints.md"};
     const ProgramTask& task = exercise_->program;
     for (const WrongSubmission& wrong : task.wrong) known.insert(wrong.file);
+    for (const AvoidingSubmission& one : task.avoiding) known.insert(one.file);
     if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
     for (const auto& program : {task.reference, task.inputs.derive}) {
       if (program != nullptr) known.insert(program->source->name());
     }
     for (const auto& entry : exercise_->files) {
       if (known.contains(entry.first)) continue;
-      const bool wrong = entry.first.starts_with("wrong/");
+      std::string table;
+      if (entry.first.starts_with("wrong/")) table = "[[wrong]]";
+      if (entry.first.starts_with("avoids/")) table = "[[avoids]]";
       add(printable(entry.first), "nothing refers to this file",
-          wrong ? "a [[wrong]] with file = \"" + printable(entry.first) + "\", or no such file"
-                : "no such file, or its name as reference, derive or [[wrong]] file");
+          table.empty()
+              ? "no such file, or its name as reference, derive or [[wrong]] file"
+              : "a " + table + " with file = \"" + printable(entry.first) + "\", or no such file");
     }
   }
 

@@ -32,6 +32,7 @@ constexpr std::size_t kBeamWidthWithScratch = 30;  // states have many more move
 std::shared_ptr<const Exercise> with_size_alone(const Exercise& exercise, const Size& size) {
   Exercise result = exercise;
   result.program.sizes.assign(1, size);
+  result.program.drawn = {};
   return std::make_shared<const Exercise>(std::move(result));
 }
 

@@ -83,6 +83,7 @@ void read_task(TomlTable& top, PartReader& parts) {
     parts.read_equivalents(top);
   }
   parts.read_wrong(top);
+  parts.read_avoiding(top);
   top.finish();
 }
 

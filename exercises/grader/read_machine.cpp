@@ -43,8 +43,9 @@ void PartReader::read_machine(TomlTable& machine) {
     machine.wrong("operands", "unknown rule '" + operands + "'", "any or pinned");
   }
   task.operands = operands == "pinned" ? toy::OperandRule::kPinned : toy::OperandRule::kAny;
-  task.temporaries = machine.flag("temporaries");
   read_sizes(machine);
+  read_drawn(machine);
+  read_temporaries(machine);
   read_interface(machine);
 }
 
@@ -109,6 +110,55 @@ void PartReader::read_sizes(TomlTable& machine) {
   if (list != nullptr && list->is_array() && list->as_array()->empty()) {
     machine.wrong("sizes", "no size at all", "[{ n = 1 }, { n = 2 }], or [{}] without parameters");
   }
+}
+
+/// drawn = { n = [20, 40], d = 3 }, draws = 2.
+void PartReader::read_drawn(TomlTable& machine) {
+  constexpr std::int64_t kMostDraws = 8;
+  DrawnSizes& drawn = exercise.program.drawn;
+  drawn.count = machine.whole("draws", 1, 1, kMostDraws);
+  const toml::table* ranges = machine.table("drawn");
+  if (ranges == nullptr) return;
+  for (const auto& [key, value] : *ranges) {
+    const std::string name(key.str());
+    const toml::array* ends = value.as_array();
+    const auto end = [&](std::size_t i) {
+      return ends != nullptr ? ends->get(i)->as_integer() : value.as_integer();
+    };
+    const bool two = ends == nullptr || ends->size() == 2;
+    const auto *low = two ? end(0) : nullptr, *high = two ? end(1) : nullptr;
+    if (low == nullptr || high == nullptr || low->get() < 0 || high->get() > kLargestSize ||
+        low->get() > high->get()) {
+      errors.add(value.source(), "'" + printable(name) + "' has no range of sizes",
+                 "the least and the greatest, [20, 40], or one number, from 0 to 1000000");
+      continue;
+    }
+    drawn.ranges[name] = {low->get(), high->get()};
+  }
+  const std::vector<Size>& sizes = exercise.program.sizes;
+  const bool same =
+      sizes.empty() || std::equal(drawn.ranges.begin(), drawn.ranges.end(), sizes[0].begin(),
+                                  sizes[0].end(), [](const auto& range, const auto& parameter) {
+                                    return range.first == parameter.first;
+                                  });
+  if (!same) {
+    machine.wrong("drawn", "these are not the parameters of the sizes",
+                  "ranges for those of " + to_string(sizes[0]));
+    drawn.ranges.clear();
+  }
+}
+
+/// true, false, or a formula: how many elements the .temp arrays may have together.
+void PartReader::read_temporaries(TomlTable& machine) {
+  ProgramTask& task = exercise.program;
+  const toml::node* value = machine.node("temporaries");
+  if (value == nullptr || value->is_boolean() || task.sizes.empty()) {
+    task.temporaries = machine.flag("temporaries");
+    return;
+  }
+  task.temporaries = true;
+  task.most_temporary = read_formula(*value, "temporaries");
+  if (task.most_temporary) check_values(*value, "temporaries", *task.most_temporary);
 }
 
 /// The declarations as a program of their own: parameters, registers, arrays, one instruction.

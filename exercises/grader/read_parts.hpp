@@ -54,6 +54,8 @@ struct PartReader {
   void read_questions(TomlTable& top, const std::vector<const toml::table*>& tables);
   /// The [[wrong]] entries of either kind.
   void read_wrong(TomlTable& top);
+  /// The [[avoids]] entries of either kind, and why there are none.
+  void read_avoiding(TomlTable& top);
   /// The [[equivalent]] entries of a program.
   void read_equivalents(TomlTable& top);
 
@@ -63,6 +65,8 @@ struct PartReader {
   void read_machine(TomlTable& machine);
   void read_extra(TomlTable& machine);
   void read_sizes(TomlTable& machine);
+  void read_drawn(TomlTable& machine);
+  void read_temporaries(TomlTable& machine);
   Size read_size(const toml::table& entry);
   void read_interface(TomlTable& machine);
   std::string interface_text() const;

@@ -144,6 +144,32 @@ void PartReader::read_wrong(TomlTable& top) {
   }
 }
 
+void PartReader::read_avoiding(TomlTable& top) {
+  constexpr std::size_t kMost = 100;
+  ProgramTask& task = exercise.program;
+  task.unavoidable = top.line("unavoidable");
+  const std::string ending = exercise.kind == Kind::kProgram ? ".toy" : ".txt";
+  for (const toml::table* entry : top.tables("avoids", kMost)) {
+    TomlTable table(*entry, "[[avoids]]", errors);
+    AvoidingSubmission avoiding;
+    avoiding.file = table.required_line("file");
+    avoiding.says = table.required_line("says");
+    const bool twice =
+        std::any_of(task.avoiding.begin(), task.avoiding.end(),
+                    [&](const AvoidingSubmission& other) { return other.file == avoiding.file; });
+    if (avoiding.file.empty()) {
+    } else if (!avoiding.file.starts_with("avoids/") || !avoiding.file.ends_with(ending)) {
+      table.wrong("file", "'" + avoiding.file + "'", "avoids/NAME" + ending);
+    } else if (twice) {
+      table.wrong("file", "'" + avoiding.file + "' is there twice", "one [[avoids]] for each file");
+    } else {
+      text(avoiding.file, &table, "file");
+    }
+    table.finish();
+    task.avoiding.push_back(std::move(avoiding));
+  }
+}
+
 void PartReader::read_equivalents(TomlTable& top) {
   constexpr std::size_t kMost = 50;
   for (const toml::table* entry : top.tables("equivalent", kMost)) {

@@ -64,7 +64,7 @@ std::vector<std::string> finding_lines(const Finding& finding);
 /// "line 7, step 12, n = 2, random inputs"; empty when nothing is known.
 std::string finding_place(const Finding& finding);
 
-/// {"format": "flashlab-grades", "version": 3, …}. Counts above 2^53 are strings.
+/// {"format": "flashlab-grades", "version": 4, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
 /// RFC 4180, a header line, CRLF. After the counters: order_cycles (what the order of operations

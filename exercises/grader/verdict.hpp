@@ -52,12 +52,13 @@ struct Check {
   std::string message;  // one line; empty when it passed and there is nothing to say
 };
 
-/// A counter at the largest size.
+/// A counter at the largest size that everybody sees.
 struct CostLine {
   std::string key;  // "cycles"
   toy::Count value;
   toy::Count full;      // for all points
   toy::Count solution;  // the exercise's own
+  double share = 1;     // of its points: the least of all sizes, those that were drawn included
 };
 
 /// Loads of one line of the program, over all its executions.

@@ -137,7 +137,7 @@ void fields(auto& archive, Is<Check> auto& check) {
   each(archive, check.name, check.passed, check.points, check.max_points, check.message);
 }
 void fields(auto& archive, Is<CostLine> auto& line) {
-  each(archive, line.key, line.value, line.full, line.solution);
+  each(archive, line.key, line.value, line.full, line.solution, line.share);
 }
 void fields(auto& archive, Is<LoadLine> auto& line) {
   each(archive, line.line, line.compulsory, line.forced, line.avoidable, line.why);

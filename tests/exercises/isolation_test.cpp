@@ -64,7 +64,7 @@ Verdict full_verdict() {
   verdict.max_points = 10.3;
   verdict.checks = {{"results at n = 4", true, 1.5, 2.5, "a message\nof two lines"}};
   verdict.findings = {{"what", {"one", std::string("t\0wo", 4)}, 11, 12, "n = 2", true}};
-  verdict.costs = {{"cycles", 30, 25, 24}};
+  verdict.costs = {{"cycles", 30, 25, 24, 0.8}};
   verdict.size = {{"n", 16}};
   verdict.scores.resize(2);
   verdict.scores[0].size = {{"n", 4}};
@@ -103,6 +103,7 @@ TEST_CASE("a verdict comes back as it was sent, every member of it", "[isolation
   CHECK(got.costs[0].value == 30);
   CHECK(got.costs[0].full == 25);
   CHECK(got.costs[0].solution == 24);
+  CHECK(got.costs[0].share == 0.8);
   CHECK(got.size == sent.size);
   REQUIRE(got.loads.size() == 1);
   CHECK(got.loads[0].line == 7);

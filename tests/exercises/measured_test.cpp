@@ -33,9 +33,9 @@ ExerciseSource quiz(const std::string& rules, const std::string& top = {},
   source.id = "quiz";
   source.files = {{"problem.md", "Read."},
                   {"hints.md", "## Concept\na\n## Place\nb\n## Operand\nc\n## Solution\nd\n"}};
-  source.files["exercise.toml"] = "title = \"Quiz\"\n" + top +
-                                  "\n[[question]]\nid = \"q\"\nask = '" + ask +
-                                  "'\nkind = \"number\"\n" + rules + "\n";
+  source.files["exercise.toml"] = "title = \"Quiz\"\nunavoidable = \"It asks.\"\n" + top +
+                                  (top.empty() ? "" : "\n") + "[[question]]\nid = \"q\"\nask = '" +
+                                  ask + "'\nkind = \"number\"\n" + rules + "\n";
   return source;
 }
 

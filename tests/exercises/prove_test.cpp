@@ -84,6 +84,7 @@ STORE R1, out[4]
 std::shared_ptr<const Exercise> at_size(const Exercise& exercise, const Size& size) {
   Exercise result = exercise;
   result.program.sizes = {size};
+  result.program.drawn = {};
   return std::make_shared<const Exercise>(std::move(result));
 }
 

@@ -53,7 +53,8 @@ TEST_CASE("a message has file, line, column, what was expected and a near miss",
   CHECK(errors("registers = 3", "regsters = 3") ==
         "exercise.toml:6:1: error: unknown key 'regsters' in [machine]\n"
         "  6 | regsters = 3\n    | ^~~~~~~~\n"
-        "  expected one of level, extra, registers, operands, temporaries, sizes, arrays\n"
+        "  expected one of level, extra, registers, operands, sizes, draws, drawn, temporaries, "
+        "arrays\n"
         "  did you mean registers?\n");
 }
 

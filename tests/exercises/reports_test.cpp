@@ -81,7 +81,7 @@ TEST_CASE("the JSON report has its version, every student and exact counts") {
                                      student("cleo", large)},
                                     {{"cycles", 6}})));
   CHECK(all["format"] == "flashlab-grades");
-  CHECK(all["version"] == 3);
+  CHECK(all["version"] == 4);
   CHECK(all["exercise"]["id"] == "01_dot");
   CHECK(all["summary"]["outcomes"]["full"] == 2);
   CHECK(all["summary"]["best_ever"]["cycles"] == 6);
