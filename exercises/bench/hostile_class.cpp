@@ -87,8 +87,11 @@ void make_classes(const Options& options, const Folder& folder) {
     std::ofstream(folder.path("class/" + name), std::ios::binary) << text;
     if (harmless) std::ofstream(folder.path("harmless/" + name), std::ios::binary) << text;
   };
+  // Beside kill -9 those that crash a worker alone, see command().
   const auto num_hostile =
-      static_cast<std::size_t>(options.hostile * static_cast<double>(options.students));
+      options.kills > 0
+          ? 3
+          : static_cast<std::size_t>(options.hostile * static_cast<double>(options.students));
   for (std::size_t i = 0; i < options.students; ++i) {
     const std::string number = std::to_string(100'000 + i);
     if (i < num_hostile) {
@@ -103,17 +106,23 @@ void make_classes(const Options& options, const Folder& folder) {
   }
 }
 
+/// Where gradings are killed and resumed without --time-limit: near a limit a text may have another
+/// verdict each time.
 std::vector<std::string> command(const Options& options, const Folder& folder,
                                  const std::string& class_name, const std::string& report) {
-  return {FLASHLAB_BINARY,  "grade",
-          options.exercise, "--quiet",
-          "--all",          folder.path(class_name),
-          "--jobs",         std::to_string(options.jobs),
-          "--time-limit",   options.time_limit,
-          "--json",         folder.path(report + ".json"),
-          "--csv",          folder.path(report + ".csv"),
-          "--junit",        folder.path(report + ".xml"),
-          "--html",         folder.path(report + ".html")};
+  std::vector<std::string> words = {FLASHLAB_BINARY, "grade", options.exercise, "--quiet"};
+  const auto add = [&](const char* flag, std::string value) {
+    words.emplace_back(flag);
+    words.push_back(std::move(value));
+  };
+  add("--all", folder.path(class_name));
+  add("--jobs", std::to_string(options.jobs));
+  if (options.kills == 0) add("--time-limit", options.time_limit);
+  add("--json", folder.path(report + ".json"));
+  add("--csv", folder.path(report + ".csv"));
+  add("--junit", folder.path(report + ".xml"));
+  add("--html", folder.path(report + ".html"));
+  return words;
 }
 
 pid_t start(std::vector<std::string> words) {

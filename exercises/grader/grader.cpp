@@ -46,6 +46,11 @@ struct PreparedSize {
   std::unique_ptr<SolutionAt> solution;  // small sizes only
 };
 
+/// Where repairs are tried: sizes on scalars.
+struct RepairSizes {
+  std::vector<RepairSize> shown, all;  // with those that were drawn
+};
+
 namespace {
 
 std::string result_name(const Size& size) {
@@ -66,7 +71,7 @@ Finding over_budget(const toy::BudgetExceeded& over) {
 class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
-          const std::vector<PreparedSize>& drawn, const std::vector<RepairSize>& repair_sizes,
+          const std::vector<PreparedSize>& drawn, const RepairSizes& repair_sizes,
           const toy::Counters& solution_counters, const toy::BoundProgram& solution,
           const toy::SourceText& text, const toy::BudgetLimits& limits, bool explain)
       : exercise_(exercise),
@@ -198,8 +203,11 @@ class Grading {
     if (!last_.failure) return true;
     verdict_.outcome = Outcome::kWrong;
     if (!explain_) return false;
-    const FailedAttempt failed{task_,         text_,         program_, last_, size.solution.get(),
-                               repair_sizes_, index_of(size)};
+    // What goes wrong where everybody sees it is repaired there: large sizes take time.
+    const std::vector<RepairSize>& sizes =
+        index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
+    const FailedAttempt failed{
+        task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)};
     if (!within_budget([&] { verdict_.findings = explain_failure(failed); })) {
       verdict_.findings = {state_failure(failed)};
       verdict_.findings.front().details.push_back("to find out why takes " + end_);
@@ -208,9 +216,9 @@ class Grading {
   }
 
   /// The size among those that repairs are tried at.
-  std::size_t index_of(const PreparedSize& size) const {
-    for (std::size_t i = 0; i < repair_sizes_.size(); ++i) {
-      if (repair_sizes_[i].size == &size.sized.size) return i;
+  static std::size_t index_of(const PreparedSize& size, const std::vector<RepairSize>& sizes) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].size == &size.sized.size) return i;
     }
     return SIZE_MAX;
   }
@@ -277,7 +285,7 @@ class Grading {
   const Exercise& exercise_;
   const ProgramTask& task_;
   const std::vector<PreparedSize>&sizes_, &drawn_;
-  const std::vector<RepairSize>& repair_sizes_;
+  const RepairSizes& repair_sizes_;
   const toy::Counters& solution_counters_;
   const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
@@ -350,8 +358,8 @@ struct Grader::Shared {
   std::shared_ptr<const Exercise> exercise;
   GraderOptions options;
   std::vector<PreparedSize> sizes, drawn;
-  std::vector<RepairSize> repair_sizes;  // those on scalars
-  toy::Counters solution_counters;       // at the largest size
+  RepairSizes repair_sizes;
+  toy::Counters solution_counters;  // at the largest size
   toy::BoundProgram solution;
 
   toy::BudgetLimits limits() const {
@@ -372,7 +380,9 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
     }
     for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
       for (const PreparedSize& size : *sizes) {
-        if (size.lanes) shared->repair_sizes.push_back({&size.sized.size, &*size.lanes});
+        if (!size.lanes) continue;
+        shared->repair_sizes.all.push_back({&size.sized.size, &*size.lanes});
+        if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
       }
     }
     Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
