@@ -171,7 +171,7 @@ std::string to_string(const WorkerEnd& end) {
 
 WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkOrder& order,
                              std::int64_t milliseconds)
-    : most_nanoseconds_(milliseconds * 1'100'000) {
+    : most_nanoseconds_(milliseconds * 1'050'000) {
   start(program);
   try {
     const auto ready = [this] { return wait(0, kNoLimit) == Wait::kReadable; };
