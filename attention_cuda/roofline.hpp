@@ -15,7 +15,7 @@ struct PeakRates {
   double flops_per_s = 0, bytes_per_s = 0;
 };
 
-/// From compare/gpus.json, which has H200 for "NVIDIA H200 NVL"; nothing for a GPU that is not
+/// From gpus/gpus.json, which has H200 for "NVIDIA H200 NVL"; nothing for a GPU that is not
 /// there: the row of RTX 3090 is not that of "NVIDIA GeForce RTX 3090 Ti".
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic);
 

@@ -1,7 +1,7 @@
 // The commands of the whole executable.
 #include <array>
 
-#include "cli/commands.hpp"
+#include "cli/options/commands.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -1,7 +1,7 @@
 // The commands that need nothing but the machine.
 #include <array>
 
-#include "cli/commands.hpp"
+#include "cli/options/commands.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include <iostream>
 #include <new>
 
-#include "cli/command_line.hpp"
-#include "cli/command_tree.hpp"
-#include "cli/commands.hpp"
-#include "cli/failure.hpp"
-#include "cli/files.hpp"
-#include "cli/version.hpp"
-#include "toymachine/budget.hpp"
+#include "cli/options/command_line.hpp"
+#include "cli/options/command_tree.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/version.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "toymachine/budget/budget.hpp"
 
 namespace flashlab::cli {
 namespace {

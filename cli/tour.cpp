@@ -4,14 +4,14 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/commands.hpp"
-#include "cli/comparison.hpp"
-#include "cli/execution.hpp"
-#include "cli/failure.hpp"
-#include "cli/report.hpp"
-#include "cli/text_table.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/trace_table.hpp"
+#include "cli/machine/counter_report.hpp"
+#include "cli/machine/program_diff.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/execution.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/trace/trace_table.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -30,7 +30,7 @@ if(NOT FLASHLAB_ONLY_CUDA)
                 "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
   flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
                 "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
-  add_library(flashlab_toml INTERFACE)  # its headers; exercises/grader/toml_implementation.cpp compiles them
+  add_library(flashlab_toml INTERFACE)  # its headers; exercises/grader/exercise/toml_implementation.cpp compiles them
   target_include_directories(flashlab_toml SYSTEM INTERFACE
     $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(flashlab_toml INTERFACE TOML_HEADER_ONLY=0)

@@ -3,10 +3,10 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
 
-# A library's folder is its name; only the folder's top-level headers are public, included as
-# "toymachine/assembler.hpp". The attention variants of each instruction set are objects inside
+# A library's folder is its name. Its public headers (flashlab_headers) are included as
+# "toymachine/language/assembler.hpp". The attention variants of each instruction set are objects inside
 # flashlab_attention_cpu and nothing a user sees.
-set(folders toymachine attention attention_cpu)
+set(folders text toymachine optimal attention attention_cpu)
 option(FLASHLAB_INSTALL_KERNELS "Install the GPU kernels as static libraries, too, which are large" ON)
 set(installs_kernels OFF)
 if(FLASHLAB_HAS_CUDA AND FLASHLAB_INSTALL_KERNELS)
@@ -19,9 +19,12 @@ foreach(folder IN LISTS folders)
   install(TARGETS flashlab_${folder} EXPORT flashlab_targets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.hpp"
-       "${PROJECT_SOURCE_DIR}/${folder}/*.h")
-  install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/${folder}")
+  get_property(public_headers GLOBAL PROPERTY FLASHLAB_PUBLIC_HEADERS_${folder})
+  foreach(header IN LISTS public_headers)
+    get_filename_component(room "${folder}/${header}" DIRECTORY)
+    install(FILES "${PROJECT_SOURCE_DIR}/${folder}/${header}"
+            DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/${room}")
+  endforeach()
 endforeach()
 if(installs_kernels)
   set_target_properties(flashlab_attention_cuda_host PROPERTIES EXPORT_NAME attention_cuda_host)

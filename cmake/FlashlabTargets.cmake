@@ -35,3 +35,17 @@ else()
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<NOT:$<CONFIG:Debug>>>:-O1>
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>,$<NOT:$<CONFIG:Debug>>>:-O1>)
 endif()
+
+# flashlab_headers(FOLDER PUBLIC header… PROJECT header…): the headers of a folder that others include.
+#   PUBLIC   are installed, compile alone, and include no others of our own
+#   PROJECT  are for this project's other folders
+# All others are the folder's own; a test looks (tests/structure_test.cpp).
+function(flashlab_headers folder)
+  cmake_parse_arguments(PARSE_ARGV 1 headers "" "" "PUBLIC;PROJECT")
+  foreach(header IN LISTS headers_PUBLIC headers_PROJECT)
+    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${header}")
+      message(FATAL_ERROR "flashlab_headers(${folder}): there is no ${header}")
+    endif()
+  endforeach()
+  set_property(GLOBAL PROPERTY FLASHLAB_PUBLIC_HEADERS_${folder} ${headers_PUBLIC})
+endfunction()

@@ -1,8 +1,8 @@
-# flashlab_gpu_rates(FILE): the rows of compare/gpus.json that have rates, for a table in C++: name,
+# flashlab_gpu_rates(FILE): the rows of gpus/gpus.json that have rates, for a table in C++: name,
 # words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures again
 # when the rows change.
 function(flashlab_gpu_rates output)
-  set(json_file "${PROJECT_SOURCE_DIR}/compare/gpus.json")
+  set(json_file "${PROJECT_SOURCE_DIR}/gpus/gpus.json")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${json_file}")
   file(READ "${json_file}" json)
   string(JSON count LENGTH "${json}" gpus)

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "exercises/grader/answers.hpp"
-#include "exercises/grader/plain_text.hpp"
-#include "exercises/grader/rational.hpp"
+#include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/rational.hpp"
+#include "exercises/grader/text/plain_text.hpp"
 
 using namespace flashlab::exercises;
 using flashlab::toy::SourceText;

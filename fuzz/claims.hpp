@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "toymachine/assembler.hpp"
-#include "toymachine/budget.hpp"
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/budget/budget.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace flashlab::fuzz {
 

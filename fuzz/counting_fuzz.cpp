@@ -1,7 +1,7 @@
 // The counts of any program, and its formulas, are found or refused with a message.
 #include "fuzz/claims.hpp"
-#include "toymachine/cost_formula.hpp"
-#include "toymachine/counters.hpp"
+#include "toymachine/count/cost_formula.hpp"
+#include "toymachine/count/counters.hpp"
 
 using namespace flashlab;
 

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "fuzz/claims.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 using namespace flashlab;
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/exercise.hpp"
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/text/plain_text.hpp"
 
 using namespace flashlab::exercises;
 

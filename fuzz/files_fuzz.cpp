@@ -3,13 +3,13 @@
 // says which.
 #include <array>
 
-#include "compare/ncu_file.hpp"
-#include "compare/result_file.hpp"
-#include "exercises/grader/best_costs.hpp"
-#include "exercises/grader/proven.hpp"
+#include "compare/counters/ncu_file.hpp"
+#include "exercises/grader/exercise/proven.hpp"
+#include "exercises/grader/grade/best_costs.hpp"
 #include "exercises/isolation/wire.hpp"
 #include "fuzz/claims.hpp"
-#include "toymachine/dram.hpp"
+#include "results/result_file.hpp"
+#include "toymachine/execute/dram.hpp"
 
 using namespace flashlab;
 

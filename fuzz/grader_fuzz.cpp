@@ -1,8 +1,8 @@
 // Any text gets a verdict: with a reason where points are lost, fit to be shown, the same when it
 // is graded again, and whole after it was sent from a worker.
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/plain_text.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/text/plain_text.hpp"
 #include "exercises/isolation/wire.hpp"
 #include "fuzz/claims.hpp"
 

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/instruction_set.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::test {
 namespace {

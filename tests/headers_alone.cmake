@@ -4,9 +4,12 @@
 if(FLASHLAB_UNITY OR CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
-file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
-     "${PROJECT_SOURCE_DIR}/toymachine/*.hpp" "${PROJECT_SOURCE_DIR}/attention/*.hpp"
-     "${PROJECT_SOURCE_DIR}/attention_cpu/*.hpp" "${PROJECT_SOURCE_DIR}/attention_cuda/*.hpp")
+set(headers "")
+foreach(folder IN ITEMS text toymachine optimal attention attention_cpu attention_cuda)
+  get_property(public GLOBAL PROPERTY FLASHLAB_PUBLIC_HEADERS_${folder})
+  list(TRANSFORM public PREPEND "${folder}/")
+  list(APPEND headers ${public})
+endforeach()
 set(sources "")
 foreach(header IN LISTS headers)
   string(MAKE_C_IDENTIFIER "${header}" stem)
@@ -16,5 +19,5 @@ foreach(header IN LISTS headers)
 endforeach()
 add_library(flashlab_headers_alone OBJECT ${sources})
 target_compile_options(flashlab_headers_alone PRIVATE -O0)
-target_link_libraries(flashlab_headers_alone PRIVATE flashlab::toymachine flashlab::attention_cpu
+target_link_libraries(flashlab_headers_alone PRIVATE flashlab_optimal flashlab::toymachine flashlab::attention_cpu
                                                      flashlab_options)

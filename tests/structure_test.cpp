@@ -4,8 +4,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,8 @@
 #include "tests/anonymous_names.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/string_literals.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/instruction_set.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/language/instruction_set.hpp"
 
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
@@ -72,28 +74,154 @@ Names words_of(const std::string& text) {
   return {std::sregex_token_iterator(text.begin(), text.end(), kWord), {}};
 }
 
+/// A folder and those in it that have sources, without its benchmarks.
+std::vector<std::string> with_folders_inside(const std::string& folder) {
+  std::vector<std::string> result = {folder};
+  for (const fs::path& source : sources_of(folder)) {
+    const std::string inner = source.parent_path().string();
+    if (!is_benchmark(source) && inner != result.back()) result.push_back(inner);
+  }
+  return result;
+}
+
+/// What a folder's CMakeLists.txt says with flashlab_headers(): the headers that others may
+/// include.
+struct OfferedHeaders {
+  Names for_everyone, for_this_project;
+  bool empty() const { return for_everyone.empty() && for_this_project.empty(); }
+  bool has(const std::string& path) const {
+    return for_everyone.contains(path) || for_this_project.contains(path);
+  }
+};
+
+const OfferedHeaders& offered_headers(const std::string& folder) {
+  static std::map<std::string, OfferedHeaders> known;
+  const auto [place, is_new] = known.try_emplace(folder);
+  OfferedHeaders& result = place->second;
+  if (!is_new) return result;
+  const std::string text = read(kRoot / folder / "CMakeLists.txt");
+  std::smatch call;
+  if (!std::regex_search(text, call,
+                         std::regex("flashlab_headers\\(" + folder + "\\s([^)]*)\\)"))) {
+    return result;
+  }
+  Names* list = nullptr;
+  std::istringstream words(call[1].str());
+  for (std::string word; words >> word;) {
+    if (word == "PUBLIC") {
+      list = &result.for_everyone;
+    } else if (word == "PROJECT") {
+      list = &result.for_this_project;
+    } else {
+      REQUIRE(list != nullptr);
+      list->insert(folder + "/" + word);
+    }
+  }
+  return result;
+}
+
+/// What each folder may include, link and read: itself, and what stands below it.
+const std::map<std::string, Names>& may_use() {
+  static const std::map<std::string, Names> kMayUse = {
+      {"text", {"text"}},
+      {"gpus", {"gpus"}},
+      {"results", {"attention", "gpus", "results", "text"}},
+      {"toymachine", {"text", "toymachine"}},
+      {"attention", {"attention"}},
+      {"attention_cpu", {"attention", "attention_cpu"}},
+      {"attention_cuda", {"attention", "attention_cuda", "gpus"}},
+      {"compare",
+       {"attention", "attention_cuda", "compare", "gpus", "results", "text", "toymachine"}},
+      {"optimal", {"optimal", "text", "toymachine"}},
+      {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
+      {"cli",
+       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "gpus",
+        "optimal", "results", "text", "toymachine"}},
+  };
+  return kMayUse;
+}
+
+/// The CMake text that makes a folder's targets, without comments: its own, and the modules that
+/// only it includes.
+std::string build_text(const std::string& folder) {
+  std::string text;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    const fs::path path = fs::relative(entry.path(), kRoot);
+    if (path.filename() == "CMakeLists.txt" && !is_benchmark(path)) text += read(kRoot / path);
+  }
+  static const std::regex kModule(R"re(\binclude\((\w+)\))re");
+  for (std::sregex_iterator match(text.begin(), text.end(), kModule), end; match != end; ++match) {
+    const fs::path module = kRoot / "cmake" / ((*match)[1].str() + ".cmake");
+    if (fs::exists(module))
+      return std::regex_replace(text + read(module), std::regex("#[^\n]*"), "");
+  }
+  return std::regex_replace(text, std::regex("#[^\n]*"), "");
+}
+
+/// The first groups of all matches.
+Names found_in(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  Names result;
+  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
+       ++match) {
+    result.insert((*match)[1].str());
+  }
+  return result;
+}
+
+/// The rooms of a folder, from the ground floor up: a room includes from those before it.
+const std::map<std::string, std::vector<std::string>>& floors() {
+  static const std::map<std::string, std::vector<std::string>> kFloors = {
+      {"toymachine",
+       {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
+        "trace", "timeline"}},
+      {"optimal", {"search", "problem", "products", "values", "solve"}},
+      {"exercises/grader",
+       {"text", "exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
+      {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
+      {"cli",
+       {"terminal", "options", "machine", "help", "exercises", "grading", "attention", "compare",
+        "optimal", "."}},
+  };
+  return kFloors;
+}
+
+/// The floor of a file; nothing for a file outside of the folder's rooms.
+std::optional<std::size_t> floor_of(const std::string& folder, const fs::path& file) {
+  const auto& rooms = floors().at(folder);
+  const std::string room = file.parent_path().lexically_relative(folder).generic_string();
+  const auto found = std::find(rooms.begin(), rooms.end(), room);
+  if (found == rooms.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - rooms.begin());
+}
+
 /// Files that may be compiled as one: the sources of a target, in one folder or a few.
 std::vector<std::vector<std::string>> rooms() {
-  return {{"toymachine", "toymachine/detail"},
-          {"optimal", "optimal/detail"},
-          {"exercises/grader"},
-          {"compare", "compare/picture"},
-          {"compare/cuda"},
-          {"cli"},
-          {"attention", "attention/detail"},
-          {"attention_cpu", "attention_cpu/detail"},
-          {"attention_cpu/variants", "attention_cpu/detail"},
-          {"attention_cuda", "attention_cuda/detail", "attention_cuda/device",
-           "attention_cuda/kernels"},
-          {"attention_cuda/emulation"},
-          {"tests"},
-          {"tests/toymachine"},
-          {"tests/optimal"},
-          {"tests/exercises"},
-          {"tests/compare"},
-          {"tests/cli"},
-          {"tests/attention", "tests/attention_cpu"},
-          {"tests/attention_cuda"}};
+  return {
+      with_folders_inside("text"),
+      with_folders_inside("toymachine"),
+      with_folders_inside("optimal"),
+      with_folders_inside("exercises/grader"),
+      {"exercises/isolation"},
+      {"gpus"},
+      {"results"},
+      {"compare/model", "compare/counters", "compare/rows", "compare/picture", "compare/report"},
+      {"compare/cuda"},
+      with_folders_inside("cli"),
+      {"attention", "attention/detail"},
+      {"attention_cpu", "attention_cpu/detail"},
+      {"attention_cpu/variants", "attention_cpu/detail"},
+      {"attention_cuda", "attention_cuda/detail", "attention_cuda/device",
+       "attention_cuda/kernels"},
+      {"attention_cuda/emulation"},
+      {"tests"},
+      {"tests/toymachine"},
+      {"tests/optimal"},
+      {"tests/exercises"},
+      {"tests/compare"},
+      {"tests/cli"},
+      {"tests/attention", "tests/attention_cpu"},
+      {"tests/attention_cuda"}};
 }
 
 /// Whether a file is read for its declarations or compiled by itself.
@@ -121,19 +249,7 @@ Names mnemonics() {
 }  // namespace
 
 TEST_CASE("includes run one way: from the command down to the machine", "[structure]") {
-  const std::map<std::string, Names> may_include = {
-      {"toymachine", {"toymachine"}},
-      {"attention", {"attention"}},
-      {"attention_cpu", {"attention", "attention_cpu"}},
-      {"attention_cuda", {"attention", "attention_cuda"}},
-      {"compare", {"attention", "attention_cuda", "compare", "toymachine"}},
-      {"optimal", {"optimal", "toymachine"}},
-      {"exercises", {"exercises", "optimal", "toymachine"}},
-      {"cli",
-       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "optimal",
-        "toymachine"}},
-  };
-  for (const auto& [folder, allowed] : may_include) {
+  for (const auto& [folder, allowed] : may_use()) {
     for (const fs::path& source : sources_of(folder)) {
       if (is_benchmark(source)) continue;  // like tests: they see all, nothing sees them
       for (const fs::path& included : includes_of(source)) {
@@ -145,8 +261,35 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
         }
         const std::string from = included.begin()->string();
         CHECK(allowed.contains(from));
-        CHECK((from == folder || !is_private(included)));
+        const OfferedHeaders& offered = offered_headers(from);
+        CHECK((from == folder ||
+               (offered.empty() ? !is_private(included) : offered.has(included.generic_string()))));
       }
+    }
+  }
+}
+
+TEST_CASE("what a folder links and reads when it is built, it may include", "[structure]") {
+  std::map<std::string, std::string> owners;  // of targets
+  for (const auto& [folder, allowed] : may_use()) {
+    for (const std::string& target :
+         found_in(build_text(folder), R"(add_(?:library|executable)\((flashlab\w*))")) {
+      owners[target] = folder;
+    }
+  }
+  CHECK(owners.at("flashlab_toymachine") == "toymachine");
+  for (const auto& [folder, allowed] : may_use()) {
+    const std::string text = build_text(folder);
+    for (std::string target : found_in(text, R"((?:^|[^-\w])(flashlab(?:_|::)\w+))")) {
+      if (const auto at = target.find("::"); at != std::string::npos) target.replace(at, 2, "_");
+      const auto owner = owners.find(target);
+      if (owner == owners.end()) continue;  // of the project: warnings, options
+      INFO(folder << " is built with " << target << " of " << owner->second);
+      CHECK(allowed.contains(owner->second));
+    }
+    for (const std::string& path : found_in(text, R"(\$\{PROJECT_SOURCE_DIR\}/(\w+)/)")) {
+      INFO(folder << " reads from " << path);
+      CHECK((allowed.contains(path) || path == "docs" || path == "cmake"));
     }
   }
 }
@@ -154,12 +297,48 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
 TEST_CASE("a public header needs no private one", "[structure]") {
   for (const std::string folder :
        {"toymachine", "optimal", "attention", "attention_cpu", "attention_cuda"}) {
-    for (const fs::path& source : sources_of(folder)) {
-      if (source.extension() != ".hpp" || is_private(source)) continue;
-      for (const fs::path& included : includes_of(source)) {
-        INFO(source << " includes " << included);
-        CHECK_FALSE(is_private(included));
+    const OfferedHeaders& offered = offered_headers(folder);
+    CHECK_FALSE(offered.for_everyone.empty());
+    for (const std::string& header : offered.for_everyone) {
+      for (const fs::path& included : includes_of(header)) {
+        INFO(header << " includes " << included);
+        CHECK(offered_headers(included.begin()->string())
+                  .for_everyone.contains(included.generic_string()));
       }
+    }
+  }
+}
+
+TEST_CASE("inside a folder includes run one way, from room to room", "[structure]") {
+  for (const auto& [folder, rooms] : floors()) {
+    for (const fs::path& source : sources_of(folder)) {
+      if (is_benchmark(source)) continue;
+      const auto floor = floor_of(folder, source);
+      {
+        INFO(source << " lies in none of the folder's rooms");
+        REQUIRE(floor);
+      }
+      for (const fs::path& included : includes_of(source)) {
+        if (!included.generic_string().starts_with(folder + "/")) continue;
+        const auto lower = floor_of(folder, included);
+        INFO(source << " includes " << included);
+        REQUIRE(lower);
+        CHECK(*lower <= *floor);
+      }
+    }
+  }
+}
+
+TEST_CASE("no level of a folder holds more than thirty units", "[structure]") {
+  constexpr std::size_t kMost = 30;
+  for (const auto& [folder, rooms] : floors()) {
+    std::map<fs::path, Names> units;  // a source with its header is one
+    for (const fs::path& source : sources_of(folder)) {
+      units[source.parent_path()].insert(source.stem().string());
+    }
+    for (const auto& [level, names] : units) {
+      INFO(level);
+      CHECK(names.size() <= kMost);
     }
   }
 }
@@ -320,7 +499,7 @@ T function_template(T a) { return a; }
 TEST_CASE("a mnemonic stands in the instruction table and in no other source", "[structure]") {
   const Names names = mnemonics();
   for (const fs::path& source : sources_of("toymachine")) {
-    if (source == "toymachine/detail/instruction_rows.hpp") continue;
+    if (source == "toymachine/language/instruction_rows.hpp") continue;
     for (const std::string& literal : flashlab::test::string_literals(read(kRoot / source))) {
       for (const std::string& word : words_of(literal)) {
         INFO(source << " has the string \"" << literal << '"');
@@ -332,11 +511,11 @@ TEST_CASE("a mnemonic stands in the instruction table and in no other source", "
 
 TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", "[structure]") {
   static const Names kMayCall = {"read_number.hpp", "read_number.cpp", "fast_float_number.hpp"};
-  for (const std::string folder : {"toymachine", "optimal", "attention", "attention_cpu",
+  for (const std::string folder : {"text", "toymachine", "optimal", "attention", "attention_cpu",
                                    "attention_cuda", "compare", "exercises", "cli"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (kMayCall.contains(source.filename().string()) || is_benchmark(source)) continue;
-      INFO(source << " calls it: toymachine/read_number.hpp has what to call");
+      INFO(source << " calls it: toymachine/language/read_number.hpp has what to call");
       CHECK(read(kRoot / source).find("from_chars") == std::string::npos);
     }
   }

@@ -218,7 +218,7 @@ int measure_and_write(const Settings& settings, const std::string& command) {
   std::printf("%s%s\n", gpu.name.c_str(),
               cuda::peak_rates(gpu.name, {})
                   ? ""
-                  : ", of which compare/gpus.json has no rates: no time is too short");
+                  : ", of which gpus/gpus.json has no rates: no time is too short");
   std::vector<JsonText> texts;
   for (const Shape& shape : settings.shapes) {
     const std::vector<Row> rows = measure_all(shape, settings, gpu);

@@ -234,7 +234,7 @@ def run(options, library):
         rates = stopwatch.gpu_rates(torch.cuda.get_device_name())
         result["product_flops_per_s"] = stopwatch.product_rates()
         watch = stopwatch.GpuStopwatch()
-        print("" if rates else "no rates of this GPU in compare/gpus.json: no time is too short")
+        print("" if rates else "no rates of this GPU in gpus/gpus.json: no time is too short")
         print("torch.mm 8192^3, TFLOP/s:", "  ".join(
             f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
     for case in chosen:

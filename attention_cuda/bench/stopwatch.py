@@ -5,7 +5,7 @@ import time
 
 import torch
 
-GPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../compare/gpus.json")
+GPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../gpus/gpus.json")
 
 
 class GpuStopwatch:

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/failure.hpp"
-#include "cli/files.hpp"
-#include "cli/grading/worker_command.hpp"
-#include "cli/version.hpp"
-#include "exercises/grader/pseudonyms.hpp"
-#include "exercises/grader/reports.hpp"
+#include "cli/exercises/worker_command.hpp"
+#include "cli/options/version.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "exercises/grader/report/pseudonyms.hpp"
+#include "exercises/grader/report/reports.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/grade_options.hpp"
-#include "cli/learner.hpp"
-#include "exercises/grader/classroom.hpp"
+#include "cli/exercises/learner.hpp"
+#include "cli/grading/grade_options.hpp"
+#include "exercises/grader/grade/classroom.hpp"
 #include "exercises/isolation/isolated_grader.hpp"
 #include "exercises/isolation/journal.hpp"
 

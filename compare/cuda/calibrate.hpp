@@ -1,7 +1,7 @@
 // What the GPU at hand does in a second, by kernels that are not attention: see machine_model.hpp.
 #pragma once
 
-#include "compare/gpu_library.hpp"
+#include "compare/rows/gpu_library.hpp"
 
 namespace flashlab::compare {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/counter_metrics.hpp"
+#include "compare/counters/counter_metrics.hpp"
 #include "compare/cuda/cupti_library.hpp"
 
 namespace flashlab::compare {

@@ -1,5 +1,6 @@
-// The library's side of compare/gpu_library.hpp: the copies, the calls, and exceptions as Outcomes.
-#include "compare/gpu_library.hpp"
+// The library's side of compare/rows/gpu_library.hpp: the copies, the calls, and exceptions as
+// Outcomes.
+#include "compare/rows/gpu_library.hpp"
 
 #include "attention_cuda/flashlab.h"
 #include "attention_cuda/timed_call.hpp"

@@ -1,4 +1,4 @@
-#include "compare/hardware_counters.hpp"
+#include "compare/counters/hardware_counters.hpp"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>

@@ -7,9 +7,9 @@
 #include <new>
 
 #include "attention_cuda/timed_call.hpp"
+#include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/check_cuda.hpp"
-#include "compare/hardware_counters.hpp"
-#include "compare/sweep.hpp"
+#include "compare/rows/sweep.hpp"
 
 namespace flashlab::compare {
 namespace {

@@ -2,8 +2,8 @@
 // hardware counted.
 #pragma once
 
-#include "compare/gpu_library.hpp"
-#include "compare/rows.hpp"
+#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/rows.hpp"
 
 namespace flashlab::compare {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "compare/calibrated_rates.hpp"
+#include "compare/model/calibrated_rates.hpp"
 
 namespace flashlab::compare {
 

@@ -1,5 +1,5 @@
 // count_on_gpu of a build that had no header of CUPTI's range profiler.
-#include "compare/hardware_counters.hpp"
+#include "compare/counters/hardware_counters.hpp"
 
 namespace flashlab::compare {
 

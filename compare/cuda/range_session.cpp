@@ -1,6 +1,6 @@
 #include "compare/cuda/range_session.hpp"
 
-#include "toymachine/read_number.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::compare {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/chip_metrics.hpp"
-#include "compare/hardware_counters.hpp"
 
 namespace flashlab::compare {
 

@@ -6,7 +6,7 @@
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/units.hpp"
-#include "compare/sweep.hpp"
+#include "compare/rows/sweep.hpp"
 
 namespace flashlab::compare {
 namespace {

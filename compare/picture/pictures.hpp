@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/machine_model.hpp"
-#include "compare/result_file.hpp"
+#include "results/machine_model.hpp"
+#include "results/result_file.hpp"
 
 namespace flashlab::compare {
 

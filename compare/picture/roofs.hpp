@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/machine_model.hpp"
 #include "compare/picture/series.hpp"
+#include "results/machine_model.hpp"
 
 namespace flashlab::compare {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.hpp"
 #include "compare/picture/svg.hpp"
+#include "results/comparison.hpp"
 
 namespace flashlab::compare {
 

@@ -4,7 +4,7 @@
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/sweep.hpp"
+#include "compare/rows/sweep.hpp"
 
 namespace flashlab::compare {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "toymachine/instruction_set.hpp"
+#include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::bench {
 namespace {

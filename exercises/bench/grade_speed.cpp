@@ -15,7 +15,7 @@
 #include <iostream>
 
 #include "exercises/bench/class_maker.hpp"
-#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
 #include "toymachine/bench/measurement_context.hpp"
 
 namespace {

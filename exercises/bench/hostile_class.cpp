@@ -27,7 +27,7 @@
 
 #include "exercises/bench/class_maker.hpp"
 #include "exercises/bench/hostile_maker.hpp"
-#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
 #include "toymachine/bench/measurement_context.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "toymachine/budget.hpp"
+#include "toymachine/budget/budget.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/exercise.hpp"
-#include "exercises/grader/grader.hpp"
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/grade/grader.hpp"
 #include "exercises/isolation/worker_process.hpp"
 
 namespace flashlab::exercises {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "exercises/grader/classroom.hpp"
+#include "exercises/grader/grade/classroom.hpp"
 #include "exercises/isolation/channel.hpp"
-#include "toymachine/sha256.hpp"
+#include "text/sha256.hpp"
 
 namespace flashlab::exercises {
 

@@ -20,8 +20,8 @@
 #include <sys/syscall.h>
 #endif
 
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/grader.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/grade/grader.hpp"
 #include "exercises/isolation/channel.hpp"
 #include "exercises/isolation/sandbox.hpp"
 #include "exercises/isolation/wire.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "exercises/grader/exercise.hpp"
-#include "exercises/grader/verdict.hpp"
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/isolation/sandbox.hpp"
 
 namespace flashlab::exercises {

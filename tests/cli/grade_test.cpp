@@ -1,7 +1,7 @@
 // flashlab grade: requests, exit codes, files, the same bytes whatever the number of threads.
 #include <nlohmann/json.hpp>
 
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/cli/command.hpp"
 #include "tests/exercises/proven_exercise.hpp"
 

@@ -1,7 +1,7 @@
 // Tables and plots, apart from the command.
-#include "cli/text_table.hpp"
+#include "cli/terminal/text_table.hpp"
 
-#include "cli/plot.hpp"
+#include "cli/terminal/plot.hpp"
 #include "tests/cli/command.hpp"
 
 namespace flashlab::cli {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/calibrated_rates.hpp"
+#include "compare/model/calibrated_rates.hpp"
 #include "tests/catch_shim.hpp"
 
 using flashlab::compare::CalibratedRate;

@@ -1,4 +1,4 @@
-#include "compare/counted_call.hpp"
+#include "compare/counters/counted_call.hpp"
 
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"

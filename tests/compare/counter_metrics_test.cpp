@@ -1,4 +1,4 @@
-#include "compare/counter_metrics.hpp"
+#include "compare/counters/counter_metrics.hpp"
 
 #include <set>
 #include <string>

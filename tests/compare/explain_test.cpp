@@ -1,4 +1,4 @@
-#include "compare/explain.hpp"
+#include "compare/report/explain.hpp"
 
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"

@@ -1,9 +1,9 @@
 // The data sheets of gpus.json: consistent with themselves and with what an H200 was measured to
 // do, and found by any of their names.
-#include "compare/gpu_specs.hpp"
+#include "gpus/gpu_specs.hpp"
 
-#include "compare/machine_model.hpp"
-#include "compare/result_file.hpp"
+#include "results/machine_model.hpp"
+#include "results/result_file.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {

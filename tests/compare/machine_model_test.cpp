@@ -1,5 +1,5 @@
 // Rates that predictions are made with: the data sheet's, and what was measured over them.
-#include "compare/machine_model.hpp"
+#include "results/machine_model.hpp"
 
 #include <stdexcept>
 

@@ -1,6 +1,6 @@
 // tests/data/ncu: three calls on an H200, as Nsight Compute 2025.3 printed them (columns that
 // nobody reads are left out).
-#include "compare/ncu_file.hpp"
+#include "compare/counters/ncu_file.hpp"
 
 #include <cmath>
 #include <fstream>

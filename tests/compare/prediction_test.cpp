@@ -1,4 +1,4 @@
-#include "compare/prediction.hpp"
+#include "compare/model/prediction.hpp"
 
 #include "tests/catch_shim.hpp"
 

@@ -4,11 +4,11 @@
 #include <sstream>
 
 #include "compare/picture/svg.hpp"
-#include "compare/report_html.hpp"
+#include "compare/report/report_html.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/sample_comparison.hpp"
 #include "tests/compare/xml_check.hpp"
-#include "toymachine/sha256.hpp"
+#include "text/sha256.hpp"
 
 namespace flashlab::test {
 namespace {

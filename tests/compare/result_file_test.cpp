@@ -1,4 +1,4 @@
-#include "compare/result_file.hpp"
+#include "results/result_file.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
-#include "compare/rows.hpp"
+#include "compare/rows/rows.hpp"
 
 #include "attention/variants.hpp"
-#include "compare/gpu_specs.hpp"
-#include "compare/sweep.hpp"
+#include "compare/rows/sweep.hpp"
+#include "gpus/gpu_specs.hpp"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;

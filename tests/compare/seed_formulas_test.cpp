@@ -1,4 +1,4 @@
-#include "compare/seed_formulas.hpp"
+#include "compare/model/seed_formulas.hpp"
 
 #include "tests/catch_shim.hpp"
 

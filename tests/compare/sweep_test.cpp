@@ -1,6 +1,6 @@
-#include "compare/sweep.hpp"
+#include "compare/rows/sweep.hpp"
 
-#include "compare/result_file.hpp"
+#include "results/result_file.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"
 

@@ -1,7 +1,7 @@
 // A row with figures that are easy to reason about.
 #pragma once
 
-#include "compare/comparison.hpp"
+#include "results/comparison.hpp"
 
 namespace flashlab::test {
 

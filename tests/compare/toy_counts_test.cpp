@@ -1,4 +1,4 @@
-#include "compare/toy_counts.hpp"
+#include "compare/model/toy_counts.hpp"
 
 #include <stdexcept>
 

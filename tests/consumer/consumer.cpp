@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "attention_cpu/attention.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 using namespace flashlab::toy;
 

@@ -1,10 +1,10 @@
 // Formulas as people type them, and answer sheets graded.
-#include "exercises/grader/answers.hpp"
+#include "exercises/grader/exercise/answers.hpp"
 
 #include <algorithm>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/rational.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/exercise/rational.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/grader.hpp"
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/grade/grader.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {

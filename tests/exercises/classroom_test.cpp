@@ -1,11 +1,11 @@
 // A class, graded: isolation, order, pseudonyms, histograms, best costs.
-#include "exercises/grader/classroom.hpp"
+#include "exercises/grader/grade/classroom.hpp"
 
 #include <set>
 
-#include "exercises/grader/histogram.hpp"
-#include "exercises/grader/pseudonyms.hpp"
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/report/histogram.hpp"
+#include "exercises/grader/report/pseudonyms.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/exercises/class_folder.hpp"
 
 namespace flashlab::test {

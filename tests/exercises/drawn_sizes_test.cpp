@@ -2,8 +2,8 @@
 // try.
 #include <set>
 
-#include "exercises/grader/cases.hpp"
-#include "exercises/grader/lint.hpp"
+#include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/prove/lint.hpp"
 #include "tests/exercises/class_folder.hpp"
 
 namespace flashlab::test {

@@ -1,15 +1,15 @@
 // One-edit variants: which there are, what they read like, and that making them fast or slow comes
 // to the same steps.
-#include "exercises/grader/edits.hpp"
+#include "exercises/grader/explain/edits.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 
-#include "exercises/grader/variants.hpp"
+#include "exercises/grader/explain/variants.hpp"
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/instruction_set.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/language/instruction_set.hpp"
 
 namespace {
 

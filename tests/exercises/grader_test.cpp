@@ -1,10 +1,10 @@
 // The template exercise, from its folder to verdicts.
-#include "exercises/grader/grader.hpp"
+#include "exercises/grader/grade/grader.hpp"
 
 #include <algorithm>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/cost_score.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/judge/cost_score.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

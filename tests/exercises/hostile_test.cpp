@@ -7,8 +7,8 @@
 #include <functional>
 #include <set>
 
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/exercises/class_folder.hpp"
 
 namespace flashlab::test {

@@ -9,7 +9,7 @@
 #include "exercises/isolation/journal.hpp"
 #include "exercises/isolation/wire.hpp"
 #include "tests/exercises/class_folder.hpp"
-#include "toymachine/sha256.hpp"
+#include "text/sha256.hpp"
 
 namespace flashlab::test {
 namespace {

@@ -1,12 +1,12 @@
 // Inputs and expected results as lanes: the same verdicts as case by case.
-#include "exercises/grader/lane_cases.hpp"
+#include "exercises/grader/judge/lane_cases.hpp"
 
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace {
 

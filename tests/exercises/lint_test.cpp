@@ -1,5 +1,5 @@
 // Copies of the template, each broken in one way, and what lint says about them.
-#include "exercises/grader/lint.hpp"
+#include "exercises/grader/prove/lint.hpp"
 
 #include "tests/catch_shim.hpp"
 

@@ -1,9 +1,9 @@
 // Answers and figures that are looked up in files of measurements, as `flashlab compare` writes
 // them.
-#include "exercises/grader/answers.hpp"
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/lint.hpp"
-#include "exercises/grader/measurements.hpp"
+#include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/exercise/measurements.hpp"
+#include "exercises/grader/prove/lint.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

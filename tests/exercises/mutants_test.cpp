@@ -1,12 +1,12 @@
 // Mutants of solutions: graded, and those that pass proved equal.
-#include "exercises/grader/mutants.hpp"
+#include "exercises/grader/prove/mutants.hpp"
 
 #include <algorithm>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/equality.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/judge/equality.hpp"
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace {
 

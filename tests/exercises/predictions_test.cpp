@@ -3,8 +3,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "exercises/grader/answers.hpp"
-#include "exercises/grader/catalogue.hpp"
+#include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

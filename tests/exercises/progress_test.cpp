@@ -1,5 +1,5 @@
 // What is remembered of a learner, and what no accident may destroy.
-#include "exercises/grader/progress.hpp"
+#include "exercises/grader/grade/progress.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,13 +1,13 @@
 // What is proved about exercises: the committed files, and what proving says of an exercise.
-#include "exercises/grader/prove.hpp"
+#include "exercises/grader/prove/prove.hpp"
 
 #include <memory>
 #include <stdexcept>
 #include <string>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/computation_of.hpp"
-#include "exercises/grader/grader.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/grader.hpp"
+#include "exercises/grader/prove/computation_of.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

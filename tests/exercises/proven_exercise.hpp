@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/exercise.hpp"
-#include "exercises/grader/proven.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/exercise/proven.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {

@@ -1,8 +1,8 @@
 // What was proved about an exercise: the file that says so, and when it is believed.
-#include "exercises/grader/proven.hpp"
+#include "exercises/grader/exercise/proven.hpp"
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/lint.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/prove/lint.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // What is wrong with an exercise's folder is said with its place.
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/exercise.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/exercise/exercise.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -1,12 +1,12 @@
 // Wrong submissions and the single changes that make them right.
-#include "exercises/grader/repair.hpp"
+#include "exercises/grader/explain/repair.hpp"
 
 #include <algorithm>
 
-#include "exercises/grader/catalogue.hpp"
-#include "exercises/grader/submission.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/submission/submission.hpp"
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // The page of a class: what its policy allows, and its sorting in a headless browser.
 #include <sstream>
 
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/exercises/class_folder.hpp"
 #include "tests/toymachine/browser.hpp"
-#include "toymachine/sha256.hpp"
+#include "text/sha256.hpp"
 
 namespace flashlab::test {
 namespace {

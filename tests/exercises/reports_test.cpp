@@ -1,11 +1,11 @@
 // A graded class in each format, with what could break out of it.
-#include "exercises/grader/reports.hpp"
+#include "exercises/grader/report/reports.hpp"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "exercises/grader/markup.hpp"
-#include "exercises/grader/visible_text.hpp"
+#include "exercises/grader/text/markup.hpp"
+#include "exercises/grader/text/visible_text.hpp"
 #include "tests/exercises/class_folder.hpp"
 
 namespace flashlab::test {

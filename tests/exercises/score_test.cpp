@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "exercises/grader/classroom.hpp"
-#include "exercises/grader/grader.hpp"
-#include "exercises/grader/order_cost.hpp"
-#include "exercises/grader/reports.hpp"
-#include "exercises/grader/score_text.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/grade/grader.hpp"
+#include "exercises/grader/judge/order_cost.hpp"
+#include "exercises/grader/judge/score_text.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/exercises/class_folder.hpp"
 #include "tests/exercises/proven_exercise.hpp"
 

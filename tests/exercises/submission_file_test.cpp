@@ -1,5 +1,5 @@
 // One submission as it lies on the disk.
-#include "exercises/grader/submission_file.hpp"
+#include "exercises/grader/submission/submission_file.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // A program judged step by step, against the solver's total and the plain machine's remainders.
-#include "optimal/along.hpp"
+#include "optimal/solve/along.hpp"
 
 #include <fstream>
 #include <map>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/plain_search.hpp"
+#include "optimal/solve/plain_search.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/exact_remainders.hpp"
 #include "tests/toymachine/assembled.hpp"

@@ -1,5 +1,5 @@
 // Nothing that the solver leaves out is cheaper: all programs of a level are tried.
-#include "optimal/any_program.hpp"
+#include "optimal/solve/any_program.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,12 @@
 #include <tuple>
 #include <vector>
 
-#include "optimal/detail/sampled_values.hpp"
+#include "optimal/problem/sampled_values.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/interpreter.hpp"
-#include "toymachine/scalar_effect.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/scalar_effect.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/detail/symmetry.hpp"
+#include "optimal/products/symmetry.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/exact_remainders.hpp"
 

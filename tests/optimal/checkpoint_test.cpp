@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string>
 
-#include "optimal/solve.hpp"
-#include "optimal/value_algebra.hpp"
+#include "optimal/problem/value_algebra.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -1,5 +1,6 @@
 // Computations by name and from programs: their values, their operations, and their best programs.
-#include "optimal/computation.hpp"
+#include "optimal/solve/solve.hpp"
+#include "optimal/problem/computation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/decomposition.hpp"
-#include "optimal/value_closure.hpp"
+#include "optimal/problem/decomposition.hpp"
+#include "optimal/problem/value_closure.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/form_algebra.hpp"
-#include "toymachine/interpreter.hpp"
-#include "toymachine/unrolled.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/unrolled.hpp"
+#include "toymachine/forms/form_algebra.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

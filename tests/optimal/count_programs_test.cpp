@@ -1,5 +1,5 @@
 // The number of optimal programs, against all sequences of instructions on machines with registers.
-#include "optimal/count_programs.hpp"
+#include "optimal/solve/count_programs.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/plain_search.hpp"
+#include "optimal/solve/plain_search.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/detail/product_states.hpp"
-#include "optimal/plain_search.hpp"
+#include "optimal/products/product_states.hpp"
+#include "optimal/solve/plain_search.hpp"
 
 namespace flashlab::test {
 

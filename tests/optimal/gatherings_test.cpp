@@ -1,4 +1,5 @@
-#include "optimal/detail/gatherings.hpp"
+#include "optimal/solve/solve.hpp"
+#include "optimal/problem/gatherings.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "optimal/computation.hpp"
-#include "optimal/detail/value_space.hpp"
+#include "optimal/problem/computation.hpp"
+#include "optimal/problem/value_space.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::optimal {

@@ -1,5 +1,5 @@
 // Which intervals are kept, against all subsets.
-#include "optimal/detail/interval_packing.hpp"
+#include "optimal/search/interval_packing.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,6 @@
 // The best loads for an order, against an exhaustive search, against Belady's rule played on
 // registers, and by running the program that the schedule makes.
-#include "optimal/load_schedule.hpp"
+#include "optimal/products/load_schedule.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/unrolled.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/unrolled.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The plain search finds what can be counted by hand.
-#include "optimal/plain_search.hpp"
+#include "optimal/solve/plain_search.hpp"
 
 #include "tests/catch_shim.hpp"
 

@@ -1,11 +1,11 @@
 // The proven best: against the plain search, against the seed, and where it may not finish.
-#include "optimal/solve.hpp"
+#include "optimal/solve/solve.hpp"
 
 #include <atomic>
 #include <stdexcept>
 #include <tuple>
 
-#include "optimal/plain_search.hpp"
+#include "optimal/solve/plain_search.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace {

@@ -1,14 +1,14 @@
 // The cheapest completion from anywhere: against the plain machine's exact remainders.
-#include "optimal/standing.hpp"
+#include "optimal/problem/standing.hpp"
 
 #include <random>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
 
-#include "optimal/plain_search.hpp"
-#include "optimal/solve.hpp"
-#include "optimal/value_algebra.hpp"
+#include "optimal/problem/value_algebra.hpp"
+#include "optimal/solve/plain_search.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/exact_remainders.hpp"
 

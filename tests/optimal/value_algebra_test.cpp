@@ -1,5 +1,7 @@
 // Sum, maximum and softmax: the solver against the plain search, and its programs on the machine.
-#include "optimal/value_algebra.hpp"
+#include "optimal/solve/solve.hpp"
+#include "optimal/solve/plain_search.hpp"
+#include "optimal/problem/value_algebra.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/detail/value_space.hpp"
+#include "optimal/problem/value_space.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/value_algebra.hpp"
+#include "optimal/solve/solve.hpp"
+#include "optimal/solve/plain_search.hpp"
+#include "optimal/problem/value_algebra.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "optimal/solve.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/normal_form.hpp"
-#include "toymachine/unrolled.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/unrolled.hpp"
+#include "toymachine/forms/normal_form.hpp"
 
 namespace {
 

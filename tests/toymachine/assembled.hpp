@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace flashlab::test {
 

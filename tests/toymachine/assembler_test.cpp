@@ -1,4 +1,4 @@
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 #include <string>
 

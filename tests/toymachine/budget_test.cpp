@@ -1,5 +1,5 @@
 // What a thread's work may take: time that ends inside any loop, memory that is counted.
-#include "toymachine/budget.hpp"
+#include "toymachine/budget/budget.hpp"
 
 #include <gmpxx.h>
 
@@ -10,9 +10,9 @@
 
 #include "exercises/isolation/sandbox.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::test {
 namespace {

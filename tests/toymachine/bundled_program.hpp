@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/interpreter.hpp"
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::test {
 

@@ -1,5 +1,5 @@
 // What `.name` lines claim, computed from the inputs.
-#include "toymachine/claim.hpp"
+#include "toymachine/trace/claim.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "toymachine/cost_formula.hpp"
+#include "toymachine/count/cost_formula.hpp"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "toymachine/counters.hpp"
+#include "toymachine/count/counters.hpp"
 
 #include <random>
 #include <vector>
 
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/detail/interpret.hpp"
+#include "toymachine/execute/interpret.hpp"
 
 using namespace flashlab;
 using test::bound;

@@ -1,12 +1,12 @@
 // Inputs: where their values come from, and what is wrong with those that do not fit.
-#include "toymachine/dram.hpp"
+#include "toymachine/execute/dram.hpp"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/detail/number_list.hpp"
+#include "toymachine/execute/number_list.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -1,4 +1,4 @@
-#include "toymachine/detail/exponential.hpp"
+#include "toymachine/language/exponential.hpp"
 
 #include <cmath>
 #include <limits>

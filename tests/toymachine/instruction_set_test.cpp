@@ -1,4 +1,4 @@
-#include "toymachine/instruction_set.hpp"
+#include "toymachine/language/instruction_set.hpp"
 
 #include "tests/toymachine/assembled.hpp"
 

@@ -1,4 +1,4 @@
-#include "toymachine/interpreter.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/detail/interpret.hpp"
+#include "toymachine/execute/interpret.hpp"
 
 using namespace flashlab;
 using test::bound;

@@ -1,4 +1,4 @@
-#include "toymachine/lanes.hpp"
+#include "toymachine/execute/lanes.hpp"
 
 #include <bit>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/detail/interpret.hpp"
+#include "toymachine/execute/interpret.hpp"
 
 using namespace flashlab;
 using test::bound;

@@ -3,7 +3,7 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/random_nest.hpp"
-#include "toymachine/counters.hpp"
+#include "toymachine/count/counters.hpp"
 
 namespace flashlab::toy {
 namespace {

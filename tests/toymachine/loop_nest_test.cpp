@@ -1,9 +1,9 @@
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
 
 #include <random>
 
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/detail/ranges.hpp"
+#include "toymachine/bind/ranges.hpp"
 
 using namespace flashlab;
 using test::binding_errors;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::toy {
 namespace {

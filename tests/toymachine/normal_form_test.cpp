@@ -1,4 +1,4 @@
-#include "toymachine/normal_form.hpp"
+#include "toymachine/forms/normal_form.hpp"
 
 #include <gmpxx.h>
 

@@ -10,9 +10,9 @@
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/browser.hpp"
 #include "tests/toymachine/trace_program.hpp"
-#include "toymachine/timeline_json.hpp"
-#include "toymachine/trace_html.hpp"
-#include "toymachine/trace_json.hpp"
+#include "toymachine/timeline/timeline_json.hpp"
+#include "toymachine/trace/trace_html.hpp"
+#include "toymachine/trace/trace_json.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/browser.hpp"
-#include "toymachine/trace_html.hpp"
+#include "toymachine/trace/trace_html.hpp"
 
 namespace flashlab::toy {
 namespace {

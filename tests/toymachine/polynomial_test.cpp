@@ -1,9 +1,9 @@
-#include "toymachine/polynomial.hpp"
+#include "toymachine/count/polynomial/polynomial.hpp"
 
 #include <string>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/formula.hpp"
+#include "toymachine/count/formula.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/trace.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/trace/trace.hpp"
 
 namespace {
 

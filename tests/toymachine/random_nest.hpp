@@ -9,8 +9,8 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/loop_nest.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/count/counters.hpp"
 
 namespace flashlab::test {
 

@@ -1,4 +1,4 @@
-#include "toymachine/read_number.hpp"
+#include "toymachine/language/read_number.hpp"
 
 #include <bit>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 #include "tests/catch_shim.hpp"
 #if __has_include(<fast_float/fast_float.h>)
-#include "toymachine/detail/fast_float_number.hpp"
+#include "toymachine/language/fast_float_number.hpp"
 #endif
 
 namespace {

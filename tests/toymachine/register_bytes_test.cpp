@@ -5,9 +5,10 @@
 
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/detail/execute_tile.hpp"
-#include "toymachine/detail/interpret.hpp"
+#include "toymachine/count/capacity.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/execute_tile.hpp"
+#include "toymachine/execute/interpret.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -61,6 +62,13 @@ std::int64_t peak_of_run(const BoundProgram& program) {
                   *std::max_element(after.begin(), after.end()));
 }
 
+/// What is said of a program whose registers may hold so many bytes; nothing when they do.
+std::string capacity_errors(const std::string& text, const Binding& binding, std::int64_t bytes) {
+  const auto program = test::assembled(text);
+  const auto result = toy::bind(program, CapacityBinding{binding, bytes});
+  return format(result.diagnostics, *program->source);
+}
+
 TEST_CASE("the bytes in registers are those of the executed program", "[tiles]") {
   const std::vector<Params> sizes{{{"n", 8}, {"d", 4}, {"B", 2}},
                                   {{"n", 13}, {"d", 5}, {"B", 3}, {"Bd", 2}},
@@ -85,11 +93,8 @@ TEST_CASE("registers that hold too many bytes are an error that lists who holds 
       ".isa attention\n.reg Q, K[2], S\n.input a(4, 8) tile (4, 8)\n.output c(4, 4) tile (4, 4)\n"
       "LOAD a[0][0], Q\nLOAD a[0][0], K[1]\nMAC_Z Q, K[1]^T, S\nMAC Q, K[1]^T, S, S\n"
       "STORE S, c[0][0]\n";
-  Binding binding;
-  binding.sram_bytes = 320;
-  CHECK_NOTHROW(test::bound(text, binding));
-  binding.sram_bytes = 319;
-  const std::string message = test::binding_errors(text, binding);
+  CHECK(capacity_errors(text, {}, 320).empty());
+  const std::string message = capacity_errors(text, {}, 319);
   CHECK_THAT(message,
              contains("the registers hold 320 bytes here: Q 4 x 8 = 128 (line 5), K[1] 4 x "
                       "8 = 128 (line 6), S 4 x 4 = 64 (line 7)"));
@@ -97,13 +102,11 @@ TEST_CASE("registers that hold too many bytes are an error that lists who holds 
 }
 
 TEST_CASE("registers of one shape that one line wrote are listed together", "[tiles]") {
-  Binding binding;
-  binding.params = {{"n", 8}, {"d", 8}, {"B", 4}, {"Bd", 2}};
-  binding.sram_bytes = 100;
+  const Binding binding = test::params({{"n", 8}, {"d", 8}, {"B", 4}, {"Bd", 2}});
   const std::string file = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs/flash2.toy";
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  CHECK_THAT(test::binding_errors(text, binding), contains("Q[0] to Q[3] 4 times 4 x 2 = 128"));
+  CHECK_THAT(capacity_errors(text, binding, 100), contains("Q[0] to Q[3] 4 times 4 x 2 = 128"));
 }
 
 TEST_CASE("registers of a program with double arrays hold 8 bytes an element", "[tiles]") {

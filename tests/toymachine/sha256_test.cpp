@@ -1,5 +1,5 @@
 // Digests: the examples of FIPS 180 and their two spellings.
-#include "toymachine/sha256.hpp"
+#include "text/sha256.hpp"
 
 #include "tests/catch_shim.hpp"
 

@@ -1,5 +1,5 @@
 // Formulas as traces print them.
-#include "toymachine/symbol.hpp"
+#include "toymachine/trace/symbol.hpp"
 
 #include <cstdint>
 #include <string>

@@ -8,9 +8,9 @@
 #include "tests/toymachine/random_nest.hpp"
 #include "tests/toymachine/random_tiles.hpp"
 #include "tests/toymachine/tiled_texts.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/detail/shape_inference.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/count/shape_inference.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::toy {
 namespace {

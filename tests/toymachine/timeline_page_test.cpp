@@ -5,7 +5,7 @@
 
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/browser.hpp"
-#include "toymachine/timeline_json.hpp"
+#include "toymachine/timeline/timeline_json.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -1,6 +1,6 @@
 // Two models of time: schedules worked out by hand, a slow and certain scheduler, and what holds
 // for every program.
-#include "toymachine/timeline.hpp"
+#include "toymachine/timeline/timeline.hpp"
 
 #include <algorithm>
 #include <filesystem>

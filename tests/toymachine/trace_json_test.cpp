@@ -1,5 +1,5 @@
 // Traces as JSON.
-#include "toymachine/trace_json.hpp"
+#include "toymachine/trace/trace_json.hpp"
 
 #include <cmath>
 #include <limits>

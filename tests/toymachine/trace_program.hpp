@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/loop_nest.hpp"
-#include "toymachine/trace.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/trace/trace.hpp"
 
 namespace flashlab::test {
 

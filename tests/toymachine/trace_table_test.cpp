@@ -1,5 +1,5 @@
 // Traces as tables in the terminal.
-#include "toymachine/trace_table.hpp"
+#include "toymachine/trace/trace_table.hpp"
 
 #include <sstream>
 #include <string>
@@ -9,7 +9,7 @@
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "tests/toymachine/trace_program.hpp"
-#include "toymachine/detail/text_width.hpp"
+#include "text/text_width.hpp"
 
 namespace {
 

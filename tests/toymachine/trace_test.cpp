@@ -1,5 +1,5 @@
 // Runs as sinks see them: names, claims, which steps are shown.
-#include "toymachine/trace.hpp"
+#include "toymachine/trace/trace.hpp"
 
 #include <cmath>
 #include <limits>

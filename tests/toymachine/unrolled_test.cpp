@@ -1,10 +1,10 @@
-#include "toymachine/unrolled.hpp"
+#include "toymachine/execute/unrolled.hpp"
 
 #include <algorithm>
 
 #include "tests/toymachine/random_nest.hpp"
 #include "tests/toymachine/trace_program.hpp"
-#include "toymachine/detail/interpret.hpp"
+#include "toymachine/execute/interpret.hpp"
 
 using namespace flashlab;
 using test::bound;

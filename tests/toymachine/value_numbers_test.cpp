@@ -1,8 +1,8 @@
 // Value numbers: equal where every float would be, and not where rounding or range may differ.
-#include "toymachine/value_numbers.hpp"
+#include "toymachine/forms/value_numbers.hpp"
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/assembler.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // -O2 and in a straightforward Python interpreter, all in one run.
 //
 // A second column runs the same program one instruction at a time, watched by an observer that does
-// nothing: what strips of iterations (detail/strip_plan.hpp) gain.
+// nothing: what strips of iterations (execute/strip_plan.hpp) gain.
 //
 // Interpreter and loop take turns, so that both see the same state of the machine; figures are
 // medians. What is timed is values and counters in float: run(), from registers unwritten to counts
@@ -23,13 +23,13 @@
 #include <string>
 #include <vector>
 
-#include "toymachine/assembler.hpp"
 #include "toymachine/bench/measurement_context.hpp"
 #include "toymachine/bench/native_loops.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/detail/interpret.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/interpret.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

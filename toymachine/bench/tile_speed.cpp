@@ -9,12 +9,12 @@
 #include <iostream>
 #include <span>
 
-#include "toymachine/assembler.hpp"
 #include "toymachine/bench/measurement_context.hpp"
-#include "toymachine/counters.hpp"
-#include "toymachine/detail/tile_kernels.hpp"
-#include "toymachine/dram.hpp"
-#include "toymachine/interpreter.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/tile_kernels.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace {
 

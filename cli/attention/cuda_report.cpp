@@ -1,0 +1,121 @@
+#include "cli/attention/cuda_report.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/attention/report.hpp"
+#include "cli/terminal/text_table.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+std::string cuda_version(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string percent_of(double part, double whole) {
+  return whole > 0 ? formatted("%.0f %%", 100 * part / whole) : "";
+}
+
+std::string peak_text(const std::vector<MeasuredKernel>& measured, const cuda::GpuInfo& gpu) {
+  if (measured.empty() || !measured.front().peak) {
+    return "gpus/gpus.json has no rates of " + gpu.name +
+           ": no share of the peak, and no time was checked against a floor";
+  }
+  const cuda::PeakRates& peak = *measured.front().peak;
+  return "peak: " + formatted("%.0f TFLOP/s and ", peak.flops_per_s / 1e12) +
+         formatted("%.1f TB/s, by the data sheet; no time is below the floor that these set",
+                   peak.bytes_per_s / 1e12);
+}
+
+}  // namespace
+
+std::string measured_kernels_text(const std::vector<MeasuredKernel>& measured,
+                                  const cuda::GpuInfo& gpu, const Terminal& terminal) {
+  TextTable table({{"kernel"},
+                   {"median ms", Align::kRight},
+                   {"min", Align::kRight},
+                   {"max", Align::kRight},
+                   {"TFLOP/s", Align::kRight},
+                   {"of peak", Align::kRight},
+                   {"workspace", Align::kRight}});
+  for (const MeasuredKernel& row : measured) {
+    const double rate = row.flops_per_s();
+    table.row({row.kernel, formatted("%.3f", row.samples.median()),
+               formatted("%.3f", row.samples.least()), formatted("%.3f", row.samples.most()),
+               formatted("%.3g", rate / 1e12),
+               percent_of(rate, row.peak ? row.peak->flops_per_s : 0),
+               byte_text(static_cast<std::int64_t>(row.workspace_bytes))});
+  }
+  return table.to_string(terminal) + "\n" + in_lines(peak_text(measured, gpu), terminal);
+}
+
+std::string breakdowns_text(const std::vector<KernelBreakdown>& breakdowns,
+                            const Terminal& terminal) {
+  TextTable table({{"variant"},
+                   {"kernel"},
+                   {"calls", Align::kRight},
+                   {"ms", Align::kRight},
+                   {"share", Align::kRight}});
+  for (const KernelBreakdown& breakdown : breakdowns) {
+    if (!table.empty()) table.rule();
+    std::string variant = breakdown.variant;
+    for (const cuda::KernelTotal& launch : breakdown.launches) {
+      table.row({std::exchange(variant, ""), launch.kernel, std::to_string(launch.num_calls),
+                 formatted("%.4f", launch.ms), percent_of(launch.ms, breakdown.total_ms())});
+    }
+    table.row({variant, "together", "", formatted("%.4f", breakdown.total_ms()), ""});
+  }
+  return table.to_string(terminal) + "\n" +
+         in_lines("ms: the median, of all calls of a kernel together", terminal);
+}
+
+nlohmann::ordered_json gpu_json(const cuda::GpuInfo& gpu) {
+  return {{"name", gpu.name},
+          {"compute_capability", cuda::compute_capability_text(gpu.compute_capability)},
+          {"multiprocessors", gpu.num_multiprocessors},
+          {"memory_bytes", gpu.memory_bytes},
+          {"cuda_of_driver", cuda_version(gpu.driver_version)},
+          {"cuda", cuda_version(gpu.runtime_version)}};
+}
+
+nlohmann::ordered_json measured_kernels_json(const std::vector<MeasuredKernel>& measured) {
+  nlohmann::ordered_json variants = nlohmann::ordered_json::array();
+  for (const MeasuredKernel& row : measured) {
+    std::vector<double> seconds = row.samples.ms;
+    for (double& sample : seconds) sample *= 1e-3;
+    nlohmann::ordered_json object = {{"variant", row.variant},
+                                     {"kernel", row.kernel},
+                                     {"median_seconds", 1e-3 * row.samples.median()},
+                                     {"seconds", seconds},
+                                     {"flops", row.flops},
+                                     {"flops_per_s", row.flops_per_s()},
+                                     {"workspace_bytes", row.workspace_bytes}};
+    if (row.peak) {
+      object["peak_flops_per_s"] = row.peak->flops_per_s;
+      object["floor_seconds"] = 1e-3 * row.floor_ms;
+    }
+    variants.push_back(std::move(object));
+  }
+  return {{"variants", std::move(variants)}};
+}
+
+nlohmann::ordered_json breakdowns_json(const std::vector<KernelBreakdown>& breakdowns) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  for (const KernelBreakdown& breakdown : breakdowns) {
+    nlohmann::ordered_json launches = nlohmann::ordered_json::array();
+    for (const cuda::KernelTotal& launch : breakdown.launches) {
+      launches.push_back({{"kernel", launch.kernel},
+                          {"calls", launch.num_calls},
+                          {"seconds", 1e-3 * launch.ms},
+                          {"share", launch.ms / breakdown.total_ms()}});
+    }
+    result.push_back({{"variant", breakdown.variant},
+                      {"kernel", breakdown.kernel},
+                      {"seconds", 1e-3 * breakdown.total_ms()},
+                      {"launches", std::move(launches)}});
+  }
+  return result;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,155 @@
+#include "cli/attention/cuda_run.hpp"
+
+#include <algorithm>
+
+#include "cli/terminal/failure.hpp"
+#include "compare/rows/gpu_library.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+Failure failure_of(const ProblemError& error) {
+  return request_failure(error.field + ": " + error.value, error.expected);
+}
+
+/// What the library refuses is the request's fault, memory that is not there a limit, and a result
+/// with NaN or a launch that failed an error of the program.
+template <class Work>
+auto on_gpu_or_failure(const Work& work) {
+  try {
+    return work();
+  } catch (const ProblemError& error) {
+    throw failure_of(error);
+  } catch (const std::bad_alloc& error) {
+    throw Failure(kExitLimit, std::string("flashlab: error: ") + error.what() + "\n");
+  } catch (const std::runtime_error& error) {
+    throw Failure(kExitProgramWrong, std::string("flashlab: error: ") + error.what() + "\n");
+  }
+}
+
+cuda::Products products_of(const AttentionRequest& request) {
+  for (const auto products : {cuda::Products::kTensorFloat32, cuda::Products::kTensorFloat32x3}) {
+    if (to_string(products) == request.gpu.products) return products;
+  }
+  return cuda::Products::kNative;
+}
+
+/// Of a variant that was asked for; one that only prepares for it has the same products.
+cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string_view variant) {
+  cuda::ExecutionOptions execution;
+  execution.products = products_of(request);
+  const auto is_variant = [&](const VariantInfo* asked) { return asked->name == variant; };
+  if (std::none_of(request.variants.begin(), request.variants.end(), is_variant)) return execution;
+  execution.kernel = request.gpu.kernel;
+  execution.num_splits = request.gpu.num_splits;
+  execution.round_statistics = request.gpu.round_statistics;
+  return execution;
+}
+
+compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view variant) {
+  return {std::string(variant), request.problem, execution_of(request, variant)};
+}
+
+MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
+                              int repeat, const cuda::GpuInfo& gpu) {
+  const compare::SampledCall sampled =
+      compare::sample_on_gpu(gpu_call(request, variant.name), repeat, request.seed);
+  MeasuredKernel result;
+  result.variant = variant.name;
+  result.kernel = sampled.kernel;
+  result.workspace_bytes = sampled.workspace_bytes;
+  result.samples = sampled.samples;
+  result.flops =
+      static_cast<double>(variant.pass == Pass::kForward ? forward_flops(request.problem)
+                                                         : backward_flops(request.problem));
+  result.peak = cuda::peak_rates(gpu.name, {request.problem.dtype, products_of(request)});
+  if (result.peak) {
+    result.floor_ms = cuda::floor_ms(variant.pass, request.problem, *result.peak);
+  }
+  return result;
+}
+
+}  // namespace
+
+cuda::GpuInfo gpu_or_failure() {
+  try {
+    return compare::current_gpu();
+  } catch (const compare::GpuLibraryMissing& missing) {
+    throw request_failure(missing.what());
+  } catch (const cuda::CudaError& error) {
+    throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs none");
+  }
+}
+
+std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cuda::GpuInfo& gpu) {
+  std::vector<RefusedVariant> refused;
+  std::vector<const VariantInfo*> left;
+  for (const VariantInfo* const variant : request.variants) {
+    try {
+      cuda::find_listing(variant->name, request.problem, execution_of(request, variant->name),
+                         gpu.compute_capability);
+      left.push_back(variant);
+    } catch (const ProblemError& error) {
+      if (request.variants.size() == 1) throw failure_of(error);
+      refused.push_back({std::string(variant->name), error.what()});
+    }
+  }
+  if (left.empty()) {
+    throw request_failure("no variant runs on this GPU as asked for: " + refused.front().reason);
+  }
+  request.variants = std::move(left);
+  return refused;
+}
+
+RunVariant run_on_gpu(const AttentionRequest& request) {
+  return [&request](std::string_view variant, AttentionTensors& tensors) {
+    return on_gpu_or_failure([&] {
+      const compare::GpuCall call = gpu_call(request, variant);
+      const compare::GpuRun run = find_variant(variant).pass == Pass::kForward
+                                      ? compare::run_on_gpu(call, tensors.forward())
+                                      : compare::run_on_gpu(call, tensors.backward());
+      return AttentionRun{1e-3 * run.ms, static_cast<std::int64_t>(run.workspace_bytes), 0,
+                          run.kernel};
+    });
+  };
+}
+
+std::vector<MeasuredKernel> measure_on_gpu(const AttentionRequest& request, int repeat,
+                                           const cuda::GpuInfo& gpu) {
+  std::vector<MeasuredKernel> result;
+  for (const VariantInfo* const variant : request.variants) {
+    result.push_back(
+        on_gpu_or_failure([&] { return measure_kernel(request, *variant, repeat, gpu); }));
+    check_floor(result.back(), gpu);
+  }
+  return result;
+}
+
+void check_floor(const MeasuredKernel& measured, const cuda::GpuInfo& gpu) {
+  if (measured.samples.least() >= measured.floor_ms) return;
+  throw Failure(kExitProgramWrong, "flashlab: error: " + measured.kernel + " took " +
+                                       std::to_string(measured.samples.least()) + " ms, and " +
+                                       gpu.name + " cannot do it in less than " +
+                                       std::to_string(measured.floor_ms) +
+                                       " ms: the measurement is wrong\n");
+}
+
+double KernelBreakdown::total_ms() const {
+  double total = 0;
+  for (const cuda::KernelTotal& launch : launches) total += launch.ms;
+  return total;
+}
+
+std::vector<KernelBreakdown> measure_by_kernel(const AttentionRequest& request, int repeat) {
+  std::vector<KernelBreakdown> result;
+  for (const VariantInfo* const variant : request.variants) {
+    result.push_back(on_gpu_or_failure([&] {
+      const compare::SampledKernels sampled =
+          compare::sample_kernels_on_gpu(gpu_call(request, variant->name), repeat, request.seed);
+      return KernelBreakdown{std::string(variant->name), sampled.kernel, sampled.launches};
+    }));
+  }
+  return result;
+}
+
+}  // namespace flashlab::cli

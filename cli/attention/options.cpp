@@ -1,0 +1,207 @@
+#include "cli/attention/options.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kFloat64, DataType::kBFloat16,
+                                   DataType::kFloat16};
+constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
+constexpr std::array kInstructionSets = {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2,
+                                         cpu::InstructionSet::kAvx512};
+constexpr const char* kShapeGroup = "Problem";
+constexpr const char* kRunGroup = "Run";
+constexpr const char* kGpuGroup = "On a GPU";
+
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(to_string(value));
+  return names;
+}
+
+/// The value with that name, which the parser has checked.
+template <class Values>
+auto value_named(const Values& values, const std::string& name) {
+  auto result = values.front();
+  for (const auto value : values) {
+    if (to_string(value) == name) result = value;
+  }
+  return result;
+}
+
+std::int64_t checked_size(const char* flag, std::int64_t value, std::int64_t least) {
+  if (value >= least) return value;
+  throw request_failure(std::string(flag) + " " + std::to_string(value) + " is no size",
+                        std::to_string(least) + " or more");
+}
+
+std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
+  if (name != "all") return {&find_variant(name)};
+  std::vector<const VariantInfo*> all;
+  for (const VariantInfo& variant : variants()) all.push_back(&variant);
+  return all;
+}
+
+/// Flags that mean nothing here: of the other device, or without another flag.
+void refuse_idle_flags(const AttentionFlags& flags) {
+  if (flags.repeat && !flags.bench && !flags.by_kernel) {
+    throw request_failure("--repeat means nothing when nothing is measured",
+                          "--bench or --by-kernel");
+  }
+  struct OfDevice {
+    const char *flag, *device;
+    bool is_given;
+  };
+  const OfDevice all[] = {{"--threads", "cpu", flags.num_threads != 0},
+                          {"--instruction-set", "cpu", !flags.instruction_set.empty()},
+                          {"--by-kernel", "cuda", flags.by_kernel},
+                          {"--products", "cuda", !flags.products.empty()},
+                          {"--kernel", "cuda", !flags.kernel.empty()},
+                          {"--num-splits", "cuda", flags.num_splits.has_value()},
+                          {"--round-statistics", "cuda", flags.round_statistics}};
+  for (const auto& [flag, device, is_given] : all) {
+    if (is_given && flags.device != device) {
+      throw request_failure(std::string(flag) + " means nothing on the device " + flags.device,
+                            std::string("--device ") + device);
+    }
+  }
+}
+
+}  // namespace
+
+void AttentionFlags::add_to(CLI::App& command) {
+  const auto size = [&](const char* names, auto& value, const char* what) {
+    return add_option(command, names, value, what).type_name("SIZE").group(kShapeGroup);
+  };
+  size("-B,--batch", batch, "batch entries").capture_default_str();
+  size("-H,--heads", num_heads, "query heads").capture_default_str();
+  size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
+  const Flag both = size("-N,--n", seqlen, "queries and keys (512)");
+  size("--seqlen-q", seqlen_q, "queries").excludes(both);
+  size("--seqlen-k", seqlen_k, "keys").excludes(both);
+  size("-d,--head-dim", head_dim, "columns of a head").capture_default_str();
+  add_option(command, "--mask", mask, "none, causal (top left) or causal-bottom-right")
+      .one_of(names_of(kMasks))
+      .type_name("MASK")
+      .group(kShapeGroup);
+  add_option(command, "--key-lengths", key_lengths, "keys that each batch entry really has")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
+      .group(kShapeGroup);
+  add_option(command, "--scale", softmax_scale, "of the scores (1/sqrt(head_dim))")
+      .type_name("X")
+      .group(kShapeGroup);
+  add_option(command, "--dtype", dtype, "float, double, bf16 or fp16")
+      .one_of(names_of(kDataTypes))
+      .type_name("TYPE")
+      .group(kShapeGroup);
+  add_option(command, "--seed", seed, "of the random inputs")
+      .capture_default_str()
+      .type_name("N")
+      .group(kShapeGroup);
+
+  add_option(command, "-v,--variant", variant, "the algorithm, or all (flash2)")
+      .type_name("NAME")
+      .group(kRunGroup);
+  add_option(command, "--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
+      .one_of({"cpu", "cuda"})
+      .type_name("DEVICE")
+      .group(kRunGroup);
+  add_option(command, "-t,--threads", num_threads, "threads (as many as OpenMP takes)")
+      .between(1, 4096)
+      .type_name("N")
+      .group(kRunGroup);
+  add_option(command, "--instruction-set", instruction_set,
+             "baseline, avx2 or avx512 (the best of this processor)")
+      .one_of(names_of(kInstructionSets))
+      .type_name("SET")
+      .group(kRunGroup);
+  add_flag(command, "--verify", verify, "compare with a reference in double").group(kRunGroup);
+  add_flag(command, "--bench", bench, "measure time, rate and memory").group(kRunGroup);
+  add_option(command, "--repeat", repeat, "measured runs (10)")
+      .between(1, 100000)
+      .type_name("R")
+      .group(kRunGroup);
+  add_flag(command, "--list", list, "the variants and the GPU's kernels").group(kRunGroup);
+  add_flag(command, "--json", json, "as JSON").group(kRunGroup);
+  add_gpu_flags_to(command);
+  terminal.add_to(command);
+}
+
+void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
+  add_flag(command, "--by-kernel", by_kernel, "the time of each kernel").group(kGpuGroup);
+  add_option(command, "--products", products,
+             "what multiplies floats: native (fp32), tf32, or tf32x3 (three for one, as "
+             "precise as fp32) (native)")
+      .one_of({"native", "tf32", "tf32x3"})
+      .type_name("HOW")
+      .group(kGpuGroup);
+  add_option(command, "--kernel", kernel, "one that --list has (the best)")
+      .type_name("NAME")
+      .group(kGpuGroup);
+  add_option(command, "--num-splits", num_splits,
+             "parts of the keys, of split-kv (as fill the GPU)")
+      .between(1, 1 << 30)
+      .type_name("N")
+      .group(kGpuGroup);
+  add_flag(command, "--round-statistics", round_statistics,
+           "lse and delta in 16 bits, of a backward pass in bf16 or fp16")
+      .group(kGpuGroup);
+}
+
+AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
+  on_gpu = flags.device == "cuda";
+  refuse_idle_flags(flags);
+  if (!flags.products.empty()) gpu.products = flags.products;
+  gpu.kernel = flags.kernel;
+  gpu.num_splits = flags.num_splits.value_or(0);
+  gpu.round_statistics = flags.round_statistics;
+  variants = chosen_variants(flags.variant.value_or("flash2"));
+  num_threads = flags.num_threads;
+  seed = flags.seed;
+  instruction_set = flags.instruction_set.empty()
+                        ? cpu::best_instruction_set()
+                        : value_named(kInstructionSets, flags.instruction_set);
+  constexpr std::int64_t kUsualSeqlen = 512;
+  const std::int64_t seqlen = checked_size("--n", flags.seqlen.value_or(kUsualSeqlen), 0);
+  problem.batch = checked_size("--batch", flags.batch, 0);
+  problem.num_heads = checked_size("--heads", flags.num_heads, 1);
+  problem.num_kv_heads =
+      checked_size("--kv-heads", flags.num_kv_heads.value_or(flags.num_heads), 1);
+  problem.seqlen_q = checked_size("--seqlen-q", flags.seqlen_q.value_or(seqlen), 0);
+  problem.seqlen_k = checked_size("--seqlen-k", flags.seqlen_k.value_or(seqlen), 0);
+  problem.head_dim = checked_size("--head-dim", flags.head_dim, 1);
+  problem.dtype = value_named(kDataTypes, flags.dtype);
+  problem.mask = value_named(kMasks, flags.mask);
+  problem.key_lengths = flags.key_lengths;
+  problem.softmax_scale =
+      flags.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
+}
+
+AttentionOptions AttentionRequest::options() const {
+  return {problem.mask, problem.softmax_scale, problem.key_lengths};
+}
+
+std::string AttentionRequest::description() const {
+  std::string text = "batch " + std::to_string(problem.batch) + ", ";
+  text += counted(problem.num_heads, "head");
+  if (problem.num_kv_heads != problem.num_heads) {
+    text += " on " + counted(problem.num_kv_heads, "kv head");
+  }
+  text += ", " + std::to_string(problem.seqlen_q) + " queries, " +
+          std::to_string(problem.seqlen_k) + " keys, head_dim " + std::to_string(problem.head_dim) +
+          ", ";
+  if (problem.mask != Mask::kNone) text += std::string(to_string(problem.mask)) + ", ";
+  if (!problem.key_lengths.empty()) text += "key lengths, ";
+  return text + std::string(to_string(problem.dtype));
+}
+
+}  // namespace flashlab::cli

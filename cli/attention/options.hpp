@@ -1,0 +1,68 @@
+// The flags of `flashlab attention`, and the problem that they state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "attention/variants.hpp"
+#include "attention_cpu/attention.hpp"
+#include "cli/options/options.hpp"
+
+namespace flashlab::cli {
+
+struct AttentionFlags {
+  std::optional<std::string> variant;
+  std::string device = "cpu", dtype = "float", mask = "none", instruction_set;
+  std::int64_t batch = 1, num_heads = 1, head_dim = 64;
+  std::optional<std::int64_t> num_kv_heads, seqlen, seqlen_q, seqlen_k;
+  std::vector<std::int64_t> key_lengths;
+  std::optional<double> softmax_scale;
+  int num_threads = 0;
+  std::uint64_t seed = 1;
+  bool verify = false, bench = false, by_kernel = false, list = false, json = false;
+  std::string products, kernel;
+  std::optional<int> num_splits;
+  bool round_statistics = false;
+  std::optional<int> repeat;
+  TerminalOptions terminal;
+
+  void add_to(CLI::App& command);
+  /// Of --bench and --by-kernel.
+  int num_runs() const { return repeat.value_or(kUsualRepeat); }
+
+ private:
+  static constexpr int kUsualRepeat = 10;
+  void add_gpu_flags_to(CLI::App& command);
+};
+
+/// What only a GPU does.
+struct GpuFlags {
+  std::string products = "native";
+  std::string kernel;  // a stem; empty: the best
+  int num_splits = 0;
+  bool round_statistics = false;
+};
+
+/// What is asked for, checked as far as it can be without tensors.
+struct AttentionRequest {
+  std::vector<const VariantInfo*> variants;
+  AttentionProblem problem;
+  cpu::InstructionSet instruction_set = cpu::InstructionSet::kBaseline;
+  int num_threads = 0;  // 0: as many as OpenMP would take
+  std::uint64_t seed = 1;
+  bool on_gpu = false;
+  GpuFlags gpu;
+
+  /// Throws Failure: a flag of another device, one that is no size, an unknown word.
+  explicit AttentionRequest(const AttentionFlags& flags);
+
+  AttentionOptions options() const;
+  bool multiplies_tf32() const { return gpu.products == "tf32"; }
+  /// "batch 1, 8 heads on 2 kv heads, 2048 queries, 2048 keys, head_dim 64, causal, float".
+  std::string description() const;
+};
+
+}  // namespace flashlab::cli

@@ -1,0 +1,25 @@
+// One run of each variant, and what its outputs come to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/attention/run.hpp"
+
+namespace flashlab::cli {
+
+struct AttentionSummary {
+  struct Output {
+    std::string name;
+    double norm = 0, sum = 0;  // of the finite elements
+    std::int64_t num_infinite = 0, num_nan = 0;
+  };
+  std::string variant;
+  AttentionRun run;
+  std::vector<Output> outputs;
+};
+
+/// The request's variants on the same inputs. Throws Failure.
+std::vector<AttentionSummary> run_once(const AttentionRequest& request, const RunVariant& run);
+
+}  // namespace flashlab::cli

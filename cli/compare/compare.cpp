@@ -1,0 +1,333 @@
+// `flashlab compare`: what the toy machine's counters predict, and what a GPU does.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/compare/gpu.hpp"
+#include "cli/compare/options.hpp"
+#include "cli/compare/output.hpp"
+#include "cli/compare/text.hpp"
+#include "cli/options/command_line.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "compare/counters/ncu_file.hpp"
+#include "compare/report/explain.hpp"
+
+namespace flashlab::cli {
+namespace {
+using compare::MachineModel;
+
+/// What is compared, and with which machine.
+struct Session {
+  compare::Comparison comparison;
+  MachineModel machine, data_sheet;
+  std::optional<GpuHere> here;  // where to measure; nothing: nowhere
+  std::string why_not_here;
+};
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+compare::GpuSpec spec_of(const std::string& name) {
+  const auto spec = compare::find_gpu(name);
+  if (spec) return *spec;
+  throw request_failure("nobody listed the GPU '" + printable(name) + "'",
+                        "--gpu with one that gpus/gpus.json has, or a row for it there");
+}
+
+void set_machine(Session& session, const compare::GpuSpec& spec) {
+  session.data_sheet = compare::machine_model(spec);
+  session.machine = compare::machine_model(spec, session.comparison.calibration);
+  session.comparison.gpu_key = spec.key;
+}
+
+void explain_rows(Session& session) {
+  for (compare::Row& row : session.comparison.rows) {
+    row.sentence = compare::explain(row, session.machine.gpu.num_sms);
+  }
+}
+
+/// A file's times are believed as far as its GPU could reach them.
+void check_floors(const Session& session, const std::string& file) {
+  for (const compare::Row& row : session.comparison.rows) {
+    if (!row.measured || !row.measured->median_ms) continue;
+    const double floor = compare::floor_ms(row, session.data_sheet);
+    if (*row.measured->median_ms >= floor) continue;
+    throw Failure(kExitRequestWrong, "flashlab: error: " + printable(file) + ": " +
+                                         printable(key_of(row)) + ": " +
+                                         std::to_string(*row.measured->median_ms) + " ms, and " +
+                                         session.machine.gpu.name + " cannot do it in less than " +
+                                         std::to_string(floor) + " ms: the measurement is wrong\n");
+  }
+}
+
+/// All of a file's rows, as they are.
+Session session_of_file(const CompareFlags& flags) {
+  Session session;
+  session.comparison = read_comparison(flags.measured);
+  set_machine(session, spec_of(session.comparison.gpu_key));
+  check_floors(session, flags.measured);
+  return session;
+}
+
+void choose_machine(const CompareFlags& flags, const std::optional<compare::Comparison>& measured,
+                    Session& session) {
+  session.here =
+      flags.predict_only || measured ? std::nullopt : find_gpu_here(session.why_not_here);
+  std::string name = flags.gpu;
+  if (name.empty() && measured) name = measured->gpu_key;
+  const bool is_here = name.empty() && session.here;
+  const compare::GpuSpec spec =
+      is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
+  if (is_here && !session.here->is_listed) {
+    std::cerr << "nobody listed " << printable(spec.name)
+              << ": sizes are what it says, rates what is measured\n";
+  }
+  if (session.here && session.here->spec.key != spec.key) {  // predicted for another one
+    session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
+    session.here.reset();
+  }
+  compare::Comparison& comparison = session.comparison;
+  if (!flags.calibration.empty()) {
+    comparison.calibration = read_calibration(flags.calibration);
+  } else if (measured && !flags.data_sheet) {
+    comparison.calibration = measured->calibration;
+  } else if (session.here && !flags.data_sheet) {
+    std::cerr << "measuring the GPU's rates ...\n";
+    comparison.calibration = calibrate_here(flags.terminal.terminal()).calibration;
+  }
+  if (comparison.calibration) {  // as a file has it, so that its rows predict the same again
+    comparison.calibration =
+        compare::parse_calibration(compare::to_json(*comparison.calibration).dump());
+    const auto of = compare::find_gpu(comparison.calibration->gpu_name);
+    if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
+      throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
+                                ", the comparison of " + spec.name,
+                            "one of " + spec.name);
+    }
+  }
+  set_machine(session, spec);
+}
+
+void report_refused(const std::vector<compare::RefusedCall>& refused, std::size_t num_rows) {
+  if (num_rows == 0) {
+    throw request_failure(refused.empty() ? "no calls"
+                                          : refused.front().call + ": " + refused.front().reason);
+  }
+  for (const auto& [call, reason] : refused) {
+    std::cerr << "left out: " << printable(call) << ": " << printable(reason) << "\n";
+  }
+}
+
+void report_merge(const compare::MergeReport& report, const std::string& file) {
+  for (const std::string& key : report.not_there) {
+    std::cerr << printable(file) << " has no measurement of " << key << "\n";
+  }
+  if (!report.other_predictions.empty()) {
+    std::cerr << report.other_predictions.size() << " of " << report.num_merged
+              << " rows were measured after another prediction (another version or other rates): "
+                 "their hashes differ\n";
+  }
+}
+
+Session predicted_session(const CompareFlags& flags) {
+  std::optional<compare::Comparison> measured;
+  if (!flags.measured.empty()) measured = read_comparison(flags.measured);
+  Session session;
+  choose_machine(flags, measured, session);
+  compare::Comparison& comparison = session.comparison;
+  std::vector<compare::RefusedCall> refused;
+  try {
+    comparison.rows = compare::predict_rows(compare::calls_of(flags.axes()), session.machine,
+                                            session.data_sheet, refused);
+  } catch (const ProblemError& error) {
+    throw request_failure("--" + error.field + " " + error.value, error.expected);
+  } catch (const std::overflow_error& error) {
+    throw Failure(kExitLimit, std::string("flashlab: error: ") + error.what() + "\n");
+  }
+  report_refused(refused, comparison.rows.size());
+  comparison.commit = flags.commit;
+  comparison.command = command_line();
+  if (measured) {
+    comparison.gpu_name = measured->gpu_name;
+    comparison.driver = measured->driver;
+    comparison.cuda = measured->cuda;
+    comparison.date = measured->date;
+    comparison.commit = measured->commit;
+    report_merge(compare::merge_measurements(comparison.rows, measured->rows), flags.measured);
+    check_floors(session, flags.measured);
+  }
+  return session;
+}
+
+/// Rows of an earlier run that are not among the present ones stay, in front of them.
+void keep_other_rows(const std::vector<compare::Row>& before, std::vector<compare::Row>& rows) {
+  std::vector<compare::Row> kept;
+  for (const compare::Row& row : before) {
+    const auto is_same = [&](const compare::Row& other) { return key_of(other) == key_of(row); };
+    if (std::none_of(rows.begin(), rows.end(), is_same)) kept.push_back(row);
+  }
+  rows.insert(rows.begin(), kept.begin(), kept.end());
+}
+
+/// Takes over what an earlier run measured.
+void resume(const CompareFlags& flags, Session& session) {
+  if (!flags.resume || !std::filesystem::exists(flags.json)) return;
+  const compare::Comparison before = read_comparison(flags.json);
+  if (before.gpu_key != session.comparison.gpu_key) {
+    throw request_failure(flags.json + " is of " + printable(before.gpu_key) + ", not of " +
+                          session.comparison.gpu_key);
+  }
+  if (before.calibration) {  // the predictions that were measured after stay the same
+    session.comparison.calibration = before.calibration;
+    set_machine(session, session.machine.gpu);
+    std::vector<compare::RefusedCall> refused;
+    session.comparison.rows = compare::predict_rows(compare::calls_of(flags.axes()),
+                                                    session.machine, session.data_sheet, refused);
+  }
+  const auto report = compare::merge_measurements(session.comparison.rows, before.rows);
+  std::cerr << report.num_merged << " of " << session.comparison.rows.size()
+            << " calls are there already\n";
+  keep_other_rows(before.rows, session.comparison.rows);
+  if (!before.command.empty() && before.command != session.comparison.command) {
+    session.comparison.command = before.command + "\n" + session.comparison.command;
+  }
+}
+
+/// "3 of 40, flash2, …; 2 min left".
+class MeasuringProgress {
+ public:
+  explicit MeasuringProgress(std::size_t num_all) : num_all_(num_all) {}
+  void starts(std::size_t index, const compare::Row& row) {
+    using std::chrono::duration;
+    const double elapsed = duration<double>(std::chrono::steady_clock::now() - start_).count();
+    std::cerr << index + 1 << " of " << num_all_ << ": " << printable(key_of(row));
+    if (num_done_ > 0) {
+      const double left = elapsed / num_done_ * static_cast<double>(num_all_ - index);
+      std::cerr << "; about " << std::max(1, static_cast<int>(left)) << " s left";
+    }
+    std::cerr << std::endl;
+    ++num_done_;
+  }
+
+ private:
+  std::size_t num_all_;
+  int num_done_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void measure_rows(const CompareFlags& flags, Session& session) {
+  compare::Comparison& comparison = session.comparison;
+  if (!session.here) return;
+  comparison.gpu_name = session.here->name;
+  comparison.driver = session.here->driver;
+  comparison.cuda = session.here->cuda;
+  comparison.date = now();
+  write_json(flags.json, comparison);  // the predictions, before anything is measured
+  const MeasureRequest request{flags.repeat.value_or(kUsualRepeat), flags.seed, !flags.no_counters};
+  MeasuringProgress progress(comparison.rows.size());
+  for (std::size_t k = 0; k < comparison.rows.size(); ++k) {
+    compare::Row& row = comparison.rows[k];
+    if (row.measured || !row.tile.empty()) continue;
+    progress.starts(k, row);
+    row.failure.clear();
+    measure_here(row, session.data_sheet, request);
+    row.sentence = compare::explain(row, session.machine.gpu.num_sms);
+    if (!flags.json.empty() && flags.json != "-") write_json(flags.json, comparison);
+  }
+}
+
+void read_ncu(const CompareFlags& flags, compare::Comparison& comparison) {
+  if (flags.from_ncu.empty()) return;
+  if (comparison.rows.size() != 1) {
+    throw request_failure(
+        "--from-ncu is of one call, and there are " + std::to_string(comparison.rows.size()),
+        "one --variant, --n, --head-dim, --mask and --dtype");
+  }
+  take_ncu_counters(flags.from_ncu, comparison.rows.front());
+}
+
+int calibrate(const CompareFlags& flags) {
+  const CalibrationShown shown = calibrate_here(flags.terminal.terminal());
+  if (!flags.json.empty()) {
+    write_file(flags.json, [&](std::ostream& out) {
+      out << compare::to_json(shown.calibration).dump(2) << "\n";
+    });
+  }
+  if (flags.json != "-") std::cout << shown.table;
+  return kExitGood;
+}
+
+void print(const CompareFlags& flags, const Session& session) {
+  const Terminal terminal = flags.terminal.terminal();
+  const compare::Comparison& comparison = session.comparison;
+  std::string text = comparison_heading(comparison, session.machine, terminal) + "\n";
+  for (const std::string& table : flags.tables()) {
+    if (table == "times") text += times_table(comparison, flags.steps, terminal);
+    if (table == "models") text += models_table(comparison, terminal);
+    if (table == "bytes") text += bytes_table(comparison, terminal);
+    if (table == "flops") text += flops_table(comparison, terminal);
+    if (table == "shared-memory")
+      text += shared_memory_table(comparison, session.machine, terminal);
+    if (table == "sentences") text += sentences(comparison, terminal);
+    text += "\n";
+  }
+  const bool is_about_times = flags.shows("times") || flags.shows("sentences");
+  if (is_about_times) text += shares(comparison);
+  while (text.ends_with("\n\n")) text.pop_back();
+  std::cout << text;
+  std::cout.flush();
+  if (!session.here && comparison.gpu_name.empty() && !flags.predict_only) {
+    std::cerr << "nothing measured: " << session.why_not_here << "; --measured " << kUsualGpu
+              << " has what an H200 did\n";
+  }
+}
+
+int run(const CompareFlags& flags) {
+  flags.check();
+  if (flags.calibrate) return calibrate(flags);
+  const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
+  Session session = is_file ? session_of_file(flags) : predicted_session(flags);
+  resume(flags, session);
+  measure_rows(flags, session);
+  read_ncu(flags, session.comparison);
+  explain_rows(session);
+  write_json(flags.json, session.comparison);
+  write_csv(flags.csv, session.comparison);
+  write_pictures(flags, session.comparison, session.machine, session.data_sheet);
+  if (flags.json != "-" && flags.csv != "-") print(flags, session);
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_compare(CLI::App& app) {
+  CLI::App& command = add_command(
+      app, "compare", "What the counters predict, what a GPU does: bytes, times, pictures",
+      "  flashlab compare --measured h200                     an H200's figures\n"
+      "  flashlab compare -v naive,flash2 --n 1024..16384 --measured h200\n"
+      "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"
+      "  flashlab compare --measured h200 --html report.html  the pictures\n"
+      "  flashlab compare --show models,bytes,flops,shared-memory\n"
+      "  flashlab compare --calibrate                         on a GPU: its rates\n"
+      "  flashlab compare --n 1024..65536 -d 64,128 --tokens 16384 --hidden 2048 \\\n"
+      "    --json sweep.json --resume                         on a GPU: a sweep\n");
+  const auto flags = std::make_shared<CompareFlags>();
+  flags->add_to(command);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace flashlab::cli

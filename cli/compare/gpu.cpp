@@ -1,0 +1,102 @@
+#include "cli/compare/gpu.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "attention_cuda/kernel_listing.hpp"
+#include "cli/compare/text.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "compare/rows/gpu_library.hpp"
+#include "results/calibration_fields.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+/// "13.0" of 13000.
+std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string one_decimal(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
+/// What the data sheet has; 0: nothing.
+double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
+  return compare::rate_named(compare::machine_model(spec), key).value_or(compare::Rate{}).per_s;
+}
+
+std::string calibration_table(const compare::CalibrationResult& result, const Terminal& terminal) {
+  const auto spec = compare::find_gpu(result.calibration.gpu_name);
+  TextTable table({{"rate"},
+                   {"measured", Align::kRight},
+                   {"spread", Align::kRight},
+                   {"data sheet", Align::kRight},
+                   {"share", Align::kRight}});
+  for (const compare::CalibratedRate& rate : result.rates) {
+    const std::string unit = rate.unit == "byte"        ? "B/s"
+                             : rate.unit == "operation" ? "op/s"
+                                                        : rate.unit + "/s";
+    const double sheet = spec ? sheet_per_s(*spec, rate.key) : 0;
+    const std::string share =
+        sheet > 0 ? std::to_string(std::lround(100 * rate.median / sheet)) + " %" : "";
+    const double spread = 100 * (rate.most - rate.least) / rate.median;
+    table.row({rate.key, with_prefix(rate.median, unit), one_decimal(spread) + " %",
+               sheet > 0 ? with_prefix(sheet, unit) : "", share});
+  }
+  return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
+         "\n\n" + table.to_string(terminal);
+}
+
+/// What a GPU without a row says of itself.
+compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
+  compare::GpuSpec spec;
+  spec.name = gpu.name;
+  spec.key = gpu.name;
+  spec.compute_capability = cuda::compute_capability_text(gpu.compute_capability);
+  spec.shared_memory_per_block_bytes = gpu.shared_memory_per_block_bytes;
+  spec.num_sms = gpu.num_multiprocessors;
+  spec.memory_bytes = gpu.memory_bytes;
+  spec.l2_bytes = gpu.l2_bytes;
+  return spec;
+}
+
+}  // namespace
+
+std::optional<GpuHere> find_gpu_here(std::string& why_not) {
+  try {
+    const cuda::GpuInfo gpu = compare::current_gpu();
+    const auto listed = compare::find_gpu(gpu.name);
+    return GpuHere{gpu.name, cuda_version_text(gpu.driver_version),
+                   cuda_version_text(gpu.runtime_version), listed.has_value(),
+                   listed ? *listed : queried(gpu)};
+  } catch (const compare::GpuLibraryMissing& missing) {
+    why_not = missing.what();
+    return std::nullopt;
+  } catch (const cuda::CudaError& error) {
+    why_not = "no GPU to run on: " + error.error;
+    return std::nullopt;
+  }
+}
+
+CalibrationShown calibrate_here(const Terminal& terminal) {
+  std::string why_not;
+  if (!find_gpu_here(why_not)) throw request_failure(why_not);
+  try {
+    const compare::CalibrationResult result = compare::calibrate_gpu();
+    return {result.calibration, calibration_table(result, terminal)};
+  } catch (const std::exception& error) {  // CudaError, NoDeviceMemory
+    throw Failure(kExitProgramWrong, std::string("flashlab: error: ") + error.what() + "\n");
+  }
+}
+
+void measure_here(compare::Row& row, const compare::MachineModel& data_sheet,
+                  const MeasureRequest& request) {
+  compare::measure_on_gpu(row, data_sheet, {request.repeat, request.seed, request.counters});
+}
+
+}  // namespace flashlab::cli

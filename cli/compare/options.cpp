@@ -1,0 +1,248 @@
+#include "cli/compare/options.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "compare/rows/rows.hpp"
+#include "gpus/gpu_specs.hpp"
+#include "toymachine/language/read_number.hpp"
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kCallGroup =
+    "Calls (each takes a list: a,b; numbers also a..b, which doubles)";
+constexpr const char* kTheGpuGroup = "The GPU";
+constexpr const char* kMeasureGroup = "Measuring";
+constexpr const char* kOutputGroup = "Output";
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> result;
+  for (const std::string& word : split(text, ',')) {
+    result.push_back(trimmed(word));
+  }
+  return result;
+}
+
+/// The values with these names.
+template <class Values>
+auto values_named(const char* flag, const Values& values, const std::string& text) {
+  std::vector<typename Values::value_type> result;
+  for (const std::string& word : words(text)) {
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](const auto value) { return to_string(value) == word; });
+    if (found == values.end()) {
+      std::string all;
+      for (const auto value : values)
+        all += (all.empty() ? "" : ", ") + std::string(to_string(value));
+      throw request_failure(std::string(flag) + " '" + printable(word) + "'", all);
+    }
+    result.push_back(*found);
+  }
+  return result;
+}
+
+std::vector<std::string> variant_names(const std::string& text) {
+  std::vector<std::string> known, result;
+  for (const VariantInfo& variant : variants()) known.emplace_back(variant.name);
+  if (text == "all") return known;
+  for (const std::string& word : words(text)) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw request_failure("--variant '" + printable(word) + "'",
+                            "all, or names that `flashlab attention --list` has",
+                            toy::nearest(word, known).value_or(""));
+    }
+    result.push_back(word);
+  }
+  return result;
+}
+
+/// As every range of the command, but that `a..b` doubles: no GPU is asked for each length.
+std::vector<std::int64_t> sizes(const char* flag, const std::string& text) {
+  const bool doubles =
+      text.find("..") != std::string::npos && text.find_first_of("*+,") == std::string::npos;
+  return parse_values(flag, doubles ? text + "*2" : text);
+}
+
+std::int64_t tile_side(const std::string& text, const std::string& word) {
+  std::int64_t value = 0;
+  const auto [end, error] = toy::read_number(text, value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 65536) {
+    throw request_failure("--tile '" + printable(word) + "'",
+                          "queries x keys of a tile, 128x64, each from 1 to 65536");
+  }
+  return value;
+}
+
+std::vector<compare::Tile> parse_tiles(const std::string& text) {
+  std::vector<compare::Tile> tiles;
+  if (text.empty()) return tiles;
+  for (const std::string& word : words(text)) {
+    const std::size_t x = std::min(word.find('x'), word.size());
+    const std::string second = x < word.size() ? word.substr(x + 1) : "";
+    tiles.push_back({tile_side(word.substr(0, x), word), tile_side(second, word)});
+  }
+  return tiles;
+}
+
+}  // namespace
+
+void CompareFlags::add_call_flags(CLI::App& command) {
+  const auto list = [&](const char* names, std::string& value, const char* what, const char* type) {
+    add_option(command, names, value, what).capture_default_str().type_name(type).group(kCallGroup);
+  };
+  list("-v,--variant", variants, "the algorithms, or all", "NAME,...");
+  list("--dtype", dtypes, "float, bf16, fp16", "TYPE,...");
+  list("--products", products, "of floats: native, tf32, tf32x3", "HOW,...");
+  list("--mask", masks, "none, causal, causal-bottom-right", "MASK,...");
+  list("-N,--n", seqlens, "queries and keys", "N,...");
+  list("-d,--head-dim", head_dims, "columns of a head", "D,...");
+  add_option(command, "--tile", tiles, "queries x keys, instead of the kernels': predicts only")
+      .type_name("QxK,...")
+      .group(kCallGroup);
+  const auto size = [&](const char* names, auto& value, const char* what) {
+    return add_option(command, names, value, what).type_name("SIZE").group(kCallGroup);
+  };
+  const Flag batch_flag = size("-B,--batch", batch, "batch entries").capture_default_str();
+  const Flag heads_flag = size("-H,--heads", num_heads, "query heads").capture_default_str();
+  size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
+  size("--seqlen-k", seqlen_k, "keys, where they are not as many as queries");
+  size("--tokens", tokens, "batch x N, instead of --batch").excludes(batch_flag);
+  size("--hidden", hidden, "heads x head_dim, instead of --heads").excludes(heads_flag);
+}
+
+void CompareFlags::add_machine_flags(CLI::App& command) {
+  add_option(command, "--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
+      .type_name("NAME")
+      .group(kTheGpuGroup);
+  const Flag file =
+      add_option(command, "--calibration", calibration, "rates that --calibrate wrote")
+          .type_name("FILE")
+          .group(kTheGpuGroup);
+  const Flag calibrates =
+      add_flag(command, "--calibrate", calibrate, "measure the GPU's rates and show them; no calls")
+          .group(kTheGpuGroup)
+          .excludes(file);
+  add_flag(command, "--data-sheet", data_sheet, "predict from the data sheet's rates alone")
+      .group(kTheGpuGroup)
+      .excludes(file)
+      .excludes(calibrates);
+  const Flag from = add_option(command, "--measured", measured,
+                               "what another machine measured: a file that --json wrote")
+                        .type_name("FILE")
+                        .group(kMeasureGroup);
+  add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
+      .type_name("FILE")
+      .group(kMeasureGroup);
+  add_flag(command, "--predict-only", predict_only, "measure nothing, though there be a GPU")
+      .group(kMeasureGroup)
+      .excludes(from);
+  add_flag(command, "--no-counters", no_counters, "times only, no hardware counters")
+      .group(kMeasureGroup);
+  add_option(command, "--repeat", repeat, "measured runs of a call (5)")
+      .between(1, 100000)
+      .type_name("R")
+      .group(kMeasureGroup);
+  add_option(command, "--seed", seed, "of the random inputs")
+      .capture_default_str()
+      .type_name("N")
+      .group(kMeasureGroup);
+  add_flag(command, "--resume", resume, "go on with what --json FILE already has")
+      .group(kMeasureGroup);
+}
+
+void CompareFlags::add_output_flags(CLI::App& command) {
+  const auto file = [&](const char* name, std::string& value, const char* what, const char* type) {
+    add_option(command, name, value, what).type_name(type).group(kOutputGroup);
+  };
+  file("--json", json, "everything; written after each call", "FILE");
+  file("--csv", csv, "a line a call", "FILE");
+  file("--html", html, "the report: pictures and tables on one page", "FILE");
+  file("--svg", svg, "the pictures, a file each", "FOLDER");
+  file("--peers", peers, "other libraries' times, from attention_cuda/bench/beside_torch.py",
+       "FILE");
+  file("--commit", commit, "what the file says it is of", "NAME");
+  add_option(command, "--show", show,
+             "tables: times, sentences, models, bytes, flops, shared-memory, or all")
+      .capture_default_str()
+      .type_name("NAME,...")
+      .group(kOutputGroup);
+  add_flag(command, "--steps", steps, "a row for each kernel of a call").group(kOutputGroup);
+}
+
+void CompareFlags::add_to(CLI::App& command) {
+  add_call_flags(command);
+  add_machine_flags(command);
+  add_output_flags(command);
+  terminal.add_to(command);
+  note_if_given(command, kCallGroup, chooses_calls);
+}
+
+std::vector<std::string> CompareFlags::tables() const {
+  const std::vector<std::string> known = {"times", "models",        "bytes",
+                                          "flops", "shared-memory", "sentences"};
+  if (show == "all") return known;
+  std::vector<std::string> result;
+  for (const std::string& word : words(show)) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw request_failure("--show '" + printable(word) + "'",
+                            "times, models, bytes, flops, shared-memory, sentences or all",
+                            toy::nearest(word, known).value_or(""));
+    }
+    result.push_back(word);
+  }
+  return result;
+}
+
+bool CompareFlags::shows(const std::string& table) const {
+  const std::vector<std::string> all = tables();
+  return std::find(all.begin(), all.end(), table) != all.end();
+}
+
+void CompareFlags::check() const {
+  tables();
+  if (resume && (json.empty() || json == "-")) {
+    throw request_failure("--resume has nothing to go on with", "--json FILE beside it");
+  }
+  if (!gpu.empty() && !compare::find_gpu(gpu)) {
+    std::vector<std::string> keys;
+    std::string all;
+    for (const compare::GpuSpec& spec : compare::gpu_specs()) {
+      keys.push_back(spec.key);
+      all += (all.empty() ? "" : ", ") + spec.key;
+    }
+    throw request_failure("--gpu '" + printable(gpu) + "': nobody listed it", all,
+                          toy::nearest(gpu, keys).value_or(""));
+  }
+  if (!tiles.empty() && !measured.empty()) {
+    throw request_failure("--tile means nothing beside --measured",
+                          "one of the two: what was measured has the kernels' tiles");
+  }
+}
+
+compare::SweepAxes CompareFlags::axes() const {
+  constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16};
+  constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
+  constexpr std::array kProducts = {cuda::Products::kNative, cuda::Products::kTensorFloat32,
+                                    cuda::Products::kTensorFloat32x3};
+  compare::SweepAxes axes;
+  axes.variants = variant_names(variants);
+  axes.dtypes = values_named("--dtype", kDataTypes, dtypes);
+  axes.products = values_named("--products", kProducts, products);
+  axes.masks = values_named("--mask", kMasks, masks);
+  axes.seqlens = sizes("--n", seqlens);
+  axes.head_dims = sizes("--head-dim", head_dims);
+  axes.tiles = parse_tiles(tiles);
+  axes.batch = batch;
+  axes.num_heads = num_heads;
+  axes.num_kv_heads = num_kv_heads;
+  axes.seqlen_k = seqlen_k;
+  axes.tokens = tokens;
+  axes.hidden = hidden;
+  return axes;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,312 @@
+#include "cli/compare/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <set>
+
+#include "cli/compare/names.hpp"
+#include "cli/options/options.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "compare/model/seed_formulas.hpp"
+#include "compare/rows/sweep.hpp"
+
+namespace flashlab::cli {
+namespace {
+using compare::Step;
+
+std::string digits(double value, int number) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", number, value);
+  return text.data();
+}
+/// Three digits that count, as fixed point.
+std::string three_digits(double value) {
+  if (value == 0) return "0";
+  const int power = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return digits(value, std::clamp(2 - power, 0, 6));
+}
+std::string ms_text(const std::optional<double>& ms) { return ms ? three_digits(*ms) : ""; }
+std::string ratio_text(const std::optional<double>& ratio) {
+  return ratio ? digits(*ratio, 2) : "";
+}
+std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
+  return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
+}
+
+/// Which columns of the table of times have something to show.
+struct TimesColumns {
+  bool bytes = false, measured_bytes = false, measured_times = false;
+
+  explicit TimesColumns(const std::vector<compare::Row>& rows) {
+    for (const compare::Row& row : rows) {
+      add(row.work, row.measured);
+      for (const Step& step : row.steps) add(step.work, step.measured);
+    }
+  }
+  std::vector<Column> columns() const {
+    std::vector<Column> all;
+    if (bytes) all.push_back({"GB to SMs counted", Align::kRight});
+    if (measured_bytes)
+      all.insert(all.end(), {{"measured", Align::kRight}, {"ratio", Align::kRight}});
+    all.push_back({"ms predicted", Align::kRight});
+    if (measured_times)
+      all.insert(all.end(), {{"measured", Align::kRight}, {"ratio", Align::kRight}});
+    return all;
+  }
+
+ private:
+  void add(const compare::Work& work, const std::optional<compare::Measurement>& measured) {
+    bytes = bytes || work.sm.has_value();
+    measured_bytes = measured_bytes || (measured && measured->sm);
+    measured_times = measured_times || (measured && measured->median_ms);
+  }
+};
+
+/// A row, or a step of one.
+template <class Timed>
+std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& columns) {
+  std::vector<std::string> cells;
+  const auto& measured = timed.measured;
+  if (columns.bytes) cells.push_back(gigabytes(timed.work.sm));
+  if (columns.measured_bytes) {
+    cells.push_back(measured ? gigabytes(measured->sm) : "");
+    cells.push_back(ratio_text(sm_ratio(timed)));
+  }
+  cells.push_back(three_digits(compare::predicted_ms(timed.predicted)));
+  if (columns.measured_times) {
+    cells.push_back(measured ? ms_text(measured->median_ms) : "");
+    cells.push_back(ratio_text(time_ratio(timed)));
+  }
+  return cells;
+}
+
+/// A word and what it means, in lines that fit.
+std::string note(const std::string& word, const std::string& meaning, const Terminal& terminal) {
+  constexpr std::size_t kColumn = 10;
+  std::string text = word + std::string(kColumn - word.size(), ' ');
+  const std::vector<std::string> lines = wrap(meaning, terminal.width - kColumn);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    text += (k == 0 ? "" : std::string(kColumn, ' ')) + lines[k] + "\n";
+  }
+  return text;
+}
+
+std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
+std::string si_bytes(double bytes) { return with_prefix(bytes, "B"); }
+
+}  // namespace
+
+std::string with_prefix(double value, const std::string& unit) {
+  constexpr std::array<const char*, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  return three_digits(value) + " " + kPrefixes[prefix] + unit;
+}
+
+std::string comparison_heading(const compare::Comparison& comparison,
+                               const compare::MachineModel& machine, const Terminal& terminal) {
+  std::string text = machine.gpu.name;
+  if (comparison.calibration) {
+    const std::string& date = comparison.calibration->date;
+    text += ", rates measured" + (date.empty() ? "" : " " + printable(date.substr(0, 10)));
+  } else {
+    text += ", rates of the data sheet";
+  }
+  if (!comparison.gpu_name.empty()) {
+    text += "; timed on " + printable(comparison.gpu_name);
+    if (!comparison.date.empty()) text += ", " + printable(comparison.date.substr(0, 10));
+  } else {
+    text += "; nothing measured";
+  }
+  text += "\n" + shared_by(comparison.rows);
+  std::string lines;
+  for (const std::string& part : split(text, '\n')) {
+    for (const std::string& line : wrap(part, terminal.width)) lines += line + "\n";
+  }
+  return lines;
+}
+
+std::string times_table(const compare::Comparison& comparison, bool steps,
+                        const Terminal& terminal) {
+  const TimesColumns columns(comparison.rows);
+  const RowNames names(comparison.rows);
+  TextTable table(names.columns(columns.columns()));
+  for (const compare::Row& row : comparison.rows) {
+    table.row(names.cells(row, times_cells(row, columns)));
+    if (!steps) continue;
+    for (const Step& step : row.steps) {
+      table.row(names.part("  " + printable(step.name), times_cells(step, columns)));
+    }
+  }
+  return table.to_string(terminal);
+}
+
+std::string models_table(const compare::Comparison& comparison, const Terminal& terminal) {
+  const bool is_measured = TimesColumns(comparison.rows).measured_times;
+  std::vector<Column> columns = {
+      {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"S4", Align::kRight}};
+  if (is_measured) columns.push_back({"measured", Align::kRight});
+  columns.push_back({"bound"});
+  const RowNames names(comparison.rows);
+  TextTable table(names.columns(columns));
+  for (const compare::Row& row : comparison.rows) {
+    std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
+                                      three_digits(row.predicted.overlap_ms), ms_text(row.seed_ms)};
+    if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
+    cells.emplace_back(to_string(row.predicted.bound));
+    table.row(names.cells(row, cells));
+  }
+  return table.to_string(terminal) + "\n" +
+         note("roofline",
+              "every unit of the GPU works at its rate, all at once; the slowest decides",
+              terminal) +
+         note("overlap",
+              "loads run beside computing; products, elementwise work and exponentials wait for "
+              "one another; blocks that do not fill the SMs, and launches, cost extra",
+              terminal) +
+         note("S4", "its FLOPs or its bytes at the data sheet's rates, whichever takes longer",
+              terminal);
+}
+
+namespace {
+
+using ByteColumn = std::pair<Column, std::function<std::string(const compare::Row&)>>;
+
+std::string bytes_text(const std::optional<compare::Traffic>& traffic) {
+  return traffic ? si_bytes(static_cast<double>(traffic->bytes())) : "";
+}
+
+std::string byte_table(const std::vector<ByteColumn>& columns,
+                       const compare::Comparison& comparison, const Terminal& terminal) {
+  const RowNames names(comparison.rows);
+  std::vector<Column> titles;
+  for (const ByteColumn& column : columns) titles.push_back(column.first);
+  TextTable table(names.columns(titles));
+  for (const compare::Row& row : comparison.rows) {
+    std::vector<std::string> cells;
+    for (const ByteColumn& column : columns) cells.push_back(column.second(row));
+    table.row(names.cells(row, cells));
+  }
+  return table.to_string(terminal);
+}
+
+std::function<std::string(const compare::Row&)> seed_text(std::int64_t compare::SeedBytes::*value) {
+  return [value](const compare::Row& row) {
+    return row.seed_bytes ? si_bytes(static_cast<double>(*row.seed_bytes.*value)) : "";
+  };
+}
+
+}  // namespace
+
+std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal) {
+  using compare::SeedBytes;
+  std::vector<ByteColumn> dram = {{{"S4 formula", Align::kRight}, seed_text(&SeedBytes::formula)},
+                                  {{"S4 prose", Align::kRight}, seed_text(&SeedBytes::prose)},
+                                  {{"each array once", Align::kRight},
+                                   [](const compare::Row& r) { return bytes_text(r.work.dram); }}};
+  std::vector<ByteColumn> sm = {
+      {{"toy program", Align::kRight}, [](const compare::Row& r) { return bytes_text(r.toy.sm); }},
+      {{"the kernel's blocks", Align::kRight},
+       [](const compare::Row& r) { return bytes_text(r.work.sm); }}};
+  if (TimesColumns(comparison.rows).measured_bytes) {
+    const Column measured = {"measured", Align::kRight};
+    dram.push_back({measured, [](const compare::Row& r) {
+                      return r.measured ? bytes_text(r.measured->dram) : std::string();
+                    }});
+    sm.push_back({measured, [](const compare::Row& r) {
+                    return r.measured ? bytes_text(r.measured->sm) : std::string();
+                  }});
+  }
+  return "DRAM, bytes\n" + byte_table(dram, comparison, terminal) +
+         "\nBetween L2 and the SMs, bytes\n" + byte_table(sm, comparison, terminal);
+}
+
+std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal) {
+  const RowNames names(comparison.rows);
+  TextTable table(names.columns({{"S4", Align::kRight},
+                                 {"usual", Align::kRight},
+                                 {"products", Align::kRight},
+                                 {"others", Align::kRight},
+                                 {"exps", Align::kRight}}));
+  for (const compare::Row& row : comparison.rows) {
+    const compare::SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
+    table.row(names.cells(
+        row,
+        {row.seed_bytes ? flop_text(static_cast<double>(compare::seed_flops(row.variant, shape)))
+                        : "",
+         flop_text(static_cast<double>(row.usual_flops)),
+         flop_text(static_cast<double>(row.work.product_flops)),
+         flop_text(static_cast<double>(row.work.elementwise_flops)),
+         with_prefix(static_cast<double>(row.work.exps), "")}));
+  }
+  return table.to_string(terminal);
+}
+
+std::string shared_memory_table(const compare::Comparison& comparison,
+                                const compare::MachineModel& machine, const Terminal& terminal) {
+  const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
+  const auto kib = [](std::int64_t bytes) { return digits(static_cast<double>(bytes) / 1024, 1); };
+  TextTable table({{"kernel"},
+                   {"d", Align::kRight},
+                   {"tile", Align::kRight},
+                   {"threads", Align::kRight},
+                   {"KiB a block", Align::kRight},
+                   {"of " + kib(limit), Align::kRight}});
+  std::set<std::string> shown;
+  for (const compare::Row& row : comparison.rows) {
+    for (const Step& step : row.steps) {
+      if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // no tiles there
+      const std::string name = printable(step.name + ", " + row.dtype);
+      if (!shown.insert(name + std::to_string(row.head_dim)).second) continue;
+      const double share = static_cast<double>(step.shared_bytes) / static_cast<double>(limit);
+      table.row({name, std::to_string(row.head_dim),
+                 std::to_string(step.block_q) + " x " + std::to_string(step.block_kv),
+                 std::to_string(step.num_threads), kib(step.shared_bytes),
+                 digits(100 * share, 0) + " %"});
+    }
+  }
+  return table.to_string(terminal) + "\n" +
+         note("S4",
+              "its tile of 64 x 64 with two stages takes 57 + 16 = 73 KB at d 64, and 97 + 32 = "
+              "129 KB at d 128, where a block of its GPU has 99 KiB",
+              terminal);
+}
+
+std::string sentences(const compare::Comparison& comparison, const Terminal& terminal) {
+  std::string text;
+  const RowNames names(comparison.rows);
+  for (const compare::Row& row : comparison.rows) {
+    const std::string line = names.text(row) + ": " + printable(row.sentence);
+    const std::vector<std::string> lines = wrap(line, terminal.width - 2);
+    for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "  ") + lines[k] + "\n";
+  }
+  return text;
+}
+
+std::string shares(const compare::Comparison& comparison) {
+  std::string text;
+  const auto say = [&](const compare::Share& share, const std::string& what) {
+    if (share.num_all == 0) return;
+    text += std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + " (" +
+            digits(100 * share.share(), 0) + " %) " + what + "\n";
+  };
+  say(compare::close_sm_bytes(comparison.rows),
+      "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
+  const compare::Share flash2 = compare::close_flash2_times(comparison.rows),
+                       naive = compare::close_naive_steps(comparison.rows);
+  say(flash2, "times within 25 %: flash2 on tensor cores, N >= 4096");
+  say(naive, "times within 25 %: steps of naive that DRAM bounds, N >= 4096");
+  if (flash2.num_all > 0 && naive.num_all > 0) {
+    say({flash2.num_close + naive.num_close, flash2.num_all + naive.num_all},
+        "times within 25 %, both together");
+  }
+  return text;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,38 @@
+// The tables of `flashlab compare`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal/terminal.hpp"
+#include "results/machine_model.hpp"
+#include "results/result_file.hpp"
+
+namespace flashlab::cli {
+
+/// "H200, rates measured 2026-11-21; bf16, batch 4, 8 heads, d 64": what all rows share.
+std::string comparison_heading(const compare::Comparison& comparison,
+                               const compare::MachineModel& machine, const Terminal& terminal);
+
+/// Bytes to the SMs and milliseconds: counted, predicted, measured and their ratios; with `steps` a
+/// line for each kernel of a call.
+std::string times_table(const compare::Comparison& comparison, bool steps,
+                        const Terminal& terminal);
+/// Predicted milliseconds under three sets of assumptions, which stand below the table.
+std::string models_table(const compare::Comparison& comparison, const Terminal& terminal);
+/// Bytes by S4's formula and prose, by the toy program, by the kernel's blocks, by the hardware.
+std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal);
+/// FLOPs by S4's formula, as usually counted, and as the toy program executes them.
+std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal);
+/// Shared memory of each kernel's blocks, beside the GPU's limit and S4's own budget.
+std::string shared_memory_table(const compare::Comparison& comparison,
+                                const compare::MachineModel& machine, const Terminal& terminal);
+
+/// A line a row, "flash2, N 4096: …", and how many predictions were close.
+std::string sentences(const compare::Comparison& comparison, const Terminal& terminal);
+std::string shares(const compare::Comparison& comparison);
+
+/// "1.09 GB", "137 GFLOP", "640 TFLOP/s": three digits and a prefix.
+std::string with_prefix(double value, const std::string& unit);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,97 @@
+// `flashlab exercises check`: is the learner's file right, and what does it cost?
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/exercises/checked_work.hpp"
+#include "cli/exercises/verbs.hpp"
+#include "cli/exercises/worker_command.hpp"
+#include "cli/machine/counter_report.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/json.hpp"
+#include "exercises/grader/exercise/score_json.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct CheckFlags {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+Json verdict_json(const Learner& learner, const Work& work, const exercises::Verdict& verdict) {
+  Json checks = Json::array(), findings = Json::array(), costs = Json::array();
+  for (const auto& check : verdict.checks) {
+    checks.push_back({{"name", check.name},
+                      {"passed", check.passed},
+                      {"points", check.points},
+                      {"max_points", check.max_points},
+                      {"message", check.message}});
+  }
+  for (const auto& finding : verdict.findings) {
+    findings.push_back({{"what", finding.what},
+                        {"details", finding.details},
+                        {"line", finding.line},
+                        {"step", finding.step},
+                        {"inputs", finding.inputs}});
+  }
+  for (const auto& line : verdict.costs) {
+    costs.push_back({{"key", line.key},
+                     {"value", count_json(line.value)},
+                     {"full", count_json(line.full)},
+                     {"solution", count_json(line.solution)}});
+  }
+  const auto* entry = learner.progress().find(work.exercise->id);
+  return {{"id", work.exercise->id},
+          {"file", work.file},
+          {"outcome", exercises::to_string(verdict.outcome)},
+          {"passed", verdict.passed()},
+          {"points", verdict.points},
+          {"max_points", verdict.max_points},
+          {"best_points", entry == nullptr ? verdict.points : entry->points},
+          {"size", verdict.size},
+          {"checks", std::move(checks)},
+          {"findings", std::move(findings)},
+          {"costs", std::move(costs)},
+          {"scores", exercises::scores_json(verdict)},
+          {"load_lines", exercises::load_lines_json(verdict)},
+          {"order_unknown", verdict.order_unknown},
+          {"next", learner.next_after(work.exercise->id)}};
+}
+
+int check_work(const CheckFlags& options) {
+  Learner learner(options.exercises);
+  const Work work = learner.find_work(options.words);
+  const auto source = read_work(work);
+  const exercises::Verdict verdict =
+      isolated_grader(work.exercise)->grade(source->name(), std::string(source->text()));
+  remember_verdict(learner, work, verdict);
+  if (options.json) {
+    std::cout
+        << verdict_json(learner, work, verdict).dump(2, ' ', false, Json::error_handler_t::replace)
+        << "\n";
+  } else {
+    std::cout << check_text(learner, work, verdict, *source, options.terminal.terminal());
+  }
+  return exit_code_of(verdict);
+}
+
+}  // namespace
+
+CommandAction add_exercises_check(CLI::App& exercises) {
+  auto options = std::make_shared<CheckFlags>();
+  CLI::App& command = add_command(exercises, "check", "Is it right, and what does it cost?",
+                                  "  flashlab exercises check                 what you are at\n"
+                                  "  flashlab exercises check 2\n"
+                                  "  flashlab exercises check 2 other.toy     another file\n");
+  add_work_argument(command, options->words);
+  add_flag(command, "--json", options->json, "as JSON");
+  options->exercises.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return check_work(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,77 @@
+#include "cli/exercises/checked_work.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/exercises/verdict_text.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "exercises/grader/report/reports.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+exercises::ProgressState state_of(const exercises::Verdict& verdict) {
+  if (verdict.outcome == exercises::Outcome::kFull) return exercises::ProgressState::kFull;
+  return verdict.passed() ? exercises::ProgressState::kPassed : exercises::ProgressState::kStarted;
+}
+
+std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdict& verdict) {
+  if (entry == nullptr || entry->points <= verdict.points) return "";
+  return "Your best so far: " + exercises::points_text(entry->points) + " of " +
+         points_text(verdict.max_points) + ".\n";
+}
+
+}  // namespace
+
+void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
+  add_option(command, "work", words,
+             "an exercise, a file that is named after one, or both; what was started last "
+             "without")
+      .expected(0, 2)
+      .type_name("[ID] [FILE]");
+}
+
+std::shared_ptr<const toy::SourceText> read_work(const Work& work) {
+  std::error_code code;
+  if (!std::filesystem::exists(work.file, code)) {
+    throw request_failure(
+        "there is no file '" + printable(work.file) + "'",
+        "`flashlab exercises start " + printable(work.exercise->id) + "` makes one");
+  }
+  return read_program(work.file, work.exercise->program.limits.max_source_bytes);
+}
+
+void remember_verdict(Learner& learner, const Work& work, const exercises::Verdict& verdict) {
+  std::error_code code;
+  const std::filesystem::path path = std::filesystem::canonical(work.file, code);
+  learner.remember([&](exercises::Progress& progress) {
+    auto& entry = progress.entry(work.exercise->id);
+    ++entry.checks;
+    entry.points = std::max(entry.points, verdict.points);
+    entry.state = std::max(entry.state, state_of(verdict));
+    if (!code) entry.file = path.string();
+    progress.set_current(work.exercise->id);
+  });
+}
+
+std::string check_text(const Learner& learner, const Work& work, const exercises::Verdict& verdict,
+                       const toy::SourceText& source, const Terminal& terminal) {
+  const std::string id = printable(work.exercise->id);
+  std::string text = printable(source.name()) + ": " + verdict_text(verdict, {}, terminal) + "\n" +
+                     so_far(learner.progress().find(work.exercise->id), verdict);
+  if (verdict.outcome == exercises::Outcome::kCostly) {
+    text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
+  }
+  if (!verdict.passed()) return text + "Stuck? flashlab exercises hint " + id + "\n";
+  return text + learner.next_line(work.exercise->id) + "\n";
+}
+
+int exit_code_of(const exercises::Verdict& verdict) {
+  if (verdict.passed()) return kExitGood;
+  if (verdict.outcome == exercises::Outcome::kLimit) return kExitLimit;
+  return verdict.outcome == exercises::Outcome::kUnreadable ? kExitRequestWrong : kExitProgramWrong;
+}
+
+}  // namespace flashlab::cli

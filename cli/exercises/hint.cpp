@@ -1,0 +1,138 @@
+// `flashlab exercises hint` and `solution`: help, a little at a time, and all of it at once.
+#include "cli/exercises/hint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "cli/exercises/verbs.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/markdown_text.hpp"
+#include "exercises/grader/exercise/answers.hpp"
+
+namespace flashlab::cli {
+namespace {
+using exercises::kHintLevels;
+
+struct HintFlags {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  std::string id;
+  std::size_t level = 0;  // 0: the next one
+  bool again = false, yes = false;
+};
+
+constexpr std::array<const char*, kHintLevels> kLevelNames{"the concept", "the place",
+                                                           "the operand", "the solution"};
+
+/// Whether the solution may be shown. Throws Failure when nobody can be asked.
+bool may_show_solution(const std::string& what, bool yes) {
+  if (yes) return true;
+  const std::optional<bool> answer = ask(what + " is the solution. Show it?");
+  if (answer) return *answer;
+  throw request_failure(what + " is the solution, and there is no terminal to ask on",
+                        "--yes to see it");
+}
+
+int hint(const HintFlags& options) {
+  Learner learner(options.exercises);
+  const ExercisePointer exercise = learner.find(options.id);
+  const Terminal terminal = options.terminal.terminal();
+  const std::size_t shown = hints_shown(learner, *exercise);
+  if (options.again) {
+    if (shown == 0) std::cout << "No hint for " << printable(exercise->id) << " was shown yet.\n";
+    for (std::size_t level = 1; level <= shown; ++level) {
+      std::cout << (level > 1 ? "\n" : "") << hint_text(*exercise, level, terminal);
+    }
+    return kExitGood;
+  }
+  const std::size_t level = options.level > 0 ? options.level : std::min(shown + 1, kHintLevels);
+  const bool is_solution = level == kHintLevels;
+  if (is_solution && shown < kHintLevels && !may_show_solution("The last hint", options.yes)) {
+    return kExitGood;
+  }
+  show_hint(learner, *exercise, level, terminal);
+  return kExitGood;
+}
+
+int solution(const HintFlags& options) {
+  Learner learner(options.exercises);
+  const ExercisePointer exercise = learner.find(options.id);
+  if (!may_show_solution("What comes now", options.yes)) return kExitGood;
+  learner.remember(
+      [&](exercises::Progress& progress) { progress.entry(exercise->id).solution_seen = true; });
+  if (exercise->kind == exercises::Kind::kProgram) {
+    const auto file = exercise->files.find("solution.toy");
+    std::cout << (file == exercise->files.end() ? exercise->starter() : file->second);
+  } else {
+    std::cout << exercises::model_answers(exercise->questions);
+  }
+  return kExitGood;
+}
+
+void add_common(CLI::App& command, HintFlags& options) {
+  add_option(command, "id", options.id,
+             "number or name of an exercise; the one you are at without it")
+      .type_name("ID");
+  add_flag(command, "--yes", options.yes, "show the solution without asking");
+  options.exercises.add_to(command);
+}
+
+}  // namespace
+
+std::size_t hints_shown(const Learner& learner, const exercises::Exercise& exercise) {
+  const auto* entry = learner.progress().find(exercise.id);
+  return entry == nullptr ? 0 : std::min(entry->hints, kHintLevels);
+}
+
+std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
+                      const Terminal& terminal) {
+  const std::string head = "Hint " + std::to_string(level) + " of " + std::to_string(kHintLevels) +
+                           ", " + kLevelNames[level - 1] + ", for " + printable(exercise.id);
+  return styled(head, Style::kBold, terminal) + "\n\n" +
+         markdown_text(exercise.hints[level - 1], terminal);
+}
+
+void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
+               const Terminal& terminal) {
+  std::cout << hint_text(exercise, level, terminal);
+  if (level + 1 < kHintLevels) {
+    std::cout << "\nStill stuck? `flashlab exercises hint` says more.\n";
+  } else if (level + 1 == kHintLevels) {
+    std::cout << "\nThe next hint is the solution.\n";
+  }
+  learner.remember([&](exercises::Progress& progress) {
+    auto& entry = progress.entry(exercise.id);
+    entry.hints = std::max(entry.hints, level);
+    if (level == kHintLevels) entry.solution_seen = true;
+  });
+}
+
+CommandAction add_exercises_hint(CLI::App& exercises) {
+  auto options = std::make_shared<HintFlags>();
+  CLI::App& command =
+      add_command(exercises, "hint", "The next of four hints; the last is the solution",
+                  "  flashlab exercises hint              for the exercise you are at\n"
+                  "  flashlab exercises hint 2 --level 1\n"
+                  "  flashlab exercises hint --again      those that were shown already\n");
+  add_common(command, *options);
+  const Flag level = add_option(command, "--level", options->level, "this one: 1 to 4")
+                         .between(std::size_t{1}, kHintLevels)
+                         .type_name("N");
+  add_flag(command, "--again", options->again, "those that were shown already").excludes(level);
+  options->terminal.add_to(command);
+  return [options] { return hint(*options); };
+}
+
+CommandAction add_exercises_solution(CLI::App& exercises) {
+  auto options = std::make_shared<HintFlags>();
+  CLI::App& command = add_command(exercises, "solution", "A solution, after asking",
+                                  "  flashlab exercises solution 2\n"
+                                  "  flashlab exercises solution 2 --yes > mine.toy\n");
+  add_common(command, *options);
+  return [options] { return solution(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,178 @@
+#include "cli/exercises/learner.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+
+#include "cli/terminal/failure.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/report/reports.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+std::vector<std::string> ids_of(const ExerciseOptions& options) {
+  std::vector<std::string> ids;
+  try {
+    for (const auto& source : exercises::all_exercises(options.all_folders())) {
+      ids.push_back(source.id);
+    }
+  } catch (const std::runtime_error& error) {
+    throw request_failure(printable(error.what()));
+  }
+  return ids;
+}
+
+bool is_exercise_folder(const std::string& name) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml", ignored);
+}
+
+bool exists(const std::string& file) {
+  std::error_code ignored;
+  return !file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, ignored)) &&
+         !std::filesystem::is_directory(file, ignored);
+}
+
+/// Whether a word is a file's name rather than an exercise's.
+bool names_file(const std::string& word) {
+  if (is_exercise_folder(word)) return false;
+  return exists(word) || word.find('/') != std::string::npos || word.ends_with(".toy") ||
+         word.ends_with(".txt");
+}
+
+std::string absolute(const std::string& file) {
+  std::error_code code;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(file, code);
+  return code ? file : path.string();
+}
+
+bool answers_to(const std::string& id, const std::string& name) {
+  exercises::Exercise exercise;
+  exercise.id = id;
+  return exercise.answers_to(name);
+}
+
+}  // namespace
+
+Learner::Learner(const ExerciseOptions& options)
+    : options_(options),
+      ids_(ids_of(options)),
+      store_(exercises::progress_folder()),
+      progress_(store_.read()) {}
+
+void Learner::remember(const exercises::ProgressFile::Change& change) {
+  progress_ = store_.update(change);
+  print_notes();
+}
+
+void Learner::print_notes() {
+  for (; notes_printed_ < store_.notes().size(); ++notes_printed_) {
+    std::cout.flush();
+    std::cerr << "flashlab: note: " << printable(store_.notes()[notes_printed_]) << "\n";
+  }
+}
+
+ExercisePointer Learner::find(const std::string& name) const {
+  if (!name.empty()) return find_exercise(name, options_);
+  const std::string& current = progress_.current();
+  const bool known = std::find(ids_.begin(), ids_.end(), current) != ids_.end();
+  const std::string id = known ? current : next();
+  if (!id.empty()) return find_exercise(id, options_);
+  throw request_failure(ids_.empty() ? "there are no exercises" : "every exercise is done",
+                        "the name of one: `flashlab exercises list`");
+}
+
+ExercisePointer Learner::find_started(const std::string& name) const {
+  if (!name.empty()) return find_exercise(name, options_);
+  if (!progress_.current().empty()) return find_exercise(progress_.current(), options_);
+  throw request_failure("no exercise has been started yet",
+                        "`flashlab exercises start`, or the name of an exercise or file");
+}
+
+std::string Learner::id_of_file(const std::string& file) const {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  for (const std::string& id : ids_) {
+    if (answers_to(id, stem)) return id;
+  }
+  const std::string path = absolute(file);
+  for (const auto& entry : progress_.entries()) {
+    if (entry.file == path) return entry.id;
+  }
+  throw request_failure("'" + printable(file) + "' does not say which exercise it is for",
+                        "the exercise, too: `flashlab exercises check ID " + printable(file) + "`",
+                        toy::nearest(stem, ids_).value_or(""));
+}
+
+Work Learner::find_work(const std::vector<std::string>& words) const {
+  if (words.size() == 2) return {find(words[0]), words[1]};
+  if (!words.empty() && names_file(words[0])) return {find(id_of_file(words[0])), words[0]};
+  ExercisePointer exercise = find_started(words.empty() ? "" : words[0]);
+  std::string file = exercise->work_file();
+  const auto* entry = progress_.find(exercise->id);
+  if (!exists(file) && entry != nullptr && !entry->file.empty()) file = entry->file;
+  return {std::move(exercise), std::move(file)};
+}
+
+std::string Learner::next_after(const std::string& id) const {
+  const auto open = [&](const std::string& other) { return !progress_.passed(other); };
+  const auto here = std::find(ids_.begin(), ids_.end(), id);
+  const auto after = here == ids_.end() ? ids_.begin() : here + 1;
+  auto found = std::find_if(after, ids_.end(), open);
+  if (found == ids_.end()) found = std::find_if(ids_.begin(), ids_.end(), open);
+  return found == ids_.end() ? "" : *found;
+}
+
+std::string Learner::next() const {
+  const std::string& current = progress_.current();
+  const bool known = std::find(ids_.begin(), ids_.end(), current) != ids_.end();
+  return known && !progress_.passed(current) ? current : next_after(current);
+}
+
+std::string Learner::named(const std::string& id) const {
+  try {
+    return printable(id + ": " + find_exercise(id, options_)->title);
+  } catch (const Failure&) {
+    return printable(id);  // broken: `start` will say how
+  }
+}
+
+std::string Learner::next_line(const std::string& id) const {
+  const std::string next = next_after(id);
+  if (next.empty()) return "Every exercise is done.";
+  const auto* entry = progress_.find(next);
+  const std::string verb = entry == nullptr || entry->file.empty() ? "start" : "check";
+  return "Next: flashlab exercises " + verb + " " + printable(next);
+}
+
+std::string points_text(double points) {
+  return exercises::points_text(points) + (points == 1 ? " point" : " points");
+}
+
+std::string shown_path(const std::string& file) {
+  std::error_code code;
+  const auto below = [&](const std::filesystem::path& folder) {
+    const std::filesystem::path relative = std::filesystem::path(file).lexically_relative(folder);
+    return relative.empty() || *relative.begin() == ".." ? "" : relative.string();
+  };
+  const std::string here = below(std::filesystem::current_path(code));
+  if (!here.empty()) return printable(here);
+  const char* home = std::getenv("HOME");
+  const std::string at_home = home == nullptr ? "" : below(home);
+  return printable(at_home.empty() ? file : "~/" + at_home);
+}
+
+std::optional<bool> ask(const std::string& question) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return std::nullopt;
+  std::cout.flush();
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,267 @@
+// `flashlab exercises list`: what there is, what is done, what comes next. And `reset`, which
+// forgets what was done.
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/exercises/learner.hpp"
+#include "cli/exercises/verbs.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/json.hpp"
+#include "exercises/grader/report/reports.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::ProgressEntry;
+using exercises::ProgressState;
+
+struct ListFlags {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  bool json = false;
+};
+
+/// One exercise as a line.
+struct ListedExercise {
+  std::string mark, id, title, points, status;
+  Style style = Style::kDim;
+};
+
+const char* mark_of(const ProgressEntry* entry, bool next, const Terminal& terminal) {
+  if (entry != nullptr && entry->state == ProgressState::kFull) return terminal.unicode ? "✓" : "x";
+  if (entry != nullptr && entry->state == ProgressState::kPassed)
+    return terminal.unicode ? "✓" : "x";
+  if (next) return terminal.unicode ? "›" : ">";
+  return entry == nullptr ? " " : "-";
+}
+
+/// "full marks, 2 hints", "started", "next".
+std::string status_of(const ProgressEntry* entry, bool next) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (next) add("next");
+  if (entry == nullptr) return text;
+  if (entry->state == ProgressState::kFull) add("full marks");
+  if (entry->state == ProgressState::kPassed) add("right");
+  if (entry->state == ProgressState::kStarted) add("started");
+  if (entry->hints > 0) {
+    add(std::to_string(entry->hints) + (entry->hints == 1 ? " hint" : " hints"));
+  }
+  return text;
+}
+
+ListedExercise row_of(const exercises::Exercise& exercise, const ProgressEntry* entry, bool next,
+                      const Terminal& terminal) {
+  const std::string most = exercises::points_text(exercise.max_points());
+  ListedExercise row{mark_of(entry, next, terminal),
+                     printable(exercise.id),
+                     printable(exercise.title),
+                     (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
+                     status_of(entry, next),
+                     Style::kDim};
+  if (entry != nullptr && entry->state != ProgressState::kStarted) row.style = Style::kGreen;
+  if (next) row.style = Style::kYellow;
+  return row;
+}
+
+struct Widths {
+  std::size_t id = 0, title = 0, points = 0, status = 0;
+};
+
+Widths widths_of(const std::vector<ListedExercise>& rows, const Terminal& terminal) {
+  Widths widths;
+  for (const ListedExercise& row : rows) {
+    widths.id = std::max(widths.id, display_width(row.id));
+    widths.title = std::max(widths.title, display_width(row.title));
+    widths.points = std::max(widths.points, display_width(row.points));
+    widths.status = std::max(widths.status, display_width(row.status));
+  }
+  // The title gives way, down to a few words; it wraps.
+  const std::size_t others = 3 + widths.id + 2 + 2 + widths.points + 2 + widths.status;
+  const std::size_t left = terminal.width > others ? terminal.width - others : 0;
+  widths.title = std::min(widths.title, std::max<std::size_t>(left, 14));
+  return widths;
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t columns = display_width(text);
+  return text + std::string(columns < width ? width - columns : 0, ' ');
+}
+
+std::string list_lines(const ListedExercise& row, const Widths& widths, const Terminal& terminal) {
+  const std::vector<std::string> title = wrap(row.title, widths.title);
+  const std::size_t points = display_width(row.points);
+  std::string text = " " + styled(row.mark, row.style, terminal) + " " +
+                     styled(padded(row.id, widths.id), row.style, terminal) + "  " +
+                     padded(title.front(), widths.title) + "  " +
+                     std::string(widths.points - points, ' ') + row.points;
+  if (!row.status.empty()) text += "  " + styled(row.status, row.style, terminal);
+  text += "\n";
+  for (std::size_t i = 1; i < title.size(); ++i) {
+    text += std::string(3 + widths.id + 2, ' ') + title[i] + "\n";
+  }
+  return text;
+}
+
+/// "docs/04_softmax.md" as "Chapter 4: softmax (docs/04_softmax.md)".
+std::string chapter_heading(const std::string& chapter) {
+  if (chapter.empty()) return "Without a chapter";
+  std::string name = chapter.substr(chapter.rfind('/') + 1);
+  name = name.substr(0, name.find('.'));
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  std::replace(name.begin(), name.end(), '_', ' ');
+  if (digits == 0) return printable(name + " (" + chapter + ")");
+  const std::string number = name.substr(std::min(name.find_first_not_of('0'), digits - 1));
+  const std::size_t space = std::min(number.find(' '), number.size());
+  return printable("Chapter " + number.substr(0, space) + ":" + number.substr(space) + " (" +
+                   chapter + ")");
+}
+
+void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
+                const Terminal& terminal) {
+  std::size_t done = 0;
+  double points = 0, most = 0;
+  for (const ExercisePointer& exercise : all) {
+    most += exercise->max_points();
+    const ProgressEntry* entry = learner.progress().find(exercise->id);
+    if (entry == nullptr) continue;
+    points += std::min(entry->points, exercise->max_points());
+    if (entry->state != ProgressState::kStarted) ++done;
+  }
+  const std::string text = std::to_string(done) + " of " + std::to_string(all.size()) +
+                           " exercises done, " + exercises::points_text(points) + " of " +
+                           points_text(most);
+  std::cout << styled(text, Style::kBold, terminal) << "\n";
+}
+
+void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
+                const Terminal& terminal) {
+  const std::string next = learner.next();
+  std::vector<ListedExercise> rows;
+  for (const ExercisePointer& exercise : all) {
+    rows.push_back(
+        row_of(*exercise, learner.progress().find(exercise->id), exercise->id == next, terminal));
+  }
+  const Widths widths = widths_of(rows, terminal);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 0 || all[i]->chapter != all[i - 1]->chapter) {
+      std::cout << "\n";
+      for (const std::string& line : wrap(chapter_heading(all[i]->chapter), terminal.width)) {
+        std::cout << line << "\n";
+      }
+    }
+    std::cout << list_lines(rows[i], widths, terminal);
+  }
+}
+
+/// What to type next.
+void print_foot(const Learner& learner) {
+  const std::string next = learner.next();
+  if (next.empty()) {
+    std::cout << "\nEvery exercise is done.\n";
+    return;
+  }
+  const ProgressEntry* entry = learner.progress().find(next);
+  if (entry != nullptr && !entry->file.empty()) {
+    std::cout << "\nGo on with: flashlab exercises check (your file: " << shown_path(entry->file)
+              << ")\n";
+  } else {
+    std::cout << "\nGo on with: flashlab exercises start " << printable(next) << "\n";
+  }
+}
+
+const char* json_status(const ProgressEntry* entry) {
+  if (entry == nullptr) return "open";
+  constexpr std::array<const char*, 3> kNames{"started", "passed", "full"};
+  return kNames[static_cast<std::size_t>(entry->state)];
+}
+
+Json exercise_list_json(const std::vector<ExercisePointer>& all, const Learner& learner) {
+  const std::string next = learner.next();
+  Json list = Json::array();
+  for (const ExercisePointer& exercise : all) {
+    const ProgressEntry* entry = learner.progress().find(exercise->id);
+    Json row{{"id", exercise->id},
+             {"title", exercise->title},
+             {"kind", exercise->kind == exercises::Kind::kProgram ? "program" : "questions"},
+             {"demo", exercise->demo},
+             {"chapter", exercise->chapter},
+             {"max_points", exercise->max_points()},
+             {"status", json_status(entry)},
+             {"points", entry == nullptr ? 0.0 : entry->points},
+             {"hints", entry == nullptr ? 0 : entry->hints},
+             {"checks", entry == nullptr ? 0 : entry->checks},
+             {"solution_seen", entry != nullptr && entry->solution_seen},
+             {"file", entry == nullptr ? "" : entry->file},
+             {"next", exercise->id == next}};
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+int list(const ListFlags& options) {
+  Learner learner(options.exercises);
+  const std::vector<ExercisePointer> all = learner.all();
+  if (options.json) {
+    std::cout
+        << exercise_list_json(all, learner).dump(2, ' ', false, Json::error_handler_t::replace)
+        << "\n";
+  } else {
+    const Terminal terminal = options.terminal.terminal();
+    print_head(all, learner, terminal);
+    print_rows(all, learner, terminal);
+    print_foot(learner);
+  }
+  learner.print_notes();
+  return kExitGood;
+}
+
+int reset(const ExerciseOptions& options, const std::string& name) {
+  Learner learner(options);
+  std::string id = name;  // an exercise that is gone may be forgotten, too
+  if (learner.progress().find(name) == nullptr) id = learner.find(name)->id;
+  std::string file;
+  bool known = false;
+  learner.remember([&](exercises::Progress& progress) {
+    if (const ProgressEntry* entry = progress.find(id); entry != nullptr) file = entry->file;
+    known = progress.forget(id);
+  });
+  std::cout << (known ? "Forgot what was done of " : "Nothing was remembered of ") << printable(id)
+            << ".\n";
+  if (!file.empty()) std::cout << "Your file stays: " << shown_path(file) << "\n";
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_exercises_list(CLI::App& exercises) {
+  auto options = std::make_shared<ListFlags>();
+  CLI::App& command = add_command(exercises, "list", "What there is, what is done, what is next",
+                                  "  flashlab exercises list\n"
+                                  "  flashlab exercises list --json\n");
+  add_flag(command, "--json", options->json, "as JSON");
+  options->exercises.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return list(*options); };
+}
+
+CommandAction add_exercises_reset(CLI::App& exercises) {
+  struct ResetOptions {
+    ExerciseOptions exercises;
+    std::string id;
+  };
+  auto options = std::make_shared<ResetOptions>();
+  CLI::App& command =
+      add_command(exercises, "reset", "Forget what was done of one; your file stays",
+                  "  flashlab exercises reset 2\n");
+  add_option(command, "id", options->id, "number or name of an exercise")
+      .required()
+      .type_name("ID");
+  options->exercises.add_to(command);
+  return [options] { return reset(options->exercises, options->id); };
+}
+
+}  // namespace flashlab::cli

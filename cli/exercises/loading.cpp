@@ -1,0 +1,106 @@
+#include "cli/exercises/loading.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/terminal.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+
+namespace flashlab::cli {
+namespace {
+using exercises::ReadResult;
+
+std::vector<exercises::ExerciseSource> sources(const ExerciseOptions& options) {
+  try {
+    return exercises::all_exercises(options.all_folders());
+  } catch (const std::runtime_error& error) {
+    throw request_failure(printable(error.what()));
+  }
+}
+
+std::shared_ptr<const exercises::Exercise> read_or_fail(const exercises::ExerciseSource& source) {
+  ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
+  if (read.exercise) return std::make_shared<const exercises::Exercise>(std::move(*read.exercise));
+  throw Failure(kExitRequestWrong, exercises::format(read.errors, source.files) +
+                                       "flashlab: error: the exercise '" + printable(source.id) +
+                                       "' is broken\n");
+}
+
+/// The whole name decides; then a number or a part of it, the user's own exercises first.
+const exercises::ExerciseSource* source_called(const std::vector<exercises::ExerciseSource>& all,
+                                               const std::string& name) {
+  const exercises::ExerciseSource* found = nullptr;
+  for (const exercises::ExerciseSource& source : all) {
+    if (source.id == name) return &source;
+    exercises::Exercise named;
+    named.id = source.id;
+    if (!named.answers_to(name)) continue;
+    if (found == nullptr || (found->folder.empty() && !source.folder.empty())) found = &source;
+  }
+  return found;
+}
+
+}  // namespace
+
+void ExerciseOptions::add_to(CLI::App& command) {
+  add_option(command, "--exercises", folders,
+             "a folder with exercises of your own; may be repeated")
+      .type_name("DIR")
+      .allow_extra_args(false);
+}
+
+std::vector<std::string> ExerciseOptions::all_folders() const {
+  std::vector<std::string> all;
+  if (const char* variable = std::getenv("FLASHLAB_EXERCISES"); variable != nullptr) {
+    std::istringstream list(variable);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      if (!folder.empty()) all.push_back(folder);
+    }
+  }
+  all.insert(all.end(), folders.begin(), folders.end());
+  return all;
+}
+
+std::vector<std::shared_ptr<const exercises::Exercise>> load_exercises(
+    const ExerciseOptions& options) {
+  std::vector<std::shared_ptr<const exercises::Exercise>> all;
+  for (const exercises::ExerciseSource& source : sources(options)) {
+    ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
+    if (read.exercise) {
+      all.push_back(std::make_shared<const exercises::Exercise>(std::move(*read.exercise)));
+    } else {
+      std::cerr << "flashlab: warning: the exercise '" << printable(source.id)
+                << "' is broken and left out; see `flashlab exercises lint " << printable(source.id)
+                << "`\n";
+    }
+  }
+  return all;
+}
+
+std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name,
+                                                         const ExerciseOptions& options) {
+  std::vector<std::string> ids;
+  const std::vector<exercises::ExerciseSource> all = sources(options);
+  if (const exercises::ExerciseSource* found = source_called(all, name))
+    return read_or_fail(*found);
+  for (const exercises::ExerciseSource& source : all) {
+    ids.push_back(source.id);
+    if (const std::size_t bar = source.id.find('_'); bar != std::string::npos) {
+      ids.push_back(source.id.substr(bar + 1));
+    }
+  }
+  if (std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml")) {
+    return read_or_fail(exercises::load_folder(name));
+  }
+  throw request_failure("there is no exercise '" + printable(name) + "'",
+                        "one that `flashlab exercises list` shows, or a folder with an "
+                        "exercise.toml",
+                        toy::nearest(name, ids).value_or(""));
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,212 @@
+// `flashlab exercises show`: a problem's text, its machine, and what earns the points.
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/exercises/learner.hpp"
+#include "cli/exercises/verbs.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/json.hpp"
+#include "cli/terminal/markdown_text.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "toymachine/language/instruction_set.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::Kind;
+using exercises::ProgramTask;
+
+struct ShowFlags {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  std::string id;
+  bool json = false;
+};
+
+/// "LOAD, STORE, MAC_Z, MAC; and FILL".
+std::string instructions_of(const ProgramTask& task) {
+  std::string text, extra;
+  const auto& all = toy::instruction_set();
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    const std::string name(all[row].mnemonic);
+    if (all[row].in(task.level)) {
+      text += (text.empty() ? "" : ", ") + name;
+    } else if (std::find(task.extra_instructions.begin(), task.extra_instructions.end(), row) !=
+               task.extra_instructions.end()) {
+      extra += (extra.empty() ? "" : ", ") + name;
+    }
+  }
+  return text + (extra.empty() ? "" : "; and " + extra);
+}
+
+std::string sizes_of(const ProgramTask& task) {
+  std::string text;
+  for (const exercises::Size& size : task.sizes) {
+    text += (text.empty() ? "" : "; ") + exercises::to_string(size);
+  }
+  return text + (task.drawn.ranges.empty() ? "" : "; and at sizes that are drawn");
+}
+
+/// "cycles <= 3*n + 1, loads <= 2*n".
+std::string formulas_text(const exercises::CountFormulas& formulas, const ProgramTask& task,
+                          const Terminal& terminal) {
+  toy::FormulaStyle style;
+  style.unicode = terminal.unicode;
+  if (task.interface != nullptr) {
+    for (const auto& param : task.interface->params) style.order.push_back(param.name);
+  }
+  std::string text;
+  for (const auto& [key, formula] : formulas) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += (text.empty() ? "" : ", ") + name + (terminal.unicode ? " ≤ " : " <= ") +
+            toy::to_string(formula, style);
+  }
+  return text;
+}
+
+void program_rows(const exercises::Exercise& exercise, TextTable& table, const Terminal& terminal) {
+  const ProgramTask& task = exercise.program;
+  table.row({"level", std::string(toy::to_string(task.level))});
+  table.row({"instructions", instructions_of(task)});
+  table.row({"registers", task.registers.empty() ? "as many as you like" : task.registers});
+  if (task.operands == toy::OperandRule::kPinned) {
+    table.row({"operands", "pinned: products take R0 and R1 only"});
+  }
+  for (std::size_t i = 0; i < task.arrays.size(); ++i) {
+    table.row({i == 0 ? "arrays" : "", printable(task.arrays[i])});
+  }
+  if (task.temporaries) {
+    table.row({"", ".temp arrays of your own" +
+                       (task.most_temporary
+                            ? ", at most " + to_string(*task.most_temporary) + " elements together"
+                            : "")});
+  }
+  if (const std::string sizes = sizes_of(task); !sizes.empty()) {
+    table.row({"tested at", sizes});  // without parameters there is one size, and nothing to say
+  }
+  const std::string correct = "a right result: " + points_text(task.points.correct);
+  if (task.cost.full.empty()) {
+    table.row({"points", correct});
+  } else {
+    table.row({"points", correct + "; its cost: up to " + points_text(task.points.cost)});
+    table.row({"full marks", formulas_text(task.cost.full, task, terminal)});
+  }
+  if (!task.cost.most.empty()) {
+    table.row({"accepted", formulas_text(task.cost.most, task, terminal)});
+  }
+}
+
+std::string facts_table(const exercises::Exercise& exercise, const Terminal& terminal) {
+  TextTable table({{"your machine"}, {""}});
+  if (exercise.kind == Kind::kProgram) {
+    program_rows(exercise, table, terminal);
+  } else {
+    table = TextTable({{"your answers"}, {""}});
+    table.row({"questions", std::to_string(exercise.questions.questions.size())});
+    table.row({"points", points_text(exercise.max_points())});
+  }
+  if (!exercise.chapter.empty()) table.row({"read", printable(exercise.chapter)});
+  return table.to_string(terminal);
+}
+
+/// The questions as the answer sheet asks them: the problem's text alone is only the introduction.
+std::string questions_of(const exercises::Exercise& exercise) {
+  std::string text;
+  if (!exercise.questions.conventions.empty()) text += exercise.questions.conventions + "\n\n";
+  std::size_t number = 0;
+  for (const exercises::Question& question : exercise.questions.questions) {
+    text += std::to_string(++number) + ". " + question.ask + "\n";
+    char letter = 'a';
+    for (const std::string& choice : question.choices) {
+      text += std::string("   - (") + letter++ + ") " + choice + "\n";
+    }
+  }
+  return text;
+}
+
+void print_next_command(const exercises::Exercise& exercise, const Learner& learner) {
+  const auto* entry = learner.progress().find(exercise.id);
+  const std::string id = printable(exercise.id);
+  if (entry != nullptr && !entry->file.empty()) {
+    std::cout << "\nYour file: " << shown_path(entry->file)
+              << "\nGo on with: flashlab exercises check " << id << "\n";
+  } else {
+    std::cout << "\nGo on with: flashlab exercises start " << id << "\n";
+  }
+}
+
+Json exercise_json(const exercises::Exercise& exercise) {
+  Json object{{"id", exercise.id},
+              {"title", exercise.title},
+              {"kind", exercise.kind == Kind::kProgram ? "program" : "questions"},
+              {"demo", exercise.demo},
+              {"chapter", exercise.chapter},
+              {"max_points", exercise.max_points()},
+              {"problem", exercise.problem}};
+  if (exercise.kind == Kind::kProgram) {
+    const ProgramTask& task = exercise.program;
+    Json sizes = Json::array(), full = Json::object();
+    for (const exercises::Size& size : task.sizes) sizes.push_back(size);
+    for (const auto& [key, formula] : task.cost.full) full[key] = toy::to_string(formula);
+    object["level"] = toy::to_string(task.level);
+    object["registers"] = task.registers;
+    object["arrays"] = task.arrays;
+    object["sizes"] = std::move(sizes);
+    object["full_marks"] = std::move(full);
+  } else {
+    Json questions = Json::array();
+    for (const exercises::Question& question : exercise.questions.questions) {
+      questions.push_back({{"id", question.id},
+                           {"ask", question.ask},
+                           {"choices", question.choices},
+                           {"points", question.points}});
+    }
+    object["questions"] = std::move(questions);
+  }
+  return object;
+}
+
+int show(const ShowFlags& options) {
+  Learner learner(options.exercises);
+  const std::string id = options.id.empty() ? learner.next() : options.id;
+  const ExercisePointer exercise = learner.find(id);
+  if (options.json) {
+    std::cout << exercise_json(*exercise).dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+    return kExitGood;
+  }
+  const Terminal terminal = options.terminal.terminal();
+  const std::string name = printable(exercise->id);
+  std::cout << styled(exercise->demo ? name + " (solved already)" : name, Style::kDim, terminal)
+            << "\n\n"
+            << markdown_text(exercise->problem, terminal) << "\n";
+  if (exercise->kind == Kind::kQuestions) {
+    std::cout << markdown_text(questions_of(*exercise), terminal) << "\n";
+  }
+  std::cout << facts_table(*exercise, terminal);
+  print_next_command(*exercise, learner);
+  learner.print_notes();
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_exercises_show(CLI::App& exercises) {
+  auto options = std::make_shared<ShowFlags>();
+  CLI::App& command =
+      add_command(exercises, "show", "A problem, its machine, and what earns the points",
+                  "  flashlab exercises show          the next one\n"
+                  "  flashlab exercises show 2\n");
+  add_option(command, "id", options->id, "number or name of an exercise; the next one without it")
+      .type_name("ID");
+  add_flag(command, "--json", options->json, "as JSON");
+  options->exercises.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return show(*options); };
+}
+
+}  // namespace flashlab::cli

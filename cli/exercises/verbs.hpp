@@ -1,0 +1,24 @@
+// The verbs of `flashlab exercises`. Each function adds its subcommand to the command `exercises`
+// and returns what to do when it was chosen.
+#pragma once
+
+#include "cli/options/options.hpp"
+
+namespace flashlab::cli {
+
+// The learner's path (exercises_list.cpp, exercises_show.cpp, exercises_start.cpp, …).
+CommandAction add_exercises_list(CLI::App& exercises);
+CommandAction add_exercises_show(CLI::App& exercises);
+CommandAction add_exercises_start(CLI::App& exercises);
+CommandAction add_exercises_check(CLI::App& exercises);
+CommandAction add_exercises_hint(CLI::App& exercises);
+CommandAction add_exercises_watch(CLI::App& exercises);
+CommandAction add_exercises_solution(CLI::App& exercises);
+CommandAction add_exercises_reset(CLI::App& exercises);
+
+// The author's (exercises_author.cpp).
+CommandAction add_exercises_new(CLI::App& exercises);
+CommandAction add_exercises_lint(CLI::App& exercises);
+CommandAction add_exercises_prove(CLI::App& exercises);  // exercises_prove.cpp
+
+}  // namespace flashlab::cli

@@ -1,0 +1,179 @@
+// `flashlab exercises watch`: checks the learner's file whenever it is saved.
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/exercises/checked_work.hpp"
+#include "cli/exercises/hint.hpp"
+#include "cli/exercises/start.hpp"
+#include "cli/exercises/verbs.hpp"
+#include "cli/exercises/worker_command.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/file_watch.hpp"
+#include "cli/terminal/keyboard.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct WatchFlags {
+  ExerciseOptions exercises;
+  TerminalOptions terminal;
+  std::vector<std::string> words;
+  bool once = false, poll = false;
+};
+
+/// One exercise being watched; `n` moves on to another.
+class Watch {
+ public:
+  Watch(const WatchFlags& options, Keyboard& keyboard)
+      : options_(options),
+        keyboard_(keyboard),
+        terminal_(options.terminal.terminal()),
+        learner_(options.exercises) {
+    begin(learner_.find_work(options.words));
+  }
+
+  int run() {
+    check(true);
+    for (;;) {
+      std::cout.flush();
+      switch (files_->wait(keyboard_.descriptor())) {
+        case FileWatch::Event::kSaved:
+          if (check(false) && options_.once) return code_;
+          break;
+        case FileWatch::Event::kInterrupted:
+          keyboard_.resume();
+          break;
+        case FileWatch::Event::kKey:
+          if (!on_key(keyboard_.key().value_or('\0'))) return kExitGood;
+          break;
+      }
+    }
+  }
+
+ private:
+  void begin(Work work) {
+    work_ = std::move(work);
+    grader_ = isolated_grader(work_.exercise);
+    files_ = std::make_unique<FileWatch>(work_.file, options_.poll);
+    last_text_.reset();
+    said_.clear();
+    std::cout << "Watching " << printable(work_.file) << " for " << printable(work_.exercise->id)
+              << (files_->has_notices() ? "" : " (looking every 250 ms)") << "; "
+              << (keyboard_.descriptor() < 0 ? "Ctrl-C ends it." : "h hint, n next, q quit.")
+              << "\n";
+  }
+
+  /// Says something about the file, unless it was said last already.
+  void say(const std::string& text) {
+    if (said_ != text) std::cout << "\n" << text;
+    said_ = text;
+  }
+
+  /// False when there was nothing to check: no file, an empty one (half saved, perhaps), or the
+  /// text that was checked already and `again` is not asked for.
+  bool check(bool again) {
+    std::shared_ptr<const toy::SourceText> source;
+    try {
+      source = read_work(work_);
+    } catch (const Failure& failure) {
+      last_text_.reset();
+      say(failure.what());
+      return false;
+    }
+    const std::string text(source->text());
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+      last_text_.reset();
+      say("'" + printable(work_.file) + "' is empty; waiting for the next save\n");
+      return false;
+    }
+    if (!again && last_text_ == text) return false;
+    last_text_ = text;
+    said_.clear();
+    const auto verdict = grader_->grade(source->name(), text);
+    remember_verdict(learner_, work_, verdict);
+    code_ = exit_code_of(verdict);
+    std::cout << "\n" << check_text(learner_, work_, verdict, *source, terminal_);
+    return true;
+  }
+
+  /// False: the end.
+  bool on_key(char key) {
+    if (key == 'q' || key == '\x04') return false;
+    if (key == 'h') hint();
+    if (key == 'n') next();
+    if (key == '\n' || key == '\r' || key == 'c') check(true);
+    return true;
+  }
+
+  void hint() {
+    const std::size_t level = hints_shown(learner_, *work_.exercise) + 1;
+    std::cout << "\n";
+    if (level < exercises::kHintLevels)
+      return show_hint(learner_, *work_.exercise, level, terminal_);
+    std::cout << "The last hint is the solution: `flashlab exercises solution "
+              << printable(work_.exercise->id) << "`.\n";
+  }
+
+  /// On to the next exercise, its file beside this one's.
+  void next() {
+    const std::string id = learner_.next_after(work_.exercise->id);
+    std::cout << "\n";
+    if (id.empty() || id == work_.exercise->id) {
+      std::cout << (id.empty() ? "Every exercise is done.\n" : "This is the only one left.\n");
+      return;
+    }
+    try {
+      Work work{learner_.find(id), {}};
+      const auto* entry = learner_.progress().find(id);
+      work.file = entry != nullptr ? entry->file : "";
+      if (work.file.empty()) {
+        const auto folder = std::filesystem::path(work_.file).parent_path();
+        work.file = (folder / work.exercise->work_file()).string();
+        start_exercise(learner_, *work.exercise, work.file);
+      }
+      begin(std::move(work));
+      check(true);
+    } catch (const Failure& failure) {
+      std::cout << failure.what();  // this one goes on
+    }
+  }
+
+  const WatchFlags& options_;
+  Keyboard& keyboard_;
+  Terminal terminal_;
+  Learner learner_;
+  Work work_;
+  std::unique_ptr<exercises::IsolatedGrader> grader_;
+  std::unique_ptr<FileWatch> files_;
+  std::optional<std::string> last_text_;
+  std::string said_;
+  int code_ = kExitGood;
+};
+
+int watch(const WatchFlags& options) {
+  Keyboard keyboard;
+  return Watch(options, keyboard).run();
+}
+
+}  // namespace
+
+CommandAction add_exercises_watch(CLI::App& exercises) {
+  auto options = std::make_shared<WatchFlags>();
+  CLI::App& command =
+      add_command(exercises, "watch", "Checks whenever you save",
+                  "  flashlab exercises watch           what you are at\n"
+                  "  flashlab exercises watch 2\n"
+                  "\nOn a terminal: h shows a hint, n goes on to the next exercise, Enter checks "
+                  "again,\nq ends it. Without one it prints a verdict after each change.\n");
+  add_work_argument(command, options->words);
+  add_flag(command, "--once", options->once, "end after the first change, with check's exit code");
+  add_flag(command, "--poll", options->poll, "look every 250 ms instead of waiting for notices");
+  options->exercises.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return watch(*options); };
+}
+
+}  // namespace flashlab::cli

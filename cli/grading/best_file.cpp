@@ -1,0 +1,86 @@
+#include "cli/grading/best_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/terminal.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::uintmax_t kMostBestBytes = 1 << 24;
+
+Failure failure(const std::string& path, const std::string& what,
+                const std::string& expected = {}) {
+  return request_failure("--best '" + printable(path) + "': " + what, expected);
+}
+
+/// Held by one process at a time. The file stays: removing it would let two hold it.
+class Lock {
+ public:
+  explicit Lock(const std::string& path)
+      : descriptor_(
+            open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+    if (descriptor_ < 0) throw failure(path, std::string("no lock file: ") + std::strerror(errno));
+    while (flock(descriptor_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      close(descriptor_);
+      throw failure(path, std::string("it cannot be locked: ") + std::strerror(errno));
+    }
+  }
+  ~Lock() { close(descriptor_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+/// Empty when there is no such file.
+std::string read_text(const std::string& path) {
+  std::error_code code;
+  const std::filesystem::file_status status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) throw failure(path, "no regular file");
+  if (std::filesystem::file_size(path, code) > kMostBestBytes)
+    throw failure(path, "it is too long");
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file && !file.eof()) throw failure(path, "it cannot be read");
+  if (!file.is_open())
+    throw failure(path, std::string("it cannot be read: ") + std::strerror(errno));
+  if (text.empty()) throw failure(path, "it is empty", "remove it to start again");
+  return text;
+}
+
+}  // namespace
+
+exercises::Costs update_best_file(const std::string& path, const std::string& exercise,
+                                  const exercises::Size& size, const exercises::Costs& costs) {
+  const Lock lock(path);
+  const std::string before = read_text(path);
+  exercises::BestCosts best;
+  if (!before.empty()) {
+    auto parsed = exercises::parse_best_costs(before);
+    if (!parsed) {
+      const toy::Diagnostic& problem = parsed.diagnostics.front();
+      throw failure(path, printable(problem.what), problem.expected);
+    }
+    best = std::move(*parsed);
+  }
+  const exercises::Costs result = best.merge(exercise, size, costs);
+  const std::string after = to_json(best);
+  if (after != before) write_file(path, [&](std::ostream& out) { out << after; });
+  return result;
+}
+
+}  // namespace flashlab::cli

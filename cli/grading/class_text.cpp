@@ -1,0 +1,150 @@
+#include "cli/grading/class_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "cli/exercises/verdict_text.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "exercises/grader/judge/score_text.hpp"
+#include "exercises/grader/text/visible_text.hpp"
+
+namespace flashlab::cli {
+namespace {
+using exercises::Histogram;
+using exercises::HistogramBin;
+using exercises::HistogramMark;
+
+constexpr std::size_t kMostFindingBytes = 60;  // the reports have the rest
+constexpr std::size_t kMostBarColumns = 50, kFewestBarColumns = 5;
+
+/// Place and sentence of the first finding.
+std::string first_finding(const exercises::Verdict& verdict) {
+  if (verdict.findings.empty()) return {};
+  const std::string line = exercises::finding_lines(verdict.findings.front()).front();
+  return printable(exercises::visible_start(line, kMostFindingBytes));
+}
+
+std::string cost_cell(const exercises::Verdict& verdict, const std::string& key) {
+  for (const exercises::CostLine& line : verdict.costs) {
+    if (line.key == key) return grouped(line.value.get_str());
+  }
+  return {};
+}
+
+/// "; 3 with the proven best, 25 cycles at n = 4".
+std::string proof_text(const exercises::ClassReport& report) {
+  if (!report.proof) return {};
+  const exercises::ProvenSize& proof = *report.proof;
+  const std::string size = proof.size.empty() ? "" : " at " + exercises::to_string(proof.size);
+  if (proof.verdict == exercises::ProofVerdict::kOptimal) {
+    return "; " + std::to_string(report.with_proven_best()) + " with the proven best, " +
+           grouped(proof.at_most_cycles.get_str()) + " cycles" + size;
+  }
+  return "; the best is between " + grouped(proof.at_least_cycles.get_str()) + " and " +
+         grouped(proof.at_most_cycles.get_str()) + " cycles" + size;
+}
+
+std::string distance_cell(const exercises::ClassReport& report,
+                          const exercises::StudentResult& student) {
+  const exercises::SizeScore* score = report.proof_score(student);
+  if (score == nullptr) return {};
+  const auto distance = exercises::distance_of(*score);
+  return distance ? distance->text() : "";
+}
+
+std::string summary(const exercises::ClassReport& report, const Terminal& terminal) {
+  std::string text = std::to_string(report.students.size()) + " submissions, mean " +
+                     exercises::points_text(report.mean_points()) + " of " +
+                     exercises::points_text(report.max_points) + " points";
+  for (const auto& [outcome, students] : report.outcomes()) {
+    if (students == 0) continue;
+    text += "; " + std::to_string(students) + " " + std::string(to_string(outcome));
+  }
+  text += proof_text(report);
+  std::string lines;
+  for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
+  return lines;
+}
+
+/// "F", "FB", …: the first letters of a bin's marks, in capitals; the best ever is E.
+char letter_of(const std::string& mark) {
+  if (mark == "best ever") return 'E';
+  return static_cast<char>(mark.front() - ('a' - 'A'));
+}
+
+std::string letters(const Histogram& histogram, const HistogramBin& bin) {
+  std::string text;
+  for (const std::string& mark : histogram.marks_in(bin)) text += letter_of(mark);
+  return text;
+}
+
+std::string marks_legend(const Histogram& histogram, const Terminal& terminal) {
+  std::string text;
+  for (const HistogramMark& mark : histogram.marks) {
+    text += (text.empty() ? "" : ",  ") + std::string(1, letter_of(mark.name)) + " " + mark.name +
+            " " + grouped(mark.value.get_str());
+  }
+  std::string lines;
+  for (const std::string& line : wrap(text, terminal.width - 2)) lines += "  " + line + "\n";
+  return lines;
+}
+
+/// In eighths of a column where the terminal has them.
+std::string bar(double columns, const Terminal& terminal) {
+  if (!terminal.unicode) return std::string(std::max<std::size_t>(1, std::lround(columns)), '#');
+  constexpr std::array<const char*, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(8 * columns)));
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kParts[eighths % 8];
+}
+
+}  // namespace
+
+std::string class_table(const exercises::ClassReport& report, const Terminal& terminal) {
+  std::vector<Column> columns{
+      {"student", Align::kLeft}, {"outcome", Align::kLeft}, {"points", Align::kRight}};
+  for (const Histogram& one : report.histograms) columns.push_back({one.key, Align::kRight});
+  if (report.proof) columns.push_back({"above best", Align::kRight});
+  columns.push_back({"what was found", Align::kLeft});
+  TextTable table(columns);
+  for (const exercises::StudentResult& student : report.students) {
+    const exercises::Verdict& verdict = *student.verdict;
+    std::vector<std::string> cells{printable(student.name), outcome_text(verdict.outcome, terminal),
+                                   exercises::points_text(verdict.points)};
+    for (const Histogram& one : report.histograms) cells.push_back(cost_cell(verdict, one.key));
+    if (report.proof) cells.push_back(distance_cell(report, student));
+    cells.push_back(first_finding(verdict));
+    table.row(std::move(cells));
+  }
+  return table.to_string(terminal) + "\n" + summary(report, terminal);
+}
+
+std::string histogram_text(const Histogram& histogram, const Terminal& terminal) {
+  std::size_t label_width = 0, letters_width = 0;
+  for (const HistogramBin& bin : histogram.bins) {
+    label_width = std::max(label_width, bin.label().size());
+    letters_width = std::max(letters_width, letters(histogram, bin).size());
+  }
+  const std::size_t most = std::max<std::size_t>(1, histogram.most_students());
+  const std::size_t taken = 2 + label_width + 3 + std::to_string(most).size() + 2 + letters_width;
+  const std::size_t columns = std::clamp(terminal.width - std::min(terminal.width, taken),
+                                         kFewestBarColumns, kMostBarColumns);
+  std::string text = styled("Students by " + histogram.title(), Style::kBold, terminal) + "\n";
+  for (const HistogramBin& bin : histogram.bins) {
+    const std::string label = bin.label();
+    std::string line = "  " + std::string(label_width - label.size(), ' ') + label +
+                       (terminal.unicode ? " │" : " |");
+    if (bin.students > 0) {
+      const double share = static_cast<double>(bin.students) / static_cast<double>(most);
+      line += styled(bar(share * static_cast<double>(columns), terminal), Style::kBlue, terminal) +
+              " " + std::to_string(bin.students);
+    }
+    const std::string marks = letters(histogram, bin);
+    text += line + (marks.empty() ? "" : "  " + marks) + "\n";
+  }
+  return text + marks_legend(histogram, terminal);
+}
+
+}  // namespace flashlab::cli

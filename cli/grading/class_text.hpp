@@ -1,0 +1,17 @@
+// A graded class in the terminal.
+#pragma once
+
+#include <string>
+
+#include "cli/terminal/terminal.hpp"
+#include "exercises/grader/report/reports.hpp"
+
+namespace flashlab::cli {
+
+/// A row a student, then how many came to each outcome.
+std::string class_table(const exercises::ClassReport& report, const Terminal& terminal);
+
+/// A bar for each bin; the letters behind it are explained below.
+std::string histogram_text(const exercises::Histogram& histogram, const Terminal& terminal);
+
+}  // namespace flashlab::cli

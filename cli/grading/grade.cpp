@@ -1,0 +1,264 @@
+// `flashlab grade`: one submission, or a class.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "cli/exercises/verdict_text.hpp"
+#include "cli/grading/best_file.hpp"
+#include "cli/grading/class_grading.hpp"
+#include "cli/grading/class_text.hpp"
+#include "cli/grading/grade_options.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "exercises/grader/grade/classroom.hpp"
+#include "exercises/grader/report/pseudonyms.hpp"
+#include "exercises/grader/report/reports.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::ClassReport;
+using exercises::Names;
+using exercises::StudentResult;
+using exercises::Submission;
+
+constexpr std::size_t kMostNotes = 20;
+
+/// Counts on one line of a terminal; says nothing elsewhere.
+class GradingProgress {
+ public:
+  GradingProgress(std::size_t total, bool quiet)
+      : total_(total), shown_(!quiet && total > 1 && isatty(STDERR_FILENO) == 1) {}
+  ~GradingProgress() {
+    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+  }
+  GradingProgress(const GradingProgress&) = delete;
+  GradingProgress& operator=(const GradingProgress&) = delete;
+
+  void operator()(std::size_t done) const {
+    if (shown_) std::cerr << "\r\x1b[Kgraded " << done << " of " << total_ << std::flush;
+  }
+
+ private:
+  std::size_t total_;
+  bool shown_;
+};
+
+void print_notes(const std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < std::min(notes.size(), kMostNotes); ++i) {
+    std::cerr << "flashlab: note: " << notes[i] << "\n";
+  }
+  if (notes.size() > kMostNotes) {
+    std::cerr << "flashlab: note: " << notes.size() - kMostNotes << " more notes are not shown\n";
+  }
+}
+
+std::vector<StudentResult> grade_standard_input(const exercises::Exercise& exercise,
+                                                ClassGrading& grading) {
+  const auto most = static_cast<std::size_t>(exercise.program.limits.max_source_bytes);
+  std::string text;
+  for (char c = 0; text.size() <= most && std::cin.get(c);) text += c;
+  const exercises::SubmissionText read =
+      exercises::check_submission_text(std::move(text), exercise);
+  StudentResult result;
+  result.name = "standard input";
+  result.verdict =
+      read.readable
+          ? grading.grade(read.text)
+          : std::make_shared<const exercises::Verdict>(exercises::refused(exercise, read));
+  return {result};
+}
+
+/// The students' results, in `skipped` the entries of a class's folder that are no submission.
+std::vector<StudentResult> grade_files(const GradeOptions& options,
+                                       const exercises::Exercise& exercise, ClassGrading& grading,
+                                       std::vector<StudentResult>& skipped) {
+  std::vector<Submission> students;
+  std::vector<std::string> notes;
+  try {
+    if (options.all_folder.empty()) {
+      students = exercises::list_paths(options.files);
+    } else {
+      exercises::ClassFolder folder = exercises::list_class(options.all_folder);
+      students = std::move(folder.students);
+      for (const exercises::SkippedEntry& entry : folder.skipped) {
+        notes.push_back("skipped: '" + entry.name + "': " + entry.why);
+        skipped.push_back(exercises::skipped_result(exercise, entry));
+      }
+    }
+  } catch (const std::runtime_error& error) {
+    throw request_failure(error.what());
+  }
+  if (students.empty()) {
+    throw request_failure("there is no submission in '" + printable(options.all_folder) + "'",
+                          "a file NAME.toy or a folder NAME for each student");
+  }
+  std::vector<StudentResult> results;
+  {
+    const GradingProgress progress(students.size(), options.quiet);
+    results = grading.grade(students, [&](std::size_t done) { progress(done); });
+  }
+  for (std::string& note : grading.notes()) notes.push_back(std::move(note));
+  for (const StudentResult& student : results) {
+    for (const std::string& note : student.notes) notes.push_back(student.name + ": " + note);
+  }
+  if (!options.quiet) print_notes(notes);
+  return results;
+}
+
+exercises::Costs best_ever(const GradeOptions& options, const exercises::Exercise& exercise,
+                           const std::vector<StudentResult>& students) {
+  if (options.best.empty()) return {};
+  if (exercise.kind != exercises::Kind::kProgram) {
+    throw request_failure("--best keeps costs, and " + exercise.id + " has none");
+  }
+  return update_best_file(options.best, exercise.id, exercise.program.sizes.back(),
+                          exercises::best_of(students));
+}
+
+void rename_students(const GradeOptions& options, std::vector<StudentResult>& students,
+                     std::vector<StudentResult>& skipped) {
+  if (options.names == "real") return;
+  if (options.names == "pseudonym" && !options.own_seed && !options.quiet) {
+    std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
+                 "--seed of your own anybody can find them out\n";
+  }
+  const Names names = options.names == "none" ? Names::kNone : Names::kPseudonym;
+  exercises::rename_students(students, names, options.seed);
+  exercises::rename_students(skipped, names, options.seed);
+  for (StudentResult& entry : skipped) entry.name += " (skipped)";  // may be a student's, too
+}
+
+/// Does all that can be done, one piece of work after the other, and keeps why others cannot.
+class Attempts {
+ public:
+  template <class Work>
+  void operator()(const Work& work) {
+    try {
+      work();
+    } catch (const Failure& failure) {
+      failures_.push_back(failure);
+    }
+  }
+  /// Says of all but the last, which is thrown.
+  void end() const {
+    if (failures_.empty()) return;
+    for (std::size_t i = 0; i + 1 < failures_.size(); ++i) std::cerr << failures_[i].what();
+    throw Failure(failures_.back());
+  }
+
+ private:
+  std::vector<Failure> failures_;
+};
+
+void write_gradescope_files(const GradeOptions& options, const ClassReport& report,
+                            Attempts& attempt) {
+  const auto write = [&](const std::string& path, const StudentResult& student) {
+    attempt([&] {
+      write_file(path, [&](std::ostream& out) {
+        exercises::write_gradescope(out, student, {options.hide_costs});
+      });
+    });
+  };
+  if (options.single()) return write(options.gradescope, report.students.front());
+  std::error_code code;
+  std::filesystem::create_directories(options.gradescope, code);
+  if (!std::filesystem::is_directory(options.gradescope)) {
+    return attempt([&] {
+      throw request_failure("--gradescope '" + printable(options.gradescope) + "' is no folder",
+                            "a folder: it gets one file for each student");
+    });
+  }
+  for (const auto* const all : {&report.students, &report.skipped}) {
+    for (const StudentResult& student : *all) {
+      write(options.gradescope + "/" + exercises::safe_file_name(student.name) + ".json", student);
+    }
+  }
+}
+
+void write_reports(const GradeOptions& options, const ClassReport& report, Attempts& attempt) {
+  const auto write = [&](const std::string& path, auto writer) {
+    if (path.empty()) return;
+    attempt([&] { write_file(path, [&](std::ostream& out) { writer(out, report); }); });
+  };
+  write(options.json, exercises::write_json);
+  write(options.csv, exercises::write_csv);
+  write(options.junit, exercises::write_junit);
+  write(options.html, exercises::write_html);
+  if (!options.gradescope.empty()) write_gradescope_files(options, report, attempt);
+}
+
+void print_single(const exercises::Exercise& exercise, const ClassReport& report,
+                  const Terminal& terminal) {
+  const exercises::Verdict& verdict = *report.students.front().verdict;
+  std::cout << styled(exercise.id + ": " + printable(exercise.title), Style::kBold, terminal)
+            << "\n"
+            << verdict_text(verdict, report.best_ever, terminal);
+  std::cout << "\n";
+  for (const std::string& line : wrap(next_step(exercise, verdict), terminal.width)) {
+    std::cout << line << "\n";
+  }
+}
+
+void print_class(const exercises::Exercise& exercise, const ClassReport& report,
+                 const Terminal& terminal) {
+  std::cout << styled(exercise.id + ": " + printable(exercise.title), Style::kBold, terminal)
+            << "\n\n"
+            << class_table(report, terminal);
+  for (const exercises::Histogram& histogram : report.histograms) {
+    std::cout << "\n" << histogram_text(histogram, terminal);
+  }
+  if (report.proof_histogram) {
+    std::cout << "\n" << histogram_text(*report.proof_histogram, terminal);
+  }
+}
+
+int grade(const GradeOptions& options) {
+  options.check();
+  const ExercisePointer found = find_exercise(options.id, options.exercises);
+  const exercises::Exercise& exercise = *found;
+  ClassGrading grading(options, found);
+  std::vector<StudentResult> skipped;
+  std::vector<StudentResult> students = options.reads_standard_input()
+                                            ? grade_standard_input(exercise, grading)
+                                            : grade_files(options, exercise, grading, skipped);
+  Attempts attempt;
+  exercises::Costs best;
+  attempt([&] { best = best_ever(options, exercise, students); });
+  rename_students(options, students, skipped);
+  ClassReport report = exercises::make_class_report(exercise, std::move(students), std::move(best),
+                                                    std::move(skipped));
+  report.isolation = grading.isolation();
+  write_reports(options, report, attempt);
+  if (!options.quiet && !options.writes_standard_output()) {
+    const Terminal terminal = options.terminal.terminal();
+    (options.single() ? print_single : print_class)(exercise, report, terminal);
+  }
+  attempt.end();
+  grading.finish();  // what could not be reported stays in the journal
+  const bool all_right = report.passed() == report.students.size();
+  return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_grade(CLI::App& app) {
+  CLI::App& command = add_command(
+      app, "grade", "Grade one submission of an exercise, or a class.",
+      "  flashlab grade 8 anna.toy                      one submission, explained\n"
+      "  flashlab grade 8 --all class/ --html a.html    a file or folder for each student\n"
+      "  flashlab grade 8 --all class/ --names pseudonym --seed 4711 --csv marks.csv\n"
+      "  flashlab grade 8 - --gradescope results.json < anna.toy\n");
+  const auto options = std::make_shared<GradeOptions>();
+  options->add_to(command);
+  return [options] { return grade(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,132 @@
+#include "cli/grading/grade_options.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kReportGroup = "Reports";
+constexpr const char* kSafetyGroup = "Safety";
+
+}  // namespace
+
+std::int64_t parse_memory_limit(const std::string& text) {
+  constexpr std::int64_t kLeast = std::int64_t{16} << 20, kMost = std::int64_t{64} << 30;
+  const auto size = parse_size(text);
+  if (size && *size >= kLeast && *size <= kMost) return *size;
+  throw request_failure("--memory-limit " + in_quotes(text) + " is no such size", "16MiB to 64GiB");
+}
+
+std::vector<std::pair<const char*, const std::string*>> GradeOptions::report_files() const {
+  return {{"--json", &json},
+          {"--csv", &csv},
+          {"--junit", &junit},
+          {"--html", &html},
+          {"--gradescope", &gradescope}};
+}
+
+void GradeOptions::check() const {
+  if (files.empty() == all_folder.empty()) {
+    throw request_failure(
+        files.empty() ? "there is nothing to grade" : "both files and --all are given",
+        "FILE ..., - for standard input, or --all DIR");
+  }
+  if (files.size() > 1 && std::find(files.begin(), files.end(), "-") != files.end()) {
+    throw request_failure("standard input (-) is one submission", "- alone, or files");
+  }
+  if (resume && all_folder.empty()) {
+    throw request_failure("--resume goes on with a class", "--all DIR beside it");
+  }
+  if (!memory_limit.empty()) parse_memory_limit(memory_limit);
+  std::string first;
+  for (const auto& [flag, file] : report_files()) {
+    if (*file != "-") continue;
+    if (!first.empty()) {
+      throw request_failure(std::string(flag) + " and " + first +
+                            " both write to standard output (-)");
+    }
+    first = flag;
+  }
+  if (gradescope == "-" && !single()) {
+    throw request_failure("--gradescope - holds one submission's results", "a folder");
+  }
+}
+
+bool GradeOptions::writes_standard_output() const {
+  const auto all = report_files();
+  return std::any_of(all.begin(), all.end(), [](const auto& one) { return *one.second == "-"; });
+}
+
+void GradeOptions::add_reports_to(CLI::App& command) {
+  const auto file = [&](const char* flag, std::string& value, const char* what,
+                        const char* type = "FILE") {
+    add_option(command, flag, value, what).type_name(type).group(kReportGroup);
+  };
+  file("--json", json, "everything, for programs; - writes to standard output");
+  file("--csv", csv,
+       "a line a student, for spreadsheets; a cell that one would compute begins with an "
+       "apostrophe");
+  file("--junit", junit, "JUnit XML, for CI servers");
+  file("--html", html, "one page with histogram and findings");
+  file("--gradescope", gradescope,
+       "Gradescope's results.json; for several submissions a folder with one file each",
+       "FILE|DIR");
+  add_flag(command, "--hide-costs", hide_costs,
+           "in Gradescope's results, costs only after grades are published, and no "
+           "leaderboard")
+      .group(kReportGroup);
+  file("--best", best,
+       "a file that keeps the best costs ever submitted, from one grading to the next");
+  add_option(command, "--names", names, "real, pseudonym or none")
+      .one_of({"real", "pseudonym", "none"})
+      .type_name("WHICH")
+      .group(kReportGroup);
+}
+
+void GradeOptions::add_safety_to(CLI::App& command) {
+  add_option(command, "--time-limit", time_limit,
+             "processor time for each submission (what the exercise allows)")
+      .between(0.001, 3600.0)
+      .type_name("SECONDS")
+      .group(kSafetyGroup);
+  add_option(command, "--memory-limit", memory_limit, "memory for each submission (256MiB)")
+      .type_name("SIZE")
+      .group(kSafetyGroup);
+  add_flag(command, "--resume", resume,
+           "take over what a grading of this class left that was broken off")
+      .group(kSafetyGroup);
+  add_flag(command, "--in-process", in_process,
+           "no worker processes: a submission that crashes the grader ends it")
+      .group(kSafetyGroup);
+}
+
+void GradeOptions::add_to(CLI::App& command) {
+  jobs = std::max(1U, std::thread::hardware_concurrency());
+  add_option(command, "exercise", id, "an exercise's name, number or folder")
+      .required()
+      .type_name("ID");
+  add_option(command, "files", files,
+             "submissions: files, a student's folder, or - for standard input")
+      .type_name("FILE ...");
+  add_option(command, "--all", all_folder, "a folder with a file or folder a student")
+      .type_name("DIR");
+  add_option(command, "-j,--jobs", jobs, "submissions graded at once (one a processor)")
+      .between(1, 1024)
+      .type_name("K");
+  add_option(command, "--seed", seed, "decides the inputs; keep it from the students")
+      .between(std::int64_t{0}, INT64_MAX)
+      .each([this](const std::string&) { own_seed = true; })
+      .type_name("N");
+  add_flag(command, "--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
+  add_flag(command, "-q,--quiet", quiet, "no table, no notes, no progress");
+  exercises.add_to(command);
+  add_reports_to(command);
+  add_safety_to(command);
+  terminal.add_to(command);
+}
+
+}  // namespace flashlab::cli

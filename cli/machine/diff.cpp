@@ -1,0 +1,131 @@
+// `flashlab diff`: two programs that do the same, side by side: what they cost, where they cross,
+// and their traces.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/machine/counter_report.hpp"
+#include "cli/machine/formulas.hpp"
+#include "cli/machine/program_diff.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/execution.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "toymachine/trace/trace_table.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::int64_t kSmallTrace = 40;  // steps: shown without being asked
+
+struct DiffFlags {
+  std::string left, right;
+  bool json = false, trace = false, no_trace = false, elide = false;
+  MachineOptions machine;
+  RunOptions run;
+  TerminalOptions terminal;
+};
+
+/// The flags of a diff may name parameters that only one of the two programs has.
+toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgram& other,
+                                 toy::CapacityBinding binding) {
+  const auto declares = [](const LoadedProgram& program, const std::string& name) {
+    const auto& params = program.program->params;
+    return std::any_of(params.begin(), params.end(), [&](auto& p) { return p.name == name; });
+  };
+  std::erase_if(binding.params, [&](const auto& entry) {
+    return !declares(loaded, entry.first) && declares(other, entry.first);
+  });
+  return binding;
+}
+
+Side make_side(const DiffFlags& options, LoadedProgram loaded, const LoadedProgram& other) {
+  toy::BoundProgram bound = loaded.bind(binding_for(loaded, other, options.machine.binding()));
+  const toy::CostTable costs = options.machine.cost_table();
+  auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
+  toy::Counters counters = toy::count(bound, executions, costs);
+  return {std::move(loaded), std::move(bound), std::move(executions), std::move(counters), {}};
+}
+
+Comparison compare(const DiffFlags& options) {
+  const toy::CostTable costs = options.machine.cost_table();
+  LoadedProgram left = load_program(options.left, options.machine.limits);
+  LoadedProgram right = load_program(options.right, options.machine.limits);
+  Side left_side = make_side(options, left, right);
+  Side right_side = make_side(options, right, left);
+  Comparison comparison{std::move(left_side), std::move(right_side), costs};
+  add_formulas(comparison);
+  return comparison;
+}
+
+std::string trace_text(const DiffFlags& options, const Side& side, const Terminal& terminal) {
+  std::ostringstream text;
+  const auto sink = toy::make_trace_table(
+      text, {.unicode = terminal.unicode, .color = terminal.color, .width = terminal.width});
+  toy::TraceOptions trace;
+  trace.elide = options.elide;
+  trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
+  value_or_fail(trace_to(*sink, side.loaded, side.bound, options.run, trace), *side.loaded.source);
+  return styled(side.loaded.short_name(), Style::kBold, terminal) + "\n" + text.str();
+}
+
+void print_traces(const DiffFlags& options, const Comparison& comparison,
+                  const Terminal& terminal) {
+  Terminal wide = terminal;
+  wide.width = 0;  // as wide as it gets
+  const std::string left = trace_text(options, comparison.left, wide);
+  const std::string right = trace_text(options, comparison.right, wide);
+  const std::string both = side_by_side(left, right, terminal);
+  std::cout << "\n";
+  if (!both.empty()) {
+    std::cout << both;
+    return;
+  }
+  std::cout << trace_text(options, comparison.left, terminal) << "\n"
+            << trace_text(options, comparison.right, terminal);
+}
+
+int print_diff(const DiffFlags& options) {
+  if (options.left == "-" && options.right == "-") {
+    throw request_failure("both programs are standard input", "at most one -");
+  }
+  const Comparison comparison = compare(options);
+  if (options.json) {
+    std::cout << comparison_json(comparison).dump(2) << "\n";
+    return kExitGood;
+  }
+  const Terminal terminal = options.terminal.terminal();
+  std::cout << comparison_text(comparison, terminal);
+  const bool small = comparison.left.counters.steps <= kSmallTrace &&
+                     comparison.right.counters.steps <= kSmallTrace;
+  if (options.trace || options.elide || (small && !options.no_trace)) {
+    print_traces(options, comparison, terminal);
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_diff(CLI::App& app) {
+  auto options = std::make_shared<DiffFlags>();
+  CLI::App& command =
+      add_command(app, "diff", "Two programs side by side: formulas, counts, traces",
+                  "  flashlab diff softmax_safe softmax_online\n"
+                  "  flashlab diff softmax_safe softmax_online -D n=1000 --cost LOAD=100\n"
+                  "  flashlab diff matmul_inner matmul_outer --trace\n");
+  add_program_argument(command, options->left, "first");
+  add_program_argument(command, options->right, "second");
+  add_flag(command, "--json", options->json, "as JSON");
+  const Flag trace = add_flag(command, "--trace", options->trace, "the traces, however long");
+  add_flag(command, "--no-trace", options->no_trace, "no traces").excludes(trace);
+  add_flag(command, "--elide", options->elide, "the traces: of each loop first, second, last");
+  options->machine.add_to(command, true);
+  options->run.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return print_diff(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,29 @@
+// Cost formulas as tables and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/terminal/terminal.hpp"
+#include "toymachine/count/cost_formula.hpp"
+#include "toymachine/count/counters.hpp"
+
+namespace flashlab::cli {
+
+/// Products in the order in which the program declares its parameters.
+toy::FormulaStyle formula_style(const toy::Program& program, const Terminal& terminal);
+
+/// The same keys as counters_json, each with its formula as a string; "by_pass" too.
+nlohmann::ordered_json formulas_json(const toy::Program& program,
+                                     const toy::CostFormulas& formulas);
+
+/// Counter, formula and, where there are numbers, the number.
+std::string formulas_table(const toy::Program& program, const toy::CostFormulas& formulas,
+                           const std::optional<toy::Counters>& numbers, const Terminal& terminal);
+
+/// Loads, stores, compute and cycles of each pass; empty for a program without passes.
+std::string pass_formulas_table(const toy::Program& program, const toy::CostFormulas& formulas,
+                                const Terminal& terminal);
+
+}  // namespace flashlab::cli

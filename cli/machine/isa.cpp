@@ -1,0 +1,176 @@
+// `flashlab isa`: the instruction table, as text and for other tools.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/machine/counter_report.hpp"
+#include "cli/machine/editor_grammar.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/json.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/language/instruction_set.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using toy::InstructionSpec;
+using toy::Level;
+
+constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
+
+struct IsaFlags {
+  std::string level, vscode;
+  bool markdown = false, json = false, textmate = false;
+  TerminalOptions terminal;
+};
+
+std::vector<InstructionSpec> chosen_instructions(const std::string& level) {
+  std::vector<InstructionSpec> chosen;
+  for (const InstructionSpec& spec : toy::instruction_set()) {
+    if (level.empty() || spec.in(*toy::parse_level(level))) chosen.push_back(spec);
+  }
+  return chosen;
+}
+
+std::string syntax(const InstructionSpec& spec) {
+  return std::string(spec.mnemonic) + " " + std::string(spec.operand_names);
+}
+
+std::string levels_of(const InstructionSpec& spec) {
+  if (std::all_of(kLevels.begin(), kLevels.end(), [&](Level level) { return spec.in(level); })) {
+    return "all";
+  }
+  std::string text;
+  for (const Level level : kLevels) {
+    if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(toy::to_string(level));
+  }
+  return text;
+}
+
+/// FLOPs of one execution on scalars; exponentials are counted apart.
+std::string flops_of(const InstructionSpec& spec) {
+  return spec.flop_kind == toy::FlopKind::kExponential ? "exp" : std::to_string(spec.flops);
+}
+
+std::string as_table(const std::vector<InstructionSpec>& instructions, const Terminal& terminal) {
+  TextTable table({{"instruction"},
+                   {"operation"},
+                   {"cycles", Align::kRight},
+                   {"FLOPs", Align::kRight},
+                   {"levels"}});
+  for (const InstructionSpec& spec : instructions) {
+    table.row({syntax(spec), effect_text(spec, terminal), std::to_string(spec.cycles),
+               flops_of(spec), levels_of(spec)});
+  }
+  return table.to_string(terminal);
+}
+
+std::string as_markdown(const std::vector<InstructionSpec>& instructions) {
+  std::string text =
+      "| Instruction | Operation | Meaning | Cycles | FLOPs | Levels "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const InstructionSpec& spec : instructions) {
+    text += "| `" + syntax(spec) + "` | `" + std::string(spec.effect) + "` | " +
+            std::string(spec.meaning) + " | " + std::to_string(spec.cycles) + " | " +
+            flops_of(spec) + " | " + levels_of(spec) + " |\n";
+  }
+  return text;
+}
+
+Json instructions_json(const std::vector<InstructionSpec>& instructions) {
+  Json list = Json::array();
+  for (const InstructionSpec& spec : instructions) {
+    Json levels = Json::array();
+    for (const Level level : kLevels) {
+      if (spec.in(level)) levels.push_back(toy::to_string(level));
+    }
+    list.push_back({{"mnemonic", spec.mnemonic},
+                    {"operands", spec.operand_names},
+                    {"effect", spec.effect},
+                    {"meaning", spec.meaning},
+                    {"levels", levels},
+                    {"cycles", spec.cycles},
+                    {"flops", spec.flops},
+                    {"loads", spec.is_load()},
+                    {"stores", spec.is_store()},
+                    {"counts_as_exp", spec.flop_kind == toy::FlopKind::kExponential},
+                    {"example", spec.example}});
+  }
+  return list;
+}
+
+/// Writes the extension's files; none that was there before is lost.
+int write_extension(const std::string& folder) {
+  const std::map<std::string, std::string> files = vscode_extension();
+  for (const auto& [name, text] : files) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    std::error_code code;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, code))) continue;
+    throw request_failure("'" + printable(path) + "' is there already and stays as it is",
+                          "a folder that is new, or has no extension in it");
+  }
+  for (const auto& [name, text] : files) {
+    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    std::error_code code;
+    std::filesystem::create_directories(path.parent_path(), code);
+    if (code) {
+      throw request_failure("the folder '" + printable(path.parent_path().string()) +
+                            "' cannot be made: " + code.message());
+    }
+    write_file(path.string(), [&](std::ostream& stream) { stream << text; });
+    std::cout << "Wrote " << printable(path.string()) << "\n";
+  }
+  return kExitGood;
+}
+
+int print_instructions(const IsaFlags& options) {
+  if (!options.vscode.empty()) return write_extension(options.vscode);
+  const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
+  if (options.json) {
+    std::cout << instructions_json(instructions).dump(2) << "\n";
+  } else if (options.textmate) {
+    std::cout << textmate_grammar(instructions).dump(2) << "\n";
+  } else if (options.markdown) {
+    std::cout << as_markdown(instructions);
+  } else {
+    std::cout << as_table(instructions, options.terminal.terminal());
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_isa(CLI::App& app) {
+  auto options = std::make_shared<IsaFlags>();
+  CLI::App& command = add_command(app, "isa", "The instruction table",
+                                  "  flashlab isa                      every instruction\n"
+                                  "  flashlab isa --level matmul       those of the first machine\n"
+                                  "  flashlab isa --textmate > toy.tmLanguage.json\n"
+                                  "  flashlab isa --vscode ~/.vscode/extensions/flashlab\n");
+  std::vector<std::string> levels;
+  for (const Level level : kLevels) levels.emplace_back(toy::to_string(level));
+  add_option(command, "--level", options->level, "only this machine: matmul, softmax or attention")
+      .one_of(levels)
+      .type_name("LEVEL");
+  const Flag markdown = add_flag(command, "--markdown", options->markdown, "as a Markdown table");
+  const Flag json = add_flag(command, "--json", options->json, "as JSON").excludes(markdown);
+  const Flag textmate = add_flag(command, "--textmate", options->textmate, "as an editor's grammar")
+                            .excludes(markdown)
+                            .excludes(json);
+  add_option(command, "--vscode", options->vscode,
+             "write an extension for Visual Studio Code there")
+      .type_name("DIR")
+      .excludes(markdown)
+      .excludes(json)
+      .excludes(textmate);
+  options->terminal.add_to(command);
+  return [options] { return print_instructions(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,46 @@
+// A timeline as letters: one lane a unit, time from left to right.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/terminal/terminal.hpp"
+#include "toymachine/timeline/timeline.hpp"
+
+namespace flashlab::cli {
+
+/// Cycles [from, to), so many to a letter that they fit the terminal: the letter is what fills most
+/// of them.
+class LanePicture {
+ public:
+  LanePicture(const toy::BoundProgram& program, std::int64_t from, std::int64_t to,
+              const Terminal& terminal);
+
+  /// Columns for cycles on a terminal; a lane's name stands before them.
+  static std::int64_t columns(const Terminal& terminal);
+  /// A round number of them, so that `cycles` fit.
+  static std::int64_t cycles_of_column(std::int64_t cycles, const Terminal& terminal);
+
+  void add(std::size_t model, const toy::TimelineInterval& interval);
+  /// A heading and two lanes for each model, under one axis, and a legend of what occurs.
+  std::string to_string(const std::vector<toy::Timeline>& timelines) const;
+
+ private:
+  using Cycles = std::vector<std::int64_t>;  // by column and kind: row of the table, or cause
+
+  std::size_t num_columns() const;
+  char glyph(std::size_t kind) const;
+  std::size_t main_kind(const Cycles& cycles, std::size_t column) const;
+  std::string axis() const;
+  std::string lane(const Cycles& cycles, toy::Unit unit) const;
+  std::string legend() const;
+
+  const toy::BoundProgram& program_;
+  std::int64_t from_, to_, scale_;  // cycles of a column
+  const Terminal& terminal_;
+  std::vector<Cycles> lanes_;  // by model and unit
+  std::vector<char> seen_;     // by kind
+};
+
+}  // namespace flashlab::cli

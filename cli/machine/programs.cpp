@@ -1,0 +1,76 @@
+// `flashlab programs`: the programs that travel with the command.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/text_table.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct ProgramsFlags {
+  std::string name;
+  bool json = false;
+  TerminalOptions terminal;
+};
+
+void print_list(const ProgramsFlags& options) {
+  if (options.json) {
+    auto list = nlohmann::ordered_json::array();
+    for (const BundledProgram& program : bundled_programs()) {
+      list.push_back({{"name", program.name}, {"title", program.title()}});
+    }
+    std::cout << list.dump(2) << "\n";
+    return;
+  }
+  TextTable table({{"program"}, {"what it is"}});
+  for (const BundledProgram& program : bundled_programs()) {
+    table.row({std::string(program.name), std::string(program.title())});
+  }
+  std::cout << table.to_string(options.terminal.terminal());
+}
+
+int print_programs(const ProgramsFlags& options) {
+  if (options.name.empty()) {
+    print_list(options);
+    return kExitGood;
+  }
+  const BundledProgram* program = find_bundled_program(options.name);
+  if (program == nullptr) {
+    std::vector<std::string> names;
+    for (const BundledProgram& known : bundled_programs()) names.emplace_back(known.name);
+    throw request_failure("there is no bundled program '" + printable(options.name) + "'",
+                          "a name that `flashlab programs` lists",
+                          toy::nearest(options.name, names).value_or(""));
+  }
+  if (options.json) {
+    std::cout << nlohmann::ordered_json{{"name", program->name},
+                                        {"title", program->title()},
+                                        {"text", program->text}}
+                     .dump(2)
+              << "\n";
+  } else {
+    std::cout << program->text;
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_programs(CLI::App& app) {
+  auto options = std::make_shared<ProgramsFlags>();
+  CLI::App& command =
+      add_command(app, "programs", "The programs that come with flashlab: names, or one's text",
+                  "  flashlab programs                          what there is\n"
+                  "  flashlab programs softmax_safe > my.toy    a copy to change\n");
+  add_option(command, "name", options->name, "print this program").type_name("NAME");
+  add_flag(command, "--json", options->json, "as JSON");
+  options->terminal.add_to(command);
+  return [options] { return print_programs(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,86 @@
+// `flashlab run`: executes a program, prints its counters and outputs.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/machine/counter_report.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/execution.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct RunFlags {
+  std::string program;
+  bool json = false, no_outputs = false;
+  MachineOptions machine;
+  RunOptions run;
+  TerminalOptions terminal;
+};
+
+void print_run_json(const RunFlags& options, const LoadedProgram& loaded,
+                    const toy::BoundProgram& bound, const Executed& executed) {
+  nlohmann::ordered_json json{{"program", loaded.short_name()}, {"params", params_json(bound)}};
+  json["num_registers"] = bound.num_registers;
+  json["precision"] = options.run.precision;
+  json.update(
+      all_counters_json(bound, executed.execution.executions, options.machine.cost_table()));
+  if (!options.no_outputs) {
+    json["outputs"] = nlohmann::ordered_json::object();
+    for (const toy::BoundArray& array : bound.arrays) {
+      if (array.role != toy::ArrayRole::kOutput) continue;
+      json["outputs"][array.name] = array_json(array, executed.dram);
+    }
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
+                    const toy::BoundProgram& bound, const Executed& executed) {
+  const Terminal terminal = options.terminal.terminal();
+  std::cout << loaded.heading(terminal) << setting(bound) << ", " << options.run.precision << "\n\n"
+            << counters_table(bound, executed.execution.executions, options.machine.cost_table(),
+                              terminal);
+  if (options.no_outputs) return;
+  for (const toy::BoundArray& array : bound.arrays) {
+    if (array.role == toy::ArrayRole::kOutput) {
+      std::cout << "\n" << array_text(array, executed.dram, terminal);
+    }
+  }
+}
+
+int run_program(const RunFlags& options) {
+  options.machine.cost_table();  // wrong flags come before a long run
+  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
+  const Executed executed = execute(loaded, bound, options.run);
+  if (options.json) {
+    print_run_json(options, loaded, bound, executed);
+  } else {
+    print_run_text(options, loaded, bound, executed);
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_run(CLI::App& app) {
+  auto options = std::make_shared<RunFlags>();
+  CLI::App& command = add_command(app, "run", "Run a program: its counters and its outputs",
+                                  "  flashlab run softmax_online -D n=64\n"
+                                  "  flashlab run my.toy --input x=[1,2,-inf] --precision double\n"
+                                  "  flashlab run my.toy --cost LOAD=100,EXP=4      DRAM a hundred "
+                                  "times as slow as a register\n"
+                                  "  flashlab run my.toy --json | jq .cycles\n");
+  add_program_argument(command, options->program);
+  add_flag(command, "--json", options->json, "as JSON");
+  add_flag(command, "--no-outputs", options->no_outputs, "counters only");
+  options->machine.add_to(command, true);
+  options->run.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return run_program(*options); };
+}
+
+}  // namespace flashlab::cli

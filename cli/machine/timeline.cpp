@@ -1,0 +1,231 @@
+// `flashlab timeline`: when each instruction runs, one after the other and on two units.
+#include "toymachine/timeline/timeline.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/machine/lane_picture.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "toymachine/timeline/timeline_json.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using toy::Cause;
+using toy::Timeline;
+using toy::Unit;
+
+constexpr std::uint64_t kShownSteps = 40;  // that the picture shows unless told otherwise
+
+struct TimelineFlags {
+  std::string program, model = "both", html;
+  std::int64_t buffers = 2;
+  std::optional<std::int64_t> from, to;
+  bool json = false;
+  MachineOptions machine;
+  TerminalOptions terminal;
+};
+
+/// The plain sum, and every number of buffers up to the one that was asked for, within reason.
+std::vector<toy::TimelineModel> models(const TimelineFlags& options) {
+  std::vector<toy::TimelineModel> models;
+  if (options.model != "overlap") models.push_back({false, 1});
+  if (options.model == "serial") return models;
+  if (options.buffers > 1) models.push_back({true, 1});
+  if (options.buffers > 2) models.push_back({true, 2});
+  models.push_back({true, options.buffers});
+  return models;
+}
+
+std::vector<Timeline> simulated(const toy::BoundProgram& bound, const LoadedProgram& loaded,
+                                const toy::TimelineOptions& options) {
+  return value_or_fail(toy::simulate(bound, options), *loaded.source);
+}
+
+std::string percent_text(std::int64_t part, std::int64_t whole) {
+  if (part == 0) return "-";
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.05) return "< 0.1 %";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", percent);
+  return text;
+}
+
+std::string summary_table(const std::vector<Timeline>& timelines, const Terminal& terminal) {
+  TextTable table({{"Model"},
+                   {"Cycles", Align::kRight},
+                   {"Unit"},
+                   {"Busy", Align::kRight},
+                   {"Data", Align::kRight},
+                   {"Buffer", Align::kRight},
+                   {"Idle", Align::kRight}});
+  for (const Timeline& timeline : timelines) {
+    for (const Unit unit : {Unit::kMemory, Unit::kCompute}) {
+      const bool first = unit == Unit::kMemory;
+      std::vector<std::string> cells{first ? to_string(timeline.model) : "",
+                                     first ? grouped(std::to_string(timeline.cycles)) : "",
+                                     std::string(to_string(unit))};
+      for (const std::int64_t cycles : timeline.unit(unit)) {
+        cells.push_back(percent_text(cycles, timeline.cycles));
+      }
+      table.row(std::move(cells));
+    }
+  }
+  return table.to_string(terminal);
+}
+
+/// The lines that the units wait longest for, under the last model.
+std::string waits_table(const toy::BoundProgram& bound, const Timeline& timeline,
+                        const Terminal& terminal) {
+  constexpr std::size_t kMostLines = 5;
+  const auto waits = [&](std::size_t site) {
+    const toy::CauseCycles& cycles = timeline.sites[site];
+    return cycles[static_cast<std::size_t>(Cause::kData)] +
+           cycles[static_cast<std::size_t>(Cause::kBuffer)];
+  };
+  std::vector<std::size_t> sites;
+  for (std::size_t site = 0; site < timeline.sites.size(); ++site) {
+    if (waits(site) > 0) sites.push_back(site);
+  }
+  if (sites.empty()) return {};
+  std::stable_sort(sites.begin(), sites.end(),
+                   [&](std::size_t a, std::size_t b) { return waits(a) > waits(b); });
+  sites.resize(std::min(sites.size(), kMostLines));
+  TextTable table({{"Line", Align::kRight},
+                   {"Who waits longest, " + to_string(timeline.model)},
+                   {"Data", Align::kRight},
+                   {"Buffer", Align::kRight},
+                   {"Busy", Align::kRight}});
+  for (const std::size_t site : sites) {
+    const toy::BoundInstruction& instruction = bound.instructions[site];
+    std::vector<std::string> cells{std::to_string(instruction.span.line),
+                                   printable(toy::instruction_text(bound, instruction))};
+    for (const Cause cause : {Cause::kData, Cause::kBuffer, Cause::kBusy}) {
+      const std::int64_t cycles = timeline.sites[site][static_cast<std::size_t>(cause)];
+      cells.push_back(cycles == 0 ? "-" : grouped(std::to_string(cycles)));
+    }
+    table.row(std::move(cells));
+  }
+  return "\n" + table.to_string(terminal);
+}
+
+/// When the first steps have ended, as recorded under one model.
+std::int64_t end_of_first_steps(const Timeline& timeline) {
+  std::int64_t end = 0;
+  for (const toy::TimelineInterval& interval : timeline.intervals) {
+    if (interval.step <= kShownSteps) end = std::max(end, interval.end);
+  }
+  return end;
+}
+
+void print_timeline_text(const TimelineFlags& options, const LoadedProgram& loaded,
+                         const toy::BoundProgram& bound, toy::TimelineOptions simulation) {
+  const Terminal terminal = options.terminal.terminal();
+  simulation.to = INT64_MAX;
+  simulation.max_intervals = toy::kNumCauses * kShownSteps;
+  const std::vector<Timeline> timelines = simulated(bound, loaded, simulation);
+  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n"
+            << summary_table(timelines, terminal);
+  std::int64_t longest = 0;
+  for (const Timeline& timeline : timelines) longest = std::max(longest, timeline.cycles);
+  simulation.from = options.from.value_or(0);
+  if (simulation.from >= longest) {
+    if (longest > 0) std::cout << "\nNothing runs after cycle " << longest << ".\n";
+    return;
+  }
+  // Unless told otherwise, the picture fills its lines.
+  const std::int64_t wanted =
+      std::min(end_of_first_steps(timelines.front()), longest - simulation.from);
+  const std::int64_t columns = LanePicture::columns(terminal);
+  const std::int64_t filled = columns * LanePicture::cycles_of_column(wanted, terminal);
+  const bool fits = longest - simulation.from <= filled;
+  simulation.to = options.to.value_or(fits ? longest : simulation.from + filled);
+  simulation.to = std::min(simulation.to, longest);
+  LanePicture picture(bound, simulation.from, simulation.to, terminal);
+  simulation.window_only = true;
+  simulation.sink = [&](std::size_t model, const toy::TimelineInterval& interval) {
+    picture.add(model, interval);
+  };
+  static_cast<void>(simulated(bound, loaded, simulation));
+  std::cout << "\n"
+            << picture.to_string(timelines) << waits_table(bound, timelines.back(), terminal);
+}
+
+void check_timeline_flags(const TimelineFlags& options) {
+  options.machine.cost_table();  // wrong flags come before a long run
+  const std::int64_t from = options.from.value_or(0);
+  if (from < 0 || options.to.value_or(INT64_MAX) <= from) {
+    throw request_failure("--from and --to leave no cycle", "0 <= from < to");
+  }
+}
+
+int show_timeline(const TimelineFlags& options) {
+  check_timeline_flags(options);
+  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
+  toy::TimelineOptions simulation;
+  simulation.models = models(options);
+  simulation.costs = options.machine.cost_table();
+  if (!options.json && options.html.empty()) {
+    print_timeline_text(options, loaded, bound, simulation);
+    return kExitGood;
+  }
+  const bool window = options.from || options.to;
+  simulation.from = options.from.value_or(0);
+  simulation.to = options.to.value_or(INT64_MAX);
+  if (!options.html.empty()) {
+    toy::TimelineOptions recording = simulation;
+    recording.max_intervals = toy::kPageIntervals;
+    const std::vector<Timeline> timelines = simulated(bound, loaded, recording);
+    write_file(options.html,
+               [&](std::ostream& out) { toy::write_timeline_page(bound, timelines, out); });
+    if (options.html != "-") std::cerr << "flashlab: wrote " << options.html << "\n";
+  }
+  if (options.json) {
+    if (!window) simulation.to = 0;
+    const std::vector<Timeline> timelines = simulated(bound, loaded, simulation);
+    std::cout << nlohmann::ordered_json::parse(toy::timeline_json(bound, timelines, window)).dump(2)
+              << "\n";
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+CommandAction add_timeline(CLI::App& app) {
+  auto options = std::make_shared<TimelineFlags>();
+  CLI::App& command = add_command(
+      app, "timeline", "Show when each instruction runs: in turn, and with loads running ahead",
+      "  flashlab timeline softmax_online --cost LOAD=4\n"
+      "  flashlab timeline matmul_blocked --cost LOAD=10 --buffers 3\n"
+      "  flashlab timeline my.toy --from 1000 --to 1200   these cycles, closely\n"
+      "  flashlab timeline my.toy --html my.html          a page to zoom and point at\n");
+  add_program_argument(command, options->program);
+  add_option(command, "--model", options->model, "serial, overlap, both")
+      .one_of({"serial", "overlap", "both"})
+      .type_name("MODEL")
+      .capture_default_str();
+  add_option(command, "--buffers", options->buffers, "of every register, when units overlap")
+      .between(std::int64_t{1}, toy::kMaxBuffers)
+      .type_name("K")
+      .capture_default_str();
+  add_option(command, "--from", options->from, "first cycle shown").type_name("CYCLE");
+  add_option(command, "--to", options->to, "the cycle before which the picture ends")
+      .type_name("CYCLE");
+  add_flag(command, "--json", options->json, "as JSON; intervals too with --from or --to");
+  add_option(command, "--html", options->html, "write a page with the lanes to this file")
+      .type_name("FILE");
+  options->machine.add_to(command, true);
+  options->terminal.add_to(command);
+  return [options] { return show_timeline(*options); };
+}
+
+}  // namespace flashlab::cli

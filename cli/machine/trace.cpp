@@ -1,0 +1,165 @@
+// `flashlab trace`: every step of a run, as a table, as JSON, as a page with a player.
+#include <iostream>
+#include <memory>
+
+#include "cli/machine/counter_report.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/options/execution.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "toymachine/timeline/timeline_json.hpp"
+#include "toymachine/trace/trace_html.hpp"
+#include "toymachine/trace/trace_json.hpp"
+#include "toymachine/trace/trace_table.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct TraceFlags {
+  std::string program;
+  bool symbols = false, values = false, elide = false, labels = false;
+  std::uint64_t from = 1, to = UINT64_MAX;
+  std::string body, ditto = "auto", json, html;
+  MachineOptions machine;
+  RunOptions run;
+  TerminalOptions terminal;
+};
+
+toy::TraceOptions trace_options(const TraceFlags& options) {
+  toy::TraceOptions trace;
+  trace.from = options.from;
+  trace.to = options.to;
+  trace.elide = options.elide;
+  if (!options.body.empty()) trace.body = options.body;
+  return trace;
+}
+
+toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& terminal) {
+  toy::TraceTableOptions table;
+  table.values = options.values;
+  table.symbols = options.symbols || !options.values;
+  table.labels = options.labels;
+  table.unicode = terminal.unicode;
+  table.color = terminal.color;
+  table.width = terminal.width;
+  table.ditto = options.ditto == "always"  ? toy::Ditto::kAlways
+                : options.ditto == "never" ? toy::Ditto::kNever
+                                           : toy::Ditto::kAuto;
+  return table;
+}
+
+/// A program that goes wrong leaves a trace up to the wrong step, which is worth having; a request
+/// that cannot be met leaves nothing.
+void keep_only_if_started(const toy::Result<toy::Execution>& result,
+                          const toy::SourceText& source) {
+  if (result || result.diagnostics.front().fault == toy::Fault::kProgram) return;
+  throw program_failure(result.diagnostics, source);
+}
+
+using Traced = toy::Result<toy::Execution>;
+
+Traced write_trace_json(const TraceFlags& options, const LoadedProgram& loaded,
+                        const toy::BoundProgram& bound, std::ostream& out) {
+  const auto sink = toy::make_trace_json(out, {options.machine.cost_table()});
+  Traced result = trace_to(*sink, loaded, bound, options.run, trace_options(options));
+  keep_only_if_started(result, *loaded.source);
+  return result;
+}
+
+Traced write_page(const TraceFlags& options, const LoadedProgram& loaded,
+                  const toy::BoundProgram& bound, std::ostream& out) {
+  toy::TraceHtmlBuffer buffer(out);
+  std::ostream json(&buffer);
+  Traced result = write_trace_json(options, loaded, bound, json);
+  json.flush();
+  // A run that failed took no time worth showing, and a generic iteration happens at no time.
+  std::string timeline;
+  if (result && options.body.empty()) {
+    timeline =
+        toy::timeline_of_steps_json(bound, options.machine.cost_table(), options.from, options.to);
+  }
+  value_or_fail(buffer.finish(timeline), *loaded.source);
+  return result;
+}
+
+Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
+                   const toy::BoundProgram& bound) {
+  const Terminal terminal = options.terminal.terminal();
+  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
+  const auto sink = toy::make_trace_table(std::cout, table_options(options, terminal));
+  toy::TraceOptions trace = trace_options(options);
+  trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
+  Traced result = trace_to(*sink, loaded, bound, options.run, trace);
+  if (result && !result->stopped) {
+    std::cout << "\n"
+              << cost_sentence(bound, result->executions, options.machine.cost_table()) << "\n";
+  }
+  return result;
+}
+
+int trace_program(const TraceFlags& options) {
+  options.machine.cost_table();  // wrong flags come before a long run
+  if (options.from < 1 || options.from > options.to) {
+    throw request_failure("--from and --to leave no step", "1 <= from <= to");
+  }
+  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
+  Traced result;
+  const auto to_file = [&](const std::string& path, auto write) {
+    write_file(path, [&](std::ostream& out) { result = write(options, loaded, bound, out); });
+    if (path != "-") std::cerr << "flashlab: wrote " << path << "\n";
+  };
+  if (!options.json.empty()) to_file(options.json, write_trace_json);
+  if (!options.html.empty()) to_file(options.html, write_page);
+  if (options.json.empty() && options.html.empty()) result = print_table(options, loaded, bound);
+  value_or_fail(std::move(result), *loaded.source);
+  return kExitGood;
+}
+
+void add_view_flags(CLI::App& command, TraceFlags& options) {
+  constexpr const char* kGroup = "What is shown";
+  add_flag(command, "--symbols", options.symbols, "formulas: a00*b00 (what is shown anyway)")
+      .group(kGroup);
+  add_flag(command, "--values", options.values, "numbers; with --symbols both").group(kGroup);
+  add_option(command, "--from", options.from, "first step shown").type_name("STEP").group(kGroup);
+  add_option(command, "--to", options.to, "last step shown").type_name("STEP").group(kGroup);
+  const Flag elide =
+      add_flag(command, "--elide", options.elide, "of each loop: first, second, last");
+  elide.group(kGroup);
+  add_option(command, "--body", options.body,
+             "one generic iteration of the loops over this variable")
+      .excludes(elide)
+      .type_name("VAR")
+      .group(kGroup);
+  add_flag(command, "--labels", options.labels, "a line for each .name").group(kGroup);
+  add_option(command, "--ditto", options.ditto,
+             "a value that stays as a ditto mark: auto (from 5 registers on), always, never")
+      .one_of({"auto", "always", "never"})
+      .type_name("WHEN")
+      .group(kGroup);
+}
+
+}  // namespace
+
+CommandAction add_trace(CLI::App& app) {
+  auto options = std::make_shared<TraceFlags>();
+  CLI::App& command =
+      add_command(app, "trace", "Show every step: the instruction and all registers",
+                  "  flashlab trace matmul_c00\n"
+                  "  flashlab trace softmax_online --body i      one step for any x[i]\n"
+                  "  flashlab trace softmax_safe -D n=100 --elide\n"
+                  "  flashlab trace my.toy --html my.html        a page with a player\n");
+  add_program_argument(command, options->program);
+  add_option(command, "--json", options->json, "write JSON to this file, - for standard output")
+      .type_name("FILE");
+  add_option(command, "--html", options->html, "write a page with a player to this file")
+      .type_name("FILE");
+  add_view_flags(command, *options);
+  options->machine.add_to(command, true);
+  options->run.add_to(command);
+  options->terminal.add_to(command);
+  return [options] { return trace_program(*options); };
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,388 @@
+#include "cli/options/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "gpus/gpu_specs.hpp"
+#include "toymachine/budget/budget.hpp"
+#include "toymachine/language/assembler.hpp"
+#include "toymachine/language/read_number.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr const char* kMachineGroup = "Machine";
+constexpr const char* kLimitGroup = "Limits";
+constexpr const char* kTerminalGroup = "Terminal";
+
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+}
+
+std::string gpu_keys() {
+  std::string keys;
+  for (const compare::GpuSpec& gpu : compare::gpu_specs())
+    keys += (keys.empty() ? "" : ", ") + gpu.key;
+  return keys;
+}
+
+struct Definition {
+  std::string name, value;
+};
+
+/// "n=64,d=4" in parts. A part without '=' continues the value before it: "n=8,16,32".
+std::vector<Definition> split_definitions(const std::vector<std::string>& texts) {
+  std::vector<Definition> definitions;
+  for (const std::string& text : texts) {
+    bool first = true;
+    for (const std::string& part : split(text, ',')) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos && !first && !definitions.empty()) {
+        definitions.back().value += "," + part;
+        continue;
+      }
+      const std::string name = trimmed(part.substr(0, equals));
+      if (equals == std::string::npos || !is_name(name)) {
+        throw request_failure("-D " + in_quotes(text) + " gives no parameter a value",
+                              "-D NAME=NUMBER, as in -D n=64");
+      }
+      definitions.push_back({name, trimmed(part.substr(equals + 1))});
+      first = false;
+    }
+  }
+  return definitions;
+}
+
+void check_given_once(const std::vector<Definition>& definitions) {
+  std::set<std::string> names;
+  for (const Definition& definition : definitions) {
+    if (!names.insert(definition.name).second) {
+      throw request_failure("parameter " + in_quotes(definition.name) + " is given twice");
+    }
+  }
+}
+
+ColorChoice color_choice(const std::string& text) {
+  if (text == "always") return ColorChoice::kAlways;
+  return text == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
+std::shared_ptr<const toy::Program> assemble_or_fail(
+    const std::shared_ptr<const toy::SourceText>& source, const toy::Limits& limits) {
+  return std::make_shared<const toy::Program>(
+      value_or_fail(toy::assemble(source, limits), *source));
+}
+
+}  // namespace
+
+void TerminalOptions::add_to(CLI::App& command) {
+  add_option(command, "--color", color, "auto, always or never")
+      .one_of({"auto", "always", "never"})
+      .type_name("WHEN")
+      .group(kTerminalGroup);
+  const Flag ascii_flag = add_flag(command, "--ascii", ascii, "ASCII only").group(kTerminalGroup);
+  add_flag(command, "--unicode", unicode, "Unicode, whatever the locale says")
+      .excludes(ascii_flag)
+      .group(kTerminalGroup);
+  add_option(command, "--width", width, "columns to use, instead of the terminal's")
+      .between(20, 500)
+      .type_name("COLUMNS")
+      .group(kTerminalGroup);
+}
+
+Terminal TerminalOptions::terminal() const {
+  return detect_terminal({color_choice(color), ascii, unicode, width});
+}
+
+void MachineOptions::add_to(CLI::App& command, bool executes) {
+  add_option(command, "-D,--define", definitions, "value of a parameter; may be repeated")
+      .type_name("NAME=NUMBER")
+      .allow_extra_args(false)
+      .group(kMachineGroup);
+  add_option(command, "--registers", registers,
+             "registers of the machine, instead of the program's")
+      .type_name("K")
+      .group(kMachineGroup);
+  add_option(command, "--operands", operands, "any, or pinned: products take R0 and R1 only")
+      .one_of({"any", "pinned"})
+      .type_name("RULE")
+      .group(kMachineGroup);
+  add_option(command, "--sram", sram,
+             "bytes that the registers hold together: 48KiB, or a GPU's shared memory per block: " +
+                 gpu_keys())
+      .type_name("SIZE|GPU")
+      .group(kMachineGroup);
+  add_option(command, "--cost", costs,
+             "cycles of instructions, 1 each unless set: LOAD=100,EXP=4; by the size of tiles: "
+             "LOAD=400+2/element,MAC=1/flop")
+      .type_name("OP=CYCLES,...")
+      .group(kMachineGroup);
+  const auto limit = [&](const char* flag, std::int64_t& value, const char* what) {
+    add_option(command, flag, value, what)
+        .between(std::int64_t{1}, std::int64_t{1} << 60)
+        .type_name("N")
+        .default_str(grouped(std::to_string(value)))
+        .group(kLimitGroup);
+  };
+  limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
+  limit("--max-nesting", limits.max_nesting, "loops inside each other");
+  limit("--max-registers", limits.max_registers, "registers of the machine");
+  add_option(command, "--max-seconds", max_seconds, "processor time of the command (no limit)")
+      .between(0.001, 1e6)
+      .type_name("SECONDS")
+      .group(kLimitGroup);
+  add_option(command, "--max-memory", max_memory, "memory of the command (no limit)")
+      .type_name("SIZE")
+      .group(kLimitGroup);
+  if (!executes) return;
+  limit("--max-steps", limits.max_steps, "steps of a run");
+  limit("--max-array-bytes", limits.max_array_bytes, "bytes of all arrays together");
+  limit("--max-trace-rows", limits.max_trace_rows, "rows of a trace in the terminal");
+}
+
+/// For the rest of the command.
+void MachineOptions::limit_work() const {
+  static std::optional<toy::Budget> budget;
+  if (budget) return;
+  toy::BudgetLimits most;
+  most.milliseconds = std::llround(std::ceil(max_seconds * 1000));
+  if (!max_memory.empty()) {
+    const auto size = parse_size(max_memory);
+    if (!size || *size == 0) {
+      throw request_failure("--max-memory " + in_quotes(max_memory) + " is no size",
+                            "bytes such as 100000000 or 100MB");
+    }
+    most.bytes = *size;
+  }
+  budget.emplace(most);
+}
+
+toy::CapacityBinding MachineOptions::binding_without_params() const {
+  limit_work();
+  toy::CapacityBinding binding;
+  binding.limits = limits;
+  if (operands == "any") binding.operand_rule = toy::OperandRule::kAny;
+  if (operands == "pinned") binding.operand_rule = toy::OperandRule::kPinned;
+  if (!sram.empty()) binding.sram_bytes = parse_capacity(sram);
+  return binding;
+}
+
+std::vector<ParameterRange> MachineOptions::ranges(toy::CapacityBinding& binding) const {
+  binding = binding_without_params();
+  std::vector<ParameterRange> swept;
+  const std::vector<Definition> definitions_given = split_definitions(definitions);
+  check_given_once(definitions_given);
+  for (const auto& [name, text] : definitions_given) {
+    std::vector<std::int64_t> values = parse_values(name, text);
+    if (values.size() == 1) {
+      binding.params[name] = values.front();
+    } else {
+      swept.push_back({name, std::move(values)});
+    }
+  }
+  if (!registers.empty()) {
+    std::vector<std::int64_t> values = parse_values("registers", registers);
+    if (values.size() == 1) {
+      binding.registers = values.front();
+    } else {
+      swept.push_back({"registers", std::move(values)});
+    }
+  }
+  return swept;
+}
+
+toy::CapacityBinding MachineOptions::binding() const {
+  toy::CapacityBinding binding;
+  const std::vector<ParameterRange> swept = ranges(binding);
+  if (!swept.empty()) {
+    throw request_failure(in_quotes(swept.front().name) + " is given several values",
+                          "one value here; `flashlab sweep` takes a range");
+  }
+  return binding;
+}
+
+toy::CostTable MachineOptions::cost_table() const {
+  toy::CostTable table;
+  value_or_fail(table.parse(costs));
+  return table;
+}
+
+void RunOptions::add_to(CLI::App& command) {
+  add_option(command, "--precision", precision, "what a register holds: float or double")
+      .one_of({"float", "double"})
+      .type_name("TYPE")
+      .group(kMachineGroup);
+  add_option(command, "--input", inputs,
+             "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
+             "a .csv or .json file; may be repeated")
+      .type_name("ARRAY=VALUES")
+      .allow_extra_args(false)
+      .group(kMachineGroup);
+}
+
+std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
+  std::map<std::string, toy::InputSource> sources;
+  for (const std::string& text : inputs) {
+    const std::size_t equals = text.find('=');
+    const std::string name = trimmed(text.substr(0, equals));
+    if (equals == std::string::npos || !is_name(name)) {
+      throw request_failure("--input " + in_quotes(text) + " names no array",
+                            "--input ARRAY=VALUES, as in --input x=random:7");
+    }
+    toy::InputSource source = value_or_fail(toy::parse_input_source(text.substr(equals + 1)));
+    if (!sources.emplace(name, std::move(source)).second) {
+      throw request_failure("input " + in_quotes(name) + " is given twice");
+    }
+  }
+  return sources;
+}
+
+toy::BoundProgram LoadedProgram::bind(const toy::CapacityBinding& binding) const {
+  return value_or_fail(toy::bind(program, binding), *source);
+}
+
+std::string LoadedProgram::short_name() const {
+  return printable(std::filesystem::path(source->name()).stem().string());
+}
+
+std::string LoadedProgram::heading(const Terminal& terminal) const {
+  const std::string title = program->title.empty() ? "" : ": " + printable(program->title);
+  std::string text;
+  for (const std::string& line : wrap(short_name() + title, terminal.width)) {
+    text += styled(line, Style::kBold, terminal) + "\n";
+  }
+  return text;
+}
+
+LoadedProgram load_program(const std::string& name, const toy::Limits& limits) {
+  auto source = read_program(name, limits.max_source_bytes);
+  auto program = assemble_or_fail(source, limits);
+  return {std::move(source), std::move(program)};
+}
+
+LoadedProgram load_text(const std::string& name, const std::string& text) {
+  auto source = std::make_shared<const toy::SourceText>(name, text);
+  auto program = assemble_or_fail(source, {});
+  return {std::move(source), std::move(program)};
+}
+
+std::string setting(const toy::BoundProgram& bound) {
+  std::string text;
+  for (std::size_t i = 0; i < bound.params.size(); ++i) {
+    text += bound.program->params[i].name + " = " + std::to_string(bound.params[i]) + ", ";
+  }
+  const std::string count = std::to_string(bound.num_registers);
+  return text + count + (bound.num_registers == 1 ? " register" : " registers");
+}
+
+void add_program_argument(CLI::App& command, std::string& name, const std::string& flag) {
+  add_option(command, flag, name, "a .toy file, - for standard input, or a bundled program's name")
+      .required()
+      .type_name("PROGRAM");
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  if (text.empty()) return {""};
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::optional<std::int64_t> parse_size(const std::string& text) {
+  constexpr double kLargest = 9e15;
+  double number = 0;
+  const auto [end, code] = toy::read_number(text, number);
+  if (code != std::errc{} || !(number >= 0)) return {};
+  const std::string unit(trimmed(std::string(end, text.data() + text.size())));
+  for (const auto& [name, factor] :
+       std::initializer_list<std::pair<const char*, double>>{{"", 1},
+                                                             {"B", 1},
+                                                             {"KiB", 1024},
+                                                             {"KB", 1e3},
+                                                             {"kB", 1e3},
+                                                             {"MiB", 1048576},
+                                                             {"MB", 1e6},
+                                                             {"GiB", 1073741824},
+                                                             {"GB", 1e9}}) {
+    if (unit == name && number * factor < kLargest)
+      return static_cast<std::int64_t>(number * factor);
+  }
+  return {};
+}
+
+std::int64_t parse_capacity(const std::string& text) {
+  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
+  if (const auto size = parse_size(text)) return *size;
+  std::vector<std::string> names;
+  for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
+  throw request_failure("--sram " + in_quotes(text) + " is no capacity",
+                        "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
+                        toy::nearest(text, names).value_or(""));
+}
+
+std::size_t parse_memory(const std::string& text) {
+  if (const auto size = parse_size(text); size && *size > 0) {
+    return static_cast<std::size_t>(*size);
+  }
+  throw request_failure("--most-bytes " + in_quotes(text) + " is no size",
+                        "bytes such as 500MB or 8GiB");
+}
+
+std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text) {
+  constexpr std::size_t kMostValues = 10'000;
+  const std::string expected =
+      "a whole number, or for a sweep a range: 3..32, 8..64+8, 8..1024*2 or 8,16,32";
+  const auto fail = [&] {
+    return request_failure(in_quotes(text) + " is no value for " + in_quotes(name), expected);
+  };
+  const auto number = [&](std::string_view digits) {
+    std::int64_t value = 0;
+    const auto [end, code] = toy::read_number(digits, value);
+    if (code != std::errc{} || end != digits.data() + digits.size()) throw fail();
+    return value;
+  };
+  std::vector<std::int64_t> values;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    if (dots == std::string::npos) {
+      values.push_back(number(trimmed(part)));
+      continue;
+    }
+    const std::size_t sign = std::min(part.find_first_of("+*", dots + 2), part.size());
+    const std::int64_t first = number(part.substr(0, dots));
+    const std::int64_t last = number(part.substr(dots + 2, sign - dots - 2));
+    const bool factor = sign < part.size() && part[sign] == '*';
+    const std::int64_t step = sign < part.size() ? number(part.substr(sign + 1)) : 1;
+    if (first > last || step < (factor ? 2 : 1) || (factor && first < 1)) throw fail();
+    for (std::int64_t value = first;;) {
+      values.push_back(value);
+      if (values.size() > kMostValues) throw request_failure("a sweep has at most 10 000 values");
+      std::int64_t next = 0;
+      const bool wraps = factor ? __builtin_mul_overflow(value, step, &next)
+                                : __builtin_add_overflow(value, step, &next);
+      if (wraps || next > last) break;
+      value = next;
+    }
+  }
+  return values;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,208 @@
+#include "cli/terminal/files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <system_error>
+
+#include "bundled_program_files.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/terminal.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".toy";
+
+// What the signal handler must remove. A handler may touch little, so this is an array; empty:
+// none.
+constexpr std::size_t kLongestPath = 4096;
+std::array<char, kLongestPath> temporary_path{};
+
+void on_signal(int signal) {
+  if (temporary_path[0] != '\0') unlink(temporary_path.data());
+  _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
+}
+
+/// The names that might have been meant: bundled programs, and programs in the same folder.
+std::string near_program(const std::string& name) {
+  std::vector<std::string> names;
+  if (name.find('/') == std::string::npos) {
+    for (const BundledProgram& program : bundled_programs()) names.emplace_back(program.name);
+  }
+  const fs::path folder = fs::path(name).parent_path();
+  std::error_code code;
+  fs::directory_iterator entries(folder.empty() ? fs::path(".") : folder, code);
+  for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
+    if (entries->path().extension() == kEnding) {
+      names.push_back((folder / entries->path().filename()).string());
+    }
+  }
+  return toy::nearest(name, names).value_or("");
+}
+
+Failure too_long(const std::string& name, std::int64_t most_bytes) {
+  return {kExitLimit, "flashlab: error: " + in_quotes(name) + " is longer than " +
+                          std::to_string(most_bytes) + " bytes (--max-source changes the limit)\n"};
+}
+
+std::string read_at_most(std::istream& stream, const std::string& name, std::int64_t most_bytes) {
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    if (static_cast<std::int64_t>(text.size()) > most_bytes) throw too_long(name, most_bytes);
+  }
+  if (stream.bad()) throw request_failure(in_quotes(name) + " cannot be read to its end");
+  return text;
+}
+
+std::string kind_of_file(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::directory:
+      return "a directory";
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block:
+      return "a device";
+    default:
+      return "no regular file";
+  }
+}
+
+std::string read_regular_file(const std::string& name, fs::file_type type,
+                              std::int64_t most_bytes) {
+  if (type != fs::file_type::regular) {
+    throw request_failure(in_quotes(name) + " is " + kind_of_file(type),
+                          "a program file, or - for standard input");
+  }
+  std::error_code code;
+  const std::uintmax_t size = fs::file_size(name, code);
+  if (!code && size > static_cast<std::uintmax_t>(most_bytes)) throw too_long(name, most_bytes);
+  errno = 0;
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw request_failure(in_quotes(name) + " cannot be read: " + std::strerror(errno));
+  return read_at_most(file, name, most_bytes);
+}
+
+/// A temporary file beside `path` that a signal will remove; returns its name.
+std::string create_temporary(const std::string& path) {
+  const std::string name = path + ".part" + std::to_string(getpid());
+  if (name.size() + 1 > kLongestPath) throw request_failure("the path is too long: " + path);
+  const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0) {
+    throw request_failure(in_quotes(path) + " cannot be written: " + std::strerror(errno));
+  }
+  close(file);
+  std::memcpy(temporary_path.data(), name.c_str(), name.size() + 1);
+  return name;
+}
+
+void write_stream(std::ostream& stream, const std::string& path,
+                  const std::function<void(std::ostream&)>& write) {
+  write(stream);
+  stream.flush();
+  if (!stream)
+    throw request_failure(in_quotes(path) + " cannot be written: no space, or no right to");
+}
+
+}  // namespace
+
+std::string_view BundledProgram::title() const {
+  const std::size_t start = text.find_first_not_of(";# \t\r\n");
+  return start == std::string_view::npos ? "" : text.substr(start, text.find('\n', start) - start);
+}
+
+const std::vector<BundledProgram>& bundled_programs() {
+  static const std::vector<BundledProgram> programs = [] {
+    std::vector<BundledProgram> all;
+    for (const EmbeddedFile& file : bundled_program_files) {
+      std::string_view name = file.name;
+      if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
+      all.push_back({name, file.text});
+    }
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+    return all;
+  }();
+  return programs;
+}
+
+const BundledProgram* find_bundled_program(std::string_view name) {
+  if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
+  for (const BundledProgram& program : bundled_programs()) {
+    if (program.name == name) return &program;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
+                                                    std::int64_t most_bytes) {
+  if (name == "-") {
+    return std::make_shared<toy::SourceText>("standard input",
+                                             read_at_most(std::cin, "standard input", most_bytes));
+  }
+  std::error_code code;
+  const fs::file_status status = fs::status(name, code);
+  if (fs::exists(status)) {
+    return std::make_shared<toy::SourceText>(name,
+                                             read_regular_file(name, status.type(), most_bytes));
+  }
+  const bool may_be_bundled = name.find('/') == std::string::npos;
+  const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
+  if (bundled != nullptr) {
+    return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
+                                             std::string(bundled->text));
+  }
+  throw request_failure("there is no file " + in_quotes(name) +
+                            (may_be_bundled ? ", and no bundled program of that name" : ""),
+                        may_be_bundled ? "a file, or a name that `flashlab programs` lists" : "",
+                        near_program(name));
+}
+
+void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
+  if (name == "-") return write_stream(std::cout, "standard output", write);
+  std::error_code code;
+  const fs::path target = fs::canonical(name, code);  // a link keeps pointing to the new file
+  const std::string path = code ? name : target.string();
+  const fs::file_status status = fs::status(path, code);
+  if (fs::is_directory(status)) throw request_failure(in_quotes(path) + " is a directory");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    std::ofstream device(path, std::ios::binary);
+    return write_stream(device, path, write);
+  }
+  const std::string temporary = create_temporary(path);
+  std::ofstream file(temporary, std::ios::binary);
+  try {
+    write_stream(file, path, write);
+    file.close();
+    fs::rename(temporary, path, code);
+    if (code) throw request_failure(in_quotes(path) + " cannot be written: " + code.message());
+  } catch (...) {
+    unlink(temporary.c_str());
+    temporary_path[0] = '\0';
+    throw;
+  }
+  temporary_path[0] = '\0';
+}
+
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,83 @@
+#include "cli/terminal/keyboard.hpp"
+
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "cli/terminal/failure.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+// What the terminal was like, for the signal handler too; `changed` is read there.
+termios original{};
+volatile std::sig_atomic_t changed = 0;
+
+void restore() {
+  if (changed != 0) tcsetattr(STDIN_FILENO, TCSANOW, &original);
+  changed = 0;
+}
+
+void on_end(int signal) {
+  restore();
+  _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
+}
+
+void on_suspend(int) {
+  restore();
+  raise(SIGSTOP);
+}
+
+void on_continue(int) {}  // it interrupts the wait; resume() does the rest
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+void single_keys() {
+  termios keys = original;
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_cc[VMIN] = 1;
+  keys.c_cc[VTIME] = 0;
+  changed = 1;
+  tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+}
+
+/// A program in the background may not touch the terminal: it would be stopped.
+bool in_foreground() { return tcgetpgrp(STDIN_FILENO) == getpgrp(); }
+
+bool has_terminal = false;
+
+}  // namespace
+
+Keyboard::Keyboard() {
+  has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && in_foreground() &&
+                 tcgetattr(STDIN_FILENO, &original) == 0;
+  if (!has_terminal) return;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) handle(signal, on_end);
+  handle(SIGTSTP, on_suspend);
+  handle(SIGCONT, on_continue);
+  single_keys();
+}
+
+Keyboard::~Keyboard() { restore(); }
+
+int Keyboard::descriptor() const { return has_terminal ? STDIN_FILENO : -1; }
+
+std::optional<char> Keyboard::key() {
+  char pressed = 0;
+  const ssize_t n = read(STDIN_FILENO, &pressed, 1);
+  if (n < 0 && errno == EINTR) return std::nullopt;
+  return n == 1 ? pressed : 'q';
+}
+
+void Keyboard::resume() {
+  if (has_terminal && changed == 0 && in_foreground()) single_keys();
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,62 @@
+// Aligned tables that fit the terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/terminal/terminal.hpp"
+
+namespace flashlab::cli {
+
+enum class Align { kLeft, kRight };
+
+struct Column {
+  std::string title;
+  Align align = Align::kLeft;
+};
+
+/// Cells are UTF-8 and may hold escape codes. When a table is too wide, its left-aligned columns
+/// are wrapped at words; when that does not help, the columns that are too many come in further
+/// blocks below, each of which repeats the first column.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Missing cells stay empty.
+  void row(std::vector<std::string> cells);
+  /// A line across the table before the next row.
+  void rule() { row({}); }
+  bool empty() const { return rows_.empty(); }
+
+  std::string to_string(const Terminal& terminal) const;
+
+ private:
+  using Widths = std::vector<std::size_t>;
+  Widths natural_widths() const;
+  std::size_t narrowest(std::size_t column) const;
+  void wrap_to_fit(Widths& widths, std::size_t available) const;
+  void print_block(const std::vector<std::size_t>& block, const Widths& widths,
+                   const Terminal& terminal, std::string& text) const;
+  void print_row(const std::vector<std::string>& cells, const std::vector<std::size_t>& block,
+                 const Widths& widths, const Terminal* bold, std::string& text) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
+};
+
+/// "1234567" as "1 234 567": digits in groups of three.
+std::string grouped(const std::string& digits);
+
+std::string grouped_number(std::int64_t value);
+std::string grouped_number(std::uint64_t value);
+
+/// "1 head", "2 heads".
+std::string counted(std::int64_t number, const std::string& what);
+
+/// Two texts beside each other, or nothing when the terminal is too narrow.
+std::string side_by_side(const std::string& left, const std::string& right,
+                         const Terminal& terminal);
+
+}  // namespace flashlab::cli

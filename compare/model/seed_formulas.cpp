@@ -1,0 +1,55 @@
+#include "compare/model/seed_formulas.hpp"
+
+#include <algorithm>
+
+namespace flashlab::compare {
+namespace {
+
+bool is_backward(std::string_view variant) { return variant.starts_with("bwd-"); }
+
+/// Variants whose T x T matrices lie in DRAM.
+bool stores_scores(std::string_view variant) {
+  return variant == "naive" || variant == "fused-softmax" || variant == "bwd-naive";
+}
+
+/// In units of B H T^2 D.
+std::int64_t backward_factor(std::string_view variant) {
+  if (variant == "bwd-naive") return 8;
+  return variant == "bwd-onepass" ? 10 : 14;
+}
+
+}  // namespace
+
+std::int64_t seed_flops(std::string_view variant, const SeedShape& s) {
+  const std::int64_t scores = s.B * s.H * s.T * s.T;
+  if (is_backward(variant)) return backward_factor(variant) * scores * s.D;
+  return 4 * scores * s.D + 5 * scores;
+}
+
+SeedBytes seed_bytes(std::string_view variant, const SeedShape& s, std::int64_t block_q) {
+  const std::int64_t rows = s.B * s.H * s.T, matrix = rows * s.D, scores = rows * s.T;
+  const std::int64_t matrices = is_backward(variant) ? 8 : 4;  // Q K V O; O dO dQ dK dV beside
+  SeedBytes bytes;
+  bytes.formula = (matrices * matrix + (stores_scores(variant) ? scores : rows)) * s.b;
+  bytes.prose = bytes.formula;
+  if (variant == "naive" || variant == "fused-softmax") {
+    bytes.prose = (matrices * matrix + 5 * scores) * s.b;
+  } else if (!is_backward(variant) && block_q > 0) {
+    const std::int64_t num_q_tiles = (s.T + block_q - 1) / block_q;
+    bytes.prose = (2 * matrix + 2 * matrix * num_q_tiles + rows) * s.b;
+  }
+  return bytes;
+}
+
+std::optional<double> seed_ms(std::string_view variant, const SeedShape& shape,
+                              const MachineModel& data_sheet, std::string_view dtype,
+                              std::string_view products) {
+  const bool knows = data_sheet.dram_copy.has_value() && !data_sheet.products.empty();
+  if (!knows) return std::nullopt;
+  const double flops = static_cast<double>(seed_flops(variant, shape));
+  const double bytes = static_cast<double>(seed_bytes(variant, shape, 0).formula);
+  return 1e3 * std::max(flops / data_sheet.product_rate(dtype, products).per_s,
+                        bytes / data_sheet.dram_copy->per_s);
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,58 @@
+// The bytes of one step, from the counts of its part of a toy program: one head's elements times
+// the heads, in the types that the kernel loads and stores.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "attention_cuda/tiles.hpp"
+#include "compare/model/toy_counts.hpp"
+#include "results/comparison.hpp"
+
+namespace flashlab::compare {
+
+/// Arrays are in fp32 but for those that the launch has in the tensors' type.
+inline constexpr std::int64_t kFloatBytes = 4;
+
+class StepTraffic {
+ public:
+  /// All three must outlive it.
+  StepTraffic(const AttentionProblem& problem, const cuda::LaunchTiles& launch,
+              const ToyCounts& counts)
+      : problem_(problem), launch_(launch), counts_(counts) {}
+
+  /// Query heads of all batch entries.
+  std::int64_t heads() const { return problem_.batch * problem_.num_heads; }
+
+  /// What the program loads and stores: between L2 and the multiprocessors.
+  Traffic sm() const;
+  /// Each array once; once a launch where what a launch touches is more than L2 holds, but for keys
+  /// and values, of which each launch has its own. Arrays in `in_l2` need not be read.
+  Traffic dram(std::int64_t l2_bytes, const std::vector<std::string>& in_l2) const;
+
+  /// Bytes of the arrays that one launch touches.
+  std::int64_t footprint() const;
+  std::vector<std::string> touched() const;
+
+ private:
+  using Names = std::vector<std::string_view>;
+  std::int64_t bytes_of(std::string_view array, const Names& elements) const;
+  std::int64_t bytes_loaded(std::string_view array) const {
+    return bytes_of(array, launch_.elements_loaded);
+  }
+  std::int64_t bytes_stored(std::string_view array) const {
+    return bytes_of(array, launch_.elements_stored);
+  }
+  std::int64_t kv_heads() const { return problem_.batch * problem_.num_kv_heads; }
+  std::int64_t heads_of(const ArrayCount& array) const;
+  std::int64_t size_of(const ArrayCount& array) const;
+
+  const AttentionProblem& problem_;
+  const cuda::LaunchTiles& launch_;
+  const ToyCounts& counts_;
+};
+
+}  // namespace flashlab::compare

@@ -1,0 +1,170 @@
+#include "compare/report/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+namespace flashlab::compare {
+namespace {
+
+std::string with_digits(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+std::string percent(double share) { return with_digits(100 * share, 0) + " %"; }
+std::string times(double ratio) { return with_digits(ratio, ratio < 10 ? 1 : 0) + " times"; }
+
+/// What the time is made of, by the prediction.
+class Clauses {
+ public:
+  Clauses(const Row& row, std::int64_t num_sms, const ExplainLimits& limits)
+      : row_(row), p_(row.predicted), sms_(num_sms), limits_(limits) {}
+
+  double time_ms() const {
+    return row_.measured && row_.measured->median_ms ? *row_.measured->median_ms : predicted_ms(p_);
+  }
+  bool is_launch_bound() const { return p_.launch_ms > limits_.launch_share * time_ms(); }
+  std::string launch_bound() const {
+    std::int64_t launches = 0;
+    for (const Step& step : row_.steps) launches += step.num_launches;
+    return "launch-bound: " + std::to_string(launches) +
+           (launches == 1 ? " launch takes " : " launches take ") +
+           percent(std::min(1.0, p_.launch_ms / time_ms())) + " of the time";
+  }
+
+  bool has_too_few_tiles() const { return p_.fill < limits_.fill; }
+  std::string too_few_tiles() const {
+    return "too few tiles to fill the SMs: " + std::to_string(longest_step(row_).num_blocks) +
+           " blocks on " + std::to_string(sms_);
+  }
+
+  /// The unit that decides.
+  std::string bound() const {
+    const double computing = p_.products_ms + p_.elementwise_ms + p_.exp_ms;
+    if (std::max(p_.dram_ms, p_.sm_ms) >= computing) {
+      return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the way from L2 to the SMs";
+    }
+    if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
+      return "exp-bound at d = " + std::to_string(row_.head_dim) + ": exponentials take " +
+             with_digits(p_.exp_ms / p_.products_ms, 2) + " of the products' time";
+    }
+    return "bound by its products";
+  }
+
+ private:
+  const Row& row_;
+  const Prediction& p_;
+  const std::int64_t sms_;
+  const ExplainLimits& limits_;
+};
+
+/// How much of what was loaded again L2 had; nothing without counters, or where little is.
+std::optional<std::string> absorbed_reloads(const Row& row, const ExplainLimits& limits) {
+  const Measurement& m = *row.measured;
+  if (!m.sm || !m.dram) return std::nullopt;
+  const auto once = static_cast<double>(row.work.dram.bytes());
+  const double again = static_cast<double>(m.sm->bytes()) - once;
+  if (again < once) return std::nullopt;
+  const double missed = std::max(0.0, static_cast<double>(m.dram->bytes()) - once);
+  const double share = 1 - missed / again;
+  if (share < limits.absorbed) return std::nullopt;
+  return "L2 absorbed " + percent(share) + " of the re-loads";
+}
+
+std::optional<std::string> extra_bytes(const Row& row, const ExplainLimits& limits) {
+  const auto ratio = sm_ratio(row);
+  if (!ratio || std::abs(*ratio - 1) <= limits.extra_bytes) return std::nullopt;
+  const double more = 1 / *ratio - 1;
+  return percent(std::abs(more)) + (more > 0 ? " more" : " fewer") +
+         " bytes crossed to the SMs than were counted";
+}
+
+/// Why it took longer than predicted, by the unit that the counters show busiest.
+std::string why_slower(const Row& row, const ExplainLimits& limits) {
+  const Measurement& m = *row.measured;
+  const auto dram_ratio =
+      m.dram && row.work.dram.bytes() > 0
+          ? static_cast<double>(m.dram->bytes()) / static_cast<double>(row.work.dram.bytes())
+          : 1;
+  const bool is_dram_bound = row.predicted.dram_ms > 0.5 * predicted_ms(row.predicted);
+  if (is_dram_bound && dram_ratio > 1 + limits.close) {
+    return "DRAM moved " + times(dram_ratio) + " the bytes";
+  }
+  struct Unit {
+    const char* name;
+    std::optional<double> percent;
+  };
+  const Unit units[] = {{"issue slots", m.issue_percent},
+                        {"shared memory", m.shared_percent},
+                        {"the tensor cores", m.tensor_percent},
+                        {"the special functions", m.exp_percent}};
+  const Unit* busiest = nullptr;
+  for (const Unit& unit : units) {
+    if (unit.percent && (busiest == nullptr || *unit.percent > *busiest->percent)) busiest = &unit;
+  }
+  if (busiest == nullptr) return "no counter to tell why";
+  const std::string load =
+      std::string(busiest->name) + " busy " + with_digits(*busiest->percent, 0) + " % of the time";
+  return *busiest->percent >= limits.busy_percent ? load
+                                                  : "no unit is saturated, most of all " + load;
+}
+
+std::string why_faster(const Row& row) {
+  const Measurement& m = *row.measured;
+  if (m.dram && 2 * m.dram->bytes() < row.work.dram.bytes()) {
+    return "L2 kept what was counted as DRAM traffic";
+  }
+  return "units overlapped more than predicted, by the roofline " +
+         with_digits(row.predicted.roofline_ms, 3) + " ms";
+}
+
+std::string joined(const std::vector<std::string>& clauses) {
+  std::string text;
+  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
+  return text;
+}
+
+std::string explain_measured(const Row& row, const Clauses& clauses, const ExplainLimits& limits) {
+  const bool is_close = std::abs(*time_ratio(row) - 1) <= limits.close;
+  const double slower = 1 / *time_ratio(row);
+  std::vector<std::string> said;
+  if (is_close) said.emplace_back("as predicted");
+  if (!is_close && slower > 1) said.push_back(times(slower) + " the predicted time");
+  if (!is_close && slower < 1)
+    said.push_back("only " + with_digits(slower, 2) + " of the predicted time");
+  if (clauses.is_launch_bound()) {
+    said.push_back(clauses.launch_bound());
+  } else if (clauses.has_too_few_tiles()) {
+    said.push_back(clauses.too_few_tiles());
+  } else if (is_close) {
+    said.push_back(clauses.bound());
+  } else {
+    said.push_back(slower > 1 ? why_slower(row, limits) : why_faster(row));
+  }
+  if (const auto extra = extra_bytes(row, limits)) said.push_back(*extra);
+  if (const auto absorbed = absorbed_reloads(row, limits)) said.push_back(*absorbed);
+  return joined(said);
+}
+
+}  // namespace
+
+const Step& longest_step(const Row& row) {
+  if (row.steps.empty()) throw std::out_of_range("a row without steps");
+  return *std::max_element(row.steps.begin(), row.steps.end(), [](const Step& a, const Step& b) {
+    return predicted_ms(a.predicted) < predicted_ms(b.predicted);
+  });
+}
+
+std::string explain(const Row& row, std::int64_t num_sms, const ExplainLimits& limits) {
+  if (!row.failure.empty()) return row.failure;
+  const Clauses clauses(row, num_sms, limits);
+  if (time_ratio(row)) return explain_measured(row, clauses, limits);
+  if (clauses.is_launch_bound()) return "predicted only; " + clauses.launch_bound();
+  if (clauses.has_too_few_tiles()) return "predicted only; " + clauses.too_few_tiles();
+  return "predicted only; " + clauses.bound();
+}
+
+}  // namespace flashlab::compare

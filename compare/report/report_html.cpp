@@ -1,0 +1,282 @@
+#include "compare/report/report_html.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "compare/picture/markup.hpp"
+#include "compare/picture/ratio_strips.hpp"
+#include "compare/picture/series.hpp"
+#include "compare/picture/svg.hpp"
+#include "compare/picture/units.hpp"
+#include "compare/report/report_rows.hpp"
+#include "compare/rows/sweep.hpp"
+#include "comparison_page_files.hpp"
+#include "text/sha256.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+constexpr std::size_t kMostReasons = 5;
+
+std::string_view page_file(std::string_view name) {
+  for (const EmbeddedFile& file : comparison_page_files) {
+    if (file.name == name) return file.text;
+  }
+  return {};
+}
+
+struct Chapter {
+  PictureKind kind;
+  const char* anchor;
+  const char* title;
+  const char* caption;
+};
+
+constexpr std::array<Chapter, 7> kChapters = {{
+    {PictureKind::kRoofline, "roofline", "Roofline",
+     "Each row stands at its FLOPs a second, over its FLOPs for each byte: filled markers over the "
+     "bytes that DRAM must move, each array once, hollow ones over those that the kernel's tiles "
+     "move between L2 and the multiprocessors. Roofs are what the units and memories can do."},
+    {PictureKind::kTime, "time", "Time over N",
+     "Filled markers: measured, with bars from the fastest to the slowest run. Lines: predicted, "
+     "by the "
+     "overlap model drawn through, by the roofline dashed."},
+    {PictureKind::kMemory, "memory", "Memory over N",
+     "Tensors and workspace. What stores S grows with the square of N."},
+    {PictureKind::kBytes, "bytes", "Bytes, counted and measured",
+     "Counted on the toy machine with the kernel's tiles, and by the hardware's own counters."},
+    {PictureKind::kSharedMemory, "shared-memory", "Shared memory",
+     "What a block takes, and what the GPU has for one. S4 adds up 73 and 129 KB for its kernel, "
+     "against a limit of 99."},
+    {PictureKind::kPasses, "passes", "One pass against two",
+     "The backward pass with atomic additions to dQ, and with a pass of its own for dQ."},
+    {PictureKind::kTimeRatio, "ratios", "Predicted over measured time",
+     "1 is a prediction that held; to the right of it the GPU was faster."},
+}};
+
+void write_fact(std::ostream& out, const char* name, const std::string& text) {
+  if (!text.empty()) out << " · " << name << ' ' << markup_start(text, kMostText);
+}
+
+void write_facts(std::ostream& out, const Comparison& comparison) {
+  out << comparison.rows.size() << " rows";
+  write_fact(out, "on", comparison.gpu_name);
+  write_fact(out, "driver", comparison.driver);
+  write_fact(out, "CUDA", comparison.cuda);
+  write_fact(out, "commit", comparison.commit);
+  write_fact(out, "", comparison.date);
+  std::istringstream commands(comparison.command);  // one a line
+  for (std::string command; std::getline(commands, command);) {
+    out << "<br><code>" << markup_start(command, kMostText) << "</code>";
+  }
+}
+
+std::string of_text(const Share& share, const std::string& what) {
+  return std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + what + " (" +
+         percent_text(share.share()) + ")";
+}
+
+void count_in_band(Share& share, const std::optional<double>& ratio, double tolerance) {
+  if (!ratio) return;
+  ++share.num_all;
+  share.num_close += RatioBand{tolerance}.holds(*ratio) ? 1 : 0;
+}
+
+Share close_times(const Comparison& comparison) {
+  Share share;
+  for (const Row& row : comparison.rows)
+    count_in_band(share, predicted_over_measured(row), kCloseTime);
+  return share;
+}
+
+Share close_bytes(const Comparison& comparison) {
+  Share share;
+  for (const Row& row : comparison.rows) {
+    const auto pair = sm_pair(row);
+    count_in_band(share, pair ? std::optional(pair->ratio()) : std::nullopt, kCloseBytes);
+  }
+  return share;
+}
+
+/// Sentences on what is asked of the model.
+void write_asked(std::ostream& out, const std::vector<Row>& rows) {
+  const std::string from = "From N " + std::to_string(kLongSeqlen) + " on, ";
+  const Share flash2 = close_flash2_times(rows), naive = close_naive_steps(rows);
+  const Share both = {flash2.num_close + naive.num_close, flash2.num_all + naive.num_all};
+  if (both.num_all > 0) {
+    out << "<li>" << from << "times of flash2 on tensor cores and of naive's kernels that DRAM "
+        << "bounds, in " << of_text(both, "") << "; 80 % is asked. Of flash2's in "
+        << of_text(flash2, "") << ", of naive's in " << of_text(naive, "") << ".</li>\n";
+  }
+  if (const Share share = close_sm_bytes(rows); share.num_all > 0) {
+    out << "<li>" << from << "bytes of flash1, flash2 and bwd-twopass, in "
+        << of_text(share, " rows") << "; all of them is asked.</li>\n";
+  }
+}
+
+/// Each reason once, with how many rows give it.
+std::map<std::string, std::size_t> reasons(const Comparison& comparison,
+                                           const std::function<std::string(const Row&)>& reason) {
+  std::map<std::string, std::size_t> counts;
+  for (const Row& row : comparison.rows) {
+    const std::string text = reason(row);
+    if (!text.empty()) ++counts[text];
+  }
+  return counts;
+}
+
+void write_reasons(std::ostream& out, const std::map<std::string, std::size_t>& counts,
+                   const std::string& lead) {
+  std::size_t shown = 0;
+  for (const auto& [reason, count] : counts) {
+    if (shown++ == kMostReasons) {
+      out << "<li>" << lead << " for other reasons as well; the rows say which.</li>\n";
+      return;
+    }
+    out << "<li>" << lead << " in " << count << (count == 1 ? " row: " : " rows: ")
+        << markup_start(reason, kMostText) << "</li>\n";
+  }
+}
+
+void write_outcome(std::ostream& out, const Comparison& comparison) {
+  const Share times = close_times(comparison), bytes = close_bytes(comparison);
+  if (times.num_all == 0) {
+    out << "<li>Nothing was measured: all times and bytes here are counted and predicted.</li>\n";
+  } else {
+    out << "<li>Predicted time is within " << percent_text(kCloseTime) << " of measured time in "
+        << of_text(times, " rows") << ".</li>\n";
+  }
+  if (bytes.num_all > 0) {
+    out << "<li>Bytes between L2 and the multiprocessors are measured within "
+        << percent_text(kCloseBytes) << " of those counted in " << of_text(bytes, " rows")
+        << ".</li>\n";
+  }
+  write_asked(out, comparison.rows);
+  write_reasons(out,
+                reasons(comparison,
+                        [](const Row& row) {
+                          return row.measured ? row.measured->why_no_counters : std::string();
+                        }),
+                "Bytes were not measured");
+  write_reasons(out, reasons(comparison, [](const Row& row) { return row.failure; }),
+                "No time was measured");
+}
+
+bool has(const std::vector<Picture>& pictures, PictureKind kind) {
+  return std::any_of(pictures.begin(), pictures.end(),
+                     [kind](const Picture& picture) { return picture.kind == kind; });
+}
+
+void write_contents(std::ostream& out, const Comparison& comparison,
+                    const std::vector<Picture>& pictures) {
+  for (const Chapter& chapter : kChapters) {
+    if (!has(pictures, chapter.kind)) continue;
+    out << "<a href=\"#" << chapter.anchor << "\">" << chapter.title << "</a>\n";
+  }
+  out << "<a href=\"#rates\">Rates</a>\n";
+  for (const std::string& variant : variants_of(comparison)) {
+    out << "<a href=\"#" << anchor_of(variant) << "\">" << markup_start(variant, kMostText)
+        << "</a>\n";
+  }
+}
+
+void write_pictures(std::ostream& out, const std::vector<Picture>& pictures) {
+  for (const Chapter& chapter : kChapters) {
+    if (!has(pictures, chapter.kind)) continue;
+    out << "<section id=\"" << chapter.anchor << "\" aria-labelledby=\"" << chapter.anchor
+        << "-heading\">\n<h2 id=\"" << chapter.anchor << "-heading\">" << chapter.title
+        << "</h2>\n<p class=\"note\">" << chapter.caption << "</p>\n<div class=\"pictures\">\n";
+    for (const Picture& picture : pictures) {
+      if (picture.kind == chapter.kind) out << picture.svg;
+    }
+    out << "</div>\n</section>\n";
+  }
+}
+
+void write_rate(std::ostream& out, const std::string& name, const std::optional<Rate>& used,
+                const std::optional<Rate>& sheet, std::string_view unit) {
+  const bool is_measured = used && used->is_measured;
+  if (!is_measured && !sheet) return;
+  out << "<tr><th scope=\"row\">" << markup_start(name, kMostText) << "</th><td class=\"number\">"
+      << (is_measured ? si_text(used->per_s, unit) : "") << "</td><td class=\"number\">"
+      << (sheet ? si_text(sheet->per_s, unit) : "") << "</td><td class=\"number\">"
+      << (is_measured && sheet && is_drawable(sheet->per_s)
+              ? percent_text(used->per_s / sheet->per_s)
+              : "")
+      << "</td></tr>\n";
+}
+
+void write_rates(std::ostream& out, const MachineModel& used, const MachineModel& sheet) {
+  write_rate(out, "DRAM, copied", used.dram_copy, sheet.dram_copy, "B/s");
+  write_rate(out, "DRAM, read", used.dram_read, sheet.dram_read, "B/s");
+  write_rate(out, "L2 to SM", used.sm, sheet.sm, "B/s");
+  write_rate(out, "shared memory", used.shared, sheet.shared, "B/s");
+  std::set<std::string> types;
+  for (const MachineModel* machine : {&sheet, &used}) {
+    for (const auto& [type, rate] : machine->products) types.insert(type);
+  }
+  const auto product = [](const MachineModel& machine, const std::string& type) {
+    const auto found = machine.products.find(type);
+    return found == machine.products.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const std::string& type : types) {
+    write_rate(out, "products, " + type, product(used, type), product(sheet, type), "FLOP/s");
+  }
+  write_rate(out, "additions and maxima", used.elementwise, sheet.elementwise, "/s");
+  write_rate(out, "exponentials", used.exps, sheet.exps, "/s");
+  write_rate(out, "divisions", used.divisions, sheet.divisions, "/s");
+  if (used.launch_s) {
+    out << "<tr><th scope=\"row\">from one launch to the next</th><td class=\"number\">"
+        << time_text(*used.launch_s * 1e3) << "</td><td></td><td></td></tr>\n";
+  }
+}
+
+using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
+
+Writers writers_for(const Comparison& comparison, const ReportOptions& options,
+                    const std::vector<Picture>& pictures) {
+  const auto digest = [](std::string_view style) {
+    return [style](std::ostream& out) { out << toy::base64(toy::sha256(style)); };
+  };
+  const std::string_view style = page_file("comparison.css");
+  return {
+      {"title",
+       [&](std::ostream& out) {
+         const std::string& name = options.machine.gpu.name;
+         out << markup_start(name.empty() ? comparison.gpu_key : name, kMostText);
+       }},
+      {"style", [style](std::ostream& out) { out << style; }},
+      {"style hash", digest(style)},
+      {"picture style hash", digest(picture_style())},
+      {"facts", [&](std::ostream& out) { write_facts(out, comparison); }},
+      {"outcome", [&](std::ostream& out) { write_outcome(out, comparison); }},
+      {"contents", [&](std::ostream& out) { write_contents(out, comparison, pictures); }},
+      {"pictures", [&](std::ostream& out) { write_pictures(out, pictures); }},
+      {"rates", [&](std::ostream& out) { write_rates(out, options.machine, options.sheet); }},
+      {"rows", [&](std::ostream& out) { write_rows(out, comparison); }},
+  };
+}
+
+}  // namespace
+
+void write_report(std::ostream& out, const Comparison& comparison, const ReportOptions& options) {
+  constexpr std::string_view kOpen = "{{", kClose = "}}";
+  const std::vector<Picture> pictures = draw_pictures(comparison, {options.machine, options.peers});
+  const Writers writers = writers_for(comparison, options, pictures);
+  std::string_view page = page_file("comparison.html");
+  for (;;) {
+    const std::size_t open = page.find(kOpen);
+    out << page.substr(0, open);
+    if (open == std::string_view::npos) return;
+    const std::size_t close = page.find(kClose, open);
+    writers.at(page.substr(open + kOpen.size(), close - open - kOpen.size()))(out);
+    page.remove_prefix(close + kClose.size());
+  }
+}
+
+}  // namespace flashlab::compare

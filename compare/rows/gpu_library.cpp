@@ -1,0 +1,134 @@
+#include "compare/rows/gpu_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace flashlab::compare {
+namespace {
+
+#ifdef __APPLE__
+constexpr const char* kLibraryName = "libflashlab_cuda.dylib";
+#else
+constexpr const char* kLibraryName = "libflashlab_cuda.so";
+#endif
+
+constexpr const char* kHowToGetIt =
+    "; `./lab gpu` builds it where there is nvcc (CUDA Toolkit 12.4 or later); --device cpu and "
+    "--measured need none";
+
+std::filesystem::path folder_of_command() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+std::vector<std::filesystem::path> candidate_libraries() {
+  const char* const wish = std::getenv("FLASHLAB_CUDA_LIBRARY");
+  if (wish != nullptr && *wish != '\0') return {wish};
+  const std::filesystem::path folder = folder_of_command();
+  std::vector<std::filesystem::path> result;
+  constexpr const char* kInstalled = "../" FLASHLAB_LIBRARY_FOLDER;
+  for (const char* const relative :
+       {".", "../lib/flashlab", "../lib", kInstalled, "../attention_cuda"}) {
+    result.push_back((folder / relative / kLibraryName).lexically_normal());
+  }
+  return result;
+}
+
+/// Empty: there is none.
+std::filesystem::path find_library() {
+  std::error_code ignored;
+  for (const std::filesystem::path& path : candidate_libraries()) {
+    if (std::filesystem::exists(path, ignored)) return path;
+  }
+  return {};
+}
+
+/// Never closed: CUDA may still run in it when the process ends.
+GpuLibrary& open_gpu_library() {
+  const std::string why_not = why_no_gpu_library();
+  if (!why_not.empty()) throw GpuLibraryMissing(why_not);
+  const std::filesystem::path path = find_library();
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw GpuLibraryMissing(std::string("the GPU kernels cannot be loaded: ") + dlerror());
+  }
+  const auto function = reinterpret_cast<GpuLibraryFunction>(dlsym(library, kGpuLibraryFunction));
+  GpuLibrary* const found = function == nullptr ? nullptr : function(gpu_interface().c_str());
+  if (found != nullptr) return *found;
+  throw GpuLibraryMissing(path.string() + " is not of the same build as this command (" +
+                          gpu_interface() + ")" + kHowToGetIt);
+}
+
+GpuLibrary& gpu_library() {
+  static GpuLibrary& library = open_gpu_library();
+  return library;
+}
+
+void raise(const Outcome& outcome) {
+  const auto text = [&](std::size_t k) { return outcome.texts.at(k); };
+  switch (outcome.kind) {
+    case Outcome::Kind::kGood:
+      return;
+    case Outcome::Kind::kProblem:
+      throw ProblemError(text(0), text(1), text(2));
+    case Outcome::Kind::kCuda:
+      throw cuda::CudaError(text(0), text(1), text(2));
+    case Outcome::Kind::kNoMemory:
+      throw cuda::NoDeviceMemory(text(0));
+    case Outcome::Kind::kOther:
+      break;
+  }
+  throw std::runtime_error(text(0));
+}
+
+}  // namespace
+
+std::string why_no_gpu_library() {
+  if (!find_library().empty()) return {};
+  return "no GPU kernels (CUDA): " + candidate_libraries().front().string() + " does not exist" +
+         kHowToGetIt;
+}
+
+cuda::GpuInfo current_gpu() {
+  cuda::GpuInfo result;
+  raise(gpu_library().current_gpu(result));
+  return result;
+}
+
+GpuRun run_on_gpu(const GpuCall& call, const ForwardTensors& host) {
+  GpuRun result;
+  raise(gpu_library().run(call, host, result));
+  return result;
+}
+
+GpuRun run_on_gpu(const GpuCall& call, const BackwardTensors& host) {
+  GpuRun result;
+  raise(gpu_library().run(call, host, result));
+  return result;
+}
+
+SampledCall sample_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed) {
+  SampledCall result;
+  raise(gpu_library().sample(call, repeat, seed, result));
+  return result;
+}
+
+SampledKernels sample_kernels_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed) {
+  SampledKernels result;
+  raise(gpu_library().sample_kernels(call, repeat, seed, result));
+  return result;
+}
+
+CalibrationResult calibrate_gpu(const CalibrationOptions& options) {
+  CalibrationResult result;
+  raise(gpu_library().calibrate(options, result));
+  return result;
+}
+
+void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptions& options) {
+  raise(gpu_library().measure(row, data_sheet, options));
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,134 @@
+// The GPU library: the kernels, and everything else that needs CUDA, in one shared library beside
+// the command. It is opened by the first call here, so that a command without a GPU starts at once.
+//
+// Found    $FLASHLAB_CUDA_LIBRARY, or libflashlab_cuda.so in the command's folder, in
+//          ../lib/flashlab, in ../lib, where the installation has libraries, or where the
+//          build folder has it
+// Errors   GpuLibraryMissing: no such library, or one of another build. Otherwise each call throws
+//          what the functions of attention_cuda/ and compare/cuda/ that it stands for throw.
+// Runtime  both sides may have a C++ runtime of their own: exceptions cross as Outcomes
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention_cuda/attention.hpp"
+#include "attention_cuda/gpu.hpp"
+#include "attention_cuda/samples.hpp"
+#include "compare/model/calibrated_rates.hpp"
+#include "results/comparison.hpp"
+#include "results/machine_model.hpp"
+
+namespace flashlab::compare {
+
+/// what(): one line that says how to get the library.
+class GpuLibraryMissing : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One variant on one problem. The options hold no device memory: the library lends it.
+struct GpuCall {
+  std::string variant;
+  AttentionProblem problem;
+  cuda::ExecutionOptions execution;
+};
+
+/// A call on tensors of the host.
+struct GpuRun {
+  double ms = 0;  // of the call alone, without the copies
+  std::size_t workspace_bytes = 0;
+  std::string kernel;
+};
+
+struct SampledCall {
+  cuda::Samples samples;
+  std::size_t workspace_bytes = 0;
+  std::string kernel;
+};
+
+struct SampledKernels {
+  std::vector<cuda::KernelTotal> launches;  // medians
+  std::string kernel;
+};
+
+struct CalibrationOptions {
+  int num_samples = 5;
+  double sample_ms = 20;
+};
+
+struct CalibrationResult {
+  Calibration calibration;            // the medians
+  std::vector<CalibratedRate> rates;  // with their spread, in the order of kCalibrationKeys
+};
+
+struct MeasureOptions {
+  int repeat = 5;          // timed calls, after one that warms up
+  std::uint64_t seed = 1;  // of the inputs, which are new for each call
+  bool counters = true;
+};
+
+/// Empty if there is a library to open; otherwise what() of GpuLibraryMissing.
+std::string why_no_gpu_library();
+
+/// The current device. Throws CudaError: no driver, no GPU.
+cuda::GpuInfo current_gpu();
+/// Copies the inputs to the GPU, runs the call once, and copies the outputs back. Throws
+/// ProblemError, NoDeviceMemory, CudaError.
+GpuRun run_on_gpu(const GpuCall& call, const ForwardTensors& host);
+GpuRun run_on_gpu(const GpuCall& call, const BackwardTensors& host);
+/// As cuda::sample and cuda::sample_by_kernel.
+SampledCall sample_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed);
+SampledKernels sample_kernels_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed);
+/// As calibrate and measure in compare/cuda.
+CalibrationResult calibrate_gpu(const CalibrationOptions& options = {});
+void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptions& options);
+
+/// How a call into the library ended.
+struct Outcome {
+  enum class Kind : std::uint8_t { kGood, kProblem, kCuda, kNoMemory, kOther };
+  Kind kind = Kind::kGood;
+  // kProblem: field, value, what was expected. kCuda: call, error, message. Otherwise the message.
+  std::vector<std::string> texts;
+};
+
+/// The library's side of the calls above: each sets `result` or returns why it could not.
+class GpuLibrary {
+ public:
+  virtual Outcome current_gpu(cuda::GpuInfo& result) = 0;
+  virtual Outcome run(const GpuCall& call, const ForwardTensors& host, GpuRun& result) = 0;
+  virtual Outcome run(const GpuCall& call, const BackwardTensors& host, GpuRun& result) = 0;
+  virtual Outcome sample(const GpuCall& call, int repeat, std::uint64_t seed,
+                         SampledCall& result) = 0;
+  virtual Outcome sample_kernels(const GpuCall& call, int repeat, std::uint64_t seed,
+                                 SampledKernels& result) = 0;
+  virtual Outcome calibrate(const CalibrationOptions& options, CalibrationResult& result) = 0;
+  virtual Outcome measure(Row& row, const MachineModel& data_sheet,
+                          const MeasureOptions& options) = 0;
+
+ protected:
+  ~GpuLibrary() = default;
+};
+
+/// What both sides must agree on: the version and the sizes of what crosses. A library says its
+/// own.
+inline std::string gpu_interface() {
+  std::string text = FLASHLAB_VERSION;
+  for (const std::size_t size :
+       {sizeof(Row), sizeof(Step), sizeof(MachineModel), sizeof(AttentionProblem),
+        sizeof(BackwardTensors), sizeof(cuda::ExecutionOptions), sizeof(cuda::GpuInfo),
+        sizeof(CalibrationResult), sizeof(SampledKernels), sizeof(std::string)}) {
+    text += "." + std::to_string(size);
+  }
+  return text;
+}
+
+/// The function of the library that gives access to it: null if `interface` is not its own.
+inline constexpr const char* kGpuLibraryFunction = "flashlab_gpu_library";
+using GpuLibraryFunction = GpuLibrary* (*)(const char* interface);
+
+}  // namespace flashlab::compare

@@ -1,0 +1,247 @@
+#include "compare/rows/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "attention_cuda/tiles.hpp"
+#include "compare/model/prediction.hpp"
+#include "compare/model/row_bytes.hpp"
+#include "compare/model/seed_formulas.hpp"
+#include "compare/model/step_traffic.hpp"
+#include "compare/model/toy_counts.hpp"
+#include "results/result_file.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+/// 90 of "9.0".
+int compute_capability(const GpuSpec& gpu) {
+  const double value = std::stod(gpu.compute_capability);
+  return static_cast<int>(std::lround(10 * value));
+}
+
+bool is_causal(const AttentionProblem& problem) { return problem.mask != Mask::kNone; }
+
+/// The toy programs have the seeds' mask, which is top left; the other one is the same on as many
+/// queries as keys.
+void check_mask(const AttentionProblem& problem) {
+  if (problem.mask == Mask::kCausalBottomRight && problem.seqlen_q != problem.seqlen_k) {
+    throw ProblemError("mask", to_string(problem.mask),
+                       "causal (top left), which the toy programs have, where there are other "
+                       "numbers of queries and keys");
+  }
+}
+
+/// No count of FLOPs or bytes may pass 2^63: the largest are 14 FLOPs a score and column, and 48
+/// bytes a score.
+void check_counts(const AttentionProblem& p) {
+  const double scores = static_cast<double>(p.batch) * static_cast<double>(p.num_heads) *
+                        static_cast<double>(p.seqlen_q) * static_cast<double>(p.seqlen_k);
+  constexpr double kMost = 0x1p62;
+  if (scores * std::max(14.0 * static_cast<double>(p.head_dim), 48.0) < kMost) return;
+  throw std::overflow_error("batch x heads x N x N x d: a count would pass 2^63");
+}
+
+std::string toy_name(std::string variant) {
+  std::replace(variant.begin(), variant.end(), '-', '_');
+  return variant;
+}
+
+ToyParameters parameters_of(const Call& call, const cuda::LaunchTiles& launch) {
+  constexpr std::int64_t kAnyTile = 64;  // where the tile does not matter
+  const AttentionProblem& problem = call.problem;
+  ToyParameters parameters{problem.seqlen_q,
+                           problem.seqlen_k,
+                           problem.head_dim,
+                           launch.block_q > 0 ? launch.block_q : kAnyTile,
+                           launch.block_kv > 0 ? launch.block_kv : kAnyTile,
+                           std::nullopt};
+  if (call.tile && launch.block_q > 0) {
+    parameters.B = call.tile->block_q;
+    parameters.Bk = call.tile->block_kv;
+  }
+  if (launch.num_splits > 0) parameters.splits = launch.num_splits;
+  return parameters;
+}
+
+void set_arithmetic(Work& work, const ToyCounts& counts, std::int64_t heads) {
+  work.product_flops = heads * counts.product_flops;
+  work.elementwise_flops = heads * counts.elementwise_flops;
+  work.divisions = heads * counts.divisions;
+  work.exps = heads * counts.exps;
+}
+
+Step shape_of(const Call& call, const cuda::LaunchTiles& launch) {
+  Step step;
+  step.name = launch.name;
+  step.num_launches = launch.num_launches;
+  step.num_blocks = launch.num_blocks;
+  step.block_q = launch.block_q;
+  step.block_kv = launch.block_kv;
+  step.num_threads = launch.num_threads;
+  step.shared_bytes = launch.shared_bytes;
+  if (call.tile && launch.block_q > 0) {  // a block that nobody built
+    step.block_q = static_cast<int>(call.tile->block_q);
+    step.block_kv = static_cast<int>(call.tile->block_kv);
+    step.num_blocks = 0;
+    step.num_threads = 0;
+    step.shared_bytes = 0;
+  }
+  return step;
+}
+
+void add(Traffic& sum, const Traffic& traffic) {
+  sum.bytes_read += traffic.bytes_read;
+  sum.bytes_written += traffic.bytes_written;
+}
+
+Work work_of_all(const std::vector<Step>& steps) {
+  Work sum;
+  sum.sm = Traffic{};
+  for (const Step& step : steps) {
+    add(sum.dram, step.work.dram);
+    if (!step.work.sm) sum.sm.reset();
+    if (sum.sm) add(*sum.sm, *step.work.sm);
+    sum.product_flops += step.work.product_flops;
+    sum.elementwise_flops += step.work.elementwise_flops;
+    sum.divisions += step.work.divisions;
+    sum.exps += step.work.exps;
+  }
+  return sum;
+}
+
+/// Counts each step's pass of the kernel's program.
+std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
+                              std::int64_t l2_bytes) {
+  std::vector<Step> steps;
+  std::vector<std::string> in_l2;
+  for (const cuda::LaunchTiles& launch : kernel.launches) {
+    Step step = shape_of(call, launch);
+    if (launch.is_counted) {
+      const ToyCounts counts =
+          count_toy(kernel.toy_program, parameters_of(call, launch), launch.toy_pass);
+      const StepTraffic traffic(call.problem, launch, counts);
+      step.work.dram = traffic.dram(l2_bytes, in_l2);
+      if (!launch.is_library) step.work.sm = traffic.sm();
+      set_arithmetic(step.work, counts, traffic.heads());
+      in_l2 = traffic.footprint() <= l2_bytes ? traffic.touched() : std::vector<std::string>();
+    } else {
+      step.work.sm = launch.moved ? Traffic{launch.moved->read, launch.moved->written} : Traffic{};
+      step.work.dram = *step.work.sm;
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+/// A launch that stands for the whole program: the tile of the largest part, unless a library has
+/// that, and all arrays' types.
+cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
+  cuda::LaunchTiles whole;
+  const bool has_library = std::any_of(kernel.launches.begin(), kernel.launches.end(),
+                                       [](const auto& launch) { return launch.is_library; });
+  for (const cuda::LaunchTiles& launch : kernel.launches) {
+    if (!launch.is_counted) continue;
+    if (!has_library && launch.block_q * launch.block_kv > whole.block_q * whole.block_kv) {
+      whole.block_q = launch.block_q;
+      whole.block_kv = launch.block_kv;
+    }
+    whole.num_splits = std::max(whole.num_splits, launch.num_splits);
+    for (const auto names :
+         {&cuda::LaunchTiles::elements_loaded, &cuda::LaunchTiles::elements_stored}) {
+      (whole.*names).insert((whole.*names).end(), (launch.*names).begin(), (launch.*names).end());
+    }
+  }
+  return whole;
+}
+
+/// The seed's program on one worker.
+Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
+                        std::int64_t& workspace_bytes) {
+  const cuda::LaunchTiles launch = whole_program(kernel);
+  const std::string program = toy_name(call.variant) + (is_causal(call.problem) ? "_causal" : "");
+  const ToyCounts counts = count_toy(program, parameters_of(call, launch));
+  const StepTraffic traffic(call.problem, launch, counts);
+  Work work;
+  work.sm = traffic.sm();
+  work.dram = traffic.dram(INT64_MAX, {});
+  set_arithmetic(work, counts, traffic.heads());
+  workspace_bytes = 0;
+  for (const ArrayCount& array : counts.arrays) {
+    if (array.is_temporary) {
+      workspace_bytes += array.size * traffic.heads() * kFloatBytes;
+    }
+  }
+  return work;
+}
+
+void set_problem(const Call& call, Row& row) {
+  const AttentionProblem& problem = call.problem;
+  row.variant = call.variant;
+  row.pass = find_variant(call.variant).pass;
+  row.dtype = to_string(problem.dtype);
+  row.products = to_string(call.products);
+  row.mask = to_string(problem.mask);
+  row.batch = problem.batch;
+  row.num_heads = problem.num_heads;
+  row.num_kv_heads = problem.num_kv_heads;
+  row.seqlen_q = problem.seqlen_q;
+  row.seqlen_k = problem.seqlen_k;
+  row.head_dim = problem.head_dim;
+  if (call.tile) row.tile = to_string(*call.tile);
+  row.usual_flops = row.pass == Pass::kForward ? forward_flops(problem) : backward_flops(problem);
+}
+
+std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
+  const std::int64_t lse = row.batch * row.num_heads * row.seqlen_q * kFloatBytes;
+  const std::int64_t passes = row.pass == Pass::kForward ? 1 : 2;  // Q, O | dQ, dO; K, V | dK, dV
+  return passes * (2 * q_bytes(row, element) + 2 * k_bytes(row, element)) + lse;
+}
+
+/// S4's formulas are for square problems without a mask, as many heads of K as of Q.
+void set_seed_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
+  if (row.mask != "none" || row.seqlen_q != row.seqlen_k || row.num_heads != row.num_kv_heads) {
+    return;
+  }
+  const SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, element};
+  std::int64_t block_q = 0;
+  for (const Step& step : row.steps) block_q = std::max<std::int64_t>(block_q, step.block_q);
+  row.seed_bytes = seed_bytes(row.variant, shape, block_q);
+  row.seed_ms = seed_ms(row.variant, shape, data_sheet, row.dtype, row.products);
+}
+
+}  // namespace
+
+std::string to_string(const Tile& tile) {
+  return std::to_string(tile.block_q) + "x" + std::to_string(tile.block_kv);
+}
+
+Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet) {
+  check_mask(call.problem);
+  check_counts(call.problem);
+  const GpuSpec& gpu = machine.gpu;
+  cuda::ExecutionOptions execution;
+  execution.products = call.products;
+  const cuda::KernelTiles kernel = cuda::kernel_tiles(
+      call.variant, call.problem, execution,
+      {compute_capability(gpu), static_cast<int>(gpu.num_sms), gpu.shared_memory_per_block_bytes});
+  const std::int64_t element = size_in_bytes(call.problem.dtype);
+  Row row;
+  set_problem(call, row);
+  row.kernel = kernel.stem;
+  row.tensor_bytes = tensor_bytes(row, element);
+  row.toy = count_seed_program(call, kernel, row.workspace_bytes);
+  row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
+  row.work = work_of_all(row.steps);
+  for (Step& step : row.steps) {
+    step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
+  }
+  row.predicted = in_turn(row.steps);
+  set_seed_figures(data_sheet, element, row);
+  row.prediction_sha256 = prediction_sha256(row);
+  return row;
+}
+
+}  // namespace flashlab::compare

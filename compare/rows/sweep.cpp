@@ -1,0 +1,165 @@
+#include "compare/rows/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace flashlab::compare {
+namespace {
+
+constexpr std::int64_t kMostHeadDim = 512, kMostSeqlen = std::int64_t{1} << 30;
+
+void check_size(const char* what, std::int64_t value, std::int64_t most) {
+  if (value >= 1 && value <= most) return;
+  throw ProblemError(what, std::to_string(value), "a number from 1 to " + std::to_string(most));
+}
+
+AttentionProblem problem_of(const SweepAxes& axes, DataType dtype, Mask mask, std::int64_t seqlen,
+                            std::int64_t head_dim) {
+  AttentionProblem problem;
+  problem.batch = axes.tokens ? std::max<std::int64_t>(1, *axes.tokens / seqlen) : axes.batch;
+  problem.num_heads =
+      axes.hidden ? std::max<std::int64_t>(1, *axes.hidden / head_dim) : axes.num_heads;
+  problem.num_kv_heads = axes.num_kv_heads.value_or(problem.num_heads);
+  problem.seqlen_q = seqlen;
+  problem.seqlen_k = axes.seqlen_k.value_or(seqlen);
+  problem.head_dim = head_dim;
+  problem.dtype = dtype;
+  problem.mask = mask;
+  problem.softmax_scale = 1 / std::sqrt(static_cast<double>(head_dim));
+  check_size("batch", problem.batch, INT32_MAX);
+  check_size("heads", problem.num_heads, INT32_MAX);
+  check_size("n", problem.seqlen_q, kMostSeqlen);
+  check_size("seqlen-k", problem.seqlen_k, kMostSeqlen);
+  if (problem.num_kv_heads < 1 || problem.num_heads % problem.num_kv_heads != 0) {
+    throw ProblemError(
+        "kv-heads", std::to_string(problem.num_kv_heads),
+        "a number that divides the " + std::to_string(problem.num_heads) + " query heads");
+  }
+  return problem;
+}
+
+/// The combination without a row's numbers, for messages.
+Row unpredicted(const Call& call) {
+  Row row;
+  row.variant = call.variant;
+  row.dtype = to_string(call.problem.dtype);
+  row.products = cuda::to_string(call.products);
+  row.mask = to_string(call.problem.mask);
+  row.batch = call.problem.batch;
+  row.num_heads = call.problem.num_heads;
+  row.num_kv_heads = call.problem.num_kv_heads;
+  row.seqlen_q = call.problem.seqlen_q;
+  row.seqlen_k = call.problem.seqlen_k;
+  row.head_dim = call.problem.head_dim;
+  if (call.tile) row.tile = to_string(*call.tile);
+  return row;
+}
+
+void merge(Row& into, const Row& from) {
+  into.measured = from.measured;
+  into.failure = from.failure;
+  for (Step& step : into.steps) {
+    const auto found = std::find_if(from.steps.begin(), from.steps.end(),
+                                    [&](const Step& other) { return other.name == step.name; });
+    if (found != from.steps.end()) step.measured = found->measured;
+  }
+}
+
+void count_within(const std::optional<double>& ratio, double tolerance, Share& share) {
+  if (!ratio) return;
+  ++share.num_all;
+  share.num_close += std::abs(*ratio - 1) <= tolerance ? 1 : 0;
+}
+
+}  // namespace
+
+std::vector<Call> calls_of(const SweepAxes& axes) {
+  std::vector<std::optional<Tile>> tiles(axes.tiles.begin(), axes.tiles.end());
+  if (tiles.empty()) tiles.emplace_back();
+  std::vector<Call> calls;
+  for (const std::string& variant : axes.variants) find_variant(variant);
+  for (const std::int64_t head_dim : axes.head_dims) check_size("head-dim", head_dim, kMostHeadDim);
+  for (const DataType dtype : axes.dtypes) {
+    for (const cuda::Products products : axes.products) {
+      if (dtype != DataType::kFloat32 && products != cuda::Products::kNative) continue;
+      for (const Mask mask : axes.masks) {
+        for (const std::int64_t head_dim : axes.head_dims) {
+          for (const std::string& variant : axes.variants) {
+            for (const std::optional<Tile>& tile : tiles) {
+              for (const std::int64_t seqlen : axes.seqlens) {
+                calls.push_back(
+                    {variant, problem_of(axes, dtype, mask, seqlen, head_dim), products, tile});
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return calls;
+}
+
+std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel& machine,
+                              const MachineModel& data_sheet, std::vector<RefusedCall>& refused) {
+  std::vector<Row> rows;
+  for (const Call& call : calls) {
+    try {
+      rows.push_back(predict_row(call, machine, data_sheet));
+    } catch (const std::invalid_argument& error) {  // ProblemError; a rate that a GPU has not
+      refused.push_back({key_of(unpredicted(call)), error.what()});
+    }
+  }
+  return rows;
+}
+
+MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& from) {
+  MergeReport report;
+  for (Row& row : into) {
+    const std::string key = key_of(row);
+    const auto found = std::find_if(from.begin(), from.end(),
+                                    [&](const Row& other) { return key_of(other) == key; });
+    if (found == from.end() || (!found->measured && found->failure.empty())) {
+      report.not_there.push_back(key);
+      continue;
+    }
+    merge(row, *found);
+    ++report.num_merged;
+    if (row.prediction_sha256 != found->prediction_sha256) report.other_predictions.push_back(key);
+  }
+  return report;
+}
+
+Share close_flash2_times(const std::vector<Row>& rows) {
+  Share share;
+  for (const Row& row : rows) {
+    const bool is_on_tensor_cores = row.dtype != "float" || row.products != "native";
+    if (row.variant != "flash2" || !is_on_tensor_cores || row.seqlen_q < kLongSeqlen) continue;
+    count_within(time_ratio(row), kCloseTime, share);
+  }
+  return share;
+}
+
+Share close_naive_steps(const std::vector<Row>& rows) {
+  Share share;
+  for (const Row& row : rows) {
+    if (row.variant != "naive" || row.seqlen_q < kLongSeqlen) continue;
+    for (const Step& step : row.steps) {
+      if (step.predicted.bound != Bound::kDram || step.work.dram.bytes() == 0) continue;
+      count_within(time_ratio(step), kCloseTime, share);
+    }
+  }
+  return share;
+}
+
+Share close_sm_bytes(const std::vector<Row>& rows) {
+  Share share;
+  for (const Row& row : rows) {
+    const bool is_meant =
+        row.variant == "flash1" || row.variant == "flash2" || row.variant == "bwd-twopass";
+    if (is_meant && row.seqlen_q >= kLongSeqlen) count_within(sm_ratio(row), kCloseBytes, share);
+  }
+  return share;
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,171 @@
+#include "exercises/grader/exercise/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/run/interpreter.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+/// Uniform in [low, high), the same on every platform.
+double uniform(std::mt19937_64& generator, double low, double high) {
+  return low + (high - low) * std::ldexp(static_cast<double>(generator() >> 11), -53);
+}
+
+void fill_from_family(std::vector<double>& values, Family family, const Range& range,
+                      const Inputs& inputs, std::mt19937_64& generator) {
+  for (double& value : values) {
+    switch (family) {
+      case Family::kHuge:
+        value = uniform(generator, -inputs.huge, inputs.huge);
+        break;
+      case Family::kTiny:
+        value = uniform(generator, -inputs.tiny, inputs.tiny);
+        break;
+      default:
+        value = uniform(generator, range.low, range.high);
+        break;
+    }
+  }
+  if (values.empty()) return;
+  if (family == Family::kAscending) std::sort(values.begin(), values.end());
+  if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
+  if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
+  if (family == Family::kSpike) values[generator() % values.size()] = inputs.huge;
+}
+
+toy::BoundProgram bind_or_throw(const std::shared_ptr<const toy::Program>& program,
+                                const Size& size) {
+  toy::Binding binding;
+  for (const toy::ParamDeclaration& param : program->params) {
+    if (const auto value = size.find(param.name); value != size.end()) {
+      binding.params[param.name] = value->second;
+    }
+  }
+  auto bound = toy::bind(program, binding);
+  if (!bound) throw std::runtime_error(toy::format(bound.diagnostics, *program->source));
+  return std::move(*bound);
+}
+
+NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound, Family family,
+                        std::uint64_t seed) {
+  NamedArrays inputs;
+  for (const toy::BoundArray& array : bound.arrays) {
+    if (array.role != toy::ArrayRole::kInput) continue;
+    std::seed_seq sequence(array.name.begin(), array.name.end());
+    std::vector<std::uint32_t> words(2);
+    sequence.generate(words.begin(), words.end());
+    std::mt19937_64 generator(seed ^ (std::uint64_t{words[0]} << 32 | words[1]));
+    NamedArray drawn{array.extents, std::vector<double>(static_cast<std::size_t>(array.size))};
+    const auto range = task.inputs.ranges.find(array.name);
+    const bool ranged = range != task.inputs.ranges.end();
+    const bool free =
+        family != Family::kHuge && family != Family::kTiny && family != Family::kSpike;
+    fill_from_family(drawn.values, ranged && !free ? Family::kRandom : family,
+                     ranged ? range->second : Range{}, task.inputs, generator);
+    for (double& value : drawn.values) value = toy::round_to(array.element_type, value);
+    inputs[array.name] = std::move(drawn);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, const Size& size,
+                          const NamedArrays& inputs) {
+  const toy::BoundProgram bound = bind_or_throw(program, size);
+  std::map<std::string, toy::InputSource> sources;
+  for (const toy::BoundArray& array : bound.arrays) {
+    const auto found = inputs.find(array.name);
+    if (array.role != toy::ArrayRole::kInput || found == inputs.end()) continue;
+    sources[array.name] = toy::ListInput{found->second.extents, found->second.values};
+  }
+  auto dram = toy::initial_dram(bound, sources);
+  if (!dram) throw std::runtime_error(toy::format(dram.diagnostics, *program->source));
+  const auto run = toy::run(bound, std::span<double>(*dram));
+  if (!run) throw std::runtime_error(toy::format(run.diagnostics, *program->source));
+  NamedArrays outputs;
+  for (const toy::BoundArray& array : bound.arrays) {
+    if (array.role != toy::ArrayRole::kOutput) continue;
+    const auto first = dram->begin() + array.offset;
+    outputs[array.name] = {array.extents, std::vector<double>(first, first + array.size)};
+  }
+  return outputs;
+}
+
+std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed) {
+  constexpr int kMostTries = 100;
+  std::vector<Size> drawn;
+  if (task.drawn.ranges.empty()) return drawn;
+  std::mt19937_64 generator(seed ^ 0x5bd1'e995'7b7d'159b);
+  const auto is_known = [&](const Size& size) {
+    return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
+           std::find(drawn.begin(), drawn.end(), size) != drawn.end();
+  };
+  for (std::int64_t i = 0; i < task.drawn.count; ++i) {
+    Size size;
+    for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
+      for (const auto& [name, range] : task.drawn.ranges) {
+        const auto width = static_cast<std::uint64_t>(range.second - range.first) + 1;
+        size[name] = range.first + static_cast<std::int64_t>(generator() % width);
+      }
+    }
+    drawn.push_back(std::move(size));
+  }
+  return drawn;
+}
+
+std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count) {
+  std::vector<SizedCases> all;
+  std::vector<Size> sizes = task.sizes;
+  for (Size& size : drawn_sizes(task, seed)) sizes.push_back(std::move(size));
+  for (const Size& size : sizes) {
+    const toy::BoundProgram bound = bind_or_throw(task.interface, size);
+    SizedCases sized{size, {}};
+    for (std::size_t i = 0; i < count; ++i) {
+      Case entry;
+      entry.family = task.inputs.families[i % task.inputs.families.size()];
+      const std::uint64_t number = all.size() * count + i;
+      entry.inputs = draw_inputs(task, bound, entry.family, seed + 0x9e37'79b9'7f4a'7c15 * number);
+      if (task.inputs.derive != nullptr) {
+        for (auto& [name, array] : run_reference(task.inputs.derive, size, entry.inputs)) {
+          for (double& value : array.values) value = static_cast<float>(value);
+          entry.inputs[name] = std::move(array);
+        }
+      }
+      NamedArrays results = task.reference != nullptr
+                                ? run_reference(task.reference, size, entry.inputs)
+                                : run_builtin_reference(task.builtin_reference, entry.inputs);
+      for (const std::string& name : task.check) {
+        const auto found = results.find(name);
+        if (found == results.end()) {
+          throw std::runtime_error("the reference does not compute '" + name + "'");
+        }
+        entry.expected[name] = std::move(found->second);
+      }
+      sized.cases.push_back(std::move(entry));
+    }
+    all.push_back(std::move(sized));
+  }
+  return all;
+}
+
+double scale_of(const NamedArray& expected) {
+  double scale = 0;
+  for (const double value : expected.values) {
+    if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
+  }
+  return scale;
+}
+
+bool close_enough(double value, double expected, double scale, double tolerance) {
+  if (std::isnan(value) || std::isnan(expected)) return false;
+  if (value == expected) return true;  // infinities, too
+  return std::abs(value - expected) <= tolerance * scale;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,70 @@
+#include "exercises/grader/exercise/count_keys.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace flashlab::exercises {
+namespace {
+
+struct TrafficKey {
+  std::string_view name;
+  toy::Count toy::ArrayTraffic::*count;
+};
+constexpr TrafficKey kTraffic[] = {{"loads", &toy::ArrayTraffic::loads},
+                                   {"stores", &toy::ArrayTraffic::stores},
+                                   {"updates", &toy::ArrayTraffic::updates}};
+
+/// All .temp arrays together: a submission chooses their names.
+constexpr std::string_view kTemporary = "temp";
+
+std::pair<std::string_view, std::string_view> split(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string_view::npos) return {{}, key};
+  return {key.substr(0, dot), key.substr(dot + 1)};
+}
+
+}  // namespace
+
+std::vector<std::string> count_keys() {
+  std::vector<std::string> keys;
+  for (const auto& description : toy::counter_descriptions()) keys.emplace_back(description.key);
+  return keys;
+}
+
+bool is_count_key(std::string_view key, const toy::Program* interface) {
+  const auto [array, name] = split(key);
+  if (array.empty()) {
+    const std::vector<std::string> keys = count_keys();
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  }
+  const auto is_name = [name = name](const TrafficKey& entry) { return entry.name == name; };
+  if (std::none_of(std::begin(kTraffic), std::end(kTraffic), is_name)) return false;
+  return interface == nullptr || array == kTemporary ||
+         std::any_of(interface->arrays.begin(), interface->arrays.end(),
+                     [array = array](const auto& entry) { return entry.name == array; });
+}
+
+toy::Count count_of(std::string_view key, const toy::Counters& counters,
+                    const toy::BoundProgram& program) {
+  const auto [array, name] = split(key);
+  if (array.empty()) {
+    for (const auto& description : toy::counter_descriptions()) {
+      if (description.key == key) return counters.*description.value;
+    }
+    return 0;
+  }
+  const auto traffic =
+      std::find_if(std::begin(kTraffic), std::end(kTraffic),
+                   [name = name](const auto& entry) { return entry.name == name; });
+  if (traffic == std::end(kTraffic)) return 0;
+  toy::Count count = 0;
+  for (std::size_t i = 0; i < program.arrays.size(); ++i) {
+    const toy::BoundArray& one = program.arrays[i];
+    const bool is_meant =
+        one.name == array || (array == kTemporary && one.role == toy::ArrayRole::kTemp);
+    if (is_meant) count += counters.by_array[i].*traffic->count;
+  }
+  return count;
+}
+
+}  // namespace flashlab::exercises

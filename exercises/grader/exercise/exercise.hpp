@@ -1,0 +1,218 @@
+// An exercise as its folder states it. The folder is data: exercise.toml says what is asked for, on
+// which machine, at which sizes and for how many points; beside it lie the texts and programs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "toymachine/count/polynomial/polynomial.hpp"
+#include "toymachine/language/machine.hpp"
+#include "toymachine/language/program.hpp"
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::exercises {
+
+/// A program to write, or questions to answer.
+enum class Kind : std::uint8_t { kProgram, kQuestions };
+
+/// Values of the parameters: one size that submissions are run at.
+using Size = std::map<std::string, std::int64_t>;
+std::string to_string(const Size& size);  // "n = 4, d = 2"
+
+/// What a family of inputs is like. Every family fills all inputs.
+enum class Family : std::uint8_t {
+  kRandom,      // uniform in the array's range
+  kAscending,   // the same, sorted
+  kDescending,  //
+  kConstant,    // one value everywhere
+  kHuge,        // uniform in +-Inputs::huge
+  kTiny,        // uniform in +-Inputs::tiny
+  kSpike,       // near 0, but for one element of size Inputs::huge
+};
+std::string_view to_string(Family family);
+std::optional<Family> parse_family(std::string_view name);
+
+struct Range {
+  double low = -1, high = 1;
+};
+
+/// Sizes that no submission knows: each parameter is drawn from a range, both ends included.
+struct DrawnSizes {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  // empty: none are drawn
+  std::int64_t count = 1;
+};
+
+struct Inputs {
+  std::vector<Family> families;         // never empty
+  std::map<std::string, Range> ranges;  // by array; [-1, 1) where there is none
+  double huge = 1e4, tiny = 1e-6;
+  /// A program whose outputs fill the inputs of the same names (lse from q and k); null: none.
+  std::shared_ptr<const toy::Program> derive;
+};
+
+/// Counts that a submission is held against, as formulas in the parameters: "14*n - 4".
+using CountFormulas = std::map<std::string, toy::Polynomial>;  // by key of counter_descriptions()
+
+struct Cost {
+  CountFormulas full;  // at or below: all points for cost
+  CountFormulas most;  // above: not accepted
+};
+
+struct Points {
+  double correct = 6, cost = 4;
+};
+
+/// What a program must keep beside algebra, so that equal formulas certify nothing.
+struct Numerics {
+  bool range_safe = false;     // no overflow where the result is finite: judged on huge inputs
+  bool rounding_safe = false;  // error of its own class: judged on inputs that show it
+};
+
+/// A submission that is wrong in a plausible way, and what has to be said about it.
+struct WrongSubmission {
+  std::string file;        // in the folder: "wrong/keeps_old_max.toy"
+  std::uint32_t line = 0;  // that must be named; 0: any
+  std::string says;        // that the explanation must contain; may be empty
+};
+
+/// A submission that gives the right results, at the sizes that everybody sees at least, without
+/// the idea of the exercise.
+struct AvoidingSubmission {
+  std::string file;  // in the folder: "avoids/by_size.toy"
+  std::string says;  // what its verdict, which is no pass, must contain
+};
+
+/// A change of one line of the solution that leaves it right, though no proof of the grader's says
+/// so.
+struct Equivalent {
+  std::uint32_t line = 0;
+  std::string change;   // as `lint --mutants` words it: "1 instead of 0 as expr"
+  std::string because;  // why no input can tell the two apart
+};
+
+/// A program to write.
+struct ProgramTask {
+  toy::Level level = toy::Level::kAttention;
+  std::vector<std::size_t> extra_instructions;  // rows of instruction_set() beyond the level
+  std::string registers;  // an expression in the parameters: "2*d + 5"; empty: no limit
+  toy::OperandRule operands = toy::OperandRule::kAny;
+  bool temporaries = false;  // may the submission declare .temp arrays?
+  std::optional<toy::Polynomial>
+      most_temporary;               // elements of theirs together; nothing: any number
+  std::vector<std::string> arrays;  // declarations: ".input x[n]"
+  /// The declarations above as a program without a body: what a submission's must agree with.
+  std::shared_ptr<const toy::Program> interface;
+  std::vector<Size> sizes;  // that everybody sees, smallest first; never empty
+  DrawnSizes drawn;
+  Inputs inputs;
+  std::vector<std::string> check;  // outputs that are compared; never empty
+  double tolerance = 1e-5;         // of |out - expected|, relative to the array's largest value
+  std::string builtin_reference;   // "softmax"; empty: `reference`
+  std::shared_ptr<const toy::Program> reference;  // run in double on a machine without limits
+  std::shared_ptr<const toy::Program> solution;
+  std::string starter;  // text; the demonstration's is its solution
+  Cost cost;
+  Points points;
+  Numerics numerics;
+  toy::Limits limits;  // max_steps: for one size
+  std::int64_t max_milliseconds = 2000;
+  std::vector<WrongSubmission> wrong;
+  std::vector<AvoidingSubmission> avoiding;
+  std::string unavoidable;  // why there can be none; may be empty
+  std::vector<Equivalent> equivalents;
+};
+
+enum class AnswerKind : std::uint8_t { kNumber, kFormula, kChoice, kOpen };
+
+struct Mistake {
+  std::string answer;
+  std::string says;  // to somebody who gave it
+};
+
+struct Question {
+  std::string id;   // the key in an answer file: "kv_loads"
+  std::string ask;  // one paragraph
+  AnswerKind kind = AnswerKind::kFormula;
+  std::string answer;                  // a choice's letter; an open question's model answer
+  std::string because;                 // shown with a right answer; may be empty
+  std::vector<std::string> choices;    // kChoice: a, b, c, …
+  std::vector<std::string> variables;  // kFormula: what may occur
+  bool leading = false;                // kFormula: the leading order suffices
+  double tolerance = 0;                // kNumber: relative
+  double within = 0;                   // kNumber: the answer may be off by this factor; 0: no
+  std::string measured_in;             // kNumber: the file that the answer is from; empty: none
+  std::vector<Mistake> mistakes;
+  double points = 1;
+};
+
+struct QuestionTask {
+  std::vector<Question> questions;
+  std::string conventions;  // printed above the questions: "a MAC is 2 FLOPs"
+};
+
+/// One file of an exercise's folder: "exercise.toml", "wrong/x.toy".
+using Files = std::map<std::string, std::string, std::less<>>;
+
+inline constexpr std::size_t kHintLevels = 4;  // concept, place, operand, solution
+
+struct Proven;  // exercises/grader/exercise/proven.hpp
+
+struct Exercise {
+  std::string id;      // the folder's name: "07_online_softmax"
+  std::string folder;  // where it was read; empty: it travels inside the command
+  std::string title;
+  Kind kind = Kind::kProgram;
+  bool demo = false;               // solved already: the first key press succeeds
+  std::string chapter;             // "docs/04_softmax.md"; may be empty
+  std::string problem;             // problem.md
+  std::vector<std::string> hints;  // kHintLevels of them
+  ProgramTask program;             // kProgram
+  QuestionTask questions;          // kQuestions
+  /// What proven.json says of the cheapest programs. Null: there is none, or it is out of step with
+  /// the exercise, which may be edited: nothing is said of a proof then, and `lint` complains.
+  std::shared_ptr<const Proven> proven;
+  Files files;
+
+  double max_points() const;
+  /// Name of the file that a learner edits: "07_online_softmax.toy", "18_intensity.txt".
+  std::string work_file() const;
+  /// What `start` puts there.
+  std::string starter() const;
+  /// "07_online_softmax" by its whole name, its number ("7", "07") or the rest ("online_softmax").
+  bool answers_to(std::string_view name) const;
+};
+
+/// Whether a folder of this name can hold an exercise: letters, digits, _ and -, at most 64.
+bool is_exercise_id(std::string_view id);
+
+/// Those of docs/results, which travel inside the command: "compare_h200".
+const Files& committed_measurements();
+
+/// Reads an exercise. All errors at once, each with its place in the file it is about. Errors:
+/// unknown or missing key, wrong type, unknown counter, family, instruction; a formula or
+/// declaration that cannot be read; a program that does not assemble; a missing file; a figure that
+/// the measurements do not have.
+struct ReadError {
+  std::string file;  // "exercise.toml"
+  toy::Diagnostic diagnostic;
+};
+struct ReadResult {
+  std::optional<Exercise> exercise;
+  std::vector<ReadError> errors;
+};
+/// Figures that exercise.toml names are looked up in `measurements`, files of `flashlab compare` by
+/// their names without .json.
+ReadResult read_exercise(const std::string& id, Files files, const std::string& folder = {},
+                         const Files& measurements = committed_measurements());
+
+/// As the assembler's messages: place, line, caret.
+std::string format(const std::vector<ReadError>& errors, const Files& files);
+
+}  // namespace flashlab::exercises

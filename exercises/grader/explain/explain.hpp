@@ -1,0 +1,40 @@
+// Why a submission is wrong, or costs more than it should: what is said to the learner.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
+#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/judge/solution_forms.hpp"
+
+namespace flashlab::exercises {
+
+/// A failed attempt and what is needed to explain it. `solution` may be null.
+struct FailedAttempt {
+  const ProgramTask& task;
+  const toy::SourceText& text;
+  const std::shared_ptr<const toy::Program>& program;
+  const Attempt& attempt;
+  const SolutionAt* solution;
+  const std::vector<RepairSize>& sizes;  // on scalars, where single repairs can be tried
+  std::size_t failing;                   // into `sizes`; SIZE_MAX: it failed on tiles
+};
+
+/// "n = 2, random inputs".
+std::string inputs_text(const FailedAttempt& failed);
+
+/// What went wrong, without a reason: at once.
+Finding state_failure(const FailedAttempt& failed);
+
+/// The most important first; never empty.
+std::vector<Finding> explain_failure(const FailedAttempt& failed);
+
+/// Where a right program costs more than full marks allow; empty when nothing can be pointed at.
+std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
+                                  const Attempt& attempt);
+
+}  // namespace flashlab::exercises

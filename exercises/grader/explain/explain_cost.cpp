@@ -1,0 +1,189 @@
+// Where a right program spends more than it must.
+#include <algorithm>
+#include <map>
+
+#include "exercises/grader/exercise/source_lines.hpp"
+#include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/judge/dataflow.hpp"
+#include "exercises/grader/submission/submission.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+constexpr std::uint64_t kMostExplainedSteps = 20'000;
+constexpr std::int32_t kNoCell = -1;
+
+using Unrolled = toy::UnrolledProgram;
+
+std::string suffice(std::int64_t count) {
+  if (count == 0) return "none is needed";
+  return std::to_string(count) + (count == 1 ? " suffices" : " suffice");
+}
+
+std::string times(std::int64_t count) {
+  return count == 1 ? "once" : std::to_string(count) + " times";
+}
+
+std::map<std::int32_t, std::int64_t> loads_by_element(const toy::UnrolledProgram& program) {
+  std::map<std::int32_t, std::int64_t> loads;
+  for (const toy::UnrolledStep& step : program.steps) {
+    if (const std::int32_t element = read_element(step); element >= 0) ++loads[element];
+  }
+  return loads;
+}
+
+class CostExplanation {
+ public:
+  CostExplanation(const ProgramTask& task, const toy::SourceText& text, const Attempt& attempt)
+      : task_(task),
+        text_(text),
+        attempt_(attempt),
+        bound_(*attempt.bound),
+        unrolled_(*attempt.unrolled) {}
+
+  std::vector<Finding> run() {
+    const auto bound = bind_submission(task_, task_.solution, attempt_.sized->size);
+    const auto solution =
+        bound ? toy::unroll(*bound, kMostExplainedSteps) : toy::Result<Unrolled>();
+    needless_loads();
+    if (solution) repeated_loads(*bound, *solution);
+    unused_results();
+    if (solution) more_of_an_instruction(*solution);
+    return std::move(findings_);
+  }
+
+ private:
+  const toy::BoundInstruction& instruction(std::size_t step) const {
+    return bound_.instructions[unrolled_.steps[step].site];
+  }
+  std::string element_name(std::int32_t element) const {
+    for (const toy::BoundArray& array : bound_.arrays) {
+      if (element >= array.offset && element < array.offset + array.size) {
+        return cell_name(array, element - array.offset);
+      }
+    }
+    return {};
+  }
+
+  void say(std::size_t step, std::string what) {
+    Finding finding;
+    finding.line = instruction(step).span.line;
+    finding.step = step + 1;
+    finding.what = std::move(what);
+    finding.inputs = to_string(attempt_.sized->size);
+    append_source_line(finding, text_, finding.line);
+    findings_.push_back(std::move(finding));
+  }
+
+  /// Loads of a cell that some register still holds: the first one, and how many there are.
+  void needless_loads() {
+    std::vector<std::int32_t> holds(static_cast<std::size_t>(unrolled_.num_registers), kNoCell);
+    std::size_t first = 0;
+    std::int64_t count = 0;
+    std::int32_t holder = 0;
+    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
+      const toy::UnrolledStep& step = unrolled_.steps[s];
+      const std::int32_t element = read_element(step), written = written_register(step);
+      const auto same = element < 0 ? holds.end() : std::find(holds.begin(), holds.end(), element);
+      if (same != holds.end() && ++count == 1) {
+        first = s;
+        holder = static_cast<std::int32_t>(same - holds.begin());
+      }
+      if (const std::int32_t stored = written_element(step); stored >= 0) {
+        std::replace(holds.begin(), holds.end(), stored, kNoCell);
+      }
+      if (written < 0) continue;
+      const std::int32_t copied =
+          is_copy(step) ? holds[static_cast<std::size_t>(step.slots[0])] : kNoCell;
+      holds[static_cast<std::size_t>(written)] = element >= 0 ? element : copied;
+    }
+    if (count == 0) return;
+    const std::string cell = element_name(unrolled_.steps[first].slots[0]);
+    say(first, "step " + std::to_string(first + 1) + " (line " +
+                   std::to_string(instruction(first).span.line) + ") loads " + cell + ", which " +
+                   bound_.register_name(holder) + " still holds" +
+                   (count == 1 ? "" : "; " + std::to_string(count) + " loads are like that"));
+  }
+
+  /// The cell that is loaded most often beyond what the solution needs.
+  void repeated_loads(const toy::BoundProgram& bound, const Unrolled& solution) {
+    std::map<std::string, std::int64_t> enough;
+    const auto theirs = loads_by_element(solution);
+    for (const toy::BoundArray& array : bound.arrays) {
+      for (std::int64_t i = 0; i < array.size; ++i) {
+        const auto found = theirs.find(static_cast<std::int32_t>(array.offset + i));
+        enough[cell_name(array, i)] = found == theirs.end() ? 0 : found->second;
+      }
+    }
+    std::int64_t worst = 0, loads = 0;
+    std::int32_t element = kNoCell;
+    for (const auto& [at, count] : loads_by_element(unrolled_)) {
+      const std::int64_t excess = count - enough[element_name(at)];
+      if (excess <= worst) continue;
+      worst = excess;
+      element = at;
+      loads = count;
+    }
+    if (element == kNoCell) return;
+    const std::string name = element_name(element);
+    say(last_load(element), name + " is loaded " + times(loads) + "; " + suffice(enough[name]));
+  }
+
+  std::size_t last_load(std::int32_t element) const {
+    for (std::size_t s = unrolled_.steps.size(); s-- > 0;) {
+      if (read_element(unrolled_.steps[s]) == element) return s;
+    }
+    return 0;
+  }
+
+  /// Results that nothing reads.
+  void unused_results() {
+    const Dataflow flow(unrolled_);
+    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
+      if (flow[s].used || written_register(unrolled_.steps[s]) < 0) continue;
+      say(s, "nothing uses what step " + std::to_string(s + 1) + " (line " +
+                 std::to_string(instruction(s).span.line) + ") puts into " +
+                 bound_.register_name(written_register(unrolled_.steps[s])));
+      return;
+    }
+  }
+
+  /// The instruction that is executed most often beyond what the solution needs; loads and stores
+  /// are spoken of by cell.
+  void more_of_an_instruction(const Unrolled& solution) {
+    std::vector<std::int64_t> mine(toy::instruction_set().size()), theirs(mine.size());
+    std::vector<std::size_t> last(mine.size());
+    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
+      ++mine[unrolled_.steps[s].row];
+      last[unrolled_.steps[s].row] = s;
+    }
+    for (const toy::UnrolledStep& step : solution.steps) ++theirs[step.row];
+    std::size_t worst = mine.size();
+    for (std::size_t row = 0; row < mine.size(); ++row) {
+      const toy::InstructionSpec& spec = toy::instruction_set()[row];
+      if (mine[row] <= theirs[row] || spec.is_load()) continue;
+      if (worst == mine.size() || mine[row] - theirs[row] > mine[worst] - theirs[worst])
+        worst = row;
+    }
+    if (worst == mine.size()) return;
+    say(last[worst], std::string(toy::instruction_set()[worst].mnemonic) + " is executed " +
+                         times(mine[worst]) + "; " + suffice(theirs[worst]));
+  }
+
+  const ProgramTask& task_;
+  const toy::SourceText& text_;
+  const Attempt& attempt_;
+  const toy::BoundProgram& bound_;
+  const toy::UnrolledProgram& unrolled_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
+                                  const Attempt& attempt) {
+  if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
+  return CostExplanation(task, text, attempt).run();
+}
+
+}  // namespace flashlab::exercises

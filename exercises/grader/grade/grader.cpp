@@ -1,0 +1,417 @@
+#include "exercises/grader/grade/grader.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/exercise/count_keys.hpp"
+#include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/judge/cost_score.hpp"
+#include "exercises/grader/judge/order_cost.hpp"
+#include "exercises/grader/submission/submission.hpp"
+#include "toymachine/budget/budget.hpp"
+
+namespace flashlab::exercises {
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kFull:
+      return "full marks";
+    case Outcome::kCostly:
+      return "right, but costly";
+    case Outcome::kPartial:
+      return "partly right";
+    case Outcome::kWrong:
+      return "wrong";
+    case Outcome::kRejected:
+      return "rejected";
+    case Outcome::kLimit:
+      return "limit exceeded";
+    case Outcome::kUnreadable:
+      return "unreadable";
+    case Outcome::kCrashed:
+      return "crashed the grader";
+  }
+  return "";
+}
+
+/// One size: its inputs, and what the solution makes of them.
+struct PreparedSize {
+  SizedCases sized;
+  std::optional<LaneCase> lanes;         // programs on scalars
+  std::unique_ptr<SolutionAt> solution;  // small sizes only
+};
+
+/// Where repairs are tried: sizes on scalars.
+struct RepairSizes {
+  std::vector<RepairSize> shown, all;  // with those that were drawn
+};
+
+namespace {
+
+std::string result_name(const Size& size) {
+  return size.empty() ? "results" : "results at " + to_string(size);
+}
+
+/// The row of all sizes that were drawn: the same for every submission, whatever the seed.
+constexpr const char* kDrawnResults = "results at drawn sizes";
+
+/// What grading came to whose budget ended.
+Finding over_budget(const toy::BudgetExceeded& over) {
+  Finding finding;
+  finding.what = std::string("grading takes ") + over.what();
+  return finding;
+}
+
+/// One submission on its way through the sizes.
+class Grading {
+ public:
+  Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
+          const std::vector<PreparedSize>& drawn, const RepairSizes& repair_sizes,
+          const toy::Counters& solution_counters, const toy::BoundProgram& solution,
+          const toy::SourceText& text, const toy::BudgetLimits& limits, bool explain)
+      : exercise_(exercise),
+        task_(exercise.program),
+        sizes_(sizes),
+        drawn_(drawn),
+        repair_sizes_(repair_sizes),
+        solution_counters_(solution_counters),
+        solution_(solution),
+        text_(text),
+        explain_(explain) {
+    budget_.emplace(limits);
+  }
+
+  Verdict run() {
+    verdict_.max_points = task_.points.correct + task_.points.cost;
+    try {
+      judge_program();
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      verdict_.outcome = Outcome::kLimit;
+      verdict_.points = 0;
+      verdict_.checks.resize(
+          std::min(verdict_.checks.size(), sizes_.size() + (drawn_.empty() ? 0 : 1)));
+      verdict_.costs.clear();
+      verdict_.findings = {over_budget(over)};
+    }
+    return std::move(verdict_);
+  }
+
+ private:
+  void judge_program() {
+    Refusal refusal;
+    program_ = read_submission(task_, text_, refusal);
+    if (program_ == nullptr) {
+      verdict_.outcome = refusal.outcome;
+      verdict_.findings = std::move(refusal.findings);
+      return;
+    }
+    verdict_.outcome = Outcome::kFull;
+    for (const PreparedSize& size : sizes_) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      if (!judge(size)) return;
+      if (&size != &sizes_.back() && is_scored(exercise_, size.sized.size)) {
+        scored_.push_back(std::move(last_));
+      }
+    }
+    const CostScore score = judge_drawn();
+    if (verdict_.passed()) {
+      judge_cost(score);
+    } else {
+      verdict_.size.clear();
+    }
+  }
+
+  /// What the program costs at the largest size that everybody sees, with what the sizes that were
+  /// drawn say of it. Leaves last_ as it was.
+  CostScore judge_drawn() {
+    verdict_.size = sizes_.back().sized.size;
+    CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
+    for (const Excess& excess : score.excesses) say_excess(excess, verdict_.size);
+    if (drawn_.empty()) return score;
+    Attempt shown = std::move(last_);
+    Check check{kDrawnResults, true, 0, 0, {}};
+    for (const PreparedSize& size : drawn_) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      check.passed = judge_attempt(size);
+      if (!check.passed) {
+        if (!verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+        break;
+      }
+      add_drawn_cost(size.sized.size, score);
+    }
+    verdict_.checks.push_back(std::move(check));
+    last_ = std::move(shown);
+    return score;
+  }
+
+  void add_drawn_cost(const Size& size, CostScore& score) {
+    const CostScore here = score_cost(task_.cost, size, last_.counters, *last_.bound);
+    for (std::size_t i = 0; i < score.lines.size(); ++i) {
+      if (here.lines[i].share >= score.lines[i].share) continue;
+      score.lines[i].share = here.lines[i].share;
+      drawn_excess_[here.lines[i].key] = excess_text(here.lines[i], size);
+    }
+    for (const Excess& excess : here.excesses) {
+      say_excess(excess, size);
+      score.excesses.push_back(excess);
+    }
+  }
+
+  void say_excess(const Excess& excess, const Size& size) {
+    excesses_.push_back(excess.value.get_str() + " " + excess.key +
+                        (size.empty() ? "" : " at " + to_string(size)) + ", at most " +
+                        excess.most.get_str() + " are accepted");
+  }
+
+  /// What a verdict can do without: false when the budget ended in it, or had ended before.
+  template <class Work>
+  bool within_budget(const Work& work) {
+    if (!budget_) return false;
+    try {
+      work();
+      return true;
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      end_ = over.what();
+      return false;
+    }
+  }
+
+  bool judge(const PreparedSize& size) {
+    Check check{result_name(size.sized.size), true, 0, 0, {}};
+    check.passed = judge_attempt(size);
+    if (!check.passed && !verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+    verdict_.checks.push_back(std::move(check));
+    return verdict_.checks.back().passed;
+  }
+
+  bool judge_attempt(const PreparedSize& size) {
+    if (!last_.refusal.empty()) return refuse();
+    if (!last_.failure && size.solution != nullptr && size.solution->is_polynomial &&
+        last_.unrolled) {
+      if (const auto cell =
+              differing_output(*last_.bound, *last_.unrolled, *size.solution, task_.check)) {
+        last_.failure = Failure{0, std::nullopt, 0, cell};
+      }
+    }
+    if (!last_.failure) return true;
+    verdict_.outcome = Outcome::kWrong;
+    if (!explain_) return false;
+    // What goes wrong where everybody sees it is repaired there: large sizes take time.
+    const std::vector<RepairSize>& sizes =
+        index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
+    const FailedAttempt failed{
+        task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)};
+    if (!within_budget([&] { verdict_.findings = explain_failure(failed); })) {
+      verdict_.findings = {state_failure(failed)};
+      verdict_.findings.front().details.push_back("to find out why takes " + end_);
+    }
+    return false;
+  }
+
+  /// The size among those that repairs are tried at.
+  static std::size_t index_of(const PreparedSize& size, const std::vector<RepairSize>& sizes) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].size == &size.sized.size) return i;
+    }
+    return SIZE_MAX;
+  }
+
+  bool refuse() {
+    verdict_.outcome = Outcome::kRejected;
+    for (const toy::Diagnostic& diagnostic : last_.refusal) {
+      if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
+      verdict_.findings.push_back(finding_of(diagnostic, text_));
+    }
+    return false;
+  }
+
+  void judge_cost(const CostScore& score) {
+    for (const CostLine& line : score.lines) {
+      const bool enough = line.share >= 1;
+      const auto drawn = drawn_excess_.find(line.key);
+      const std::string excess =
+          drawn != drawn_excess_.end() ? drawn->second : excess_text(line, verdict_.size);
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess});
+      verdict_.costs.push_back(line);
+      verdict_.costs.back().solution = count_of(line.key, solution_counters_, solution_);
+    }
+    verdict_.points = task_.points.correct;
+    if (!within_budget([&] { judge_order(); })) {
+      verdict_.scores.clear();
+      verdict_.order_unknown = "to place the loads takes " + end_;
+    }
+    if (!score.full() || !score.accepted()) {
+      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
+      if (explain_) {
+        within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
+        for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
+      }
+    }
+    if (!score.accepted()) {
+      verdict_.points = 0;
+      Finding finding;
+      finding.what = "the result is right, but it costs more than this exercise accepts";
+      finding.details = excesses_;
+      verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
+      return;
+    }
+    verdict_.points += task_.points.cost * score.share();
+  }
+
+  void judge_order() {
+    for (const Attempt& attempt : scored_) {
+      verdict_.scores.push_back(score_of(exercise_, attempt, analyse_order(task_, attempt)));
+    }
+    OrderAnalysis order = analyse_order(task_, last_);
+    verdict_.scores.push_back(score_of(exercise_, last_, order));
+    verdict_.loads = std::move(order.loads);
+    verdict_.order_unknown = std::move(order.unknown);
+  }
+
+  /// "28 cycles at n = 4, full marks 25".
+  static std::string excess_text(const CostLine& line, const Size& at) {
+    const std::string size = to_string(at);
+    return line.value.get_str() + " " + line.key + (size.empty() ? "" : " at " + size) +
+           ", full marks " + line.full.get_str();
+  }
+
+  const Exercise& exercise_;
+  const ProgramTask& task_;
+  const std::vector<PreparedSize>&sizes_, &drawn_;
+  const RepairSizes& repair_sizes_;
+  const toy::Counters& solution_counters_;
+  const toy::BoundProgram& solution_;
+  const toy::SourceText& text_;
+  const bool explain_;
+  std::optional<toy::Budget> budget_;  // nothing: it has ended
+  std::string end_;                    // how it ended
+  std::shared_ptr<const toy::Program> program_;
+  Attempt last_;
+  std::vector<Attempt> scored_;                      // at smaller sizes
+  std::map<std::string, std::string> drawn_excess_;  // by counter: what costs more at a drawn size
+  std::vector<std::string> excesses_;                // above what is accepted, at any size
+  Verdict verdict_;
+};
+
+Verdict graded_answers(const Exercise& exercise, const toy::SourceText& submission,
+                       const toy::BudgetLimits& limits) {
+  try {
+    const toy::Budget budget(limits);
+    return grade_answers(exercise, submission);
+  } catch (const toy::BudgetExceeded& over) {
+    Verdict verdict;
+    verdict.outcome = Outcome::kLimit;
+    verdict.max_points = exercise.max_points();
+    verdict.findings = {over_budget(over)};
+    return verdict;
+  }
+}
+
+PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
+  PreparedSize size;
+  const auto bound = bind_submission(task, task.solution, sized.size);
+  if (bound && !bound->tiled) {
+    std::vector<LaneCase> lanes = make_lane_cases(sized, *bound, task.tolerance);
+    size.lanes = std::move(lanes.front());
+  }
+  size.solution = solution_at(task, sized.size);
+  size.sized = std::move(sized);
+  return size;
+}
+
+/// The same rows for every submission, whatever it came to: results at each size share the points
+/// for correctness, those at all drawn sizes being one more, and counters those for cost.
+void complete_checks(const ProgramTask& task, Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const Size& size : task.sizes) names.push_back(result_name(size));
+  if (!task.drawn.ranges.empty()) names.emplace_back(kDrawnResults);
+  for (std::size_t i = verdict.checks.size(); i < names.size(); ++i) {
+    verdict.checks.push_back({names[i], false, 0, 0, kNotRun});
+  }
+  if (verdict.checks.size() == names.size()) {
+    for (const auto& [key, formula] : task.cost.full) {
+      verdict.checks.push_back({key, false, 0, 0, kNotCounted});
+    }
+  }
+  for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
+    Check& check = verdict.checks[i];
+    const bool is_result = i < names.size();
+    const double points = is_result ? task.points.correct : task.points.cost;
+    check.max_points =
+        points / static_cast<double>(is_result ? names.size() : task.cost.full.size());
+    if (!verdict.passed()) continue;
+    const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
+    check.points = check.max_points * share;
+  }
+}
+
+}  // namespace
+
+struct Grader::Shared {
+  std::shared_ptr<const Exercise> exercise;
+  GraderOptions options;
+  std::vector<PreparedSize> sizes, drawn;
+  RepairSizes repair_sizes;
+  toy::Counters solution_counters;  // at the largest size
+  toy::BoundProgram solution;
+
+  toy::BudgetLimits limits() const {
+    return {options.milliseconds > 0 ? options.milliseconds : exercise->program.max_milliseconds,
+            options.bytes};
+  }
+};
+
+Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options) {
+  auto shared = std::make_unique<Shared>();
+  shared->exercise = std::move(exercise);
+  shared->options = options;
+  if (shared->exercise->kind == Kind::kProgram) {
+    const ProgramTask& task = shared->exercise->program;
+    for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
+      const bool shown = shared->sizes.size() < task.sizes.size();
+      (shown ? shared->sizes : shared->drawn).push_back(prepare(task, std::move(sized)));
+    }
+    for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
+      for (const PreparedSize& size : *sizes) {
+        if (!size.lanes) continue;
+        shared->repair_sizes.all.push_back({&size.sized.size, &*size.lanes});
+        if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
+      }
+    }
+    Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
+    if (solution.bound) {
+      shared->solution_counters = std::move(solution.counters);
+      shared->solution = std::move(*solution.bound);
+    }
+  }
+  shared_ = std::move(shared);
+}
+Grader::~Grader() = default;
+Grader::Grader(Grader&&) noexcept = default;
+
+const Exercise& Grader::exercise() const { return *shared_->exercise; }
+
+Verdict Grader::grade(const toy::SourceText& submission) const {
+  const Exercise& exercise = *shared_->exercise;
+  const toy::BudgetLimits limits = shared_->limits();
+  if (exercise.kind == Kind::kQuestions) return graded_answers(exercise, submission, limits);
+  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->repair_sizes,
+                            shared_->solution_counters, shared_->solution, submission, limits,
+                            shared_->options.explain)
+                        .run();
+  complete_checks(exercise.program, verdict);
+  return verdict;
+}
+
+Verdict Grader::grade(const std::string& name, const std::string& text) const {
+  return grade(toy::SourceText(name, text));
+}
+
+}  // namespace flashlab::exercises

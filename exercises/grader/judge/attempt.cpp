@@ -1,0 +1,172 @@
+#include "exercises/grader/judge/attempt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "exercises/grader/judge/cost_score.hpp"
+#include "exercises/grader/submission/submission.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/lanes.hpp"
+#include "toymachine/run/interpreter.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry) {
+  std::map<std::string, toy::InputSource> sources;
+  for (const auto& [name, array] : entry.inputs) {
+    sources[name] = toy::ListInput{array.extents, array.values};
+  }
+  return toy::initial_dram(bound, sources);
+}
+
+/// The case alone, on floats, as `flashlab run` does it.
+Failure run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance) {
+  Failure failure;
+  auto dram = dram_for(bound, entry);
+  if (!dram) {
+    failure.error = dram.diagnostics.front();
+    return failure;
+  }
+  std::vector<float> cells(dram->begin(), dram->end());
+  const auto run = toy::run(bound, std::span<float>(cells));
+  if (!run) {
+    failure.error = run.diagnostics.front();
+    return failure;
+  }
+  for (std::size_t i = 0; i < bound.arrays.size() && !failure.cell; ++i) {
+    const toy::BoundArray& array = bound.arrays[i];
+    const auto wanted = entry.expected.find(array.name);
+    if (wanted == entry.expected.end()) continue;
+    const double scale = scale_of(wanted->second);
+    for (std::int64_t at = 0; at < array.size && !failure.cell; ++at) {
+      const double value = cells[static_cast<std::size_t>(array.offset + at)];
+      const double expected = wanted->second.values[static_cast<std::size_t>(at)];
+      if (close_enough(value, expected, scale, tolerance)) continue;
+      failure.cell = WrongOutput{i, at, value, expected};
+    }
+  }
+  return failure;
+}
+
+bool is_failure(const Failure& failure) { return failure.error || failure.cell; }
+
+void run_one_by_one(const ProgramTask& task, Attempt& result) {
+  for (std::size_t i = 0; i < result.sized->cases.size(); ++i) {
+    Failure failure = run_case(*result.bound, result.sized->cases[i], task.tolerance);
+    if (!is_failure(failure)) continue;
+    failure.entry = i;
+    result.failure = std::move(failure);
+    return;
+  }
+}
+
+/// All cases at once; the first one that fails is then run alone, for what exactly goes wrong.
+void run_on_lanes(const ProgramTask& task, const LaneCase& prepared, Attempt& result) {
+  static thread_local std::vector<toy::LaneValue> registers;
+  LaneCase lanes = lay_out(prepared, *result.bound);
+  const auto fault = toy::run_lanes(*result.unrolled, lanes.dram, registers);
+  std::optional<std::size_t> lane;
+  if (fault) {
+    lane = fault->lane;
+  } else if (const auto wrong = first_wrong(lanes, lanes.dram)) {
+    lane = wrong->lane;
+  }
+  if (!lane) return;
+  const std::size_t entry = lanes.case_of(*lane);
+  Failure failure = run_case(*result.bound, result.sized->cases[entry], task.tolerance);
+  failure.entry = entry;
+  if (fault) failure.step = fault->step + 1;
+  result.failure = std::move(failure);
+}
+
+bool has_narrow_array(const toy::BoundProgram& bound) {
+  return std::any_of(bound.arrays.begin(), bound.arrays.end(), [](const toy::BoundArray& array) {
+    return toy::is_narrow(array.element_type) || array.element_type == toy::ElementType::kDouble;
+  });
+}
+
+/// More .temp than the exercise allows.
+std::optional<toy::Diagnostic> temporary_error(const ProgramTask& task, const Attempt& attempt) {
+  if (!task.most_temporary) return std::nullopt;
+  toy::Count elements = 0;
+  const toy::BoundArray* last = nullptr;
+  for (const toy::BoundArray& array : attempt.bound->arrays) {
+    if (array.role != toy::ArrayRole::kTemp) continue;
+    elements += array.size;
+    last = &array;
+  }
+  const toy::Count most = value_at(*task.most_temporary, attempt.sized->size);
+  if (elements <= most) return std::nullopt;
+  const std::string size = to_string(attempt.sized->size);
+  toy::Diagnostic error;
+  error.span = last->span;
+  error.what = "the .temp arrays have " + elements.get_str() + " elements together" +
+               (size.empty() ? "" : " at " + size);
+  error.expected = "at most " + most.get_str();
+  return error;
+}
+
+/// What the counts say before anything runs: too many steps end here.
+bool count(const ProgramTask& task, Attempt& result) {
+  const auto executions = toy::count_executions(*result.bound);
+  if (!executions) {
+    result.refusal = executions.diagnostics;
+    return false;
+  }
+  result.counters = toy::count(*result.bound, *executions, {});
+  if (result.counters.steps <= task.limits.max_steps) return true;
+  toy::Diagnostic limit;
+  limit.fault = toy::Fault::kLimit;
+  limit.what = "the program takes " + result.counters.steps.get_str() + " steps at " +
+               to_string(result.sized->size);
+  limit.expected = "at most " + std::to_string(task.limits.max_steps);
+  result.refusal.push_back(std::move(limit));
+  return false;
+}
+
+}  // namespace
+
+std::string cell_name(const toy::BoundArray& array, std::int64_t element) {
+  std::string indices;
+  for (std::size_t axis = array.extents.size(); axis-- > 0;) {
+    indices = "[" + std::to_string(element % array.extents[axis]) + "]" + indices;
+    element /= array.extents[axis];
+  }
+  return array.name + indices;
+}
+
+Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                const SizedCases& sized, const LaneCase* lanes) {
+  Attempt result;
+  result.sized = &sized;
+  auto bound = bind_submission(task, program, sized.size);
+  if (!bound) {
+    result.refusal = std::move(bound.diagnostics);
+    return result;
+  }
+  result.bound = std::move(*bound);
+  if (auto error = toy::array_bytes_error(result.bound.value())) {
+    error->expected = "at most " + std::to_string(task.limits.max_array_bytes) + " bytes of arrays";
+    result.refusal.push_back(std::move(*error));
+    return result;
+  }
+  if (auto error = temporary_error(task, result)) {
+    result.refusal.push_back(std::move(*error));
+    return result;
+  }
+  if (!count(task, result)) return result;
+  if (lanes != nullptr && !result.bound->tiled && !has_narrow_array(*result.bound)) {
+    auto unrolled = toy::unroll(*result.bound, static_cast<std::uint64_t>(task.limits.max_steps));
+    if (unrolled) result.unrolled = std::move(*unrolled);
+  }
+  if (result.unrolled) {
+    run_on_lanes(task, *lanes, result);
+  } else {
+    run_one_by_one(task, result);
+  }
+  return result;
+}
+
+}  // namespace flashlab::exercises

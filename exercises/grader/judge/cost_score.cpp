@@ -1,0 +1,54 @@
+#include "exercises/grader/judge/cost_score.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "exercises/grader/exercise/count_keys.hpp"
+
+namespace flashlab::exercises {
+
+toy::Count value_at(const toy::Polynomial& formula, const Size& size) {
+  const auto value = toy::evaluate(formula, [&](const std::string& symbol) {
+    const auto found = size.find(symbol);
+    return found == size.end() ? std::nullopt : std::optional<mpz_class>(found->second);
+  });
+  if (!value) throw std::runtime_error("a formula in [cost] uses a parameter without a size");
+  mpz_class rounded;
+  mpz_fdiv_q(rounded.get_mpz_t(), value->get_num().get_mpz_t(), value->get_den().get_mpz_t());
+  return rounded;
+}
+
+double cost_share(const CostLine& line) {
+  if (line.value <= line.full) return 1;
+  if (line.full <= 0) return 0;  // what is to be avoided has no second best
+  return std::max(0.0, 2 - line.value.get_d() / line.full.get_d());
+}
+
+bool CostScore::full() const {
+  return std::all_of(lines.begin(), lines.end(),
+                     [](const CostLine& line) { return line.share >= 1; });
+}
+
+double CostScore::share() const {
+  double total = 0;
+  for (const CostLine& line : lines) total += line.share;
+  return lines.empty() ? 1 : total / static_cast<double>(lines.size());
+}
+
+CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,
+                     const toy::BoundProgram& bound) {
+  CostScore score;
+  for (const auto& [key, formula] : cost.full) {
+    CostLine line{key, count_of(key, counters, bound), value_at(formula, size), {}};
+    line.share = cost_share(line);
+    score.lines.push_back(std::move(line));
+  }
+  for (const auto& [key, formula] : cost.most) {
+    Excess excess{key, count_of(key, counters, bound), value_at(formula, size)};
+    if (excess.value > excess.most) score.excesses.push_back(std::move(excess));
+  }
+  return score;
+}
+
+}  // namespace flashlab::exercises

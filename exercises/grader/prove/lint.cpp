@@ -1,0 +1,235 @@
+#include "exercises/grader/prove/lint.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/text/plain_text.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+std::string number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+/// What the verdict says, indented below a problem.
+std::string explanation(const Verdict& verdict) {
+  std::string text = "  the grader said: " + std::string(to_string(verdict.outcome)) + ", " +
+                     number(verdict.points) + " of " + number(verdict.max_points) + " points\n";
+  for (const Finding& finding : verdict.findings) {
+    text += "  " + (finding.line > 0 ? "line " + std::to_string(finding.line) + ": " : "") +
+            finding.what + (finding.inputs.empty() ? "" : " (" + finding.inputs + ")") + "\n";
+    for (const std::string& line : finding.details) text += "    " + line + "\n";
+  }
+  for (const CostLine& cost : verdict.costs) {
+    if (cost.value <= cost.full) continue;
+    text += "  " + cost.key + ": " + cost.value.get_str() + ", full marks up to " +
+            cost.full.get_str() + " at " + to_string(verdict.size) + "\n";
+  }
+  return text;
+}
+
+bool says(const Verdict& verdict, const std::string& words) {
+  const auto has = [&](const std::string& text) { return text.find(words) != std::string::npos; };
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+    return has(finding.what) || has(finding.inputs) ||
+           std::any_of(finding.details.begin(), finding.details.end(), has);
+  });
+}
+
+class Linter {
+ public:
+  Linter(std::shared_ptr<const Exercise> exercise, const GraderOptions& options)
+      : exercise_(std::move(exercise)), grader_(exercise_, options) {}
+
+  std::vector<LintProblem> run() {
+    check_solution();
+    check_starter();
+    for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
+    for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
+    check_unavoidable();
+    check_hints();
+    check_files();
+    check_proven();
+    return std::move(problems_);
+  }
+
+ private:
+  bool is_program() const { return exercise_->kind == Kind::kProgram; }
+
+  void add(const std::string& file, const std::string& what, const std::string& expected,
+           const std::string& more = {}) {
+    problems_.push_back({file, what + "\n  expected " + expected + "\n" + more});
+  }
+
+  void check_solution() {
+    const std::string file = is_program() ? "solution.toy" : "exercise.toml";
+    const std::string text =
+        is_program() ? exercise_->files.at(file) : model_answers(exercise_->questions);
+    const Verdict verdict = grader_.grade(file, text);
+    if (verdict.outcome == Outcome::kFull && verdict.points == verdict.max_points) return;
+    add(file,
+        is_program() ? "the solution does not earn full marks"
+                     : "the answers in exercise.toml do not earn full marks",
+        "all " + number(verdict.max_points) + " points", explanation(verdict));
+  }
+
+  void check_starter() {
+    if (exercise_->demo) return;  // it is the solution
+    const std::string file = is_program() ? "starter.toy" : "exercise.toml";
+    const Verdict verdict = grader_.grade(file, exercise_->starter());
+    if (verdict.passed()) {
+      add(file, is_program() ? "the starter passes as it is" : "the empty answer sheet passes",
+          "something that is left to do (only a demonstration, demo = true, is solved already)");
+    } else if (is_program() && verdict.outcome != Outcome::kWrong) {
+      add(file, "the starter cannot be run",
+          "a program that fits the exercise, with a wrong result", explanation(verdict));
+    }
+  }
+
+  void check_wrong(const WrongSubmission& wrong) {
+    const Verdict verdict = grader_.grade(wrong.file, exercise_->files.at(wrong.file));
+    if (verdict.passed()) {
+      add(wrong.file, "this wrong submission is accepted", "a verdict that it is wrong",
+          explanation(verdict) +
+              "  either it is right, or the inputs and sizes do not show what "
+              "is wrong with it\n");
+      return;
+    }
+    if (wrong.line > 0 && !names_line(verdict, wrong.line)) {
+      const std::uint32_t named = verdict.findings.empty() ? 0 : verdict.findings.front().line;
+      add(wrong.file,
+          named > 0 ? "the explanation names line " + std::to_string(named)
+                    : std::string("the explanation names no line"),
+          "line " + std::to_string(wrong.line) + ", as [[wrong]] says", explanation(verdict));
+    }
+    if (!wrong.says.empty() && !says(verdict, wrong.says)) {
+      add(wrong.file, "the explanation does not say '" + wrong.says + "'",
+          "these words, as [[wrong]] says", explanation(verdict));
+    }
+  }
+
+  void check_avoiding(const AvoidingSubmission& one) {
+    const Verdict verdict = grader_.grade(one.file, exercise_->files.at(one.file));
+    if (verdict.passed()) {
+      add(one.file, "this submission avoids the exercise and is accepted",
+          "a verdict that refuses it",
+          explanation(verdict) +
+              "  it takes other sizes in [machine] drawn, or limits in [cost] most\n");
+    } else if (!says(verdict, one.says)) {
+      add(one.file, "the verdict does not say '" + one.says + "'",
+          "these words, as [[avoids]] says", explanation(verdict));
+    }
+  }
+
+  /// That sizes cannot be guessed, and that somebody has tried to do without the idea.
+  void check_unavoidable() {
+    constexpr std::size_t kFewest = 2;
+    const ProgramTask& task = exercise_->program;
+    const bool has_sizes = is_program() && !task.sizes.front().empty();
+    if (has_sizes && task.drawn.ranges.empty()) {
+      add("exercise.toml", "a program that is right at the sizes of [machine] alone would pass",
+          "drawn = { n = [20, 40] } in [machine]: ranges from which further sizes are drawn");
+    }
+    if (task.avoiding.size() >= kFewest || exercise_->demo) return;
+    if (!has_sizes && !task.unavoidable.empty()) return;
+    add("exercise.toml",
+        std::to_string(task.avoiding.size()) +
+            " submissions try to pass without the exercise's idea",
+        has_sizes ? "two [[avoids]] at least, each with file = \"avoids/NAME.toy\" and says = \"…\""
+                  : "two [[avoids]] at least, or unavoidable = \"why there can be none\"");
+  }
+
+  /// A program is wrong in one way, which comes first; of answers, each has its own explanation.
+  bool names_line(const Verdict& verdict, std::uint32_t line) const {
+    const auto is_there = [&](const Finding& finding) { return finding.line == line; };
+    if (!is_program()) {
+      return std::any_of(verdict.findings.begin(), verdict.findings.end(), is_there);
+    }
+    return !verdict.findings.empty() && is_there(verdict.findings.front());
+  }
+
+  void check_hints() {
+    static constexpr const char* kTitles[] = {"Concept", "Place", "Operand", "Solution"};
+    for (std::size_t i = 0; i < exercise_->hints.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (on_one_line(exercise_->hints[i]) != on_one_line(exercise_->hints[j])) continue;
+        add("hints.md",
+            "the hint '" + std::string(kTitles[i]) + "' repeats '" + std::string(kTitles[j]) + "'",
+            "a further step");
+      }
+      if (is_of_the_template(i)) {
+        add("hints.md", "the hint '" + std::string(kTitles[i]) + "' is still the template's",
+            "a hint about this exercise's problem");
+      }
+    }
+  }
+
+  /// Whether somebody has written a problem of their own, and left the template's hint below it.
+  bool is_of_the_template(std::size_t hint) const {
+    static const ReadResult kRead =
+        read_exercise(template_exercise().id, template_exercise().files);
+    return kRead.exercise && exercise_->problem != kRead.exercise->problem &&
+           on_one_line(exercise_->hints[hint]) == on_one_line(kRead.exercise->hints[hint]);
+  }
+
+  void check_files() {
+    std::set<std::string> known = {"exercise.toml", "problem.md", "hints.md"};
+    const ProgramTask& task = exercise_->program;
+    for (const WrongSubmission& wrong : task.wrong) known.insert(wrong.file);
+    for (const AvoidingSubmission& one : task.avoiding) known.insert(one.file);
+    if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
+    for (const auto& program : {task.reference, task.inputs.derive}) {
+      if (program != nullptr) known.insert(program->source->name());
+    }
+    for (const auto& entry : exercise_->files) {
+      if (known.contains(entry.first)) continue;
+      std::string table;
+      if (entry.first.starts_with("wrong/")) table = "[[wrong]]";
+      if (entry.first.starts_with("avoids/")) table = "[[avoids]]";
+      add(printable(entry.first), "nothing refers to this file",
+          table.empty()
+              ? "no such file, or its name as reference, derive or [[wrong]] file"
+              : "a " + table + " with file = \"" + printable(entry.first) + "\", or no such file");
+    }
+  }
+
+  void check_proven() {
+    if (!is_program() || !exercise_->files.contains("proven.json")) return;
+    if (exercise_->proven != nullptr) return;
+    add("proven.json", "what was proved is out of step with the exercise",
+        "a proof about the exercise as it is: run `flashlab exercises prove " + exercise_->id +
+            "`");
+  }
+
+  std::shared_ptr<const Exercise> exercise_;
+  Grader grader_;
+  std::vector<LintProblem> problems_;
+};
+
+}  // namespace
+
+std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options,
+                              const Files& measurements) {
+  std::vector<LintProblem> problems;
+  ReadResult read = read_exercise(source.id, source.files, source.folder, measurements);
+  for (const ReadError& error : read.errors) {
+    problems.push_back({printable(error.file), printable(format({error}, source.files))});
+  }
+  if (!read.exercise) return problems;
+  try {
+    return Linter(std::make_shared<const Exercise>(std::move(*read.exercise)), options).run();
+  } catch (const std::runtime_error& error) {
+    problems.push_back({"exercise.toml", "the exercise cannot be run\n" + printable(error.what())});
+  }
+  return problems;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "exercises/grader/judge/score_text.hpp"
+#include "exercises/grader/report/reports.hpp"
+#include "exercises/grader/text/markup.hpp"
+#include "report_page_files.hpp"
+#include "text/sha256.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+std::string_view page_file(std::string_view name) {
+  for (const EmbeddedFile& file : report_page_files) {
+    if (file.name == name) return file.text;
+  }
+  return {};
+}
+
+/// A sign and words: colour is not needed to tell.
+std::string outcome_text(Outcome outcome) {
+  const bool good = passes(outcome);
+  return std::string("<span class=\"") + (good ? "good" : "bad") + "\">" +
+         (good                           ? "✓ "
+          : outcome == Outcome::kPartial ? "◐ "
+                                         : "✗ ") +
+         std::string(to_string(outcome)) + "</span>";
+}
+
+void write_facts(std::ostream& out, const ClassReport& report) {
+  out << markup_text(report.exercise_id) << " · " << report.students.size() << " submissions, "
+      << report.passed() << " right · mean " << points_text(report.mean_points()) << " of "
+      << points_text(report.max_points) << " points";
+  if (!report.proof) return;
+  const ProvenSize& proof = *report.proof;
+  const std::string size = proof.size.empty() ? "" : " at " + to_string(proof.size);
+  if (proof.verdict == ProofVerdict::kOptimal) {
+    out << " · " << report.with_proven_best() << " with the proven best, "
+        << proof.at_most_cycles.get_str() << " cycles" << markup_text(size);
+  } else {
+    out << " · the best is between " << proof.at_least_cycles.get_str() << " and "
+        << proof.at_most_cycles.get_str() << " cycles" << markup_text(size);
+  }
+}
+
+void write_outcomes(std::ostream& out, const ClassReport& report) {
+  for (const auto& [outcome, students] : report.outcomes()) {
+    if (students == 0) continue;
+    out << "      <tr><td>" << outcome_text(outcome) << "</td><td>" << students << "</td></tr>\n";
+  }
+}
+
+std::string marks_text(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// Where the parts of a histogram's drawing are, in its own units.
+struct Drawing {
+  static constexpr std::size_t kWidth = 720, kRow = 22, kBarLeft = 130, kBarWidth = 220;
+  static constexpr std::size_t kTextRise = 6, kBarInset = 3, kTextGap = 8;
+};
+
+void write_bin(std::ostream& out, const Histogram& histogram, std::size_t row) {
+  const HistogramBin& bin = histogram.bins[row];
+  const std::size_t most = std::max<std::size_t>(1, histogram.most_students());
+  const std::size_t top = row * Drawing::kRow, base = top + Drawing::kRow - Drawing::kTextRise;
+  const std::size_t width = bin.students * Drawing::kBarWidth / most;
+  const std::vector<std::string> marks = histogram.marks_in(bin);
+  const std::string count = bin.students > 0 ? std::to_string(bin.students) : "";
+  out << "    <text class=\"bin\" x=\"" << Drawing::kBarLeft - Drawing::kTextGap << "\" y=\""
+      << base << "\">" << markup_text(bin.label()) << "</text>"
+      << "<rect class=\"bar\" x=\"" << Drawing::kBarLeft << "\" y=\"" << top + Drawing::kBarInset
+      << "\" width=\"" << (bin.students > 0 ? std::max<std::size_t>(1, width) : 0) << "\" height=\""
+      << Drawing::kRow - 2 * Drawing::kBarInset << "\"/>"
+      << "<text x=\"" << Drawing::kBarLeft + width + Drawing::kTextGap << "\" y=\"" << base << "\">"
+      << count << "<tspan class=\"mark\">"
+      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(marks_text(marks)))
+      << "</tspan></text>\n";
+}
+
+void write_histogram(std::ostream& out, const Histogram& histogram) {
+  const std::size_t height = histogram.bins.size() * Drawing::kRow;
+  const std::string title = markup_text(histogram.title());
+  out << "<section>\n  <h2>" << title << "</h2>\n  <svg viewBox=\"0 0 " << Drawing::kWidth << ' '
+      << height << "\" role=\"img\" aria-label=\"Students by " << title << "\">\n";
+  for (std::size_t row = 0; row < histogram.bins.size(); ++row) write_bin(out, histogram, row);
+  out << "    <line class=\"axis\" x1=\"" << Drawing::kBarLeft << "\" y1=\"0\" x2=\""
+      << Drawing::kBarLeft << "\" y2=\"" << height << "\"/>\n  </svg>\n  <p class=\"note\">";
+  std::string marks;
+  for (const HistogramMark& mark : histogram.marks) {
+    marks += (marks.empty() ? "" : " · ") + markup_text(mark.name + " " + mark.value.get_str());
+  }
+  out << marks << "</p>\n</section>\n";
+}
+
+void write_columns(std::ostream& out, const ClassReport& report) {
+  out << "<th scope=\"col\">name</th><th scope=\"col\">outcome</th>"
+         "<th scope=\"col\" class=\"number\">points</th>";
+  for (const std::string& key : report.counters()) {
+    out << "<th scope=\"col\" class=\"number\">" << markup_text(key) << "</th>";
+  }
+  if (report.proof) {
+    const std::string size =
+        report.proof->size.empty() ? "" : " at " + to_string(report.proof->size);
+    out << "<th scope=\"col\" class=\"number\" title=\"cycles above the proven best\">above best"
+        << markup_text(size) << "</th>";
+  }
+  out << "<th scope=\"col\">what was found</th>";
+}
+
+/// Findings, then what a right program's order allows.
+std::vector<std::string> lines_of(const Verdict& verdict) {
+  std::vector<std::string> all;
+  for (const Finding& finding : verdict.findings) {
+    const std::vector<std::string> lines = finding_lines(finding);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  if (!verdict.passed()) return all;
+  for (const std::string& one : score_sentences(verdict)) all.push_back(one);
+  for (const LoadLine& line : verdict.loads) {
+    if (line.avoidable == 0) continue;
+    all.push_back("line " + std::to_string(line.line) + ", avoidable loads " +
+                  line.avoidable.get_str() + ": " + line.why);
+  }
+  return all;
+}
+
+void write_findings(std::ostream& out, const Verdict& verdict) {
+  const std::vector<std::string> lines = lines_of(verdict);
+  if (lines.empty()) return;
+  if (lines.size() == 1) {
+    out << markup_text(lines.front());
+    return;
+  }
+  const bool is_found = !verdict.findings.empty();  // else: all there is to say is about scores
+  out << "<details><summary>"
+      << (is_found ? markup_text(lines.front()) : std::string("what the order allows"))
+      << "</summary><pre>";
+  for (std::size_t i = is_found ? 1 : 0; i < lines.size(); ++i)
+    out << markup_text(lines[i]) << '\n';
+  out << "</pre></details>";
+}
+
+/// Sorted by the least distance; what is right but not counted there comes last.
+void write_distance(std::ostream& out, const SizeScore* score) {
+  const std::optional<Distance> distance = score == nullptr ? std::nullopt : distance_of(*score);
+  out << "<td class=\"number\"";
+  if (!distance) {
+    out << "></td>";
+    return;
+  }
+  out << " data-value=\"" << distance->least.get_str() << "\">";
+  const bool is_best = score->is_best();
+  out << (is_best ? "<span class=\"good\">✓ 0</span>" : markup_text(distance->text())) << "</td>";
+}
+
+void write_student(std::ostream& out, const ClassReport& report,
+                   const std::vector<std::string>& counters, const StudentResult& student) {
+  const Verdict& verdict = *student.verdict;
+  out << "<tr><th scope=\"row\">" << markup_text(student.name)
+      << "</th><td class=\"outcome\" data-value=\"" << static_cast<int>(verdict.outcome) << "\">"
+      << outcome_text(verdict.outcome) << "</td><td class=\"number\" data-value=\""
+      << points_text(verdict.points) << "\">" << points_text(verdict.points) << "</td>";
+  for (const std::string& key : counters) {
+    const auto line = std::find_if(verdict.costs.begin(), verdict.costs.end(),
+                                   [&](const CostLine& cost) { return cost.key == key; });
+    out << "<td class=\"number\">" << (line == verdict.costs.end() ? "" : line->value.get_str())
+        << "</td>";
+  }
+  if (report.proof) write_distance(out, report.proof_score(student));
+  out << "<td class=\"findings\">";
+  write_findings(out, verdict);
+  out << "</td></tr>\n";
+}
+
+void write_skipped_row(std::ostream& out, const ClassReport& report, std::size_t num_counters,
+                       const StudentResult& entry) {
+  constexpr std::size_t kAfterOutcomes = 8;
+  out << "<tr><th scope=\"row\">" << markup_text(entry.name)
+      << "</th><td class=\"outcome\" data-value=\"" << kAfterOutcomes
+      << "\">– skipped</td><td class=\"number\"></td>";
+  for (std::size_t i = 0; i < num_counters + (report.proof ? 1 : 0); ++i) {
+    out << "<td class=\"number\"></td>";
+  }
+  out << "<td class=\"findings\">" << markup_text(why_skipped(entry)) << "</td></tr>\n";
+}
+
+void write_isolation(std::ostream& out, const ClassReport& report) {
+  if (report.isolation.empty()) return;
+  out << "<footer><p class=\"note\">Isolation: " << markup_text(report.isolation)
+      << ".</p></footer>\n";
+}
+
+using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
+
+Writers writers_for(const ClassReport& report) {
+  const std::string_view style = page_file("grades.css"), script = page_file("grades.js");
+  return {{"title", [&](std::ostream& out) { out << markup_text(report.exercise_title); }},
+          {"style", [style](std::ostream& out) { out << style; }},
+          {"script", [script](std::ostream& out) { out << script; }},
+          {"style hash", [style](std::ostream& out) { out << toy::base64(toy::sha256(style)); }},
+          {"script hash", [script](std::ostream& out) { out << toy::base64(toy::sha256(script)); }},
+          {"facts", [&](std::ostream& out) { write_facts(out, report); }},
+          {"outcomes", [&](std::ostream& out) { write_outcomes(out, report); }},
+          {"histograms",
+           [&](std::ostream& out) {
+             for (const Histogram& histogram : report.histograms) write_histogram(out, histogram);
+             if (report.proof_histogram) write_histogram(out, *report.proof_histogram);
+           }},
+          {"isolation", [&](std::ostream& out) { write_isolation(out, report); }},
+          {"columns", [&](std::ostream& out) { write_columns(out, report); }},
+          {"students", [&](std::ostream& out) {
+             const std::vector<std::string> counters = report.counters();
+             for (const StudentResult& student : report.students)
+               write_student(out, report, counters, student);
+             for (const StudentResult& entry : report.skipped)
+               write_skipped_row(out, report, counters.size(), entry);
+           }}};
+}
+
+}  // namespace
+
+void write_html(std::ostream& out, const ClassReport& report) {
+  constexpr std::string_view kOpen = "{{", kClose = "}}";
+  const Writers writers = writers_for(report);
+  std::string_view page = page_file("grades.html");
+  for (;;) {
+    const std::size_t open = page.find(kOpen);
+    out << page.substr(0, open);
+    if (open == std::string_view::npos) return;
+    const std::size_t close = page.find(kClose, open);
+    writers.at(page.substr(open + kOpen.size(), close - open - kOpen.size()))(out);
+    page.remove_prefix(close + kClose.size());
+  }
+}
+
+}  // namespace flashlab::exercises

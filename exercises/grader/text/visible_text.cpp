@@ -1,0 +1,72 @@
+#include "exercises/grader/text/visible_text.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "exercises/grader/text/utf8.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+std::string escape_of(const CodePoint& point) {
+  std::array<char, 16> text{};
+  const char* form = point.code < 0x100 ? "\\x%02x" : point.code < 0x10000 ? "\\u%04x" : "\\U%08x";
+  std::snprintf(text.data(), text.size(), form, point.code);
+  return text.data();
+}
+
+std::string made_visible(std::string_view text, bool is_name) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    if (point.code == '\t' && !is_name) {
+      result += "    ";  // a line of source and the caret below it have theirs at the same places
+    } else if (is_odd(point)) {
+      result += escape_of(point);
+    } else {
+      if (is_name && point.code == '\\') result += '\\';
+      result += text.substr(at, point.bytes);
+    }
+    at += point.bytes;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) { return made_visible(text, false); }
+
+std::string visible_name(std::string_view name) { return made_visible(name, true); }
+
+std::string visible_start(std::string_view text, std::size_t most_bytes) {
+  std::string result = visible(text.substr(0, most_bytes + 4));
+  if (result.size() <= most_bytes) return result;
+  std::size_t end = 0;
+  while (end + code_point(result, end).bytes <= most_bytes) end += code_point(result, end).bytes;
+  return result.substr(0, end) + " ...";
+}
+
+std::optional<OddCharacter> find_odd_character(std::string_view text) {
+  std::optional<OddCharacter> found;
+  std::uint32_t line = 1;
+  std::size_t line_start = 0;
+  for (std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    const bool is_space = point.code == '\t' || point.code == '\n' || point.code == '\r';
+    if (!is_space && is_odd(point)) {
+      if (found) {
+        ++found->count;
+      } else {
+        const auto column = static_cast<std::uint32_t>(at - line_start + 1);
+        found = OddCharacter{line, column, escape_of(point)};
+      }
+      found->is_nul = found->is_nul || point.code == 0;
+    }
+    at += point.bytes;
+    if (point.code == '\n') ++line, line_start = at;
+  }
+  return found;
+}
+
+}  // namespace flashlab::exercises

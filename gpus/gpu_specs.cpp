@@ -1,0 +1,93 @@
+#include "gpus/gpu_specs.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "gpu_files.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::string key_of_name(std::string_view name) {
+  std::string key;
+  for (const char c : name) {
+    if (!is_word_character(c)) continue;
+    key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return key;
+}
+
+/// In small letters.
+std::set<std::string> words(std::string_view text) {
+  std::set<std::string> result;
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_word_character);
+    const auto length = static_cast<std::size_t>(end - text.begin());
+    if (length > 0) result.insert(key_of_name(text.substr(0, length)));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return result;
+}
+
+bool is_device(const GpuSpec& spec, const std::set<std::string>& of_device) {
+  return std::ranges::includes(of_device, words(spec.name)) &&
+         std::ranges::none_of(spec.other_models, [&](const std::string& word) {
+           return of_device.contains(key_of_name(word));
+         });
+}
+
+GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& sources) {
+  const auto kib = [&](const char* key) { return row.at(key).get<std::int64_t>() * 1024; };
+  GpuSpec spec;
+  spec.name = row.at("name");
+  spec.key = row.at("key");
+  spec.compute_capability = row.at("compute_capability");
+  spec.shared_memory_per_block_bytes = kib("shared_memory_per_block_kib");
+  spec.shared_memory_per_sm_bytes = kib("shared_memory_per_sm_kib");
+  spec.num_sms = row.at("num_sms");
+  spec.boost_clock_hz = row.at("boost_clock_mhz").get<double>() * 1e6;
+  spec.tensor_boost_clock_hz = row.value("tensor_boost_clock_mhz", spec.boost_clock_hz / 1e6) * 1e6;
+  spec.memory_bytes = row.at("memory_bytes");
+  if (row.contains("l2_kib")) spec.l2_bytes = kib("l2_kib");
+  spec.dram_bytes_per_s = row.at("rates").at("bytes_per_s");
+  spec.flops_per_s = row.at("rates").at("flops_per_s").get<std::map<std::string, double>>();
+  const auto& per_clock = row.at("per_clock_per_sm");
+  spec.exps_per_clock_per_sm = per_clock.at("exps");
+  spec.additions_per_clock_per_sm = per_clock.at("additions");
+  spec.shared_bytes_per_clock_per_sm = per_clock.at("shared_bytes");
+  spec.other_models = row.at("not_with");
+  for (const std::string name : row.at("source")) spec.sources.push_back(sources.at(name));
+  return spec;
+}
+
+std::vector<GpuSpec> read_file() {
+  std::vector<GpuSpec> specs;
+  const auto file = nlohmann::json::parse(gpu_files[0].text);
+  for (const auto& row : file.at("gpus")) specs.push_back(read_gpu(row, file.at("sources")));
+  return specs;
+}
+
+}  // namespace
+
+const std::vector<GpuSpec>& gpu_specs() {
+  static const std::vector<GpuSpec> specs = read_file();
+  return specs;
+}
+
+std::optional<GpuSpec> find_gpu(std::string_view name) {
+  for (const GpuSpec& spec : gpu_specs()) {
+    if (key_of_name(name) == key_of_name(spec.key) || key_of_name(name) == key_of_name(spec.name))
+      return spec;
+  }
+  const auto of_device = words(name);
+  for (const GpuSpec& spec : gpu_specs()) {
+    if (is_device(spec, of_device)) return spec;
+  }
+  return std::nullopt;
+}
+
+}  // namespace flashlab::compare

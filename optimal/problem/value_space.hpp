@@ -1,0 +1,133 @@
+// The search space of a value algebra: what registers and scratch cells hold, which outputs are
+// stored.
+//
+// Which register holds a value does not matter, and neither does a second copy: a state is a set.
+// A value is overwritten only when no register is free, and an output is stored as soon as it is
+// made: every program stores it, and nothing is lost by doing so at once. What no longer leads to
+// an output that is left is forgotten, and not made.
+// A value goes to a scratch cell only when it is about to be overwritten: a store that comes
+// earlier may as well wait until then, as the cell keeps what it had for longer. Values that can be
+// loaded anyhow, inputs and stored outputs, are never there.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "optimal/problem/landmark_cuts.hpp"
+#include "optimal/problem/landmarks.hpp"
+#include "optimal/problem/value_problem.hpp"
+#include "optimal/search/search.hpp"
+
+namespace flashlab::optimal::detail {
+
+/// Makes a value by an operation, or (operation < 0) loads it.
+struct ValueMove {
+  int operation = -1;     // of the problem
+  int value = 0;          // that is made
+  int lost = -1;          // the value that it overwrites; -1: a free register
+  bool spills = false;    // what is lost is stored first
+  int lost_scratch = -1;  // the value in the cell that it is stored to; -1: a free cell
+  std::int64_t cost = 0;
+};
+
+/// Each place holds 1 + a value, or 0; the highest first, so that the same sets look the same.
+struct ValueState {
+  std::array<std::uint16_t, ValueProblem::kMostRegisters> registers{};
+  std::array<std::uint16_t, ValueProblem::kMostScratch> scratch{};
+  std::uint32_t stored = 0;  // bit by output
+  std::uint32_t loads = 0;   // made so far, where a machine allows only so many; else 0
+  bool operator==(const ValueState&) const = default;
+};
+
+inline std::uint16_t place_of(int value) { return static_cast<std::uint16_t>(value + 1); }
+
+/// States, moves and the bound, whatever a state is packed into.
+class ValueMoves {
+ public:
+  explicit ValueMoves(const ValueProblem& problem)
+      : problem_(problem), landmarks_(problem), cuts_(problem) {}
+
+  const ValueProblem& problem() const { return problem_; }
+  ValueSet held(const ValueState& state) const;
+  /// What LOAD can bring: inputs, stored outputs, scratch cells.
+  ValueSet loadable(const ValueState& state) const;
+  /// Errors: std::invalid_argument for a standing that the machine cannot have.
+  ValueState start(const ValueStanding& from) const;
+  bool is_goal(const ValueState& state) const { return state.stored == problem_.all_outputs(); }
+
+  ValueBound bound(const ValueState& state) const {
+    return landmarks_.bound(held(state), loadable(state), state.stored);
+  }
+  std::int64_t second_bound(const ValueState& state, std::int64_t limit) const {
+    const ValueSet have = held(state), can_load = loadable(state);
+    const std::int64_t joining = landmarks_.joining_bound(have, can_load, state.stored);
+    if (joining >= limit) return joining;
+    const auto needed = landmarks_.needed(have, can_load, state.stored);
+    return std::max(joining, cuts_.bound(have, can_load, state.stored, needed, limit));
+  }
+  /// Whether the machine allows the loads that are left.
+  bool may_load(const ValueState& state, const ValueBound& bound) const;
+
+  void moves(const ValueState& state, std::vector<ValueMove>& result) const;
+  ValueState apply(const ValueState& state, const ValueMove& move) const;
+  /// The smallest of the states that the algebra's symmetries make of it.
+  ValueState canonical(const ValueState& state) const;
+  /// Of words for a state, when each place takes so many bits; 0: it does not fit any.
+  static std::size_t words(const ValueProblem& problem);
+  /// The bits of one place.
+  static unsigned place_bits(const ValueProblem& problem);
+  static unsigned load_bits(const ValueProblem& problem);
+
+ private:
+  void add(const ValueState& state, ValueMove move, std::vector<ValueMove>& result) const;
+  void add_spills(const ValueState& state, ValueMove move, std::vector<ValueMove>& result) const;
+  bool counts_loads() const { return problem_.machine().most_loads.has_value(); }
+  std::size_t num_registers() const {
+    return static_cast<std::size_t>(problem_.machine().registers);
+  }
+  std::size_t num_scratch() const {
+    return static_cast<std::size_t>(problem_.machine().scratch_cells);
+  }
+  /// Stores outputs that are held, and forgets what is of no use.
+  void settle(ValueState& state) const;
+
+  const ValueProblem& problem_;
+  Landmarks landmarks_;
+  LandmarkCuts cuts_;
+};
+
+template <class State>
+class ValueSpace final : public SearchSpace<State> {
+ public:
+  /// `stores_cycles`: of the stores that every way from the start to the goal has, which are not
+  /// searched for.
+  ValueSpace(const ValueProblem& problem, const ValueState& start, std::int64_t stores_cycles)
+      : start_(start), stores_cycles_(stores_cycles), moves_(problem) {}
+
+  std::unique_ptr<SearchSpace<State>> clone() const override {
+    return std::make_unique<ValueSpace>(moves_.problem(), start_, stores_cycles_);
+  }
+  std::vector<Start<State>> starts() const override;
+  bool is_goal(const State& state) const override;
+  std::int64_t bound(const State& state) override;
+  std::int64_t second_bound(const State& state, std::int64_t limit) override;
+  int work_left(const State& state) const override;
+  void successors(const State& state, std::int64_t limit,
+                  std::vector<Successor<State>>& result) override;
+  std::int64_t to_cycles(std::int64_t cost) const override { return stores_cycles_ + cost; }
+
+  ValueState unpack(const State& state) const;
+  State pack(const ValueState& state) const;
+  const ValueMoves& moves() const { return moves_; }
+
+ private:
+  ValueState start_;
+  std::int64_t stores_cycles_;
+  ValueMoves moves_;
+  std::vector<ValueMove> list_;
+};
+
+}  // namespace flashlab::optimal::detail

@@ -1,0 +1,60 @@
+#include "results/machine_model.hpp"
+
+#include <stdexcept>
+
+namespace flashlab::compare {
+namespace {
+
+/// Nothing where the sheet has none: a GPU that nobody listed.
+std::optional<Rate> sheet(double per_s) {
+  return per_s > 0 ? std::optional(Rate{per_s, false}) : std::nullopt;
+}
+
+void put(std::optional<Rate>& rate, const std::optional<double>& measured_per_s) {
+  if (measured_per_s) rate = Rate{*measured_per_s, true};
+}
+
+MachineModel from_sheet(const GpuSpec& gpu) {
+  const double clocks_per_s = static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz;
+  MachineModel model;
+  model.gpu = gpu;
+  model.dram_copy = model.dram_read = sheet(gpu.dram_bytes_per_s);
+  model.shared = sheet(gpu.shared_bytes_per_clock_per_sm * clocks_per_s);
+  model.elementwise = sheet(gpu.additions_per_clock_per_sm * clocks_per_s);
+  model.exps = sheet(gpu.exps_per_clock_per_sm * clocks_per_s);
+  for (const auto& [type, per_s] : gpu.flops_per_s) model.products[type] = {per_s, false};
+  return model;
+}
+
+}  // namespace
+
+Rate MachineModel::product_rate(std::string_view dtype, std::string_view product_kind) const {
+  const bool is_split = product_kind == "tf32x3";  // one product as three of tf32
+  std::string type(dtype);
+  if (is_split || product_kind == "tf32") type += " tf32";
+  const auto found = products.find(type);
+  if (found == products.end()) {
+    throw std::invalid_argument(gpu.name + " has no rate of " + type + " products");
+  }
+  Rate rate = found->second;
+  if (is_split) rate.per_s /= 3;
+  return rate;
+}
+
+MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration) {
+  MachineModel model = from_sheet(gpu);
+  if (!calibration) return model;
+  put(model.dram_copy, calibration->dram_copy_bytes_per_s);
+  put(model.dram_read, calibration->dram_read_bytes_per_s);
+  put(model.sm, calibration->sm_bytes_per_s);
+  put(model.shared, calibration->shared_bytes_per_s);
+  put(model.elementwise, calibration->elementwise_per_s);
+  put(model.exps, calibration->exps_per_s);
+  put(model.divisions, calibration->divisions_per_s);
+  for (const auto& [type, per_s] : calibration->flops_per_s) model.products[type] = {per_s, true};
+  model.launch_s = calibration->launch_s;
+  if (calibration->l2_bytes) model.gpu.l2_bytes = calibration->l2_bytes;
+  return model;
+}
+
+}  // namespace flashlab::compare

@@ -1,0 +1,37 @@
+// Expressions without loop variables to numbers.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "toymachine/language/expression.hpp"
+#include "toymachine/language/program.hpp"
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::toy::detail {
+
+/// What names stand for while a program is being bound.
+struct Values {
+  const Program* program = nullptr;
+  std::vector<std::optional<std::int64_t>> params;
+  std::vector<std::optional<Number>> consts;
+  std::vector<std::vector<std::int64_t>> extents;  // by array, once known
+  std::vector<std::vector<std::int64_t>> counts;   // the same, in tiles
+  std::optional<std::int64_t> registers;
+};
+
+/// The value, or nothing after a message: a name without a value, division by zero, an integer that
+/// leaves 64 bits, the root of a negative number.
+std::optional<Number> evaluate(const Expression& expression, const Values& values,
+                               std::vector<Diagnostic>& diagnostics);
+
+/// The same, where only a whole number will do.
+std::optional<std::int64_t> evaluate_integer(const Expression& expression, const Values& values,
+                                             std::vector<Diagnostic>& diagnostics);
+
+double as_double(const Number& number);
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b);  // b > 0
+std::int64_t ceil_div(std::int64_t a, std::int64_t b);   // b > 0
+
+}  // namespace flashlab::toy::detail

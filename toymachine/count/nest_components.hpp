@@ -1,0 +1,23 @@
+// Loops that can be counted apart from each other. Private to counting.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "toymachine/count/iteration_space.hpp"
+
+namespace flashlab::toy::detail {
+
+/// Loops that depend on each other, renumbered from 0, the outermost, on.
+struct NestComponent {
+  std::vector<NestLoop> loops;
+  std::size_t innermost = 0;  // its number in the program
+  std::string key;            // equal for components that run equally often
+};
+
+/// Groups the loops of one path by which bounds depend on which variables. The number of iterations
+/// of the path is the product of those of its groups.
+std::vector<NestComponent> components(const std::vector<NestLoop>& path);
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,33 @@
+// How often the body of nested loops runs whose bounds are numbers and loop variables. Private to
+// counting.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "toymachine/count/iteration_space.hpp"
+
+namespace flashlab::toy::detail {
+
+/// Sums in closed form. The same loops are often around many instructions: each is summed once.
+class PathCounter {
+ public:
+  /// `budget` is the work for all paths together (see add_lattice_sum).
+  explicit PathCounter(std::size_t budget) : budget_(budget) {}
+
+  /// The iterations of the path, the outermost loop first; nothing when the sum is too long.
+  std::optional<mpz_class> iterations(const std::vector<NestLoop>& path);
+
+ private:
+  std::optional<mpz_class> lattice_count(const std::vector<NestLoop>& loops);
+
+  std::size_t budget_;
+  std::map<std::string, std::optional<mpz_class>> components_;
+};
+
+}  // namespace flashlab::toy::detail

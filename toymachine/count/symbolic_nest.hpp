@@ -1,0 +1,51 @@
+// Expressions of a program as polynomials in its parameters. Private to cost formulas.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "toymachine/count/formula.hpp"
+#include "toymachine/count/iteration_space.hpp"
+#include "toymachine/language/program.hpp"
+
+namespace flashlab::toy::detail {
+
+/// The name under which the number of registers appears in formulas.
+inline constexpr const char* kRegistersSymbol = "registers";
+
+/// Adds that the polynomial is at least 1; for a product, that its factors are.
+void add_positive(const Polynomial& polynomial, std::vector<Condition>& conditions);
+
+class SymbolicExpressions {
+ public:
+  explicit SymbolicExpressions(const Program& program) : program_(program) {}
+
+  /// The expression over parameters and loop_atom(loop); nothing after a message that says why not.
+  std::optional<NestExpression> bound(const Expression& expression);
+  /// The same where min, max and quotients of loop variables have no place.
+  std::optional<Polynomial> polynomial(const Expression& expression);
+  /// Like polynomial(), but silent.
+  std::optional<Polynomial> try_polynomial(const Expression& expression);
+
+  /// Divisors met so far are positive: what the parameters must satisfy for that.
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::optional<NestExpression> fail(const Expression& expression, std::string why);
+  std::optional<NestExpression> whole_number(const Expression& expression);
+  std::optional<NestExpression> sum(const Expression& expression, int sign);
+  std::optional<NestExpression> product(const Expression& expression);
+  std::optional<NestExpression> extreme(const Expression& expression);
+  std::optional<NestExpression> exact_quotient(const Expression& expression);
+  std::optional<NestExpression> quotient(const Expression& numerator, const Expression& denominator,
+                                         NestExpression::Op op);
+  std::optional<NestExpression> rounded(const Expression& expression, NestExpression::Op op);
+  std::optional<NestExpression> extent(const Expression& expression);
+
+  const Program& program_;
+  std::vector<Condition> conditions_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,124 @@
+#include "toymachine/execute/run_errors.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace flashlab::toy::detail {
+namespace {
+
+std::string loops_text(const RunPlace& place) {
+  std::vector<std::uint32_t> around;
+  for (std::uint32_t l = place.instruction->loop; l != kNoLoop;
+       l = place.program->loops[l].parent) {
+    around.insert(around.begin(), l);
+  }
+  std::string text;
+  for (const std::uint32_t l : around) {
+    text += (text.empty() ? "" : ", ") + place.program->loops[l].var + " = " +
+            std::to_string(place.loop_values[l]);
+  }
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+Diagnostic at(const RunPlace& place, const SourceSpan& span, const std::string& what,
+              std::string expected) {
+  return {Severity::kError,
+          Fault::kProgram,
+          span,
+          "step " + std::to_string(place.step) + loops_text(place) + ": " + what,
+          std::move(expected),
+          {}};
+}
+
+std::string operand_text(const RunPlace& place, const BoundOperand& operand) {
+  if (is_register(operand.kind)) {
+    return place.program->register_name(operand.index(place.loop_values));
+  }
+  std::string text = place.program->arrays[operand.array].name;
+  for (const Affine& axis : operand.axes) {
+    text += "[" + std::to_string(axis(place.loop_values)) + "]";
+  }
+  return text;
+}
+
+std::string shape_text(const Shape& shape) {
+  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+}
+
+Diagnostic illegal_result(const RunPlace& place, double result, const std::string& where) {
+  if (std::isnan(result)) {
+    return at(place, place.instruction->span, "the result is not a number (NaN)" + where,
+              "operands whose result is defined");
+  }
+  return at(place, place.instruction->span, "the result overflows to +inf" + where,
+            "a result that the machine's numbers can hold");
+}
+
+}  // namespace
+
+Diagnostic unwritten_error(const RunPlace& place, std::size_t position) {
+  const BoundOperand& operand = place.instruction->operands[position];
+  return at(place, operand.span,
+            operand_text(place, operand) + " is read, but nothing was written there",
+            is_register(operand.kind) ? "a register that an earlier step wrote"
+                                      : "a cell of an input, or one that an earlier step stored");
+}
+
+Diagnostic illegal_error(const RunPlace& place, double result) {
+  return illegal_result(place, result, "");
+}
+
+Diagnostic illegal_error(const RunPlace& place, const TileElement& element) {
+  return illegal_result(place, element.value,
+                        " in row " + std::to_string(element.row) + ", column " +
+                            std::to_string(element.column) + " of the tile");
+}
+
+Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,
+                        const Shape& cell) {
+  const BoundInstruction& instruction = *place.instruction;
+  const InstructionSpec& spec = instruction_set()[instruction.row];
+  std::string text;
+  for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+    const BoundOperand& operand = instruction.operands[i];
+    if (!is_register_read(operand.kind)) continue;
+    text += (text.empty() ? "" : ", ") + operand_text(place, operand) +
+            (operand.transposed ? "^T" : "") + " is " + shape_text(shapes[i]);
+  }
+  for (const BoundOperand& operand : instruction.operands) {
+    if (!is_memory(operand.kind)) continue;
+    text += ", " + operand_text(place, operand) + " is " + shape_text(cell);
+  }
+  const bool product = spec.flop_kind == FlopKind::kProduct;
+  return at(place, instruction.span, "the tiles do not go together: " + text,
+            product ? "as many columns in the first factor as rows in the second, and an addend "
+                      "that fits their product"
+                    : "tiles of one shape, a column of as many rows, or a scalar");
+}
+
+Diagnostic range_error(const RunPlace& place, std::size_t position) {
+  const BoundOperand& operand = place.instruction->operands[position];
+  const BoundProgram& program = *place.program;
+  if (is_register(operand.kind)) {
+    return at(place, operand.span,
+              program.missing_register(operand.index(place.loop_values), operand.register_name),
+              program.existing_registers(operand.register_name));
+  }
+  const BoundArray& array = program.arrays[operand.array];
+  std::string sizes = array.name;
+  for (const std::int64_t count : array.counts) sizes += "[" + std::to_string(count) + "]";
+  return at(place, operand.span, operand_text(place, operand) + " is out of range",
+            "indices inside " + sizes);
+}
+
+Diagnostic steps_error(const Limits& limits, const std::string& wanted) {
+  return {Severity::kError,
+          Fault::kLimit,
+          {},
+          wanted,
+          "at most " + std::to_string(limits.max_steps) + " (--max-steps); 'cost' needs no steps",
+          {}};
+}
+
+}  // namespace flashlab::toy::detail

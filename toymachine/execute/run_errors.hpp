@@ -1,0 +1,42 @@
+// What goes wrong while a program runs, in words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/execute/shape.hpp"
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::toy::detail {
+
+/// Where the machine stood: the step that failed, and the values of the loops around it.
+struct RunPlace {
+  const BoundProgram* program = nullptr;
+  const BoundInstruction* instruction = nullptr;
+  std::uint64_t step = 0;
+  const std::int64_t* loop_values = nullptr;
+};
+
+/// Operand `position` reads a register or a cell that nobody wrote.
+Diagnostic unwritten_error(const RunPlace& place, std::size_t position);
+/// The result is +inf or NaN.
+Diagnostic illegal_error(const RunPlace& place, double result);
+/// The same, in one element of a tile.
+struct TileElement {
+  std::int64_t row = 0, column = 0;
+  double value = 0;
+};
+Diagnostic illegal_error(const RunPlace& place, const TileElement& element);
+/// The shapes of the operands that are read, by position, do not go together, or not with the cell
+/// that is written.
+Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,
+                        const Shape& cell);
+/// Operand `position` names no register, or no cell of its array.
+Diagnostic range_error(const RunPlace& place, std::size_t position);
+/// More steps, or more loop iterations, than Limits::max_steps.
+Diagnostic steps_error(const Limits& limits, const std::string& wanted);
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,112 @@
+// The shape of a register, and what instructions do to it: the effects of the instruction table, on
+// shapes. The extents are numbers, or formulas in the loops (dimension.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "toymachine/language/instruction_set.hpp"
+
+namespace flashlab::toy::detail {
+
+inline bool is_one(std::int64_t extent) { return extent == 1; }
+
+template <class Extent>
+struct BasicShape {
+  Extent rows{};
+  Extent cols{};
+  bool fits = true;  // false: the operands that it was made from do not go together
+
+  bool is_scalar() const { return is_one(rows) && is_one(cols); }
+  friend bool operator==(const BasicShape& a, const BasicShape& b) = default;
+};
+
+using Shape = BasicShape<std::int64_t>;
+
+template <class Extent>
+BasicShape<Extent> misfit() {
+  BasicShape<Extent> shape;
+  shape.fits = false;
+  return shape;
+}
+
+template <class Extent>
+BasicShape<Extent> transposed(const BasicShape<Extent>& a) {
+  return {a.cols, a.rows, a.fits};
+}
+
+/// Element by element: a scalar goes with everything, a column with every tile of as many rows.
+template <class Extent>
+BasicShape<Extent> broadcast(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  if (!a.fits || !b.fits) return misfit<Extent>();
+  if (a == b || b.is_scalar()) return a;
+  if (a.is_scalar()) return b;
+  if (!(a.rows == b.rows)) return misfit<Extent>();
+  if (is_one(a.cols)) return b;
+  return is_one(b.cols) ? a : misfit<Extent>();
+}
+
+/// A matrix product, which a sum does not enlarge.
+template <class Extent>
+struct ProductShape : BasicShape<Extent> {};
+
+template <class Extent>
+ProductShape<Extent> product(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  const bool fits = a.fits && b.fits && a.cols == b.rows;
+  return {{a.rows, b.cols, fits}};
+}
+template <class Extent>
+BasicShape<Extent> operator+(const ProductShape<Extent>& a, const BasicShape<Extent>& b) {
+  const BasicShape<Extent>& whole = a;
+  return broadcast(whole, b) == whole ? whole : misfit<Extent>();
+}
+
+template <class Extent>
+BasicShape<Extent> operator+(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  return broadcast(a, b);
+}
+template <class Extent>
+BasicShape<Extent> operator-(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  return broadcast(a, b);
+}
+template <class Extent>
+BasicShape<Extent> operator*(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  return broadcast(a, b);
+}
+template <class Extent>
+BasicShape<Extent> operator/(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  return broadcast(a, b);
+}
+template <class Extent>
+BasicShape<Extent> maximum(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
+  return broadcast(a, b);
+}
+template <class Extent>
+BasicShape<Extent> exponential(const BasicShape<Extent>& a) {
+  return a;
+}
+template <class Extent>
+BasicShape<Extent> logarithm(const BasicShape<Extent>& a) {
+  return a;
+}
+template <class Extent>
+BasicShape<Extent> masked(const BasicShape<Extent>& a, std::int64_t, std::int64_t) {
+  return a;
+}
+template <class Extent>
+BasicShape<Extent> row_maximum(const BasicShape<Extent>& a) {
+  return {a.rows, Extent{1}, a.fits};
+}
+template <class Extent>
+BasicShape<Extent> row_sum(const BasicShape<Extent>& a) {
+  return row_maximum(a);
+}
+
+/// The work of one execution (see FlopKind): `first` is the first operand that is read, as it is
+/// read, `written` what is written.
+inline std::int64_t work(FlopKind kind, const Shape& first, const Shape& written) {
+  if (kind == FlopKind::kReduction) return first.rows * (first.cols - 1);
+  const std::int64_t elements = written.rows * written.cols;
+  return kind == FlopKind::kProduct ? elements * first.cols : elements;
+}
+
+}  // namespace flashlab::toy::detail

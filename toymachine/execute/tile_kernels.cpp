@@ -1,0 +1,226 @@
+// Compiled once for each instruction-set extension, into a namespace of its own: FLASHLAB_LANES
+// names it, and Eigen's too, so that the linker cannot mix up their templates.
+#include "toymachine/execute/tile_kernels.hpp"
+
+#ifndef FLASHLAB_LANES
+#define FLASHLAB_LANES baseline
+#endif
+
+// An operand may be the block itself, element for element: no iteration needs another. Clang finds
+// out at run time.
+#ifdef __clang__
+#define FLASHLAB_INDEPENDENT_ITERATIONS
+#else
+#define FLASHLAB_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
+#define FLASHLAB_JOIN(a, b) FLASHLAB_JOIN_EXPANDED(a, b)
+#define FLASHLAB_JOIN_EXPANDED(a, b) a##b
+#define Eigen FLASHLAB_JOIN(FlashlabEigen_, FLASHLAB_LANES)
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "toymachine/language/values.hpp"
+
+namespace flashlab::toy::detail::FLASHLAB_LANES {
+namespace {
+
+template <class Element>
+bool is_legal(Element value) {
+  return value < std::numeric_limits<Element>::infinity();
+}
+
+template <TileBinaryOp Op, class Element>
+Element apply(Element a, Element b) {
+  if constexpr (Op == TileBinaryOp::kPlus) return a + b;
+  if constexpr (Op == TileBinaryOp::kMinus) return a - b;
+  if constexpr (Op == TileBinaryOp::kTimes) return a * b;
+  if constexpr (Op == TileBinaryOp::kOver) return a / b;
+  if constexpr (Op == TileBinaryOp::kMaximum) return maximum(a, b);
+}
+
+template <TileUnaryOp Op, class Element>
+Element apply(Element a) {
+  if constexpr (Op == TileUnaryOp::kCopy) return a;
+  if constexpr (Op == TileUnaryOp::kExponential) return exponential(a);
+  if constexpr (Op == TileUnaryOp::kLogarithm) return logarithm(a);
+}
+
+/// Rows that follow one another without a gap are one long row: loops over a tile's rows are short,
+/// and what it takes to begin and to end one is not.
+template <class Element>
+void join_rows(Block<Element>& out, bool contiguous) {
+  if (!contiguous || out.stride != out.cols) return;
+  out.cols *= out.rows;
+  out.rows = 1;
+}
+
+template <class Element>
+bool legal(Block<Element> out) {
+  join_rows(out, true);
+  int illegal = 0;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const Element* row = out.data + r * out.stride;
+    for (std::int64_t c = 0; c < out.cols; ++c) illegal |= is_legal(row[c]) ? 0 : 1;
+  }
+  return illegal == 0;
+}
+
+/// With the column strides known to the compiler: such a loop vectorises. No `restrict`: an operand
+/// may be the block itself.
+template <TileBinaryOp Op, int AStride, int BStride, class Element>
+void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+  join_rows(out,
+            AStride == 1 && BStride == 1 && a.row_stride == out.cols && b.row_stride == out.cols);
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from_a = a.data + r * a.row_stride;
+    const Element* from_b = b.data + r * b.row_stride;
+    const Element a0 = from_a[0];
+    const Element b0 = from_b[0];
+    FLASHLAB_INDEPENDENT_ITERATIONS
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      to[c] = apply<Op>(AStride == 0 ? a0 : from_a[c], BStride == 0 ? b0 : from_b[c]);
+    }
+  }
+}
+
+template <TileBinaryOp Op, class Element>
+bool tile_binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
+  if (a.column_stride == 1 && b.column_stride == 1) {
+    binary_rows<Op, 1, 1>(out, a, b);
+  } else if (a.column_stride == 1) {
+    binary_rows<Op, 1, 0>(out, a, b);
+  } else if (b.column_stride == 1) {
+    binary_rows<Op, 0, 1>(out, a, b);
+  } else {
+    binary_rows<Op, 0, 0>(out, a, b);
+  }
+  return legal(out);
+}
+
+template <TileUnaryOp Op, class Element>
+bool tile_unary(Block<Element> out, Strided<Element> a) {
+  join_rows(out, a.column_stride == 1 && a.row_stride == out.cols);
+  int illegal = 0;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from = a.data + r * a.row_stride;
+    if (a.column_stride == 0) {
+      const Element value = apply<Op>(from[0]);
+      for (std::int64_t c = 0; c < out.cols; ++c) to[c] = value;
+      illegal |= is_legal(value) ? 0 : 1;
+      continue;
+    }
+    FLASHLAB_INDEPENDENT_ITERATIONS
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      const Element value = apply<Op>(from[c]);
+      to[c] = value;
+      illegal |= is_legal(value) ? 0 : 1;
+    }
+  }
+  return illegal == 0;
+}
+
+template <class Element>
+using MappedRow = Eigen::Map<const Eigen::Array<Element, 1, Eigen::Dynamic>>;
+
+template <TileReduceOp Op, class Element>
+bool tile_reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
+  bool legal = true;
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const MappedRow<Element> row(a.data + r * a.row_stride, cols);
+    const Element value = Op == TileReduceOp::kSum ? row.sum() : row.maxCoeff();
+    out.data[r * out.stride] = value;
+    legal = legal && is_legal(value);
+  }
+  return legal;
+}
+
+template <class Element>
+bool mask(Block<Element> out, Strided<Element> a, std::int64_t first_row,
+          std::int64_t first_column) {
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from = a.data + r * a.row_stride;
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      to[c] = masked(from[c * a.column_stride], first_row + r, first_column + c);
+    }
+  }
+  return true;
+}
+
+template <class Element>
+using Matrix = Eigen::Matrix<Element, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Element, class Stored>
+using Mapped = Eigen::Map<Stored, 0, Eigen::OuterStride<>>;
+
+template <class Left, class Right, class Out>
+void tile_multiply(const Left& a, const Right& b, Out& out, bool add) {
+  if (add) {
+    out.noalias() += a * b;
+  } else {
+    out.noalias() = a * b;
+  }
+}
+
+template <class Element>
+void tile_product(Block<Element> out, Factor<Element> a, Factor<Element> b, bool add) {
+  using In = Mapped<Element, const Matrix<Element>>;
+  const In left(a.data, a.rows, a.cols, Eigen::OuterStride<>(a.stride));
+  const In right(b.data, b.rows, b.cols, Eigen::OuterStride<>(b.stride));
+  Mapped<Element, Matrix<Element>> result(out.data, out.rows, out.cols,
+                                          Eigen::OuterStride<>(out.stride));
+  if (a.transposed && b.transposed) {
+    tile_multiply(left.transpose(), right.transpose(), result, add);
+  } else if (a.transposed) {
+    tile_multiply(left.transpose(), right, result, add);
+  } else if (b.transposed) {
+    tile_multiply(left, right.transpose(), result, add);
+  } else {
+    tile_multiply(left, right, result, add);
+  }
+}
+
+template <class Element>
+bool written(Strided<Element> a, std::int64_t rows, std::int64_t cols) {
+  int unwritten = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Element* row = a.data + r * a.row_stride;
+    for (std::int64_t c = 0; c < cols; ++c) unwritten |= row[c] == row[c] ? 0 : 1;
+  }
+  return unwritten == 0;
+}
+
+template <class Element>
+constexpr TileKernels<Element> kernels() {
+  using B = TileBinaryOp;
+  using U = TileUnaryOp;
+  using R = TileReduceOp;
+  return {{&tile_binary<B::kPlus, Element>, &tile_binary<B::kMinus, Element>,
+           &tile_binary<B::kTimes, Element>, &tile_binary<B::kOver, Element>,
+           &tile_binary<B::kMaximum, Element>},
+          {&tile_unary<U::kCopy, Element>, &tile_unary<U::kExponential, Element>,
+           &tile_unary<U::kLogarithm, Element>},
+          {&tile_reduce<R::kMaximum, Element>, &tile_reduce<R::kSum, Element>},
+          &mask<Element>,
+          &tile_product<Element>,
+          &legal<Element>,
+          &written<Element>};
+}
+
+}  // namespace
+
+extern const TileKernels<float> kFloatTiles;
+extern const TileKernels<double> kDoubleTiles;
+const TileKernels<float> kFloatTiles = kernels<float>();
+const TileKernels<double> kDoubleTiles = kernels<double>();
+
+}  // namespace flashlab::toy::detail::FLASHLAB_LANES
+
+#undef Eigen
+#undef FLASHLAB_JOIN
+#undef FLASHLAB_JOIN_EXPANDED
+#undef FLASHLAB_INDEPENDENT_ITERATIONS

@@ -1,0 +1,213 @@
+// Forms: the operations of the machine, and the rules that make equal formulas equal.
+#include <algorithm>
+
+#include "toymachine/forms/normal_form_store.hpp"
+
+namespace flashlab::toy::detail {
+namespace {
+
+constexpr std::int64_t kLargestLogPower = 4;  // e^(k log a) = a^k up to here
+
+bool is_constant(const FormTerm& term) {
+  return term.monomial->powers.empty() && !term.monomial->exponent;
+}
+
+/// The number that the form is, or null.
+const Rational* as_rational(const FormNode* form) {
+  static const Rational kZero = 0;
+  if (form->minus_infinity || !form->denominator.empty()) return nullptr;
+  if (form->numerator.empty()) return &kZero;
+  const FormTerm& term = form->numerator[0];
+  return form->numerator.size() == 1 && is_constant(term) ? &term.number : nullptr;
+}
+
+/// The term without atoms and exponentials, where the form has no denominator.
+Rational constant_part(const FormNode* form) {
+  if (!form->denominator.empty()) return 0;
+  for (const FormTerm& term : form->numerator) {
+    if (is_constant(term)) return term.number;
+  }
+  return 0;
+}
+
+/// Whether the forms differ by nothing but a number.
+bool same_but_for_constant(const FormNode* a, const FormNode* b) {
+  if (a == b) return true;
+  if (!a->denominator.empty() || !b->denominator.empty()) return false;
+  auto left = a->numerator.begin(), right = b->numerator.begin();
+  while (true) {
+    if (left != a->numerator.end() && is_constant(*left)) ++left;
+    if (right != b->numerator.end() && is_constant(*right)) ++right;
+    if (left == a->numerator.end() || right == b->numerator.end()) break;
+    if (!(*left++ == *right++)) return false;
+  }
+  return left == a->numerator.end() && right == b->numerator.end();
+}
+
+}  // namespace
+
+const FormNode* FormStore::undefined(std::string what, std::vector<const FormNode*> args) {
+  FormAtom unknown;
+  unknown.kind = FormAtom::Kind::kUndefined;
+  unknown.name = std::move(what);
+  unknown.args = std::move(args);
+  return atom(std::move(unknown));
+}
+
+/// The form of numerator / denominator; the denominator is not 0, and empty stands for 1.
+const FormNode* FormStore::quotient(FormSum numerator, const FormSum& denominator) {
+  if (numerator.empty()) return zero_;
+  if (denominator.empty()) return node(std::move(numerator), {});
+  Primitive below = primitive(denominator);
+  numerator = scaled(numerator, Rational(1) / below.factor, reciprocal(below.unit));
+  if (below.sum.size() == 1) return node(std::move(numerator), {});
+  if (numerator.size() == below.sum.size()) {
+    const Primitive above = primitive(numerator);
+    if (above.sum == below.sum) return node({{above.unit, above.factor}}, {});
+  }
+  return node(std::move(numerator), std::move(below.sum));
+}
+
+const FormNode* FormStore::add(const FormNode* a, const FormNode* b) {
+  if (a->minus_infinity || b->minus_infinity) return minus_infinity_;
+  if (a == zero_) return b;
+  if (b == zero_) return a;
+  if (a->denominator == b->denominator) {
+    return quotient(sum(a->numerator, b->numerator), a->denominator);
+  }
+  FormSum numerator = sum(over(a->numerator, b->denominator), over(b->numerator, a->denominator));
+  FormSum denominator =
+      a->denominator.empty() ? b->denominator : over(a->denominator, b->denominator);
+  return quotient(std::move(numerator), denominator);
+}
+
+const FormNode* FormStore::subtract(const FormNode* a, const FormNode* b) {
+  if (b->minus_infinity) {
+    return undefined(a->minus_infinity ? "-inf - -inf" : "minus -inf", {a, b});
+  }
+  if (a->minus_infinity) return a;
+  return add(a, node(scaled(b->numerator, -1, unit_), b->denominator));
+}
+
+const FormNode* FormStore::times_infinity(const FormNode* infinite, const FormNode* factor) {
+  const Rational* number = as_rational(factor);
+  if (number && number->sign() > 0) return infinite;
+  return undefined("times -inf", {factor});
+}
+
+const FormNode* FormStore::multiply(const FormNode* a, const FormNode* b) {
+  if (a->minus_infinity) return times_infinity(a, b);
+  if (b->minus_infinity) return times_infinity(b, a);
+  if (a == zero_ || b == zero_) return zero_;
+  if (a == one_) return b;
+  if (b == one_) return a;
+  FormSum left = a->numerator, right = b->numerator, below = a->denominator;
+  FormSum below_right = b->denominator;
+  const auto cancel = [&](FormSum& above, FormSum& under) {
+    if (under.empty() || above.size() != under.size()) return;
+    const Primitive part = primitive(above);
+    if (part.sum != under) return;
+    above = {{part.unit, part.factor}};
+    under.clear();
+  };
+  cancel(left, below_right);
+  cancel(right, below);
+  FormSum denominator = below.empty() ? below_right : over(below, below_right);
+  return quotient(product(left, right), denominator);
+}
+
+const FormNode* FormStore::divide(const FormNode* a, const FormNode* b) {
+  if (b == zero_) return undefined("divided by 0", {a});
+  if (b->minus_infinity) return a->minus_infinity ? undefined("-inf / -inf", {a, b}) : zero_;
+  if (a->minus_infinity) return times_infinity(a, divide(one_, b));
+  const FormSum one{{unit_, 1}};
+  return multiply(a, quotient(b->denominator.empty() ? one : b->denominator, b->numerator));
+}
+
+/// Into a maximum's arguments, none of which differs from another by a number only.
+void FormStore::add_argument(std::vector<const FormNode*>& args, const FormNode* form) {
+  charge(args.size() + 1);
+  for (const FormNode*& arg : args) {
+    if (!same_but_for_constant(arg, form)) continue;
+    if (constant_part(arg) < constant_part(form)) arg = form;
+    return;
+  }
+  args.push_back(form);
+}
+
+const FormNode* FormStore::maximum(const FormNode* a, const FormNode* b) {
+  if (a->minus_infinity) return b;
+  if (b->minus_infinity || a == b) return a;
+  std::vector<const FormNode*> args;
+  for (const FormNode* form : {a, b}) {
+    const FormAtom* atom = as_atom(form);
+    if (atom && atom->kind == FormAtom::Kind::kMaximum) {
+      for (const FormNode* arg : atom->args) add_argument(args, arg);
+    } else {
+      add_argument(args, form);
+    }
+  }
+  if (args.size() == 1) return args[0];
+  if (args.size() > limits_.max_terms) {
+    throw FormTooLarge{"a maximum of " + std::to_string(args.size()) + " formulas",
+                       "at most " + std::to_string(limits_.max_terms)};
+  }
+  std::sort(args.begin(), args.end(),
+            [](const FormNode* p, const FormNode* q) { return p->value < q->value; });
+  FormAtom result;
+  result.kind = FormAtom::Kind::kMaximum;
+  result.args = std::move(args);
+  return atom(std::move(result));
+}
+
+const FormNode* FormStore::raised(const FormNode* base, int exponent) {
+  const FormNode* result = one_;
+  for (int i = 0; i < std::abs(exponent); ++i) result = multiply(result, base);
+  return exponent < 0 ? divide(one_, result) : result;
+}
+
+/// e^(k log a + b) = a^k e^b.
+const FormNode* FormStore::exponential(const FormNode* a) {
+  if (a->minus_infinity) return zero_;
+  const FormNode* factor = one_;
+  FormSum rest;
+  for (const FormTerm& term : a->numerator) {
+    const auto& powers = term.monomial->powers;
+    const bool is_log = a->denominator.empty() && !term.monomial->exponent && powers.size() == 1 &&
+                        powers[0].second == 1 &&
+                        powers[0].first->kind == FormAtom::Kind::kLogarithm;
+    if (is_log && term.number.is_integer() && term.number < Rational(kLargestLogPower + 1) &&
+        Rational(-kLargestLogPower - 1) < term.number) {
+      const int exponent = static_cast<int>(term.number.value().get_d());
+      factor = multiply(factor, raised(powers[0].first->args[0], exponent));
+    } else {
+      rest.push_back(term);
+    }
+  }
+  FormMonomial result;
+  result.exponent = node(std::move(rest), a->denominator);
+  if (result.exponent == zero_) return factor;
+  return multiply(factor, node({{monomial(std::move(result)), 1}}, {}));
+}
+
+/// log(e^a b) = a + log b, where e^a is what all terms have in common.
+const FormNode* FormStore::logarithm(const FormNode* a) {
+  if (a == zero_) return minus_infinity_;
+  if (a == one_) return zero_;
+  const Rational* number = as_rational(a);
+  if (a->minus_infinity || (number && number->sign() < 0)) return undefined("log", {a});
+  const FormNode* outside = zero_;
+  if (const FormNode* common = common_exponent(a->numerator)) {
+    FormMonomial inverse;
+    inverse.exponent = subtract(zero_, common);
+    outside = common;
+    a = quotient(scaled(a->numerator, 1, monomial(std::move(inverse))), a->denominator);
+    if (a == one_) return outside;
+  }
+  FormAtom result;
+  result.kind = FormAtom::Kind::kLogarithm;
+  result.args = {a};
+  return add(outside, atom(std::move(result)));
+}
+
+}  // namespace flashlab::toy::detail

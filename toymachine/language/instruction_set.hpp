@@ -1,0 +1,94 @@
+// What an instruction is, seen from outside. The rows themselves: instruction_rows.hpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace flashlab::toy {
+
+/// The seed's three machines, each a superset of what its chapter needs.
+enum class Level : std::uint8_t { kMatmul, kSoftmax, kAttention };
+
+/// How one operand is written and used.
+enum class OperandKind : std::uint8_t {
+  kSource,        // a register that is read
+  kFactor,        // a register that is read; under pinned operands the i-th factor must be R(i)
+  kDestination,   // a register that is written
+  kMemorySource,  // an array cell that is read
+  kMemoryDestination,  // an array cell that is written
+  kMemoryUpdate,       // an array cell that is read and written in one step
+  kConstant,           // a real number known before the run: an expression, not a register
+  kOffset,             // a whole number: an expression over loops, such as an element's row
+};
+
+/// What an instruction's work is, as a number of operations on scalars.
+enum class FlopKind : std::uint8_t {
+  kNone,         // no arithmetic: its work is the elements it writes
+  kProduct,      // rows x inner x columns of a matrix product
+  kElementwise,  // the elements it writes
+  kReduction,    // rows x (columns - 1): nothing on a scalar
+  kExponential,  // the elements it writes, counted apart from FLOPs
+};
+
+inline constexpr std::size_t kMaxOperands = 4;
+
+/// One row of the table: everything about an instruction but its effect on values.
+struct InstructionSpec {
+  std::string_view mnemonic;
+  std::array<OperandKind, kMaxOperands> operands{};
+  std::size_t num_operands = 0;
+  std::string_view operand_names;  // as the seed prints them: "Ra, Rb, Rd"
+  std::string_view effect;         // register notation: "Rd = Ra x Rb"
+  std::string_view meaning;        // one sentence for a learner
+  std::array<bool, 3> levels{};    // indexed by Level
+  FlopKind flop_kind = FlopKind::kNone;
+  std::int64_t flops = 0;   // FLOPs for each unit of work
+  std::int64_t cycles = 1;  // unless the cost table says otherwise
+  std::string_view example;
+
+  constexpr std::span<const OperandKind> kinds() const { return {operands.data(), num_operands}; }
+  constexpr bool in(Level level) const { return levels[static_cast<std::size_t>(level)]; }
+  constexpr bool has(OperandKind kind) const {
+    for (std::size_t i = 0; i < num_operands; ++i) {
+      if (operands[i] == kind) return true;
+    }
+    return false;
+  }
+  constexpr bool is_load() const { return has(OperandKind::kMemorySource); }
+  constexpr bool is_store() const { return has(OperandKind::kMemoryDestination); }
+  constexpr bool is_update() const { return has(OperandKind::kMemoryUpdate); }
+};
+
+constexpr bool is_register(OperandKind kind) {
+  return kind == OperandKind::kSource || kind == OperandKind::kFactor ||
+         kind == OperandKind::kDestination;
+}
+constexpr bool is_register_read(OperandKind kind) {
+  return kind == OperandKind::kSource || kind == OperandKind::kFactor;
+}
+/// What an instruction's effect takes, as against what it writes.
+constexpr bool is_read(OperandKind kind) {
+  return kind != OperandKind::kDestination && kind != OperandKind::kMemoryDestination;
+}
+constexpr bool is_memory(OperandKind kind) {
+  return kind == OperandKind::kMemorySource || kind == OperandKind::kMemoryDestination ||
+         kind == OperandKind::kMemoryUpdate;
+}
+constexpr bool is_memory_write(OperandKind kind) {
+  return kind == OperandKind::kMemoryDestination || kind == OperandKind::kMemoryUpdate;
+}
+
+/// All rows, in the order of the table. A row's position is its identity everywhere else.
+std::span<const InstructionSpec> instruction_set();
+
+/// The row of a mnemonic, letter case ignored.
+std::optional<std::size_t> find_instruction(std::string_view mnemonic);
+
+std::string_view to_string(Level level);
+std::optional<Level> parse_level(std::string_view name);
+
+}  // namespace flashlab::toy

@@ -1,0 +1,42 @@
+// One source line to tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::toy::detail {
+
+enum class TokenKind : std::uint8_t {
+  kIdentifier,  // letters, digits, _; primes may follow (labels)
+  kDirective,   // a dot and a word
+  kInteger,
+  kReal,
+  kPunctuation,  // + - * / ( ) [ ] , : = ..
+  kEnd,          // of the line; always the last token
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string_view text;  // into the SourceText
+  std::int64_t integer = 0;
+  double real = 0;
+  SourceSpan span;
+
+  bool is(std::string_view punctuation) const {
+    return kind == TokenKind::kPunctuation && text == punctuation;
+  }
+  bool is_word(std::string_view word) const {
+    return kind == TokenKind::kIdentifier && text == word;
+  }
+};
+
+/// The tokens of a line; a comment ends it. Bad bytes and numbers out of range are reported and
+/// skipped, so that one of them hides nothing else.
+std::vector<Token> tokenize(std::string_view line, std::uint32_t number,
+                            std::vector<Diagnostic>& diagnostics);
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,17 @@
+// What is said about a request, apart from any program.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::toy::detail {
+
+inline Diagnostic request_error(std::string what, std::string expected = {},
+                                std::string suggestion = {}) {
+  return {Severity::kError, Fault::kRequest,     {},
+          std::move(what),  std::move(expected), std::move(suggestion)};
+}
+
+}  // namespace flashlab::toy::detail

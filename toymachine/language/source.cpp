@@ -1,0 +1,157 @@
+#include "toymachine/language/source.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace flashlab::toy {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kShownColumns = 100;  // of a source line, around the caret
+
+std::string_view label(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      return "note";
+  }
+  return "error";
+}
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+/// The part of the line that is shown, and the column where it starts.
+std::pair<std::string_view, std::size_t> window(std::string_view line, std::size_t column) {
+  if (line.size() <= kShownColumns) return {line, 1};
+  std::size_t start = column > kShownColumns / 2 ? column - kShownColumns / 2 : 0;
+  start = std::min(start, line.size() - kShownColumns);
+  while (start > 0 && is_continuation(line[start])) --start;
+  return {line.substr(start, kShownColumns), start + 1};
+}
+
+/// The source line and the caret line below it. Bytes that would act on a terminal become `?`.
+std::string excerpt(const SourceSpan& span, const SourceText& source) {
+  const std::string_view line = source.line(span.line);
+  const auto [shown, first_column] = window(line, span.column);
+  const std::string number = std::to_string(span.line);
+  std::string text = "  " + number + " | ";
+  std::string carets = "  " + std::string(number.size(), ' ') + " | ";
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const bool valid = !is_control(shown[i]) || shown[i] == '\t';
+    text += valid ? shown[i] : '?';
+    const std::size_t column = first_column + i;
+    if (is_continuation(shown[i])) continue;
+    if (column < span.column) {
+      carets += shown[i] == '\t' ? '\t' : ' ';
+    } else if (column < span.column + span.length || column == span.column) {
+      carets += column == span.column ? '^' : '~';
+    }
+  }
+  if (span.column >= first_column + shown.size()) carets += '^';
+  return text + "\n" + carets + "\n";
+}
+
+std::string lower(std::string_view word) {
+  std::string result(word);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+/// Levenshtein's distance with a transposition counted as one edit.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
+  std::iota(previous.begin(), previous.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1,
+                             previous[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        current[j] = std::min(current[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, previous);
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+SourceText::SourceText(std::string name, std::string text)
+    : name_(std::move(name)), text_(std::move(text)) {
+  if (text_.starts_with(kByteOrderMark)) text_.erase(0, kByteOrderMark.size());
+  line_starts_.push_back(0);
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    const bool is_old_end = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
+    if (text_[i] == '\n' || is_old_end) line_starts_.push_back(i + 1);
+  }
+  if (line_starts_.back() == text_.size()) line_starts_.pop_back();  // no line after the last end
+}
+
+std::string_view SourceText::line(std::uint32_t number) const {
+  if (number == 0 || number > line_starts_.size()) return {};
+  const std::size_t start = line_starts_[number - 1];
+  const std::size_t next = number < line_starts_.size() ? line_starts_[number] : text_.size();
+  std::string_view line(text_.data() + start, next - start);
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string format(const Diagnostic& diagnostic, const SourceText& source) {
+  std::string name = source.name();
+  std::replace_if(name.begin(), name.end(), is_control, '?');
+  std::string text = name;
+  const SourceSpan& span = diagnostic.span;
+  if (span.line > 0) {
+    text += ":" + std::to_string(span.line) + ":" + std::to_string(span.column);
+  }
+  text += ": " + std::string(label(diagnostic.severity)) + ": " + diagnostic.what + "\n";
+  if (span.line > 0) text += excerpt(span, source);
+  if (!diagnostic.expected.empty()) text += "  expected " + diagnostic.expected + "\n";
+  if (!diagnostic.suggestion.empty()) text += "  did you mean " + diagnostic.suggestion + "?\n";
+  return text;
+}
+
+std::string format(const std::vector<Diagnostic>& diagnostics, const SourceText& source,
+                   std::size_t limit) {
+  std::string text;
+  const std::size_t shown = std::min(limit, diagnostics.size());
+  for (std::size_t i = 0; i < shown; ++i) text += format(diagnostics[i], source);
+  if (shown < diagnostics.size()) {
+    text += source.name() + ": " + std::to_string(diagnostics.size() - shown) +
+            " more messages are not shown\n";
+  }
+  return text;
+}
+
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 40;  // beyond it, nothing is a slip of the finger
+  if (word.size() > kLongestWord) return std::nullopt;
+  const std::string wanted = lower(word);
+  std::size_t best = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  std::optional<std::string> result;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongestWord) continue;
+    const std::size_t distance = edit_distance(wanted, lower(candidate));
+    if (distance < best && distance < std::max(candidate.size(), wanted.size())) {
+      best = distance;
+      result = candidate;
+    }
+  }
+  return result;
+}
+
+}  // namespace flashlab::toy

@@ -1,0 +1,64 @@
+// How timelines are written: names, letters, the program's own words.
+#include <cctype>
+
+#include "toymachine/timeline/timeline.hpp"
+
+namespace flashlab::toy {
+namespace {
+
+bool is_product(std::size_t row) { return instruction_set()[row].flop_kind == FlopKind::kProduct; }
+
+/// First letters go to who comes first; the others get one that is free, of their own if possible.
+std::string make_letters() {
+  const auto rows = instruction_set();
+  std::string letters(rows.size(), ' ');
+  std::string taken;
+  const auto take = [&](std::size_t row, char letter) {
+    if (letters[row] != ' ' || taken.find(letter) != std::string::npos) return;
+    taken += letter;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i == row || (is_product(row) && is_product(i))) letters[i] = letter;
+    }
+  };
+  for (std::size_t row = 0; row < rows.size(); ++row) take(row, rows[row].mnemonic[0]);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (const char letter : rows[row].mnemonic.substr(1)) {
+      if (letter != '_') take(row, letter);
+    }
+    for (const char letter : rows[row].mnemonic) {
+      take(row, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
+    }
+    for (char letter = 'a'; letter <= 'z'; ++letter) take(row, letter);
+  }
+  return letters;
+}
+
+}  // namespace
+
+const std::string& instruction_letters() {
+  static const std::string letters = make_letters();
+  return letters;
+}
+
+std::string_view to_string(Unit unit) { return unit == Unit::kMemory ? "memory" : "compute"; }
+
+std::string_view to_string(Cause cause) {
+  constexpr std::array<std::string_view, kNumCauses> kNames{"busy", "data", "buffer", "idle"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+std::string to_string(const TimelineModel& model) {
+  if (!model.overlap) return "serial";
+  return "overlap, " + std::to_string(model.buffers) +
+         (model.buffers == 1 ? " buffer" : " buffers");
+}
+
+std::string instruction_text(const BoundProgram& program, const BoundInstruction& instruction) {
+  std::string text(program.program->source->line(instruction.span.line));
+  text = text.substr(0, text.find_first_of(";#"));
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+}  // namespace flashlab::toy

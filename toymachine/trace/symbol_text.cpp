@@ -1,0 +1,208 @@
+// Formulas as text, in ASCII and in Unicode.
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include "toymachine/language/number_text.hpp"
+#include "toymachine/trace/symbol.hpp"
+#include "toymachine/trace/symbol_node.hpp"
+
+namespace flashlab::toy {
+namespace {
+
+/// An axis must be longer than this before its last indices are written n-1, n-2.
+constexpr std::int64_t kShortAxis = 5;
+
+struct SubscriptGlyph {
+  char plain;
+  std::string_view lowered;
+};
+constexpr SubscriptGlyph kGlyphs[] = {
+    {'0', "₀"}, {'1', "₁"}, {'2', "₂"}, {'3', "₃"}, {'4', "₄"}, {'5', "₅"}, {'6', "₆"}, {'7', "₇"},
+    {'8', "₈"}, {'9', "₉"}, {'a', "ₐ"}, {'e', "ₑ"}, {'h', "ₕ"}, {'i', "ᵢ"}, {'j', "ⱼ"}, {'k', "ₖ"},
+    {'l', "ₗ"}, {'m', "ₘ"}, {'n', "ₙ"}, {'o', "ₒ"}, {'p', "ₚ"}, {'r', "ᵣ"}, {'s', "ₛ"}, {'t', "ₜ"},
+    {'u', "ᵤ"}, {'v', "ᵥ"}, {'x', "ₓ"}, {'+', "₊"}, {'-', "₋"}, {'(', "₍"}, {')', "₎"},
+};
+
+/// Empty when Unicode has no such subscript.
+std::string lowered(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    std::string_view glyph;
+    for (const SubscriptGlyph& candidate : kGlyphs) {
+      if (candidate.plain == c) glyph = candidate.lowered;
+    }
+    if (glyph.empty()) return {};
+    result += glyph;
+  }
+  return result;
+}
+
+/// How tightly an operator binds; a looser formula inside a tighter one needs parentheses.
+enum Tightness { kAdditive = 1, kMultiplicative = 2, kAtomic = 3 };
+
+class SymbolWriter {
+ public:
+  explicit SymbolWriter(const SymbolStyle& style) : style_(style) {}
+
+  std::string write(const Symbol& symbol, bool tight) {
+    const Symbol::Node& node = *symbol.node();
+    switch (node.op) {
+      case SymbolOp::kNumber:
+        return detail::number_text(node.number, 6);
+      case SymbolOp::kName:
+        return name(node.name);
+      case SymbolOp::kSum:
+        return listed(node, spaced("+", tight), tight);
+      case SymbolOp::kMaximum:
+        return "max(" + maximum(node) + ")";
+      case SymbolOp::kDifference:
+        return operand(node.args[0], kAdditive, tight) + spaced(style_.unicode ? "−" : "-", tight) +
+               operand(node.args[1], kMultiplicative, tight);
+      case SymbolOp::kProduct:
+        return operand(node.args[0], kMultiplicative, tight) + (style_.unicode ? "·" : "*") +
+               factor(node.args[1], tight);
+      case SymbolOp::kQuotient:
+        return operand(node.args[0], kMultiplicative, tight) + "/" +
+               operand(node.args[1], kAtomic, tight);
+      case SymbolOp::kExponential:
+        return "e^" + exponent(node.args[0]);
+      case SymbolOp::kLogarithm:
+        return "log(" + write(node.args[0], false) + ")";
+      case SymbolOp::kRowMaximum:
+        return "rowmax(" + write(node.args[0], false) + ")";
+      case SymbolOp::kRowSum:
+        return "rowsum(" + write(node.args[0], false) + ")";
+      case SymbolOp::kMasked:
+        return "mask(" + write(node.args[0], false) + ")";
+      case SymbolOp::kTransposed:
+        return operand(node.args[0], kAtomic, tight) + (style_.unicode ? "ᵀ" : "^T");
+      case SymbolOp::kUnwritten:
+        break;
+    }
+    return {};
+  }
+
+  std::string name(const SymbolName& name) {
+    if (name.base == "...") return dots();
+    std::string text = name.base;
+    for (std::uint32_t i = 0; i < name.primes; ++i) text += style_.unicode ? "′" : "'";
+    std::vector<std::string> indices;
+    bool single = true;  // every subscript is one character, so that they can stand side by side
+    for (std::size_t axis = 0; axis < name.subscripts.size(); ++axis) {
+      const Subscript& subscript = name.subscripts[axis];
+      std::string index = subscript.text;
+      if (index.empty()) {
+        index = style_.axes ? style_.axes->index(name.base, axis, subscript.value)
+                            : std::to_string(subscript.value);
+      }
+      single = single && index.size() == 1;
+      indices.push_back(std::move(index));
+    }
+    return text + subscripts(name, indices, single);
+  }
+
+ private:
+  std::string subscripts(const SymbolName& name, const std::vector<std::string>& indices,
+                         bool single) {
+    std::string plain, bracketed;
+    for (const std::string& index : indices) {
+      plain += index;
+      bracketed += "[" + index + "]";
+    }
+    const bool one = indices.size() == 1;
+    if (style_.unicode) {
+      const std::string small = single || one ? lowered(plain) : std::string();
+      return small.empty() ? bracketed : small;
+    }
+    // x1 followed by index 2 would read as x12.
+    const bool digit_last = std::isdigit(static_cast<unsigned char>(name.base.back())) != 0;
+    return single && !digit_last ? plain : bracketed;
+  }
+
+  std::string spaced(std::string_view sign, bool tight) {
+    return tight && style_.unicode ? std::string(sign) : " " + std::string(sign) + " ";
+  }
+
+  std::string dots() { return style_.unicode ? "…" : "..."; }
+
+  static Tightness binding(const Symbol& symbol) {
+    switch (symbol.op()) {
+      case SymbolOp::kSum:
+      case SymbolOp::kDifference:
+        return kAdditive;
+      case SymbolOp::kProduct:
+      case SymbolOp::kQuotient:
+        return kMultiplicative;
+      case SymbolOp::kNumber:
+        return symbol.node()->number < 0 ? kAdditive : kAtomic;
+      default:
+        return kAtomic;
+    }
+  }
+
+  std::string operand(const Symbol& symbol, Tightness needed, bool tight) {
+    if (binding(symbol) >= needed) return write(symbol, tight);
+    return "(" + write(symbol, tight) + ")";
+  }
+
+  /// The right side of a product: a*(b*c) is a*b*c on paper, a*(b/c) keeps its parentheses.
+  std::string factor(const Symbol& symbol, bool tight) {
+    return operand(symbol, symbol.op() == SymbolOp::kProduct ? kMultiplicative : kAtomic, tight);
+  }
+
+  std::string exponent(const Symbol& symbol) {
+    if (binding(symbol) == kAtomic && symbol.op() != SymbolOp::kExponential) {
+      return write(symbol, false);
+    }
+    return "(" + write(symbol, true) + ")";
+  }
+
+  /// All terms, or the first and the last of many.
+  std::string listed(const Symbol::Node& node, const std::string& separator, bool tight) {
+    const Tightness needed = kAdditive;
+    const bool run = node.count >= kKeptTerms && !node.stride.empty();
+    std::string text = operand(node.args.front(), needed, tight);
+    const std::size_t last = node.args.size() - 1;
+    for (std::size_t i = 1; !run && i < last; ++i) {
+      text += separator + operand(node.args[i], needed, tight);
+    }
+    if (run || node.count > kKeptTerms) text += separator + dots();
+    return text + separator + operand(node.args[last], needed, tight);
+  }
+
+  /// A run of plain cells is a range: x0..x6.
+  std::string maximum(const Symbol::Node& node) {
+    const bool run = node.count >= kKeptTerms && !node.stride.empty();
+    if (run && node.args.front().as_name()) {
+      return write(node.args.front(), false) + ".." + write(node.args.back(), false);
+    }
+    return listed(node, ", ", false);
+  }
+
+  const SymbolStyle& style_;
+};
+
+}  // namespace
+
+std::string AxisNames::index(const std::string& array, std::size_t axis, std::int64_t value) const {
+  const auto found = arrays.find(array);
+  if (found != arrays.end() && axis < found->second.size()) {
+    const Axis& names = found->second[axis];
+    const std::int64_t from_end = names.extent - value;
+    if (!names.param.empty() && names.extent > kShortAxis && (from_end == 1 || from_end == 2)) {
+      return names.param + "-" + std::to_string(from_end);
+    }
+  }
+  return std::to_string(value);
+}
+
+std::string to_string(const Symbol& symbol, const SymbolStyle& style) {
+  return symbol.is_written() ? SymbolWriter(style).write(symbol, false) : std::string();
+}
+
+std::string to_string(const SymbolName& name, const SymbolStyle& style) {
+  return SymbolWriter(style).name(name);
+}
+
+}  // namespace flashlab::toy

@@ -1,0 +1,69 @@
+// Lines of a trace that share their column widths, and how they are put into the terminal's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "toymachine/trace/trace_table.hpp"
+
+namespace flashlab::toy::detail {
+
+/// What a register shows. `ditto` says whether its next lines may show a ditto mark instead.
+struct GridCell {
+  std::string text;
+  std::string below;  // the number under a formula
+  bool ditto = false;
+};
+
+/// One line. Registers that are not in `changes` show what they showed on the line before.
+struct GridLine {
+  std::string step;
+  std::string instruction;
+  std::vector<std::pair<std::size_t, GridCell>> changes;
+  std::vector<std::int64_t> reads;
+  std::int64_t written = -1;  // the register that is marked
+  bool stores = false;        // the instruction itself is marked
+  bool remark = false;        // a line that is no step: registers stay blank
+};
+
+class TraceGrid {
+ public:
+  explicit TraceGrid(const TraceTableOptions& options) : options_(options) {}
+
+  /// What registers are called, by number.
+  void set_titles(std::vector<std::string> titles) { titles_ = std::move(titles); }
+  /// Begins with these registers, as they are before the first line.
+  void start(std::vector<GridCell> registers);
+  void add(GridLine line) { lines_.push_back(std::move(line)); }
+  std::size_t num_lines() const { return lines_.size(); }
+  /// Prints the lines and forgets them; the registers stay as they are after the last.
+  void print(std::ostream& out);
+
+ private:
+  using Columns = std::vector<std::size_t>;  // register numbers
+  using Widths = std::vector<std::size_t>;   // by register
+  Widths natural_widths() const;
+  std::vector<bool> touched() const;
+  std::size_t room() const;
+  std::vector<Columns> blocks(const Widths& natural, Columns& left_out) const;
+  void shrink(const Columns& block, Widths& widths) const;
+  void print_block(std::ostream& out, const Columns& block, const Widths& widths);
+  void print_header(std::ostream& out, const Columns& block, const Widths& widths) const;
+  void print_line(std::ostream& out, const GridLine& line, const Columns& block,
+                  const Widths& widths, const std::vector<GridCell>& cells,
+                  const std::vector<bool>& fresh, bool below) const;
+  std::string cell(const std::string& text, std::size_t width, bool marked, bool last) const;
+  void print_left_out(std::ostream& out, const Columns& left_out) const;
+
+  const TraceTableOptions& options_;
+  std::vector<std::string> titles_;
+  std::vector<GridCell> start_;
+  std::vector<GridLine> lines_;
+  std::size_t step_width_ = 0, instruction_width_ = 0;
+};
+
+}  // namespace flashlab::toy::detail

@@ -1,0 +1,20 @@
+// A trace as JSON: one object, one line a step, written as the program runs.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+
+#include "toymachine/language/machine.hpp"
+#include "toymachine/trace/trace.hpp"
+
+namespace flashlab::toy {
+
+struct TraceJsonOptions {
+  CostTable costs;
+};
+
+/// The format is described in docs. Non-finite numbers are the strings "inf", "-inf", "nan"; whole
+/// numbers above 2^53 are strings. `out` must outlive the sink; a failed write ends the run.
+std::unique_ptr<TraceSink> make_trace_json(std::ostream& out, const TraceJsonOptions& options);
+
+}  // namespace flashlab::toy

@@ -1,0 +1,221 @@
+#include "toymachine/trace/trace_table.hpp"
+
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/text_width.hpp"
+#include "toymachine/language/number_text.hpp"
+#include "toymachine/trace/trace_grid.hpp"
+
+namespace flashlab::toy {
+namespace {
+
+using detail::GridCell;
+using detail::GridLine;
+
+constexpr std::size_t kMostLines = 2000;     // that share their column widths
+constexpr std::size_t kFewRegisters = 4;     // up to here a table repeats what registers hold
+constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
+constexpr std::size_t kNamesInHeading = 8;
+
+bool holds_the_same(const TraceRegister& a, const TraceRegister& b) {
+  const bool value = a.value == b.value || (std::isnan(a.value) && std::isnan(b.value));
+  return a.origin == b.origin && a.written_at == b.written_at && value &&
+         a.symbol.node() == b.symbol.node();
+}
+
+std::string code_of_line(std::string_view text) {
+  const std::string_view code = text.substr(0, text.find_first_of(";#"));
+  const std::size_t first = code.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(code.substr(first, code.find_last_not_of(" \t") - first + 1));
+}
+
+class TraceTable : public TraceSink {
+ public:
+  TraceTable(std::ostream& out, const TraceTableOptions& options)
+      : out_(out), options_(options), grid_(options_) {}
+
+  bool begin(const TraceHeader& header) override {
+    header_ = &header;
+    program_ = header.program;
+    last_.assign(static_cast<std::size_t>(program_->num_registers), {});
+    std::vector<std::string> titles;
+    for (std::int64_t i = 0; i < program_->num_registers; ++i) {
+      titles.push_back(program_->register_name(i));
+    }
+    grid_.set_titles(std::move(titles));
+    return true;
+  }
+
+  bool body(const TraceBody& body) override {
+    grid_.print(out_);
+    in_body_ = true;
+    body_line_ =
+        code_of_line(program_->program->source->line(program_->loops[body.loop].span.line));
+    last_.assign(body.registers.begin(), body.registers.end());
+    started_ = false;
+    return out_.good();
+  }
+
+  bool row(const TraceRow& row) override {
+    if (!started_ || row.instruction->pass != pass_) {
+      begin_part(row);
+    } else if (grid_.num_lines() >= kMostLines) {
+      grid_.print(out_);
+      out_ << '\n';
+    }
+    GridLine line;
+    line.step = std::to_string(row.position);
+    line.instruction = row.text;
+    line.changes = std::move(waiting_);
+    waiting_.clear();
+    update(row.registers, line.changes);
+    line.reads = row.register_reads;
+    line.written = row.register_written;
+    line.stores = row.stored.has_value();
+    grid_.add(std::move(line));
+    return out_.good();
+  }
+
+  bool label(const TraceLabel& label) override {
+    update(label.registers, waiting_);
+    if (!options_.labels || !started_) return true;
+    GridLine line;
+    line.remark = true;
+    line.instruction = program_->register_name(label.register_number) + " = " + text(label.symbol);
+    if (label.claim == Claim::kTrue) line.instruction += ", checked";
+    if (label.claim == Claim::kFalse) line.instruction += ": wrong";
+    grid_.add(std::move(line));
+    return true;
+  }
+
+  bool gap(const TraceGap& gap) override {
+    if (!started_) return true;
+    GridLine line;
+    line.remark = true;
+    const std::uint64_t count = gap.last - gap.first + 1;
+    line.step = options_.unicode ? "…" : "...";
+    line.instruction = std::to_string(count) + (count == 1 ? " step" : " steps");
+    grid_.add(std::move(line));
+    return true;
+  }
+
+  void end(const TraceSummary& summary) override {
+    grid_.print(out_);
+    if (summary.claims_checked + summary.claims_unchecked > 0 && summary.complete) {
+      out_ << "\n Claims checked: " << summary.claims_checked << ", all hold";
+      if (summary.claims_unchecked > 0) out_ << "; not checked: " << summary.claims_unchecked;
+      out_ << ".\n";
+    }
+    out_.flush();
+  }
+
+ private:
+  /// A new pass, or a generic iteration: a heading, then a table of its own.
+  void begin_part(const TraceRow& row) {
+    grid_.print(out_);
+    const bool from_the_middle = !in_body_ && !started_ && row.step > 1;
+    if (from_the_middle) {
+      last_.assign(row.registers.begin(), row.registers.end());
+      if (row.register_written >= 0) last_[static_cast<std::size_t>(row.register_written)] = {};
+    }
+    pass_ = row.instruction->pass;
+    started_ = true;
+    heading();
+    std::vector<GridCell> cells;
+    for (const TraceRegister& reg : last_) cells.push_back(cell(reg));
+    grid_.start(std::move(cells));
+    waiting_.clear();
+  }
+
+  void heading() {
+    std::string text;
+    const std::string title = detail::printable(program_->program->passes[pass_]);
+    if (pass_ > 0) text = "Pass " + std::to_string(pass_) + (title.empty() ? "" : ". " + title);
+    if (in_body_) text += (text.empty() ? "Each" : ", each") + (" round of " + body_line_);
+    const std::string carried = pass_ > 0 || in_body_ ? named() : std::string();
+    if (any_heading_ && !text.empty()) out_ << '\n';
+    if (!text.empty()) {
+      any_heading_ = true;
+      const bool fits =
+          options_.width == 0 || detail::display_width(text + carried) + 3 <= options_.width;
+      const char* between = carried.empty() ? "" : fits ? "  " : "\n ";
+      if (options_.color) text = "\033[1m" + text + "\033[0m";
+      out_ << ' ' << text << between << carried << "\n\n";
+    }
+    any_heading_ = true;
+  }
+
+  /// "(R1 = m, R2 = S)": what earlier parts have finished.
+  std::string named() const {
+    std::string list;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      if (last_[i].origin != Origin::kNamed || !last_[i].symbol.as_name()) continue;
+      const std::string name = text(last_[i].symbol);
+      const std::string called = program_->register_name(static_cast<std::int64_t>(i));
+      if (name == called || ++count > kNamesInHeading) continue;
+      list += (list.empty() ? "" : ", ") + called + " = " + name;
+    }
+    if (count > kNamesInHeading) list += options_.unicode ? ", …" : ", ...";
+    return list.empty() ? list : "(" + list + ")";
+  }
+
+  std::string text(const Symbol& symbol) const {
+    return to_string(symbol, SymbolStyle{options_.unicode, &header_->axes});
+  }
+
+  /// A tile by its shape.
+  std::string value_text(const TraceRegister& reg) const {
+    if (reg.rows * reg.cols == 1) return detail::number_text(reg.value, 6);
+    return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);
+  }
+
+  GridCell cell(const TraceRegister& reg) const {
+    GridCell result;
+    if (reg.origin == Origin::kUnwritten) return result;
+    const std::string number = options_.values ? value_text(reg) : std::string();
+    const bool leftover = reg.origin == Origin::kLeftover;
+    result.text = !options_.symbols ? number : leftover ? std::string(kLeftover) : text(reg.symbol);
+    if (options_.symbols) result.below = number;
+    const bool many = last_.size() > kFewRegisters;
+    result.ditto = options_.ditto == Ditto::kAlways ||
+                   (options_.ditto == Ditto::kAuto && many && reg.origin != Origin::kLoaded);
+    return result;
+  }
+
+  void update(std::span<const TraceRegister> registers,
+              std::vector<std::pair<std::size_t, GridCell>>& changes) {
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      if (holds_the_same(last_[i], registers[i])) continue;
+      last_[i] = registers[i];
+      changes.emplace_back(i, cell(registers[i]));
+    }
+  }
+
+  std::ostream& out_;
+  TraceTableOptions options_;
+  detail::TraceGrid grid_;
+  const TraceHeader* header_ = nullptr;
+  const BoundProgram* program_ = nullptr;
+  std::vector<TraceRegister> last_;                        // as on the last line
+  std::vector<std::pair<std::size_t, GridCell>> waiting_;  // changes since
+  std::uint32_t pass_ = 0;
+  bool started_ = false;
+  bool in_body_ = false;
+  bool any_heading_ = false;
+  std::string body_line_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceSink> make_trace_table(std::ostream& out, const TraceTableOptions& options) {
+  return std::make_unique<TraceTable>(out, options);
+}
+
+}  // namespace flashlab::toy
