@@ -11,6 +11,8 @@
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
 
 namespace flashlab::cli {

@@ -10,6 +10,7 @@
 #include "cli/options/execution.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/width.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/trace/trace_table.hpp"
 

@@ -24,6 +24,8 @@ if(NOT OpenMP_CXX_FOUND)
 endif()
 if(NOT FLASHLAB_ONLY_CUDA)
   find_package(GMP REQUIRED)  # not built with CMake, so never fetched
+  find_package(Utf8proc REQUIRED)
+  flashlab_need(fmt fmt::fmt-header-only fmtlib/fmt 9.1.0 "libfmt-dev (Debian, Ubuntu) or fmt-devel (Fedora)")
   flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
                 "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
   flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2

@@ -48,6 +48,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/flashlabConfigVersion.cm
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/flashlabConfig.cmake"
               "${PROJECT_BINARY_DIR}/flashlabConfigVersion.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake" DESTINATION "${package_dir}")
+              "${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake" DESTINATION "${package_dir}")
 install(EXPORT flashlab_targets NAMESPACE flashlab:: FILE flashlabTargets.cmake
         DESTINATION "${package_dir}")

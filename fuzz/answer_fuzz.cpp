@@ -11,7 +11,7 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/rational.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 using namespace flashlab::exercises;
 using flashlab::toy::SourceText;

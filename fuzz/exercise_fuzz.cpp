@@ -11,7 +11,7 @@
 
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 using namespace flashlab::exercises;
 

@@ -2,9 +2,9 @@
 // is graded again, and whole after it was sent from a worker.
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/grade/classroom.hpp"
-#include "exercises/grader/text/plain_text.hpp"
 #include "exercises/isolation/wire.hpp"
 #include "fuzz/claims.hpp"
+#include "text/visible.hpp"
 
 using namespace flashlab;
 using namespace flashlab::exercises;

@@ -24,6 +24,7 @@ check_machine() {
   for tool in "$CXX" cmake ninja python3 strip readelf; do have "$tool" || fail "$tool is missing"; done
   [[ $("$CXX" -dumpfullversion) != *clang* && $("$CXX" -dumpversion) -ge 12 ]] ||
     fail "$CXX is not g++ 12 or later"
+  [[ -e $utf8proc ]] || fail "there is no libutf8proc.a ($utf8proc): install libutf8proc-dev"
   [[ -e $gmp ]] || fail "there is no libgmp.a ($gmp): install libgmp-dev, or name one in FLASHLAB_GMP"
 }
 
@@ -51,7 +52,7 @@ configure() {
     -DFLASHLAB_CUDA="$cuda" '-DFLASHLAB_CUDA_ARCHITECTURES=80-real;90' "-DCMAKE_CUDA_FLAGS=$compress" \
     -DCMAKE_CXX_FLAGS=-ffunction-sections \
     "-DCMAKE_EXE_LINKER_FLAGS=$link -Wl,-Map,$build/link.map" "-DCMAKE_SHARED_LINKER_FLAGS=$link" \
-    "-DGMP_LIBRARY=$gmp" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
+    "-DGMP_LIBRARY=$gmp" "-DUTF8PROC_LIBRARY=$utf8proc" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
     "-DOpenMP_pthread_LIBRARY=$stubs/libpthread.so" \
     '-DCPACK_DEBIAN_PACKAGE_DEPENDS=libc6 (>= 2.28), libgcc-s1 | libgcc1' \
     -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr ${options[@]+"${options[@]}"} ${CMAKE_ARGS:-}
@@ -109,6 +110,7 @@ main() {
   CXX=${CXX:-g++}
   export CXX
   gmp=${FLASHLAB_GMP:-$("$CXX" -print-file-name=libgmp.a)}
+  utf8proc=$("$CXX" -print-file-name=libutf8proc.a)
   local wanted=("$@") package
   ((${#wanted[@]})) || wanted=(wheel deb tar)
   for package in "${wanted[@]}"; do

@@ -174,7 +174,7 @@ std::string to_text(const Comparison& comparison) {
 std::string prediction_sha256(const Row& row) {
   nlohmann::ordered_json json = prediction_json(row);
   for (const Step& step : row.steps) json["steps"].push_back(prediction_json(step));
-  return toy::hex(toy::sha256(json.dump()));
+  return hex(sha256(json.dump()));
 }
 
 }  // namespace flashlab::compare

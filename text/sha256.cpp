@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-namespace flashlab::toy {
+namespace flashlab {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64;
@@ -98,4 +98,4 @@ std::string base64(const Digest& digest) {
   return text;
 }
 
-}  // namespace flashlab::toy
+}  // namespace flashlab

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace flashlab::toy {
+namespace flashlab {
 
 using Digest = std::array<std::uint8_t, 32>;
 
@@ -19,4 +19,4 @@ std::string hex(const Digest& digest);
 /// As a Content-Security-Policy writes it.
 std::string base64(const Digest& digest);
 
-}  // namespace flashlab::toy
+}  // namespace flashlab

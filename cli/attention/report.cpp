@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/text_table.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -19,6 +19,7 @@
 #include "cli/terminal/files.hpp"
 #include "compare/counters/ncu_file.hpp"
 #include "compare/report/explain.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "text/visible.hpp"
+
 namespace flashlab::cli {
 
 using compare::Row;

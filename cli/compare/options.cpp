@@ -7,6 +7,7 @@
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/rows.hpp"
 #include "gpus/gpu_specs.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/source.hpp"
 

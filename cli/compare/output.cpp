@@ -12,6 +12,7 @@
 #include "compare/counters/ncu_file.hpp"
 #include "compare/report/peers.hpp"
 #include "compare/report/report_html.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -12,6 +12,9 @@
 #include "cli/terminal/text_table.hpp"
 #include "compare/model/seed_formulas.hpp"
 #include "compare/rows/sweep.hpp"
+#include "text/numbers.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -21,12 +24,6 @@ std::string digits(double value, int number) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", number, value);
   return text.data();
-}
-/// Three digits that count, as fixed point.
-std::string three_digits(double value) {
-  if (value == 0) return "0";
-  const int power = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  return digits(value, std::clamp(2 - power, 0, 6));
 }
 std::string ms_text(const std::optional<double>& ms) { return ms ? three_digits(*ms) : ""; }
 std::string ratio_text(const std::optional<double>& ratio) {

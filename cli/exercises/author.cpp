@@ -16,6 +16,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/prove/lint.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

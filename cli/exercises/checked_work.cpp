@@ -8,6 +8,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

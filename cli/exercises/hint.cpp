@@ -11,6 +11,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "exercises/grader/exercise/answers.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

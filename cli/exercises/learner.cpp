@@ -11,6 +11,7 @@
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

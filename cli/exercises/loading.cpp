@@ -10,6 +10,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {

@@ -13,6 +13,7 @@
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

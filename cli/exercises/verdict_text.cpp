@@ -6,6 +6,8 @@
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

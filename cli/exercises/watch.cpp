@@ -13,6 +13,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/file_watch.hpp"
 #include "cli/terminal/keyboard.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

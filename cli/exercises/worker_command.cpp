@@ -10,6 +10,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/isolation/serve.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

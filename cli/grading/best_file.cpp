@@ -13,6 +13,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/report/pseudonyms.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -106,7 +107,7 @@ std::vector<exercises::StudentResult> ClassGrading::grade(
   class_options.make_grader = [this] { return make_grader(); };
   if (options_.resume) class_options.known = found_.verdicts;
   if (journal_ != nullptr) {
-    class_options.graded = [this](const toy::Digest& text, const exercises::Verdict& verdict) {
+    class_options.graded = [this](const Digest& text, const exercises::Verdict& verdict) {
       journal_->add(text, verdict);
     };
   }

@@ -7,7 +7,8 @@
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/judge/score_text.hpp"
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::size_t kMostBarColumns = 50, kFewestBarColumns = 5;
 std::string first_finding(const exercises::Verdict& verdict) {
   if (verdict.findings.empty()) return {};
   const std::string line = exercises::finding_lines(verdict.findings.front()).front();
-  return printable(exercises::visible_start(line, kMostFindingBytes));
+  return printable(visible_start(line, kMostFindingBytes));
 }
 
 std::string cost_cell(const exercises::Verdict& verdict, const std::string& key) {

@@ -20,6 +20,8 @@
 #include "exercises/grader/grade/classroom.hpp"
 #include "exercises/grader/report/pseudonyms.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

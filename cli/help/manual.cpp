@@ -11,6 +11,7 @@
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {

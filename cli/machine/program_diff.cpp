@@ -9,6 +9,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {

@@ -8,6 +8,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 

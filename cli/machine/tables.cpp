@@ -8,6 +8,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -14,6 +14,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
 
 namespace flashlab::cli {

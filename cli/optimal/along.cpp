@@ -12,6 +12,8 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "optimal/solve/along.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/execute/unrolled.hpp"
 
 namespace flashlab::cli {

@@ -8,6 +8,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/prove/computation_of.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {

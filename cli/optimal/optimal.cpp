@@ -20,6 +20,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/plot.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -7,6 +7,8 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

@@ -12,6 +12,8 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "gpus/gpu_specs.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/read_number.hpp"

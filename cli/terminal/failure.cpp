@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/terminal/terminal.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 

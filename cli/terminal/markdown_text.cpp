@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cli/terminal/text_table.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {

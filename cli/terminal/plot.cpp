@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "text/width.hpp"
+
 namespace flashlab::cli {
 namespace {
 

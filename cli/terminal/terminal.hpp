@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace flashlab::cli {
 
@@ -36,14 +35,5 @@ enum class Style { kBold, kDim, kRed, kGreen, kYellow, kBlue };
 
 /// The text between escape codes, or as it is when there is no colour.
 std::string styled(std::string_view text, Style style, const Terminal& terminal);
-
-/// Columns that UTF-8 text takes; escape codes and combining marks take none, wide letters two.
-std::size_t display_width(std::string_view text);
-
-/// The text in lines of at most `width` columns, broken between words where there are any.
-std::vector<std::string> wrap(std::string_view text, std::size_t width);
-
-/// Text that came from outside (a file's name, a title), with bytes that act on a terminal as '?'.
-std::string printable(std::string_view text);
 
 }  // namespace flashlab::cli

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "text/width.hpp"
+
 namespace flashlab::cli {
 namespace {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "compare/picture/units.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

@@ -5,8 +5,8 @@
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/units.hpp"
 #include "compare/rows/sweep.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

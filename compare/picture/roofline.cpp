@@ -12,7 +12,7 @@
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/roofs.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/units.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

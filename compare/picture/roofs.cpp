@@ -4,7 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "compare/picture/units.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

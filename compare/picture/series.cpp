@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "compare/picture/markup.hpp"
-#include "compare/picture/units.hpp"
+#include "text/markup.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

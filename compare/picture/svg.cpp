@@ -6,8 +6,8 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "compare/picture/markup.hpp"
 #include "picture_files.hpp"
+#include "text/markup.hpp"
 
 namespace flashlab::compare {
 namespace {

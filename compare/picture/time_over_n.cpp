@@ -5,7 +5,7 @@
 #include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/units.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

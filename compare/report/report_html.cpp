@@ -8,14 +8,14 @@
 #include <sstream>
 #include <string>
 
-#include "compare/picture/markup.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/picture/svg.hpp"
-#include "compare/picture/units.hpp"
 #include "compare/report/report_rows.hpp"
 #include "compare/rows/sweep.hpp"
 #include "comparison_page_files.hpp"
+#include "text/markup.hpp"
+#include "text/numbers.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::compare {
@@ -241,7 +241,7 @@ using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
 Writers writers_for(const Comparison& comparison, const ReportOptions& options,
                     const std::vector<Picture>& pictures) {
   const auto digest = [](std::string_view style) {
-    return [style](std::ostream& out) { out << toy::base64(toy::sha256(style)); };
+    return [style](std::ostream& out) { out << base64(sha256(style)); };
   };
   const std::string_view style = page_file("comparison.css");
   return {

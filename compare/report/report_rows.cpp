@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "compare/picture/markup.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/units.hpp"
 #include "compare/rows/sweep.hpp"
+#include "text/markup.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kHeader = "flashlab grading journal 1\n";
 constexpr std::size_t kKeyDigits = 16;
-constexpr std::size_t kDigestBytes = sizeof(toy::Digest);
+constexpr std::size_t kDigestBytes = sizeof(Digest);
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr std::size_t kCheckBytes = sizeof(std::uint64_t);
 
@@ -41,7 +41,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 }
 
 /// Length, digest, verdict, check sum of all that.
-std::string record_of(const toy::Digest& text, const Verdict& verdict) {
+std::string record_of(const Digest& text, const Verdict& verdict) {
   const std::string body = encode(verdict);
   std::string record;
   record.reserve(kLengthBytes + kDigestBytes + body.size() + kCheckBytes);
@@ -60,7 +60,7 @@ bool take_record(std::string_view& bytes, KnownVerdicts& verdicts) {
   if (length > bytes.size() - kAround) return false;
   const std::size_t end = kLengthBytes + kDigestBytes + length;
   if (number_at(bytes, end) != check_sum(bytes.substr(0, end))) return false;
-  toy::Digest text;
+  Digest text;
   std::memcpy(text.data(), bytes.data() + kLengthBytes, kDigestBytes);
   try {
     verdicts.emplace(text, std::make_shared<const Verdict>(
@@ -90,7 +90,7 @@ std::string content_of(int file) {
 }
 
 std::string prefix_of(const JournalPlace& place) {
-  return "." + place.stem + ".grading-" + toy::hex(place.key).substr(0, kKeyDigits) + "-";
+  return "." + place.stem + ".grading-" + hex(place.key).substr(0, kKeyDigits) + "-";
 }
 
 bool write_all(int file, std::string_view bytes) {
@@ -105,8 +105,8 @@ bool write_all(int file, std::string_view bytes) {
 
 }  // namespace
 
-toy::Digest journal_key(const Exercise& exercise, const GraderOptions& options,
-                        const std::string& program) {
+Digest journal_key(const Exercise& exercise, const GraderOptions& options,
+                   const std::string& program) {
   WorkOrder order;
   order.id = exercise.id;
   order.files = exercise.files;
@@ -114,7 +114,7 @@ toy::Digest journal_key(const Exercise& exercise, const GraderOptions& options,
   order.explain = options.explain;
   order.milliseconds = options.milliseconds;
   order.bytes = options.bytes;
-  return toy::sha256(std::string(kHeader) + program + encode(order));
+  return sha256(std::string(kHeader) + program + encode(order));
 }
 
 bool Journal::open_next() {
@@ -141,7 +141,7 @@ bool Journal::open_next() {
   return false;
 }
 
-void Journal::add(const toy::Digest& text, const Verdict& verdict) {
+void Journal::add(const Digest& text, const Verdict& verdict) {
   if (!problem_.empty()) return;
   const std::string record = record_of(text, verdict);
   while (file_ || open_next()) {

@@ -22,12 +22,12 @@ namespace flashlab::exercises {
 struct JournalPlace {
   std::vector<std::string> folders;  // the first that can be written to is taken
   std::string stem;                  // the class's name
-  toy::Digest key;
+  Digest key;
 };
 
 /// The key of a grading. `program`: the build that grades, version and commit.
-toy::Digest journal_key(const Exercise& exercise, const GraderOptions& options,
-                        const std::string& program);
+Digest journal_key(const Exercise& exercise, const GraderOptions& options,
+                   const std::string& program);
 
 class Journal {
  public:
@@ -35,7 +35,7 @@ class Journal {
 
   /// Appends. Where the disk is full, goes on in the next folder; where none is left, problem()
   /// says so, once and for all.
-  void add(const toy::Digest& text, const Verdict& verdict);
+  void add(const Digest& text, const Verdict& verdict);
 
   /// Why records are lost; empty while none is.
   const std::string& problem() const { return problem_; }

@@ -44,15 +44,6 @@ TEST_CASE("columns that do not fit come in a further block with the first column
   CHECK_THAT(text, contains("\n\n  n "));
 }
 
-TEST_CASE("widths count what is seen, not bytes") {
-  CHECK(display_width("a₀₀·b₀₀") == 7);
-  CHECK(display_width("\x1b[1mbold\x1b[0m") == 4);
-  CHECK(display_width("e\xCC\x81") == 1);     // a combining accent
-  CHECK(display_width("\xE6\xB3\xA8") == 2);  // a wide letter
-  CHECK(wrap("", 5) == std::vector<std::string>{""});
-  CHECK(wrap("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
-}
-
 TEST_CASE("digits are grouped from five on") {
   CHECK(grouped("1234") == "1234");
   CHECK(grouped("12345") == "12 345");

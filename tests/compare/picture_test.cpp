@@ -5,13 +5,13 @@
 #include <regex>
 #include <set>
 
-#include "compare/picture/markup.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/units.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/sample_comparison.hpp"
 #include "tests/compare/xml_check.hpp"
+#include "text/markup.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -258,35 +258,6 @@ TEST_CASE("a batch that goes with N stays in one picture, and two of one N are t
   for (const Panel& panel : panels) names.insert(panel.name);
   CHECK(panels.size() > 2);
   CHECK(names.size() == panels.size());
-}
-
-TEST_CASE("numbers are rounded to three digits and a prefix") {
-  CHECK(si_text(340.2e12, "FLOP/s") == "340 TFLOP/s");
-  CHECK(si_text(4.28e12, "B/s") == "4.28 TB/s");
-  CHECK(si_text(2.1e9, "B") == "2.1 GB");
-  CHECK(si_text(999.96e9, "B") == "1 TB");
-  CHECK(si_text(0, "B") == "0 B");
-  CHECK(si_text(std::nan(""), "B") == "-");
-  CHECK(si_text(1e300, "B") == "-");
-  CHECK(time_text(1.6) == "1.6 ms");
-  CHECK(time_text(0.85) == "850 µs");
-  CHECK(time_text(23510) == "23.5 s");
-  CHECK(ratio_text(0.9731) == "0.973");
-  CHECK(percent_text(0.936) == "94 %");
-  CHECK(length_text(65536) == "64k");
-  CHECK(length_text(1500) == "1500");
-  CHECK(kib_text(73 * 1024) == "73 KiB");
-}
-
-TEST_CASE("text from a file is shown as text") {
-  CHECK(markup_text("a<b>&\"'") == "a&lt;b&gt;&amp;&quot;&#39;");
-  CHECK(markup_text("é 漢 🙂") == "é 漢 🙂");
-  CHECK(markup_text("a\x1b\n\xff") == "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-  CHECK(markup_text("\xc0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD");  // not the shortest form
-  CHECK(markup_text("\xe2\x80\xae") == "\xEF\xBF\xBD");          // right-to-left override
-  CHECK(markup_text("\xe2\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD");  // ends inside a character
-  CHECK(markup_text("\xef\xbf\xbf") == "\xEF\xBF\xBD");          // forbidden in XML
-  CHECK(markup_start("漢漢漢", 2) == "漢漢…");
 }
 
 }  // namespace flashlab::test

@@ -67,7 +67,7 @@ TEST_CASE("the report's policy names every style that is in it") {
   const std::vector<std::string> styles = styles_of(page);
   REQUIRE(styles.size() > 3);
   for (const std::string& style : styles) {
-    CHECK_THAT(page, contains("'sha256-" + toy::base64(toy::sha256(style)) + "'"));
+    CHECK_THAT(page, contains("'sha256-" + base64(sha256(style)) + "'"));
   }
 }
 

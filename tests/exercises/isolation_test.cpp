@@ -268,12 +268,12 @@ TEST_CASE("a class ends with the error of a worker that cannot be started", "[is
 
 TEST_CASE("a journal gives back what was written, up to where it was cut off", "[isolation]") {
   const ClassFolderOnDisk folder;
-  const JournalPlace place{{folder.path()}, "class", toy::sha256("key")};
+  const JournalPlace place{{folder.path()}, "class", sha256("key")};
   const Verdict verdict = full_verdict();
   std::string path;
   {
     Journal journal(place);
-    for (const char* text : {"one", "two", "three"}) journal.add(toy::sha256(text), verdict);
+    for (const char* text : {"one", "two", "three"}) journal.add(sha256(text), verdict);
     REQUIRE(journal.paths().size() == 1);
     path = journal.paths()[0];
     CHECK(find_journals(place).abandoned.empty());  // its writer is alive
@@ -282,7 +282,7 @@ TEST_CASE("a journal gives back what was written, up to where it was cut off", "
   const JournalFindings found = find_journals(place);
   CHECK(found.abandoned == std::vector<std::string>{path});
   REQUIRE(found.verdicts.size() == 3);
-  CHECK(encode(*found.verdicts.at(toy::sha256("two"))) == encode(verdict));
+  CHECK(encode(*found.verdicts.at(sha256("two"))) == encode(verdict));
 
   const auto whole = std::filesystem::file_size(path);
   std::filesystem::resize_file(path, whole - 1);
@@ -298,7 +298,7 @@ TEST_CASE("a journal of another exercise, seed or build is none", "[isolation]")
   const auto exercise = dot_product();
   GraderOptions seeded;
   seeded.seed = 7;
-  const toy::Digest key = journal_key(*exercise, {}, "flashlab 1");
+  const Digest key = journal_key(*exercise, {}, "flashlab 1");
   CHECK(journal_key(*exercise, {}, "flashlab 1") == key);
   CHECK(journal_key(*exercise, seeded, "flashlab 1") != key);
   CHECK(journal_key(*exercise, within(5), "flashlab 1") != key);
@@ -311,13 +311,13 @@ TEST_CASE("a journal goes where there is room, and says when there is none", "[i
   folder.write("file", "in the way");
   const std::string nowhere = folder.path("file") + "/folder";
   Journal second({{nowhere, folder.path()}, "class", {}});
-  second.add(toy::sha256("one"), full_verdict());
+  second.add(sha256("one"), full_verdict());
   CHECK(second.problem().empty());
   CHECK(find_journals({{nowhere, folder.path()}, "class", {}}).verdicts.size() == 1);
   second.remove();
   CHECK(find_journals({{folder.path()}, "class", {}}).verdicts.empty());
   Journal lost({{nowhere}, "class", {}});
-  lost.add(toy::sha256("one"), full_verdict());
+  lost.add(sha256("one"), full_verdict());
   CHECK_THAT(lost.problem(), contains("directory"));
 }
 

@@ -38,9 +38,9 @@ std::string between(const std::string& text, const std::string& begin, const std
 TEST_CASE("the page's policy allows exactly the style and the script in it") {
   const std::string text = page();
   CHECK(between(text, "style-src 'sha256-", "'") ==
-        toy::base64(toy::sha256(between(text, "<style>", "</style>"))));
+        base64(sha256(between(text, "<style>", "</style>"))));
   CHECK(between(text, "script-src 'sha256-", "'") ==
-        toy::base64(toy::sha256(between(text, "<script>", "</script>"))));
+        base64(sha256(between(text, "<script>", "</script>"))));
 }
 
 TEST_CASE("a click on a column sorts the page by numbers, students without one last") {

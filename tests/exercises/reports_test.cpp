@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "exercises/grader/text/markup.hpp"
-#include "exercises/grader/text/visible_text.hpp"
 #include "tests/exercises/class_folder.hpp"
+#include "text/markup.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::test {
 namespace {

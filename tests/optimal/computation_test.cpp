@@ -1,5 +1,4 @@
 // Computations by name and from programs: their values, their operations, and their best programs.
-#include "optimal/solve/solve.hpp"
 #include "optimal/problem/computation.hpp"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "optimal/problem/decomposition.hpp"
 #include "optimal/problem/value_closure.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/count/counters.hpp"

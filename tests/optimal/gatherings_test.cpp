@@ -1,4 +1,3 @@
-#include "optimal/solve/solve.hpp"
 #include "optimal/problem/gatherings.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "optimal/problem/computation.hpp"
 #include "optimal/problem/value_space.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::optimal {

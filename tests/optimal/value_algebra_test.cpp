@@ -1,6 +1,4 @@
 // Sum, maximum and softmax: the solver against the plain search, and its programs on the machine.
-#include "optimal/solve/solve.hpp"
-#include "optimal/solve/plain_search.hpp"
 #include "optimal/problem/value_algebra.hpp"
 
 #include <algorithm>
@@ -16,6 +14,8 @@
 #include <vector>
 
 #include "optimal/problem/value_space.hpp"
+#include "optimal/solve/plain_search.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/count/counters.hpp"

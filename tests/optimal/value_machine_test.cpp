@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "optimal/solve/solve.hpp"
-#include "optimal/solve/plain_search.hpp"
 #include "optimal/problem/value_algebra.hpp"
+#include "optimal/solve/plain_search.hpp"
+#include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/count/counters.hpp"

@@ -9,12 +9,13 @@
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "tests/toymachine/trace_program.hpp"
-#include "text/text_width.hpp"
+#include "text/width.hpp"
 
 namespace {
 
 using namespace flashlab::toy;   // NOLINT: a test of that namespace
 using namespace flashlab::test;  // NOLINT
+using flashlab::display_width;
 
 std::string table(const BoundProgram& program, const TraceTableOptions& look = {},
                   const TraceOptions& options = {}) {
@@ -69,7 +70,7 @@ TEST_CASE("Unicode brings subscripts and lines, in the same columns") {
   CHECK(line_with(small, "MAC_Z") == "    3 │ MAC_Z R0, R1, R2   │ a₀₀ │ b₀₀ │›a₀₀·b₀₀");
   REQUIRE(lines(ascii).size() == lines(small).size());
   for (std::size_t i = 0; i < lines(ascii).size(); ++i) {
-    CHECK(detail::display_width(lines(ascii)[i]) == detail::display_width(lines(small)[i]));
+    CHECK(display_width(lines(ascii)[i]) == display_width(lines(small)[i]));
   }
 }
 
@@ -164,7 +165,7 @@ TEST_CASE("a table fits its terminal, with all registers") {
         INFO(name << " at " << width);
         std::size_t widest = 0;
         for (const std::string& line : lines(table(program, look, options))) {
-          widest = std::max(widest, detail::display_width(line));
+          widest = std::max(widest, display_width(line));
         }
         CHECK(widest <= width);
       }
@@ -194,22 +195,4 @@ TEST_CASE("colour only adds to what is there without it") {
   }
   look.color = false;
   CHECK(text == table(bundled("softmax_safe"), look));
-}
-
-TEST_CASE("cells are cut at the end of a term") {
-  CHECK(detail::fitted("a + b", 5, true) == "a + b");
-  CHECK(detail::fitted("a", 4, true) == "a   ");
-  CHECK(detail::fitted("a₀₀·b₀₀ + a₀₁·b₁₀", 11, true) == "a₀₀·b₀₀…   ");
-  CHECK(detail::fitted("a00*b00 + a01*b10", 14, false) == "a00*b00 + a...");
-  CHECK(detail::fitted("abc", 2, false) == "..");
-  CHECK(detail::fitted("abc", 0, true).empty());
-}
-
-TEST_CASE("the width of text counts what is seen") {
-  CHECK(detail::display_width("x₀ − m′") == 7);
-  CHECK(detail::display_width("漢字") == 4);
-  CHECK(detail::display_width("e\xCC\x81") == 1);  // a combining accent
-  CHECK(detail::display_width("\xFF\xC3") == 2);   // no UTF-8
-  CHECK(detail::printable("a\033[2Jb\n\xFF"
-                          "é") == "a?[2Jb??é");
 }

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "text/text_width.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::toy::detail {
 namespace {

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "text/text_width.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/language/number_text.hpp"
 #include "toymachine/trace/trace_grid.hpp"
 
@@ -135,15 +136,14 @@ class TraceTable : public TraceSink {
 
   void heading() {
     std::string text;
-    const std::string title = detail::printable(program_->program->passes[pass_]);
+    const std::string title = printable(program_->program->passes[pass_]);
     if (pass_ > 0) text = "Pass " + std::to_string(pass_) + (title.empty() ? "" : ". " + title);
     if (in_body_) text += (text.empty() ? "Each" : ", each") + (" round of " + body_line_);
     const std::string carried = pass_ > 0 || in_body_ ? named() : std::string();
     if (any_heading_ && !text.empty()) out_ << '\n';
     if (!text.empty()) {
       any_heading_ = true;
-      const bool fits =
-          options_.width == 0 || detail::display_width(text + carried) + 3 <= options_.width;
+      const bool fits = options_.width == 0 || display_width(text + carried) + 3 <= options_.width;
       const char* between = carried.empty() ? "" : fits ? "  " : "\n ";
       if (options_.color) text = "\033[1m" + text + "\033[0m";
       out_ << ' ' << text << between << carried << "\n\n";

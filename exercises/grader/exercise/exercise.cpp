@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/answers.hpp"
-#include "exercises/grader/text/utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace flashlab::exercises {
 namespace {

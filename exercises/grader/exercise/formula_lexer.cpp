@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "exercises/grader/text/utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace flashlab::exercises {
 namespace {

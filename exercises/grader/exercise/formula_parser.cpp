@@ -9,7 +9,7 @@
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/formula_lexer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "exercises/grader/exercise/rational.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

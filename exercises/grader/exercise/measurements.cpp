@@ -8,7 +8,7 @@
 #include <set>
 
 #include "committed_result_files.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/read_number.hpp"
 
 namespace flashlab::exercises {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "exercises/grader/exercise/score_json.hpp"
-#include "exercises/grader/text/plain_text.hpp"
 #include "text/sha256.hpp"
+#include "text/visible.hpp"
 #include "toymachine/count/polynomial/polynomial.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -329,7 +329,7 @@ std::string proven_task(const ProgramTask& task) {
   add_fact(facts, "range_safe", task.numerics.range_safe ? "yes" : "no");
   add_fact(facts, "rounding_safe", task.numerics.rounding_safe ? "yes" : "no");
   add_program(facts, "solution", task.solution.get());
-  return toy::hex(toy::sha256(facts));
+  return hex(sha256(facts));
 }
 
 toy::Result<Proven> parse_proven(const std::string& text) {

@@ -3,7 +3,7 @@
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/exercise/rational.hpp"
 #include "exercises/grader/exercise/read_parts.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 

@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "exercises/grader/exercise/read_parts.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 #include "toymachine/bind/loop_nest.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"

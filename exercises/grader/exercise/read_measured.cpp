@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "exercises/grader/exercise/read_parts.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/read_parts.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::exercises {

@@ -1,6 +1,6 @@
 #include "exercises/grader/exercise/source_lines.hpp"
 
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 

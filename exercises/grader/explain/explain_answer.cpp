@@ -5,7 +5,7 @@
 
 #include "exercises/grader/exercise/judge_answer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::exercises {
 namespace {

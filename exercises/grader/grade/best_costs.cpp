@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

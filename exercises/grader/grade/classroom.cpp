@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
-#include "exercises/grader/text/visible_text.hpp"
 #include "text/sha256.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -69,12 +69,12 @@ class Verdicts {
  public:
   explicit Verdicts(const ClassOptions& options) : options_(options), by_text_(options.known) {}
 
-  std::shared_ptr<const Verdict> find(const toy::Digest& digest) {
+  std::shared_ptr<const Verdict> find(const Digest& digest) {
     const std::lock_guard lock(mutex_);
     const auto found = by_text_.find(digest);
     return found == by_text_.end() ? nullptr : found->second;
   }
-  void add(const toy::Digest& digest, const std::shared_ptr<const Verdict>& verdict) {
+  void add(const Digest& digest, const std::shared_ptr<const Verdict>& verdict) {
     const std::lock_guard lock(mutex_);
     if (by_text_.emplace(digest, verdict).second && options_.graded) {
       options_.graded(digest, *verdict);
@@ -157,7 +157,7 @@ class Work {
   }
 
   std::shared_ptr<const Verdict> graded(const std::string& text, TextGrader& grader) {
-    const toy::Digest digest = toy::sha256(text);
+    const Digest digest = sha256(text);
     std::shared_ptr<const Verdict> verdict = verdicts_.find(digest);
     if (verdict == nullptr) {
       verdict = grader.grade(text);

@@ -30,7 +30,7 @@ class TextGrader {
 };
 
 /// Verdicts by the SHA-256 of the text that they are on.
-using KnownVerdicts = std::map<toy::Digest, std::shared_ptr<const Verdict>>;
+using KnownVerdicts = std::map<Digest, std::shared_ptr<const Verdict>>;
 
 /// In this process: a text that crashes the grader ends it.
 std::unique_ptr<TextGrader> text_grader(const Grader& grader);
@@ -44,7 +44,7 @@ struct ClassOptions {
   /// What need not be graded any more.
   KnownVerdicts known = {};
   /// Called with each new verdict, by one thread at a time.
-  std::function<void(const toy::Digest& text, const Verdict& verdict)> graded = {};
+  std::function<void(const Digest& text, const Verdict& verdict)> graded = {};
 };
 
 /// One text. Whatever goes wrong becomes the verdict. Its findings are fit to be shown, at most

@@ -5,7 +5,7 @@
 #include "exercises/grader/exercise/judge_answer.hpp"
 #include "exercises/grader/submission/answer_sheet.hpp"
 #include "exercises/grader/submission/submission.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

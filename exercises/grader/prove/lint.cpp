@@ -8,7 +8,7 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

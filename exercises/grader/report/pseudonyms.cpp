@@ -30,8 +30,7 @@ constexpr std::array<const char*, 64> kBirds{
     "robin",   "rook",    "skua",    "sparrow", "starling", "swift",   "tern",    "wren"};
 
 std::string pseudonym(const std::string& name, std::uint64_t key, std::size_t attempt) {
-  const toy::Digest digest =
-      toy::sha256(std::to_string(key) + ":" + std::to_string(attempt) + ":" + name);
+  const Digest digest = sha256(std::to_string(key) + ":" + std::to_string(attempt) + ":" + name);
   const std::size_t number = std::size_t{digest[2]} << 8 | digest[3];
   // Two digits are easier to remember; a large class gets more names from four.
   const std::size_t shown = attempt < 8 ? 10 + number % 90 : 1000 + number % 9000;

@@ -124,7 +124,7 @@ std::string safe_file_name(const std::string& name) {
   if (safe.size() <= kLongest) return safe;
   safe.resize(kLongest);
   safe += "%-";  // no name that is kept whole has this
-  for (const std::uint8_t byte : toy::sha256(name)) safe += {kHex[byte >> 4], kHex[byte & 15U]};
+  for (const std::uint8_t byte : sha256(name)) safe += {kHex[byte >> 4], kHex[byte & 15U]};
   return safe;
 }
 

@@ -4,8 +4,8 @@
 
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
-#include "exercises/grader/text/markup.hpp"
 #include "report_page_files.hpp"
+#include "text/markup.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::exercises {
@@ -201,8 +201,8 @@ Writers writers_for(const ClassReport& report) {
   return {{"title", [&](std::ostream& out) { out << markup_text(report.exercise_title); }},
           {"style", [style](std::ostream& out) { out << style; }},
           {"script", [script](std::ostream& out) { out << script; }},
-          {"style hash", [style](std::ostream& out) { out << toy::base64(toy::sha256(style)); }},
-          {"script hash", [script](std::ostream& out) { out << toy::base64(toy::sha256(script)); }},
+          {"style hash", [style](std::ostream& out) { out << base64(sha256(style)); }},
+          {"script hash", [script](std::ostream& out) { out << base64(sha256(script)); }},
           {"facts", [&](std::ostream& out) { write_facts(out, report); }},
           {"outcomes", [&](std::ostream& out) { write_outcomes(out, report); }},
           {"histograms",

@@ -2,7 +2,7 @@
 
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
-#include "exercises/grader/text/markup.hpp"
+#include "text/markup.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "exercises/grader/exercise/answers.hpp"
-#include "exercises/grader/text/plain_text.hpp"
+#include "text/numbers.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -148,7 +150,7 @@ class SheetReader {
 /// "# text" in lines of at most kWidth columns; `indent` stands before every line but the first.
 void add_comment(std::string& sheet, const std::string& text, const std::string& indent = {}) {
   bool first = true;
-  for (const std::string& line : wrapped(text, kWidth - 2 - indent.size())) {
+  for (const std::string& line : paragraph_lines(text, kWidth - 2 - indent.size())) {
     sheet += "# " + (first ? "" : indent) + line + "\n";
     first = false;
   }
@@ -214,7 +216,7 @@ std::string model_answers(const QuestionTask& task) {
   return sheet_of(task, [&](const Question& question) {
     std::string text;
     if (question.kind != AnswerKind::kOpen) return " " + on_one_line(question.answer);
-    for (const std::string& line : wrapped(question.answer, kWidth - 2)) {
+    for (const std::string& line : paragraph_lines(question.answer, kWidth - 2)) {
       text += (begins_otherwise(task, line) ? " " : "\n  ") + line;
     }
     return text;

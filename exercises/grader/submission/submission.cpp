@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/expression.hpp"
 

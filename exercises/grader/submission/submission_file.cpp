@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -1,11 +1,11 @@
-// Numbers as pictures and tables print them: three digits, and a prefix of SI.
+// Numbers as pictures, tables and messages print them (on fmt, which stays out of headers).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace flashlab::compare {
+namespace flashlab {
 
 /// Can stand on a logarithmic axis: above zero, and of a size that anything here has.
 bool is_drawable(double value);
@@ -23,6 +23,12 @@ std::string time_text(double milliseconds);
 /// "73 KiB".
 std::string kib_text(std::int64_t bytes);
 
+/// "340", "12.4", "0.970": three significant digits, at most six decimals, never an exponent.
+std::string three_digits(double value);
+
+/// "2", "1.5", "0.01", "1e+20": at most six digits.
+std::string short_text(double number);
+
 /// "0.97", "12.4": three digits.
 std::string ratio_text(double ratio);
 
@@ -32,4 +38,4 @@ std::string percent_text(double share);
 /// "4096" as it stands on an axis: "4k", of 1024; what is no multiple of it stays "1500".
 std::string length_text(std::int64_t length);
 
-}  // namespace flashlab::compare
+}  // namespace flashlab

@@ -1,18 +1,22 @@
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/visible.hpp"
 
-#include <array>
-#include <cstdio>
+#include <fmt/format.h>
 
-#include "exercises/grader/text/utf8.hpp"
+#include <sstream>
 
-namespace flashlab::exercises {
+#include "text/utf8.hpp"
+
+namespace flashlab {
 namespace {
 
+bool is_blank(const CodePoint& point) {
+  return point.code == '\t' || point.code == '\n' || point.code == '\r';
+}
+
 std::string escape_of(const CodePoint& point) {
-  std::array<char, 16> text{};
-  const char* form = point.code < 0x100 ? "\\x%02x" : point.code < 0x10000 ? "\\u%04x" : "\\U%08x";
-  std::snprintf(text.data(), text.size(), form, point.code);
-  return text.data();
+  if (point.code < 0x100) return fmt::format("\\x{:02x}", point.code);
+  return point.code < 0x10000 ? fmt::format("\\u{:04x}", point.code)
+                              : fmt::format("\\U{:08x}", point.code);
 }
 
 std::string made_visible(std::string_view text, bool is_name) {
@@ -35,6 +39,32 @@ std::string made_visible(std::string_view text, bool is_name) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    result += is_odd(point) ? "?" : text.substr(at, point.bytes);
+    at += point.bytes;
+  }
+  return result;
+}
+
+std::optional<std::size_t> first_unprintable(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    if (is_odd(point) && !is_blank(point)) return at;
+    at += point.bytes;
+  }
+  return std::nullopt;
+}
+
+std::string on_one_line(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string result;
+  for (std::string word; words >> word;) result += (result.empty() ? "" : " ") + word;
+  return result;
+}
+
 std::string visible(std::string_view text) { return made_visible(text, false); }
 
 std::string visible_name(std::string_view name) { return made_visible(name, true); }
@@ -53,8 +83,7 @@ std::optional<OddCharacter> find_odd_character(std::string_view text) {
   std::size_t line_start = 0;
   for (std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
-    const bool is_space = point.code == '\t' || point.code == '\n' || point.code == '\r';
-    if (!is_space && is_odd(point)) {
+    if (!is_blank(point) && is_odd(point)) {
       if (found) {
         ++found->count;
       } else {
@@ -69,4 +98,4 @@ std::optional<OddCharacter> find_odd_character(std::string_view text) {
   return found;
 }
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab

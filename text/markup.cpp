@@ -1,8 +1,9 @@
-#include "exercises/grader/text/markup.hpp"
+#include "text/markup.hpp"
 
-#include "exercises/grader/text/visible_text.hpp"
+#include "text/utf8.hpp"
+#include "text/visible.hpp"
 
-namespace flashlab::exercises {
+namespace flashlab {
 namespace {
 
 void append_line(std::string& result, std::string_view line) {
@@ -42,4 +43,22 @@ std::string markup_text(std::string_view text) {
   }
 }
 
-}  // namespace flashlab::exercises
+std::string markup_start(std::string_view text, std::size_t most_characters) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < most_characters && end < text.size(); ++i) {
+    end += code_point(text, end).bytes;
+  }
+  return markup_text(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+std::string plain_name(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    name += is_upper ? static_cast<char>(c - 'A' + 'a') : is_plain ? c : '_';
+  }
+  return name;
+}
+
+}  // namespace flashlab

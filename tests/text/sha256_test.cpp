@@ -5,8 +5,6 @@
 
 namespace flashlab::test {
 
-using toy::base64, toy::hex, toy::sha256;
-
 TEST_CASE("sha256 gives the digests of FIPS 180") {
   CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -1,0 +1,115 @@
+#include "text/width.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "text/utf8.hpp"
+
+namespace flashlab {
+namespace {
+
+/// A piece of text that is shown as a whole.
+struct Piece {
+  std::size_t bytes = 1, columns = 0;
+};
+
+Piece piece_at(std::string_view text, std::size_t at) {
+  if (text[at] == '\x1b') {
+    return {std::min(text.find('m', at), text.size() - 1) + 1 - at, 0};
+  }
+  const CodePoint point = code_point(text, at);
+  const bool is_control = point.code < 0x20 || (point.code >= 0x7F && point.code < 0xA0);
+  if (!point.valid || is_control) return {point.bytes, 1};
+  const int columns = utf8proc_charwidth(static_cast<utf8proc_int32_t>(point.code));
+  return {point.bytes, static_cast<std::size_t>(std::max(columns, 0))};
+}
+
+/// The most bytes from the start that fit into `width` columns.
+std::size_t fitting_bytes(std::string_view text, std::size_t width) {
+  std::size_t at = 0, columns = 0;
+  while (at < text.size()) {
+    const Piece piece = piece_at(text, at);
+    columns += piece.columns;
+    if (columns > width) break;
+    at += piece.bytes;
+  }
+  return at;
+}
+
+/// Where a formula that was cut ends if it should not end in an operator: "a + " is cut to "a".
+std::size_t end_of_formula(std::string_view text) {
+  constexpr std::string_view kLoose[] = {" ", "+", "-", "*", "/", ".", "(", ",", "−", "·", "…"};
+  for (bool shorter = true; shorter;) {
+    shorter = false;
+    for (const std::string_view loose : kLoose) {
+      if (text.size() <= loose.size() || !text.ends_with(loose)) continue;
+      text.remove_suffix(loose.size());
+      shorter = true;
+    }
+  }
+  return text.size();
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Piece piece = piece_at(text, at);
+    columns += piece.columns;
+    at += piece.bytes;
+  }
+  return columns;
+}
+
+std::string fitted(std::string_view text, std::size_t width, bool unicode) {
+  const std::size_t natural = display_width(text);
+  if (natural <= width) return std::string(text) + std::string(width - natural, ' ');
+  const std::string dots = width == 0 ? ""
+                           : unicode  ? "…"
+                                      : std::string(std::min<std::size_t>(width, 3), '.');
+  std::string result(text.substr(0, fitting_bytes(text, width - display_width(dots))));
+  result.erase(end_of_formula(result));
+  result += dots;
+  return result + std::string(width - display_width(result), ' ');
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  width = std::max<std::size_t>(width, 1);
+  while (display_width(text) > width) {
+    std::size_t end = fitting_bytes(text, width);
+    if (end == 0) end = piece_at(text, 0).bytes;  // a wide letter in one column
+    if (text[end] != ' ') {
+      const std::size_t space = text.substr(0, end).rfind(' ');
+      const std::size_t first = text.find_first_not_of(' ');  // what indents stays with its word
+      if (space != std::string_view::npos && space > first) end = space;
+    }
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+  if (!text.empty() || lines.empty()) lines.emplace_back(text);
+  return lines;
+}
+
+std::vector<std::string> paragraph_lines(std::string_view text, std::size_t width) {
+  std::istringstream words{std::string(text)};
+  std::vector<std::string> lines;
+  std::size_t used = 0;
+  for (std::string word; words >> word;) {
+    const std::size_t length = display_width(word);
+    if (lines.empty() || used + 1 + length > width) {
+      lines.push_back(word);
+      used = length;
+    } else {
+      lines.back() += " " + word;
+      used += 1 + length;
+    }
+  }
+  return lines;
+}
+
+}  // namespace flashlab
