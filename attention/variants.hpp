@@ -16,7 +16,7 @@ struct VariantInfo {
   std::string_view name;
   Pass pass;
   std::string_view summary;  // what it is, in a line
-  std::string_view source;   // the paper or the seed it is taken from
+  std::string_view source;   // the paper or the source (docs/sources.md) it is taken from
 };
 
 /// Every variant, forward ones first, in the order of the course.

@@ -33,7 +33,7 @@ Execution project_backward(std::string_view variant, const ProjectionBackwardTen
 /// Bits     the same for a given num_threads and instruction set
 /// Cost     streamed_backward_flops(problem); workspace: num_threads tiles of 64 queries, each
 ///          8192 + 64 (2 + head_dim + 4 d_model) elements, whatever seqlen is
-/// Source   S3: intermediates that only feed a sum need not exist
+/// Source   toy-model notes: intermediates that only feed a sum need not exist
 Execution project_backward_streamed(const ProjectionBackwardTensors& tensors,
                                     const AttentionOptions& options = {},
                                     const ExecutionOptions& execution = {});

@@ -28,7 +28,7 @@ struct KernelListing {
   std::string_view variant;
   std::span<const Arithmetic> arithmetic;
   int min_compute_capability;  // 80: 8.0
-  std::string_view source;     // paper and algorithm, or seed
+  std::string_view source;     // paper and algorithm, or a source of docs/sources.md
 };
 
 /// "9.0" of 90.

@@ -79,9 +79,9 @@ void check_sheet(const std::string& text) {
   expect(verdict.outcome == Outcome::kFull || !verdict.findings.empty(), "a loss has a reason",
          text);
   for (const Finding& finding : verdict.findings) {
-    expect(!first_unprintable(finding.what), "a finding can be shown", finding.what);
+    expect(!flashlab::first_unprintable(finding.what), "a finding can be shown", finding.what);
     for (const std::string& line : finding.details) {
-      expect(!first_unprintable(line), "details can be shown", line);
+      expect(!flashlab::first_unprintable(line), "details can be shown", line);
     }
   }
 }

@@ -57,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Exercise& exercise = *read.exercise;
   expect(read.errors.empty(), "what is read has no errors", messages);
-  expect(!first_unprintable(exercise.title) && !exercise.title.empty(), "a title can be shown",
-         exercise.title);
+  expect(!flashlab::first_unprintable(exercise.title) && !exercise.title.empty(),
+         "a title can be shown", exercise.title);
   expect(!exercise.starter().empty(), "there is something to begin with", exercise.title);
   expect(exercise.hints.size() == kHintLevels, "there are four hints", exercise.title);
   return 0;

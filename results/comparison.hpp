@@ -77,10 +77,10 @@ struct Step {
   std::optional<Measurement> measured;
 };
 
-/// Bytes by the formulas of S4, for the passes and variants that it has one for.
-struct SeedBytes {
-  std::int64_t formula = 0;  // as S4's code has it
-  std::int64_t prose = 0;    // as S4's text counts its own six steps
+/// Bytes by the formulas of the Pallas post, for the passes and variants that it has one for.
+struct PallasBytes {
+  std::int64_t formula = 0;  // as the Pallas post's code has it
+  std::int64_t prose = 0;    // as the Pallas post's text counts its own six steps
 };
 
 /// One call: a variant on a problem, by one kernel file.
@@ -93,11 +93,12 @@ struct Row {
   std::string tile;  // "128x64", asked for instead of the kernel's: such a row is predicted only
 
   // Counted and predicted
-  Work toy;   // the seed's program on one worker, with the kernel's tiles
+  Work toy;   // the toy program on one worker, with the kernel's tiles
   Work work;  // the kernel's blocks: all steps together
   Prediction predicted;
-  std::optional<SeedBytes> seed_bytes;
-  std::optional<double> seed_ms;  // S4's roofline: its FLOPs and bytes at the peak rates
+  std::optional<PallasBytes> pallas_bytes;
+  std::optional<double>
+      pallas_ms;  // the Pallas post's roofline: its FLOPs and bytes at the peak rates
   std::int64_t usual_flops = 0;   // forward 4, backward 10 x visible pairs x head_dim: for TFLOP/s
   std::int64_t tensor_bytes = 0;  // the arguments'
   std::int64_t workspace_bytes = 0;

@@ -69,7 +69,7 @@ const std::vector<Column>& columns() {
       {"exps", [](const Row& r) { return text_of(r.work.exps); }},
       {"roofline_ms", [](const Row& r) { return text_of(r.predicted.roofline_ms); }},
       {"overlap_ms", [](const Row& r) { return text_of(r.predicted.overlap_ms); }},
-      {"seed_ms", [](const Row& r) { return optional_text(r.seed_ms); }},
+      {"seed_ms", [](const Row& r) { return optional_text(r.pallas_ms); }},
       {"measured_ms", if_measured([](const Measurement& m) { return optional_text(m.median_ms); })},
       {"least_ms", if_measured([](const Measurement& m) { return optional_text(m.least_ms); })},
       {"most_ms", if_measured([](const Measurement& m) { return optional_text(m.most_ms); })},

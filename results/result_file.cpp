@@ -95,10 +95,11 @@ nlohmann::ordered_json prediction_json(const Row& row) {
   json["toy"] = object_of(row.toy);
   json["work"] = object_of(row.work);
   json["predicted"] = object_of(row.predicted);
-  if (row.seed_bytes) {
-    json["seed_bytes"] = {{"formula", row.seed_bytes->formula}, {"prose", row.seed_bytes->prose}};
+  if (row.pallas_bytes) {
+    json["seed_bytes"] = {{"formula", row.pallas_bytes->formula},
+                          {"prose", row.pallas_bytes->prose}};
   }
-  set(json, "seed_ms", row.seed_ms);
+  set(json, "seed_ms", row.pallas_ms);
   json["usual_flops"] = row.usual_flops;
   json["tensor_bytes"] = row.tensor_bytes;
   json["workspace_bytes"] = row.workspace_bytes;

@@ -199,9 +199,9 @@ Row row_of(const Place& place) {
   row.predicted = prediction_of(place.at("predicted"));
   if (place.has("seed_bytes")) {
     const Place bytes = place.at("seed_bytes");
-    row.seed_bytes = SeedBytes{bytes.at("formula").whole(), bytes.at("prose").whole()};
+    row.pallas_bytes = PallasBytes{bytes.at("formula").whole(), bytes.at("prose").whole()};
   }
-  row.seed_ms = optional_positive(place, "seed_ms");
+  row.pallas_ms = optional_positive(place, "seed_ms");
   row.usual_flops = place.at("usual_flops").whole();
   row.tensor_bytes = place.at("tensor_bytes").whole();
   row.workspace_bytes = place.at("workspace_bytes").whole();

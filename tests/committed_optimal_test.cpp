@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A search of so many states takes a fraction of a second.
+/// A search of this many states takes a fraction of a second.
 constexpr std::uint64_t kMostStates = 50'000;
 
 std::vector<std::filesystem::path> committed_files() {

@@ -212,7 +212,7 @@ void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& ti
   }
 }
 
-/// The state after the keys of both. Merging is associative and commutative (S3).
+/// The state after the keys of both. Merging is associative and commutative (toy-model notes).
 template <class Element>
 void merge(const ForwardGroup<Element>& into, const ForwardGroup<Element>& other,
            std::int64_t head_dim) {

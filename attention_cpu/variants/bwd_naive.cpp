@@ -19,7 +19,7 @@
 //            recomputed once; hidden pairs are computed too
 // Workspace  batch num_heads seqlen_q (3 seqlen_k + 1) elements
 // Against    nothing: the gradients as they are derived, an operation a pass
-// Source     S3, S2; toymachine/programs/bwd_naive.toy
+// Source     toy-model notes; two-option algorithm; toymachine/programs/bwd_naive.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/stored.hpp"

@@ -15,7 +15,7 @@
 // Traffic  Q, dO and dQ once for each K/V tile; K, V, dK, dV once
 // Memory   detail/backward_queries.hpp, and dQ once more
 // Against  bwd-twopass: five products instead of seven, but dQ is shared
-// Source   Dao 2023, FlashAttention-2, algorithm 2; S2, option 1
+// Source   Dao 2023, FlashAttention-2, algorithm 2; two-option algorithm, option 1
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>

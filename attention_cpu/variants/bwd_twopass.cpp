@@ -14,7 +14,7 @@
 // Traffic  K and V once for each group, Q and dO once for each K/V tile
 // Memory   detail/backward_queries.hpp, and a tile's P, dS, dK, dV a thread
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
-// Source   S2, option 2
+// Source   two-option algorithm, option 2
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>

@@ -13,7 +13,8 @@
 // Traffic    S: 2 stores, 2 loads; P: 1 store, 1 load; K and V once a query block
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
 // Against    naive: 3 stores and 3 loads of seqlen_q seqlen_k numbers a head instead of 5 and 7
-// Source     S0, what a compiler makes of naive; toymachine/programs/fused_softmax.toy
+// Source     FA2 backward post, what a compiler makes of naive;
+// toymachine/programs/fused_softmax.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/stored.hpp"

@@ -18,7 +18,8 @@
 //            K and V once a query block
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
 // Against    nothing: what a framework does that runs one kernel an operation
-// Source     S0, "eager"; toymachine/programs/naive.toy (there P has memory of its own)
+// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has memory of its
+// own)
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/stored.hpp"

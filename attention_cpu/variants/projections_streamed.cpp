@@ -14,7 +14,8 @@
 // Memory   2 kBlock^2 + kBlock (2 + head_dim + 4 d_model) elements a thread, whatever seqlen is
 // Cost     streamed_backward_flops: more than in two steps unless d_model < head_dim / 2
 // Against  bwd-twopass and plain products: no array of dQ, dK, dV between them
-// Source   S3, associativity of dX and the weight gradients; toymachine/programs/stream_dx.toy
+// Source   toy-model notes, associativity of dX and the weight gradients;
+// toymachine/programs/stream_dx.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>

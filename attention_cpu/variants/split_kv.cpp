@@ -11,7 +11,8 @@
 // Traffic  K and V once for each group; the splits' states are written and read once
 // Memory   (head_dim + 2) numbers for each lane and split
 // Against  flash2: work for every core when there are few queries; the merge is the price
-// Source   Dao et al. 2023, Flash-Decoding; S3, merging tiles (any order, any bracketing)
+// Source   Dao et al. 2023, Flash-Decoding; toy-model notes, merging tiles (any order, any
+// bracketing)
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>

@@ -13,7 +13,7 @@
 // Work       twice the forward FLOPs: S three times, P V once; tiles that no query sees are skipped
 // Workspace  num_threads kBlockQ (kBlockKV + 2) elements
 // Against    fused-softmax: S and P are not stored
-// Source     S3, safe softmax; toymachine/programs/three_pass.toy
+// Source     toy-model notes, safe softmax; toymachine/programs/three_pass.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/tiles.hpp"

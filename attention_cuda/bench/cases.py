@@ -1,7 +1,7 @@
 """What beside_torch.py times, and the marks it must reach: data, for which no torch is needed.
 
 Groups   a  bf16, 16 384 tokens in all, num_heads x head_dim = 2048
-         b  bf16, batch 4, one head, head_dim 64, long sequences (the seeds' row 29)
+         b  bf16, batch 4, one head, head_dim 64, long sequences (those of the FA2 backward post)
          c  bf16, batch 4, 8 heads, head_dim 64, short and middling sequences (row 31)
          d  float, batch 4, one head, N 8192, head_dim 64: every variant (rows 27 and 28)
          e  float, batch 4, one head, head_dim 64: peak memory over N (row 30)

@@ -4,7 +4,7 @@
   tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, rows, kernels,
                       marks, tests
 
-Where a seed measured the same, its time stands beside ours (seed_timings.json).
+Where a seed measured the same, its time stands beside ours (source_timings.json).
 """
 import json
 import os
@@ -23,8 +23,8 @@ def results(name="beside_torch"):
     return load(os.path.join(RESULTS, f"attention_cuda_{name}.json"))
 
 
-def seeds():
-    return load(os.path.join(HERE, "seed_timings.json"))
+def sources():
+    return load(os.path.join(HERE, "source_timings.json"))
 
 
 def print_table(header, rows):
@@ -82,23 +82,23 @@ def fa2():
                 table)
 
 
-def float_table(direction, seed_times):
+def float_table(direction, source_times):
     row = rows_of("d", direction)[0]
     table = []
     for label in row["entries"]:
         if ms(row, label) is None:
             continue
-        seed = seed_times.get(label)
-        table.append([label, number(ms(row, label)), rate(row, label), number(seed, 2)])
-    print_table(["", "ms", "TFLOP/s", "S0, 3090, ms"], table)
+        source = source_times.get(label)
+        table.append([label, number(ms(row, label)), rate(row, label), number(source, 2)])
+    print_table(["", "ms", "TFLOP/s", "FA2 backward post, 3090, ms"], table)
 
 
 def floats():
-    float_table("forward", seeds()["S0"]["forward_8192"])
+    float_table("forward", sources()["fa2_backward_post"]["forward_8192"])
 
 
 def backward():
-    float_table("backward", seeds()["S0"]["backward_8192"])
+    float_table("backward", sources()["fa2_backward_post"]["backward_8192"])
 
 
 def long():
@@ -106,10 +106,10 @@ def long():
     for row in rows_of("b", "both"):
         seqlen = row["shape"][2]
         ours, fa = ms(row, "flash2+bwd-onepass"), ms(row, "torch flash")
-        seed = seeds()["S0"]["both_bf16"][str(seqlen)]
+        source = sources()["fa2_backward_post"]["both_bf16"][str(seqlen)]
         table.append([seqlen, number(ours), number(fa), number(ms(row, "torch cudnn")),
-                      ratio(fa, ours), f"{seed['fa2'] / seed['triton']:.2f}"])
-    print_table(["N", "ours, ms", "FA2", "cuDNN", "FA2 / ours", "S0: FA2 / Triton"], table)
+                      ratio(fa, ours), f"{source['fa2'] / source['triton']:.2f}"])
+    print_table(["N", "ours, ms", "FA2", "cuDNN", "FA2 / ours", "the post: FA2 / Triton"], table)
 
 
 def memory():
@@ -126,13 +126,13 @@ def short():
         table = []
         for row in rows_of("c", direction):
             best = min((v for v in ours if ms(row, v)), key=lambda v: ms(row, v))
-            seed = seeds()["S4"][direction].get(str(row["shape"][2]), [None] * 3)
+            source = sources()["pallas_post"][direction].get(str(row["shape"][2]), [None] * 3)
             table.append([row["shape"][2], number(ms(row, "naive"), 4), number(ms(row, best), 4),
                           number(ms(row, "torch cudnn"), 4),
-                          ratio(ms(row, "torch cudnn"), ms(row, best)), *(number(s) for s in seed),
-                          ratio(seed[2], seed[1])])
+                          ratio(ms(row, "torch cudnn"), ms(row, best)), *(number(s) for s in source),
+                          ratio(source[2], source[1])])
         print(direction)
-        print_table(["T", "naive, ms", "ours", "cuDNN", "cuDNN / ours", "S4: naive", "flash",
+        print_table(["T", "naive, ms", "ours", "cuDNN", "cuDNN / ours", "Pallas post: naive", "flash",
                      "cuDNN", "cuDNN / flash"], table)
 
 

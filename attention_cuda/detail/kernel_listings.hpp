@@ -22,20 +22,20 @@ inline constexpr std::string_view kForwardSource = "Dao 2023, FlashAttention-2, 
                                   kBackwardSource = "Dao 2023, FlashAttention-2, Algorithm 2";
 
 inline constexpr KernelListing kKernelListings[] = {
-    {"naive", "naive", kLibrary, 80, "S0, eager"},
+    {"naive", "naive", kLibrary, 80, "FA2 backward post, eager"},
     {"fused_softmax", "fused-softmax", kLibrary, 80, "toymachine/programs/fused_softmax.toy"},
     {"three_pass", "three-pass", kFp32, 80, "safe softmax; toymachine/programs/three_pass.toy"},
-    {"online", "online", kFp32, 80, "Milakov and Gimelshein 2018, algorithm 3; S3"},
+    {"online", "online", kFp32, 80, "Milakov and Gimelshein 2018, algorithm 3; toy-model notes"},
     {"flash1", "flash1", kFp32, 80, "Dao et al. 2022, FlashAttention, Algorithm 1"},
     {"flash2_fp32", "flash2", kFp32, 80, kForwardSource},
     {"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource},
     {"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource},
     {"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
-    {"bwd_naive", "bwd-naive", kLibraryFp32, 80, "S3, S2"},
+    {"bwd_naive", "bwd-naive", kLibraryFp32, 80, "toy-model notes; two-option algorithm"},
     {"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource},
     {"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource},
     {"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource},
-    {"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "S2, option 2"},
+    {"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
     {"bwd_twopass_mma_sm80", "bwd-twopass", k16Bits, 80, kBackwardSource},
     {"bwd_twopass_mma_tf32_sm80", "bwd-twopass", kTf32, 80, kBackwardSource}};
 

@@ -23,7 +23,7 @@
 // NaN        or infinities in other rows of Q, K, dO spoil their column of dK, dQ, dV: the library
 //            multiplies by hidden weights, 0, too
 // Against    nothing: the gradients as they are derived, an operation a kernel
-// Source     S3, S2; toymachine/programs/bwd_naive.toy
+// Source     toy-model notes; two-option algorithm; toymachine/programs/bwd_naive.toy
 #include <cuda_runtime.h>
 
 #include <cmath>

@@ -19,7 +19,7 @@
 // Traffic  dQ: Q and dO once, K and V num_q_tiles times;  dK, dV: the other way round
 // Bits     the same every time
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
-// Source   S2, option 2
+// Source   two-option algorithm, option 2
 #include "attention_cuda/detail/kernel_listings.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"

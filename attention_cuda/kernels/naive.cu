@@ -17,7 +17,8 @@
 // Traffic    S: 2 stores, 3 loads, and the hidden part is stored once more; P: 3 stores, 4 loads
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
 // Against    nothing: what a framework does that runs one kernel an operation
-// Source     S0, "eager"; toymachine/programs/naive.toy (there P has memory of its own)
+// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has memory of its
+// own)
 #include <cuda_runtime.h>
 
 #include <cmath>

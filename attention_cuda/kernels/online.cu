@@ -11,7 +11,7 @@
 // Grid     one warp per query, kQueryWarps neighbours per block; a row's columns lie over the lanes
 // Traffic  Q and O once; K and V once for every query, mostly from the caches
 // Against  three-pass: one pass instead of three
-// Source   Milakov and Gimelshein 2018, algorithm 3, with S3's vector numerator
+// Source   Milakov and Gimelshein 2018, algorithm 3, with the toy-model notes' vector numerator
 #include <cuda_runtime.h>
 
 #include <cmath>

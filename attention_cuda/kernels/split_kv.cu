@@ -15,7 +15,7 @@
 // Traffic    K and V once for each group of rows; partial results written and read once
 // Workspace  rows num_splits (head_dim + 2) numbers
 // Against    online: enough blocks for the whole GPU when there are few queries
-// Source     Dao et al. 2023, Flash-Decoding; S3, merging tiles
+// Source     Dao et al. 2023, Flash-Decoding; toy-model notes, merging tiles
 #include <cuda_runtime.h>
 
 #include <cmath>

@@ -1,8 +1,9 @@
 // three-pass forward: nothing n x n is stored; K is read three times, V once.
 //
 //   for each query i, over the keys j that it sees:
-//     pass 1   m = max s_j                              s_j = softmax_scale q_i . k_j, each time
-//     anew pass 2   l = sum exp(s_j - m) pass 3   O_i = sum exp(s_j - m) / l v_j
+//     pass 1   m = max s_j                       s_j = softmax_scale q_i . k_j, each time again
+//     pass 2   l = sum exp(s_j - m)
+//     pass 3   O_i = sum exp(s_j - m) / l v_j
 //   lse_i = m + log l
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]

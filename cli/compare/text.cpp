@@ -10,7 +10,7 @@
 #include "cli/compare/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/model/seed_formulas.hpp"
+#include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
@@ -147,14 +147,15 @@ std::string times_table(const compare::Comparison& comparison, bool steps,
 std::string models_table(const compare::Comparison& comparison, const Terminal& terminal) {
   const bool is_measured = TimesColumns(comparison.rows).measured_times;
   std::vector<Column> columns = {
-      {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"S4", Align::kRight}};
+      {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"Pallas", Align::kRight}};
   if (is_measured) columns.push_back({"measured", Align::kRight});
   columns.push_back({"bound"});
   const RowNames names(comparison.rows);
   TextTable table(names.columns(columns));
   for (const compare::Row& row : comparison.rows) {
     std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
-                                      three_digits(row.predicted.overlap_ms), ms_text(row.seed_ms)};
+                                      three_digits(row.predicted.overlap_ms),
+                                      ms_text(row.pallas_ms)};
     if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
     cells.emplace_back(to_string(row.predicted.bound));
     table.row(names.cells(row, cells));
@@ -167,7 +168,9 @@ std::string models_table(const compare::Comparison& comparison, const Terminal& 
               "loads run beside computing; products, elementwise work and exponentials wait for "
               "one another; blocks that do not fill the SMs, and launches, cost extra",
               terminal) +
-         note("S4", "its FLOPs or its bytes at the data sheet's rates, whichever takes longer",
+         note("Pallas",
+              "the Pallas post: its FLOPs or its bytes at the data sheet's rates, whichever takes "
+              "longer",
               terminal);
 }
 
@@ -193,20 +196,22 @@ std::string byte_table(const std::vector<ByteColumn>& columns,
   return table.to_string(terminal);
 }
 
-std::function<std::string(const compare::Row&)> seed_text(std::int64_t compare::SeedBytes::*value) {
+std::function<std::string(const compare::Row&)> pallas_text(
+    std::int64_t compare::PallasBytes::*value) {
   return [value](const compare::Row& row) {
-    return row.seed_bytes ? si_bytes(static_cast<double>(*row.seed_bytes.*value)) : "";
+    return row.pallas_bytes ? si_bytes(static_cast<double>(*row.pallas_bytes.*value)) : "";
   };
 }
 
 }  // namespace
 
 std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal) {
-  using compare::SeedBytes;
-  std::vector<ByteColumn> dram = {{{"S4 formula", Align::kRight}, seed_text(&SeedBytes::formula)},
-                                  {{"S4 prose", Align::kRight}, seed_text(&SeedBytes::prose)},
-                                  {{"each array once", Align::kRight},
-                                   [](const compare::Row& r) { return bytes_text(r.work.dram); }}};
+  using compare::PallasBytes;
+  std::vector<ByteColumn> dram = {
+      {{"Pallas formula", Align::kRight}, pallas_text(&PallasBytes::formula)},
+      {{"Pallas prose", Align::kRight}, pallas_text(&PallasBytes::prose)},
+      {{"each array once", Align::kRight},
+       [](const compare::Row& r) { return bytes_text(r.work.dram); }}};
   std::vector<ByteColumn> sm = {
       {{"toy program", Align::kRight}, [](const compare::Row& r) { return bytes_text(r.toy.sm); }},
       {{"the kernel's blocks", Align::kRight},
@@ -226,21 +231,20 @@ std::string bytes_table(const compare::Comparison& comparison, const Terminal& t
 
 std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal) {
   const RowNames names(comparison.rows);
-  TextTable table(names.columns({{"S4", Align::kRight},
+  TextTable table(names.columns({{"Pallas", Align::kRight},
                                  {"usual", Align::kRight},
                                  {"products", Align::kRight},
                                  {"others", Align::kRight},
                                  {"exps", Align::kRight}}));
   for (const compare::Row& row : comparison.rows) {
-    const compare::SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
-    table.row(names.cells(
-        row,
-        {row.seed_bytes ? flop_text(static_cast<double>(compare::seed_flops(row.variant, shape)))
-                        : "",
-         flop_text(static_cast<double>(row.usual_flops)),
-         flop_text(static_cast<double>(row.work.product_flops)),
-         flop_text(static_cast<double>(row.work.elementwise_flops)),
-         with_prefix(static_cast<double>(row.work.exps), "")}));
+    const compare::PallasShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
+    table.row(names.cells(row, {row.pallas_bytes ? flop_text(static_cast<double>(
+                                                       compare::pallas_flops(row.variant, shape)))
+                                                 : "",
+                                flop_text(static_cast<double>(row.usual_flops)),
+                                flop_text(static_cast<double>(row.work.product_flops)),
+                                flop_text(static_cast<double>(row.work.elementwise_flops)),
+                                with_prefix(static_cast<double>(row.work.exps), "")}));
   }
   return table.to_string(terminal);
 }
@@ -269,7 +273,7 @@ std::string shared_memory_table(const compare::Comparison& comparison,
     }
   }
   return table.to_string(terminal) + "\n" +
-         note("S4",
+         note("Pallas",
               "its tile of 64 x 64 with two stages takes 57 + 16 = 73 KB at d 64, and 97 + 32 = "
               "129 KB at d 128, where a block of its GPU has 99 KiB",
               terminal);

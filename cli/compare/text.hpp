@@ -20,11 +20,12 @@ std::string times_table(const compare::Comparison& comparison, bool steps,
                         const Terminal& terminal);
 /// Predicted milliseconds under three sets of assumptions, which stand below the table.
 std::string models_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// Bytes by S4's formula and prose, by the toy program, by the kernel's blocks, by the hardware.
+/// Bytes by the Pallas post's formula and prose, by the toy program, by the kernel's blocks, by the
+/// hardware.
 std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// FLOPs by S4's formula, as usually counted, and as the toy program executes them.
+/// FLOPs by the Pallas post's formula, as usually counted, and as the toy program executes them.
 std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// Shared memory of each kernel's blocks, beside the GPU's limit and S4's own budget.
+/// Shared memory of each kernel's blocks, beside the GPU's limit and the Pallas post's own budget.
 std::string shared_memory_table(const compare::Comparison& comparison,
                                 const compare::MachineModel& machine, const Terminal& terminal);
 

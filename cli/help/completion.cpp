@@ -5,7 +5,7 @@
 
 #include "attention/variants.hpp"
 #include "cli/help/completion_scripts.hpp"
-#include "cli/machine/seed_tables.hpp"
+#include "cli/machine/source_tables.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -57,7 +57,7 @@ Values values_of(const CommandTree& command, const Parameter& parameter) {
   values.files = program || value_has("FILE");
   values.folders = value_has("DIR") || value_has("FOLDER");
   if (program || (named && command.name == "programs")) offer_programs(values.words);
-  if (named && command.name == "tables") values.words = seed_table_names();
+  if (named && command.name == "tables") values.words = source_table_names();
   if (value_has("ID") && command.name != "new") offer_exercises(values.words);
   if (value_has("GPU") || is_flag("--gpu")) offer_gpus(values.words);
   if (is_flag("--variant")) offer_variants(values.words);

@@ -10,8 +10,8 @@
 
 namespace flashlab::cli {
 
-/// Cycles [from, to), so many to a letter that they fit the terminal: the letter is what fills most
-/// of them.
+/// Cycles [from, to) as letters. Each letter stands for as many cycles as make the picture fit the
+/// terminal, and shows what fills most of them.
 class LanePicture {
  public:
   LanePicture(const toy::BoundProgram& program, std::int64_t from, std::int64_t to,

@@ -3,7 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/machine/seed_tables.hpp"
+#include "cli/machine/source_tables.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -22,9 +22,9 @@ struct TablesFlags {
 toy::FormulaStyle style_of(const Terminal& terminal) { return {terminal.unicode, {"n", "s", "d"}}; }
 
 /// The row's differences, each once, whatever the number of columns that have it.
-std::vector<std::string> reasons(const SeedRow& row) {
+std::vector<std::string> reasons(const SourceRow& row) {
   std::vector<std::string> all;
-  for (const SeedCell& cell : row.cells) {
+  for (const SourceCell& cell : row.cells) {
     for (const Difference& difference : cell.differences) {
       if (std::find(all.begin(), all.end(), difference.why) == all.end()) {
         all.push_back(difference.why);
@@ -35,7 +35,7 @@ std::vector<std::string> reasons(const SeedRow& row) {
 }
 
 /// As the source writes it, with raised exponents where the terminal has them.
-std::string entry_text(const SeedCell& cell, const Terminal& terminal) {
+std::string entry_text(const SourceCell& cell, const Terminal& terminal) {
   std::string text = cell.text;
   for (std::size_t at = 0; terminal.unicode && (at = text.find("^2")) != std::string::npos;) {
     text.replace(at, 2, "²");
@@ -44,9 +44,9 @@ std::string entry_text(const SeedCell& cell, const Terminal& terminal) {
 }
 
 /// "inner product: flash2; outer product: flash1, pass Attention".
-std::string programs_text(const SeedTable& table) {
+std::string programs_text(const SourceTable& table) {
   std::string text;
-  for (const SeedColumn& column : table.columns) {
+  for (const SourceColumn& column : table.columns) {
     text += (text.empty() ? "" : "; ") + column.title + ": " + column.program +
             (column.pass.empty() ? "" : ", pass " + column.pass);
   }
@@ -58,17 +58,17 @@ std::string signed_polynomial(const toy::Polynomial& value, const toy::FormulaSt
   return text.starts_with('-') ? "- " + text.substr(1) : "+ " + text;
 }
 
-std::string table_text(const SeedTable& table, const Terminal& terminal) {
+std::string table_text(const SourceTable& table, const Terminal& terminal) {
   const toy::FormulaStyle style = style_of(terminal);
   std::vector<Column> columns{{""}};
-  for (const SeedColumn& column : table.columns) {
+  for (const SourceColumn& column : table.columns) {
     columns.push_back({column.title, Align::kRight});
     columns.push_back({"counted", Align::kRight});
   }
   TextTable text(std::move(columns));
-  for (const SeedRow& row : table.rows) {
+  for (const SourceRow& row : table.rows) {
     std::vector<std::string> cells{row.title};
-    for (const SeedCell& cell : row.cells) {
+    for (const SourceCell& cell : row.cells) {
       cells.push_back(entry_text(cell, terminal));
       cells.push_back(cell.empty ? ""
                                  : toy::to_string(cell.counted, style) +
@@ -77,7 +77,7 @@ std::string table_text(const SeedTable& table, const Terminal& terminal) {
     text.row(std::move(cells));
     for (const std::string& why : reasons(row)) {
       std::vector<std::string> lines{"  " + why};
-      for (const SeedCell& cell : row.cells) {
+      for (const SourceCell& cell : row.cells) {
         std::string amount;
         for (const Difference& difference : cell.differences) {
           if (difference.why == why) amount = signed_polynomial(difference.formula, style);
@@ -95,21 +95,22 @@ std::string table_text(const SeedTable& table, const Terminal& terminal) {
   return result + "\n" + text.to_string(terminal);
 }
 
-nlohmann::ordered_json table_json(const SeedTable& table) {
+nlohmann::ordered_json table_json(const SourceTable& table) {
   nlohmann::ordered_json json{{"name", table.name},
                               {"title", table.title},
                               {"source", table.source},
                               {"note", table.note},
                               {"rows", nlohmann::ordered_json::array()}};
-  for (const SeedRow& row : table.rows) {
+  for (const SourceRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const SeedCell& cell = row.cells[i];
+      const SourceCell& cell = row.cells[i];
       if (cell.empty) continue;
       nlohmann::ordered_json entry{{"row", row.title},
                                    {"column", table.columns[i].title},
                                    {"program", table.columns[i].program},
                                    {"pass", table.columns[i].pass}};
-      entry["seed"] = cell.has_entry ? nlohmann::ordered_json(toy::to_string(cell.entry)) : nullptr;
+      entry["stated"] =
+          cell.has_entry ? nlohmann::ordered_json(toy::to_string(cell.entry)) : nullptr;
       entry["counted"] = toy::to_string(cell.counted);
       entry["differences"] = nlohmann::ordered_json::array();
       for (const Difference& difference : cell.differences) {
@@ -124,14 +125,15 @@ nlohmann::ordered_json table_json(const SeedTable& table) {
 }
 
 int print_tables(const TablesFlags& options) {
-  const std::vector<std::string> names = options.names.empty() ? seed_table_names() : options.names;
+  const std::vector<std::string> names =
+      options.names.empty() ? source_table_names() : options.names;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   const Terminal terminal = options.terminal.terminal();
   bool adds_up = true;
   for (const std::string& name : names) {
-    const SeedTable table = seed_table(name);
-    for (const SeedRow& row : table.rows) {
-      for (const SeedCell& cell : row.cells) adds_up = adds_up && cell.adds_up();
+    const SourceTable table = source_table(name);
+    for (const SourceRow& row : table.rows) {
+      for (const SourceCell& cell : row.cells) adds_up = adds_up && cell.adds_up();
     }
     if (options.json) {
       list.push_back(table_json(table));
@@ -153,7 +155,7 @@ CommandAction add_tables(CLI::App& app) {
       "  flashlab tables loop-orders         the costs of flash2 and flash1\n"
       "  flashlab tables spectrum --json\n");
   std::string names;
-  for (const std::string& name : seed_table_names()) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : source_table_names()) names += (names.empty() ? "" : ", ") + name;
   add_option(command, "name", options->names, "which: " + names).type_name("NAME...");
   add_flag(command, "--json", options->json, "as JSON");
   options->terminal.add_to(command);

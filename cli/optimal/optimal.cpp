@@ -78,7 +78,7 @@ class SearchLine {
   bool is_terminal_ = isatty(STDERR_FILENO) != 0, is_shown_ = false;
 };
 
-/// Solves for one machine; `count` counts programs of so many cycles, if that is asked for.
+/// Solves for one machine; `count`, if given, also counts the programs with this number of cycles.
 template <class Solve, class Count>
 Solved solved(int registers, toy::OperandRule rule, const Solve& solve, const Count& count,
               bool counts) {

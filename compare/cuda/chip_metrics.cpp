@@ -48,7 +48,8 @@ void ChipMetrics::free_host(CUpti_Profiler_Host_Object* host) const {
   cupti_.cuptiProfilerHostDeinitialize(&parameters);
 }
 
-/// A host object that has refused a metric refuses all others from then on: each is asked anew.
+/// A host object that has refused a metric refuses all others from then on: each is asked with a
+/// new one.
 bool ChipMetrics::has(const char* metric) const {
   CUpti_Profiler_Host_Object* const host = new_host();
   auto parameters = sized<CUpti_Profiler_Host_ConfigAddMetrics_Params>(

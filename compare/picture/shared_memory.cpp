@@ -35,13 +35,14 @@ struct BarGroup {
   std::vector<Bar> bars;
 };
 
-/// S4, "Choosing Kernel and Embedding Size": 57 and 97 KB of tiles of 64, 16 and 32 KB of a
-/// second stage, for C = 64 and 128.
-BarGroup seed_group() {
-  return {
-      "S4's own sums, hatched", "hatched", {{64, 64, 64, 73 * kKib}, {128, 64, 64, 129 * kKib}}};
+/// Pallas post, "Choosing Kernel and Embedding Size": 57 and 97 KB of tiles of 64, 16 and 32 KB of
+/// a second stage, for C = 64 and 128.
+BarGroup pallas_group() {
+  return {"the Pallas post's own sums, hatched",
+          "hatched",
+          {{64, 64, 64, 73 * kKib}, {128, 64, 64, 129 * kKib}}};
 }
-/// Of compute capabilities 8.6 and 8.9: the limit that S4 speaks of.
+/// Of compute capabilities 8.6 and 8.9: the limit that the Pallas post speaks of.
 constexpr std::int64_t kSmallLimit = 99 * kKib;
 
 /// Kernels by name, their bars by head_dim.
@@ -112,7 +113,7 @@ std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuS
   std::vector<BarGroup> groups = groups_of(comparison);
   if (groups.empty()) return {};
   const std::string description = shared_memory_description(groups, gpu);
-  groups.push_back(seed_group());
+  groups.push_back(pallas_group());
   const std::int64_t limit = gpu.shared_memory_per_block_bytes;
   Scale scale{std::max(kSmallLimit, limit)};
   double bottom = kBarsTop;

@@ -51,7 +51,8 @@ constexpr std::array<Chapter, 7> kChapters = {{
     {PictureKind::kBytes, "bytes", "Bytes, counted and measured",
      "Counted on the toy machine with the kernel's tiles, and by the hardware's own counters."},
     {PictureKind::kSharedMemory, "shared-memory", "Shared memory",
-     "What a block takes, and what the GPU has for one. S4 adds up 73 and 129 KB for its kernel, "
+     "What a block takes, and what the GPU has for one. The Pallas post adds up 73 and 129 KB for "
+     "its kernel, "
      "against a limit of 99."},
     {PictureKind::kPasses, "passes", "One pass against two",
      "The backward pass with atomic additions to dQ, and with a pass of its own for dQ."},

@@ -44,7 +44,7 @@ std::optional<Traffic> measured_dram(const std::optional<Measurement>& measured)
 
 std::string predicted_cell(const Row& row) {
   std::string more = "roofline " + time_text(row.predicted.roofline_ms);
-  if (row.seed_ms) more += ", S4 " + time_text(*row.seed_ms);
+  if (row.pallas_ms) more += ", Pallas post " + time_text(*row.pallas_ms);
   return cell(time_text(predicted_ms(row.predicted)) + "<small>" + more + "</small>");
 }
 

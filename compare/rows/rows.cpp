@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "attention_cuda/tiles.hpp"
+#include "compare/model/pallas_formulas.hpp"
 #include "compare/model/prediction.hpp"
 #include "compare/model/row_bytes.hpp"
-#include "compare/model/seed_formulas.hpp"
 #include "compare/model/step_traffic.hpp"
 #include "compare/model/toy_counts.hpp"
 #include "results/result_file.hpp"
@@ -24,8 +24,8 @@ int compute_capability(const GpuSpec& gpu) {
 
 bool is_causal(const AttentionProblem& problem) { return problem.mask != Mask::kNone; }
 
-/// The toy programs have the seeds' mask, which is top left; the other one is the same on as many
-/// queries as keys.
+/// The toy programs have the mask of the toy-model notes, which is top left; the other one is the
+/// same on as many queries as keys.
 void check_mask(const AttentionProblem& problem) {
   if (problem.mask == Mask::kCausalBottomRight && problem.seqlen_q != problem.seqlen_k) {
     throw ProblemError("mask", to_string(problem.mask),
@@ -157,9 +157,9 @@ cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
   return whole;
 }
 
-/// The seed's program on one worker.
-Work count_seed_program(const Call& call, const cuda::KernelTiles& kernel,
-                        std::int64_t& workspace_bytes) {
+/// The toy program on one worker.
+Work count_on_one_worker(const Call& call, const cuda::KernelTiles& kernel,
+                         std::int64_t& workspace_bytes) {
   const cuda::LaunchTiles launch = whole_program(kernel);
   const std::string program = toy_name(call.variant) + (is_causal(call.problem) ? "_causal" : "");
   const ToyCounts counts = count_toy(program, parameters_of(call, launch));
@@ -200,16 +200,17 @@ std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
   return passes * (2 * q_bytes(row, element) + 2 * k_bytes(row, element)) + lse;
 }
 
-/// S4's formulas are for square problems without a mask, as many heads of K as of Q.
-void set_seed_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
+/// The formulas of the Pallas post are for square problems without a mask, as many heads of K as of
+/// Q.
+void set_pallas_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
   if (row.mask != "none" || row.seqlen_q != row.seqlen_k || row.num_heads != row.num_kv_heads) {
     return;
   }
-  const SeedShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, element};
+  const PallasShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, element};
   std::int64_t block_q = 0;
   for (const Step& step : row.steps) block_q = std::max<std::int64_t>(block_q, step.block_q);
-  row.seed_bytes = seed_bytes(row.variant, shape, block_q);
-  row.seed_ms = seed_ms(row.variant, shape, data_sheet, row.dtype, row.products);
+  row.pallas_bytes = pallas_bytes(row.variant, shape, block_q);
+  row.pallas_ms = pallas_ms(row.variant, shape, data_sheet, row.dtype, row.products);
 }
 
 }  // namespace
@@ -232,14 +233,14 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   set_problem(call, row);
   row.kernel = kernel.stem;
   row.tensor_bytes = tensor_bytes(row, element);
-  row.toy = count_seed_program(call, kernel, row.workspace_bytes);
+  row.toy = count_on_one_worker(call, kernel, row.workspace_bytes);
   row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
   row.work = work_of_all(row.steps);
   for (Step& step : row.steps) {
     step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
   }
   row.predicted = in_turn(row.steps);
-  set_seed_figures(data_sheet, element, row);
+  set_pallas_figures(data_sheet, element, row);
   row.prediction_sha256 = prediction_sha256(row);
   return row;
 }

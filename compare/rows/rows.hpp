@@ -28,7 +28,7 @@ struct Call {
 };
 
 /// Counted and predicted for the machine, hash included; nothing measured. `data_sheet`: the same
-/// GPU without a calibration, for S4's roofline.
+/// GPU without a calibration, for the Pallas post's roofline.
 /// Throws ProblemError: no kernel for this call on this GPU, a mask that no program has;
 /// std::overflow_error: FLOPs or bytes past 2^63.
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet);

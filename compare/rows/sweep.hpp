@@ -21,8 +21,8 @@ struct SweepAxes {
   std::vector<Tile> tiles;  // empty: the kernels'
   std::int64_t batch = 4, num_heads = 8;
   std::optional<std::int64_t> num_kv_heads, seqlen_k;
-  /// Instead of batch: so many queries in all, at least one batch entry; instead of num_heads: so
-  /// many columns of all heads together.
+  /// `tokens` replaces batch: the queries of all batch entries, at least one entry. `hidden`
+  /// replaces num_heads: the columns of all heads together.
   std::optional<std::int64_t> tokens, hidden;
 };
 

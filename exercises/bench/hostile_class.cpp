@@ -262,8 +262,8 @@ int main(int argc, char** argv) {
   app.add_option("--hostile", options.hostile, "their share")->capture_default_str();
   app.add_option("--jobs", options.jobs)->capture_default_str();
   app.add_option("--time-limit", options.time_limit)->capture_default_str();
-  app.add_option("--kills", options.kills, "kill -9 so many gradings, and resume each");
-  app.add_option("--alone", options.alone, "grade so many hostile ones one by one");
+  app.add_option("--kills", options.kills, "the number of gradings to end with kill -9 and resume");
+  app.add_option("--alone", options.alone, "the number of hostile ones to grade one by one");
   app.add_option("--seed", options.seed)->capture_default_str();
   app.add_option("--json", options.json_file,
                  "also write the figures and their context to this file");

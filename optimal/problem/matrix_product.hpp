@@ -1,4 +1,5 @@
-// The computations and machines that the exact solver knows: a matrix product, so many registers.
+// The computations and machines that the exact solver knows: a matrix product, and a number
+// of registers.
 //
 // Which values a cheapest program can hold. All inputs are independent variables, and the machine's
 // products and sums have no minus sign: no monomial that is in a value ever leaves the values made

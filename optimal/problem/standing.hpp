@@ -24,7 +24,7 @@ struct ValueStanding {
   std::vector<int> held;     // values in registers; -1 for what is none of the algebra's
   std::vector<int> scratch;  // values in scratch cells
   std::uint64_t stored = 0;  // bit by output: its cell holds it
-  int loads = 0;             // that were made, for machines that allow so many
+  int loads = 0;             // so far, for machines that limit them
 };
 
 }  // namespace flashlab::optimal

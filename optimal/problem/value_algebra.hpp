@@ -87,9 +87,10 @@ struct ValueMachine {
   toy::CostTable costs = {};
   int scratch_cells = 0;               // of DRAM, for any values
   std::optional<int> most_loads = {};  // of inputs, outputs and scratch cells together
-  /// There are no scratch cells, but the outputs' own, until they take their results. Proved is
-  /// what so many cells apart would allow, which is no less; a program is one that does without
-  /// them, and where the cheapest one cannot be written so, nothing is said to be optimal.
+  /// If set, the only scratch cells are those of the outputs, until they take their results. The
+  /// lower bound is proved for a machine with as many separate scratch cells, which can only do
+  /// better. If its cheapest program does not fit into the outputs' cells, the answer is not called
+  /// optimal.
   bool scratch_in_outputs = false;
 };
 

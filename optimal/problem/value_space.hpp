@@ -38,7 +38,7 @@ struct ValueState {
   std::array<std::uint16_t, ValueProblem::kMostRegisters> registers{};
   std::array<std::uint16_t, ValueProblem::kMostScratch> scratch{};
   std::uint32_t stored = 0;  // bit by output
-  std::uint32_t loads = 0;   // made so far, where a machine allows only so many; else 0
+  std::uint32_t loads = 0;   // so far, where a machine limits them; else 0
   bool operator==(const ValueState&) const = default;
 };
 
@@ -75,7 +75,7 @@ class ValueMoves {
   ValueState apply(const ValueState& state, const ValueMove& move) const;
   /// The smallest of the states that the algebra's symmetries make of it.
   ValueState canonical(const ValueState& state) const;
-  /// Of words for a state, when each place takes so many bits; 0: it does not fit any.
+  /// The number of words for a state whose places take this many bits each; 0 if it fits none.
   static std::size_t words(const ValueProblem& problem);
   /// The bits of one place.
   static unsigned place_bits(const ValueProblem& problem);

@@ -3,7 +3,7 @@
 //
 // The order is the sequence of the operations and stores that some output depends on. Copies are
 // renamings, as an instruction's destination is any register, and what no output depends on is
-// dropped. The loads are placed anew: whatever lies in DRAM (inputs, and what the program itself
+// dropped. The loads are placed again: whatever lies in DRAM (inputs, and what the program itself
 // stored, while it lies there) may be loaded at any time, and a value may be kept as long as
 // registers last. Between two uses a value is either kept or loaded again: intervals on a line, and
 // as many as possible are kept. At each point of the line there is room for the registers, less an

@@ -11,7 +11,7 @@
 namespace flashlab::optimal::detail {
 
 struct PlacedLoads {
-  std::string unknown;  // the order cannot be executed with so many registers
+  std::string unknown;  // the order cannot be executed with this many registers
   /// By gap: the event before which the value is loaded; kNone when it stays throughout.
   std::vector<std::int32_t> load_before;
   /// By event, pinned operands only: its result stands in R0 or R1, which no factor that stays

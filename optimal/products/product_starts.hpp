@@ -1,10 +1,11 @@
 // Where a search begins when a program stands somewhere already.
 //
-// A live program goes on from at most one of an output's partial sums, or makes the output anew:
-// each choice for each output is a start of its own, with what it has left to pay beside loads and
-// spills. A sum that is not chosen is of no use, and its register is free. Of two in registers, or
-// two in DRAM, one whose terms are among the other's need not be tried: the other's continuation
-// leaves out products and nothing else. A finished sum in a register is stored at once.
+// A live program goes on from at most one of an output's partial sums, or computes the output from
+// the start: each choice for each output is a start of its own, with what it has left to pay beside
+// loads and spills. A sum that is not chosen is of no use, and its register is free. Of two in
+// registers, or two in DRAM, one whose terms are among the other's need not be tried: the other's
+// continuation leaves out products and nothing else. A finished sum in a register is stored at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ struct Promise {
   NodeId id = kNoNode;
 };
 
-/// Of the states that the first bound likes best, so many times the width are seen by the second.
+/// The second bound looks at this many times the width of states: those with the best first bound.
 constexpr std::size_t kLookedAt = 10;
 
 template <class State>

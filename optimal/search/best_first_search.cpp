@@ -1,4 +1,4 @@
-// A* in rounds: so many of the states that promise most are expanded, then what they lead to is
+// A* in rounds: a number of the most promising states are expanded, then what they lead to is
 // inserted. States belong to shards by their hash, each with a table and a list of open states of
 // its own; a round's two halves are divided among the threads shard by shard. Which states a round
 // takes and the order in which a shard inserts are fixed, so that the answer, and the number of
@@ -23,7 +23,7 @@ constexpr std::size_t kRoundOfShard = 64;
 constexpr std::size_t kWorthSharing = kRoundOfShard * kShards / 4;
 /// Few states have more successors, and most of those are known already.
 constexpr std::size_t kNewStatesOfRound = 128 * kRoundOfShard * kShards;
-/// After so many second bounds it is seen whether they are worth their time.
+/// After this many second bounds the search decides whether they are worth their time.
 constexpr std::uint64_t kTrialOfSecondBound = 2048;
 
 template <class State>
@@ -206,7 +206,7 @@ class BestFirst {
 
   /// Inserts all that comes to a shard.
   void arrive(unsigned number, SearchSpace<State>& space) {
-    constexpr std::size_t kAhead = 8;  // by so many the memory is asked before
+    constexpr std::size_t kAhead = 8;  // prefetch distance, in nodes
     NodeTable<State>& table = nodes_.shard(number);
     for (Shard& from : shards_) {
       std::vector<Arrival>& arrivals = from.departures[number];
@@ -338,7 +338,7 @@ class BestFirst {
     reported_states_ = nodes_.size();
   }
 
-  /// From how much fewer the open states below the upper bound became in so many seconds.
+  /// An estimate from how fast the open states below the upper bound become fewer.
   std::optional<double> seconds_left(double since) {
     std::size_t open = 0;
     for (const Shard& shard : shards_) {

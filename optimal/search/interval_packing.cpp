@@ -75,8 +75,8 @@ class NearestPacking {
         parent_(num_nodes_, 0),
         work_left_(most_work) {}
 
-  /// `largest` is any packing with as many intervals as possible. Those are taken in first: as soon
-  /// as so many are kept, and all the preferred among them, nothing better is left to be found.
+  /// `largest` is any packing with as many intervals as possible. Those are taken in first. Once
+  /// that many are kept, all the preferred ones among them, no better packing exists.
   std::vector<char> run(const std::vector<char>& largest) {
     const auto most = std::count(largest.begin(), largest.end(), char{1});
     keep_preferred();

@@ -64,7 +64,7 @@ class NodeTable {
   std::size_t bytes() const {
     return blocks_.size() * kBlockSize * sizeof(Node) + slots_.size() * sizeof(std::uint32_t);
   }
-  /// What so many new states may take in addition.
+  /// An upper bound on the bytes that this many new states take in addition.
   std::size_t bytes_to_grow(std::size_t count) const {
     return (count + kBlockSize) * sizeof(Node) +
            (is_crowded_by(size_ + count) ? slots_.size() * sizeof(std::uint32_t) : 0);
@@ -165,13 +165,13 @@ class ShardedNodes {
     for (const Table& table : tables_) result += table.bytes();
     return result;
   }
-  /// What so many new states may take in addition.
+  /// An upper bound on the bytes that this many new states take in addition.
   std::size_t bytes_to_grow(std::size_t count) const {
     std::size_t result = 0;
     for (const Table& table : tables_) result += table.bytes_to_grow(count / kShards);
     return result;
   }
-  /// Whether so many new states can still be numbered.
+  /// Whether this many new states can still be numbered.
   bool has_numbers_for(std::size_t count) const {
     for (const Table& table : tables_) {
       if (table.size() + count > Table::kMostNodes) return false;

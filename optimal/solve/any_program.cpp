@@ -234,7 +234,7 @@ class AnySearch {
     const unsigned all = (1U << wanted_.results.size()) - 1;
     const std::int64_t stores = std::popcount(all & ~state.stored);
     left.outputs = std::popcount(all & ~(state.stored | held_outputs | input_outputs_));
-    // Every value is used: an operation reads at most so many, and makes one.
+    // Every value is used. An operation reads at most this many, and makes one.
     const std::int64_t unused = std::popcount(state.unused) + loads - stores;
     const auto fewer = static_cast<std::int64_t>(most_reads_) - 1;
     std::int64_t operations =

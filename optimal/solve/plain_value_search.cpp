@@ -16,7 +16,7 @@ namespace {
 struct PlainStanding {
   std::vector<int> registers, scratch;  // the value or -1, sorted
   std::uint64_t stored = 0;
-  int loads = 0;  // counted where a machine allows only so many
+  int loads = 0;  // counted where a machine limits them
   // libc++ 16 has no <=> for vectors.
   bool operator<(const PlainStanding& other) const {
     return std::tie(registers, scratch, stored, loads) <

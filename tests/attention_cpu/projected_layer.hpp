@@ -98,7 +98,7 @@ struct Layer {
             view(dW_K.data(), weight_shape(sizes.num_kv_heads)),
             view(dW_V.data(), weight_shape(sizes.num_kv_heads))};
   }
-  /// Q, K, V, O and lse anew from X and the weights.
+  /// Q, K, V, O and lse again, from X and the weights.
   void forward() {
     cpu::project(projection());
     const ProjectionBackwardTensors t = backward();

@@ -43,7 +43,7 @@ TEST_CASE("every kernel of a call has its time") {
   }
 }
 
-TEST_CASE("a timer starts anew when its times were asked for") {
+TEST_CASE("a timer starts again when its times were asked for") {
   FLASHLAB_NEEDS_GPU();
   cuda::TimedCall call("naive", small_problem(), {});
   call.draw_inputs(1);

@@ -278,7 +278,7 @@ TEST_CASE("what scratch cells do not go with is refused") {
   optimal_refused("--exercise 15 --size d=16", "18 cells of results may hold other values first");
 }
 
-TEST_CASE("the seed's products are as far from the best as the course says") {
+TEST_CASE("the notes' products are as far from the best as the course says") {
   const auto best = [](const std::string& machine) {
     return json_of(flashlab("optimal 2x2x2 --json " + machine))["points"][0]["at_least_cycles"];
   };

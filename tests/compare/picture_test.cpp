@@ -227,11 +227,14 @@ TEST_CASE("areas of memory are as the bytes") {
   CHECK(std::fabs(drawn / real - 1) < 0.02);  // sides are given to a tenth of a unit
 }
 
-TEST_CASE("shared memory is drawn a bar a kernel, head_dim and tile, and beside S4's own sums") {
+TEST_CASE(
+    "shared memory is drawn a bar a kernel, head_dim and tile, and beside the Pallas post's own "
+    "sums") {
   const Comparison comparison = sample_comparison({{1024, 8192}, {64, 128}, {"bf16"}});
   const std::vector<Picture> pictures = draw_shared_memory(comparison, sample_machine(true).gpu);
   const std::string svg = svg_of(pictures, "shared_memory");
-  CHECK(count_of(svg, "<rect") == 1 + 6 * 2 + 2);  // the paper, six kernels of two head_dims, S4
+  CHECK(count_of(svg, "<rect") ==
+        1 + 6 * 2 + 2);  // the paper, six kernels of two head_dims, the Pallas post
   CHECK_THAT(svg, contains("H200: 227"));
   CHECK_THAT(svg, contains(">129<"));
 }

@@ -115,7 +115,7 @@ TEST_CASE("a report has no number that is none") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (Row& row : comparison.rows) {
     row.predicted.overlap_ms = row.predicted.roofline_ms = nan;
-    row.seed_ms = nan;
+    row.pallas_ms = nan;
     row.measured->median_ms = row.measured->least_ms = nan;
     row.measured->tensor_percent = nan;
     row.steps[0].predicted.overlap_ms = nan;

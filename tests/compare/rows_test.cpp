@@ -45,7 +45,7 @@ TEST_CASE("flash2's bytes to the SMs are Q once, K and V once for each tile", "[
   CHECK(row.steps[0].num_blocks == heads * tiles);
 }
 
-TEST_CASE("flash1 on a GPU loads K and V for every query tile, the seed's worker keeps them",
+TEST_CASE("flash1 on a GPU loads K and V for every query tile, the toy program's worker keeps them",
           "[compare]") {
   const Row row = first_row_of(axes({"flash1"}, {4096}, DataType::kFloat32));
   REQUIRE(row.work.sm.has_value());

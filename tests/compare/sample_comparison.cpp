@@ -103,8 +103,8 @@ Row sample_row(const VariantCost& cost, const SampleOptions& options, const std:
   row.predicted = prediction_of(cost, row, row.work);
   row.tensor_bytes = 4 * kBatch * kHeads * length * head_dim * element_bytes(dtype);
   row.workspace_bytes = cost.square_passes > 0 ? pairs * element_bytes(dtype) : 0;
-  row.seed_bytes = SeedBytes{row.tensor_bytes, 5 * row.tensor_bytes};
-  row.seed_ms = row.predicted.roofline_ms;
+  row.pallas_bytes = PallasBytes{row.tensor_bytes, 5 * row.tensor_bytes};
+  row.pallas_ms = row.predicted.roofline_ms;
   row.prediction_sha256 = std::string(64, 'a');
   const double wobble = std::sin(static_cast<double>(length) + static_cast<double>(head_dim));
   if (options.is_measured) {

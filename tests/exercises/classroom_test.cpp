@@ -13,7 +13,7 @@ namespace {
 
 using namespace exercises;
 
-/// A verdict that costs so many cycles, as an exercise with full marks at 50 would give it.
+/// A verdict on a program of this many cycles, as an exercise with full marks at 50 would give it.
 StudentResult with_cycles_of_50(const std::string& name, const toy::Count& cycles) {
   Verdict verdict;
   verdict.outcome = cycles <= 50 ? Outcome::kFull : Outcome::kCostly;

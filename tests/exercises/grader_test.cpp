@@ -79,6 +79,35 @@ TEST_CASE("a program with the line ends of an old Mac is read", "[grader]") {
   CHECK(grader.grade("mac.toy", text).outcome == Outcome::kFull);
 }
 
+namespace {
+
+/// What is said about the cost of the template's solution with `added` before its line `before`.
+std::string said_of_cost(const std::string& before, const std::string& added) {
+  const Grader grader(template_as_it_is());
+  std::string text = grader.exercise().files.at("solution.toy");
+  REQUIRE(text.find(before) != std::string::npos);
+  text.insert(text.find(before), added);
+  const Verdict verdict = grader.grade("mine.toy", text);
+  REQUIRE(verdict.passed());
+  std::string all;
+  for (const Finding& finding : verdict.findings) all += finding.what + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("one load of what a register holds is named without a count", "[grader]") {
+  const std::string said = said_of_cost("LOAD y[0], R1\n", "LOAD x[0], R0\n");
+  CHECK_THAT(said, Catch::Contains("step 2 (line 10) loads x[0], which R0 still holds\n"));
+  CHECK_THAT(said, Catch::Contains("x[0] is loaded 2 times; 1 suffices"));
+}
+
+TEST_CASE("a result that nothing uses is named with its step and line", "[grader]") {
+  const std::string said = said_of_cost("MAC_Z R0", "MAC_Z R0, R0, R2\n");
+  CHECK_THAT(said, Catch::Contains("nothing uses what step 3 (line 11) puts into R2"));
+  CHECK_THAT(said, Catch::Contains("MAC_Z is executed 2 times; 1 suffices"));
+}
+
 TEST_CASE("what a right program spends too much is said in words", "[grader]") {
   const Grader grader(template_as_it_is());
   std::string text = grader.exercise().files.at("solution.toy");

@@ -44,7 +44,7 @@ string repeated(const string& text, std::size_t times) {
   return all;
 }
 
-/// The body inside so many loops.
+/// The body inside this many loops.
 string nested(std::size_t depth, const string& range, const string& body) {
   string text;
   for (std::size_t i = 0; i < depth; ++i)

@@ -27,7 +27,7 @@ toy::BoundProgram copying() {
   return bound_program(".input x[2]\n.output y[2]\nLOAD x[0], R0\nSTORE R0, y[0]\n");
 }
 
-/// y = x, for so many different x.
+/// y = x, for this many different x.
 SizedCases copies(std::size_t count) {
   SizedCases cases;
   for (std::size_t i = 0; i < count; ++i) {

@@ -127,6 +127,16 @@ TEST_CASE("a checkpoint that is damaged, cut off or another search's is refused"
   CHECK_FALSE(file.is_there());
 }
 
+TEST_CASE("what is no checkpoint at all is said to be none", "[search]") {
+  const File file("flashlab-checkpoint-none-");
+  SolveLimits limits;
+  limits.checkpoint = file.path();
+  for (const std::string& text : {std::string("short"), std::string(200, 'x')}) {
+    file.write(text);
+    CHECK_THROWS_WITH(solved_product(limits), file.path() + " is no checkpoint of a search");
+  }
+}
+
 TEST_CASE("a checkpoint that cannot be written is an error before the search") {
   SolveLimits limits;
   limits.checkpoint = "/no/such/folder/file";

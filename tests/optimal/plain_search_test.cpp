@@ -14,7 +14,7 @@ constexpr std::uint64_t kMaxStates = 20'000'000;
 
 }  // namespace
 
-TEST_CASE("one element of a 2 x 2 product takes 7 cycles, as the seed's trace does") {
+TEST_CASE("one element of a 2 x 2 product takes 7 cycles, as the notes' trace does") {
   const OperandRule rule = GENERATE(OperandRule::kAny, OperandRule::kPinned);
   const auto answer = plain_search({1, 2, 1}, {3, rule, false, {}}, kMaxStates);
   REQUIRE(answer);
@@ -34,7 +34,7 @@ TEST_CASE("a product of one term can be made with two registers and not with one
   CHECK_FALSE(plain_search({1, 1, 1}, {1, OperandRule::kAny, false, {}}, kMaxStates)->cycles);
 }
 
-TEST_CASE("the seed's 25 cycles with 3 registers are the best there is") {
+TEST_CASE("the notes' 25 cycles with 3 registers are the best there is") {
   const OperandRule rule = GENERATE(OperandRule::kAny, OperandRule::kPinned);
   const auto answer = plain_search({2, 2, 2}, {3, rule, false, {}}, kMaxStates);
   REQUIRE(answer);

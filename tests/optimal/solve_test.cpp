@@ -1,4 +1,4 @@
-// The proven best: against the plain search, against the seed, and where it may not finish.
+// The proven best: against the plain search, against the notes, and where it may not finish.
 #include "optimal/solve/solve.hpp"
 
 #include <atomic>

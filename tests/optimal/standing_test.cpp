@@ -120,7 +120,7 @@ TEST_CASE("a finished sum that lies elsewhere than in its cell is brought there"
 
 TEST_CASE("costs of products that do not add up are refused where a sum may be given up") {
   ProductStanding from;
-  from.registers = {{}, {}, {Kind::kSum, 0, 1}};  // goes on, or is made anew
+  from.registers = {{}, {}, {Kind::kSum, 0, 1}};  // goes on, or is computed again
   const auto solved = [&](std::int64_t product) {
     return solve({2, 2, 2}, {4, OperandRule::kAny, false, {1, 1, product, product}}, {}, from);
   };

@@ -57,8 +57,8 @@ ValueAlgebra random_algebra(std::mt19937& random) {
   return algebra;
 }
 
-/// Each value but the inputs has one maker, of earlier values: what is lost must be made anew, or
-/// be stored and loaded.
+/// Each value but the inputs has one maker, of earlier values: what is lost must be computed again,
+/// or be stored and loaded.
 ValueAlgebra random_tree(std::mt19937& random) {
   const auto below = [&](int count) {
     return static_cast<int>(random() % static_cast<unsigned>(count));

@@ -36,7 +36,7 @@ TEST_CASE("every mnemonic is found in either letter case, and at its levels only
   CHECK_FALSE(toy::find_instruction("JMP"));
 }
 
-TEST_CASE("the seed's two machines have the seed's instructions") {
+TEST_CASE("the notes' two machines have the notes' instructions") {
   std::string matmul, softmax;
   for (const toy::InstructionSpec& spec : toy::instruction_set()) {
     if (spec.in(Level::kMatmul)) matmul += std::string(spec.mnemonic) + " ";

@@ -242,6 +242,27 @@ TEST_CASE("a run that would take too many steps is refused before the first") {
              contains("1000000000000 steps"));
 }
 
+TEST_CASE("a loop that runs in strips ends at the limit, and not before", "[strips]") {
+  for (const std::int64_t most : {1, 1998, 1999, 2000}) {
+    toy::Binding binding;
+    binding.limits.max_steps = most;
+    const toy::BoundProgram program =
+        bound(".input x[1000]\nfor i in 0..1000\nLOAD x[i], R0\nMOV R0, R1\nend\n", binding);
+    std::mt19937 random(1);
+    auto dram = filled_dram<float>(program, random);
+    toy::NoObserver nobody;
+    // run() refuses such a program at once: the interpreter's own limit is for those whose steps
+    // cannot be counted.
+    const auto result = toy::detail::interpret<float>(program, std::span<float>(dram), nobody);
+    INFO(most);
+    CHECK(bool(result) == (most == 2000));
+    if (!result) {
+      CHECK_THAT(message(result, program),
+                 contains("more than " + std::to_string(most) + " steps"));
+    }
+  }
+}
+
 TEST_CASE("loops that run no instruction have a limit too") {
   toy::Binding binding;
   binding.limits.max_steps = 1000;

@@ -1,5 +1,5 @@
-// The states (m, l, num) of tiles merge in any order and with any bracketing (S3, The tile
-// abstraction).
+// The states (m, l, num) of tiles merge in any order and with any bracketing (toy-model notes, The
+// tile abstraction).
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -90,6 +90,31 @@ TEST_CASE("floors and ceilings keep their values whatever form they get") {
   }
 }
 
+TEST_CASE("quotients of quotients keep their values whatever form they get") {
+  const auto check = [](const Polynomial& quotient, auto value_at) {
+    for (long x = 0; x <= 30; ++x) {
+      for (long b = 1; b <= 4; ++b)
+        REQUIRE(evaluate(quotient, values(x, b)) == mpq_class(value_at(x, b)));
+    }
+  };
+  const auto floor_of = [](long a, long b) { return (a >= 0 ? a : a - b + 1) / b; };
+  const auto ceil_of = [&](long a, long b) { return floor_of(a + b - 1, b); };
+  for (long shift = -4; shift <= 4; ++shift) {
+    for (long d = 1; d <= 4; ++d) {
+      check(floor_quotient(ceil_quotient(n, B) + shift, d),
+            [&](long x, long b) { return floor_of(ceil_of(x, b) + shift, d); });
+      check(ceil_quotient(ceil_quotient(n, B) + shift, d),
+            [&](long x, long b) { return ceil_of(ceil_of(x, b) + shift, d); });
+      check(floor_quotient(floor_quotient(n, d) + shift, B),
+            [&](long x, long b) { return floor_of(floor_of(x, d) + shift, b); });
+      check(ceil_quotient(ceil_quotient(n, d) - B * shift, B),
+            [&](long x, long b) { return ceil_of(ceil_of(x, d) - b * shift, b); });
+      check(floor_quotient(-ceil_quotient(n, d) + shift, B),
+            [&](long x, long b) { return floor_of(-ceil_of(x, d) + shift, b); });
+    }
+  }
+}
+
 TEST_CASE("sums of powers are those of adding up") {
   const Atom i("i");
   for (unsigned exponent = 0; exponent <= 9; ++exponent) {

@@ -1,4 +1,4 @@
-// The matrix products count what the seed counts, and compute what a plain double loop computes.
+// The matrix products count what the notes count, and compute what a plain double loop computes.
 #include <cstdint>
 #include <string>
 
@@ -40,7 +40,7 @@ struct Cost {
 
 }  // namespace
 
-TEST_CASE("the 2 x 2 products cost what the seed counts, and 20 cycles at best") {
+TEST_CASE("the 2 x 2 products cost what the notes count, and 20 cycles at best") {
   const auto [name, registers, loads, stores, cycles] =
       GENERATE(Cost{"matmul_c00", 3, 4, 1, 7}, Cost{"matmul_inner_no_reuse", 3, 16, 4, 28},
                Cost{"matmul_inner", 3, 13, 4, 25}, Cost{"matmul_outer", 6, 10, 4, 22},

@@ -1,4 +1,4 @@
-// The softmax programs count what the seed counts, compute what a plain double loop computes, and
+// The softmax programs count what the notes count, compute what a plain double loop computes, and
 // the unsafe ones stop where they overflow.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Traces of the bundled programs against the seed's tables, step by step.
+// Traces of the bundled programs against the notes' tables, step by step.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +40,7 @@ std::vector<std::string> cells(const std::string& line) {
   return found;
 }
 
-/// A table that was typed from the seed; its file says from where.
+/// A table that was typed from the toy-model notes; its file says from where.
 Table golden(const std::string& name) {
   std::ifstream file(std::string(FLASHLAB_TEST_DATA) + "/" + name + ".golden");
   Table table;
@@ -140,25 +140,25 @@ BoundProgram on_scalars(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("c00 takes the seed's seven steps") {
+TEST_CASE("c00 takes the notes' seven steps") {
   require_equal_tables(record_table(bundled("matmul_c00")).table, golden("matmul_c00"));
 }
 
-TEST_CASE("the outer product takes the seed's 22 steps") {
+TEST_CASE("the outer product takes the notes' 22 steps") {
   require_equal_tables(record_table(bundled("matmul_outer")).table, golden("matmul_outer"));
 }
 
-TEST_CASE("safe softmax takes the seed's steps in its three passes") {
+TEST_CASE("safe softmax takes the notes' steps in its three passes") {
   require_equal_tables(record_table(bundled("softmax_safe", params({{"n", 4}}))).table,
                        golden("softmax_safe"));
 }
 
-TEST_CASE("online softmax starts with the seed's five steps") {
+TEST_CASE("online softmax starts with the notes' five steps") {
   const Table table = record_table(bundled("softmax_online", params({{"n", 5}}))).table;
   require_equal_tables(part(table, 0, 5), golden("softmax_online_start"));
 }
 
-TEST_CASE("every further element takes online softmax the seed's nine steps") {
+TEST_CASE("every further element takes online softmax the notes' nine steps") {
   const Table table = record_table(bundled("softmax_online", params({{"n", 5}}))).table;
   const Table generic = golden("softmax_online_step");
   require_equal_tables(part(table, 5, 9), step_for(generic, "1"));
@@ -166,7 +166,7 @@ TEST_CASE("every further element takes online softmax the seed's nine steps") {
   require_equal_tables(part(table, 23, 9), step_for(generic, "3"));
 }
 
-TEST_CASE("the generic iteration of online softmax is the seed's table of nine steps") {
+TEST_CASE("the generic iteration of online softmax is the notes' table of nine steps") {
   TraceOptions options;
   options.body = "i";
   const Table table = record_table(bundled("softmax_online"), options).table;

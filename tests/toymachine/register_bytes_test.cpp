@@ -62,7 +62,7 @@ std::int64_t peak_of_run(const BoundProgram& program) {
                   *std::max_element(after.begin(), after.end()));
 }
 
-/// What is said of a program whose registers may hold so many bytes; nothing when they do.
+/// The errors of a program whose registers may hold this many bytes; empty if they fit.
 std::string capacity_errors(const std::string& text, const Binding& binding, std::int64_t bytes) {
   const auto program = test::assembled(text);
   const auto result = toy::bind(program, CapacityBinding{binding, bytes});

@@ -123,7 +123,7 @@ TEST_CASE("a formula that nests without end becomes three dots") {
   CHECK(to_string(doubled).size() < 10 * kMaxSymbolSize);
 }
 
-TEST_CASE("formulas are simplified where the seed does") {
+TEST_CASE("formulas are simplified where the notes do") {
   const Symbol x = cell("x", 0);
   CHECK(to_string(x - x) == "0");
   CHECK(to_string(exponential(x - x)) == "1");

@@ -148,6 +148,35 @@ TEST_CASE("only the intervals in the window are kept, and no more than asked for
   CHECK(seen == 4);
 }
 
+TEST_CASE("a window alone shows what the whole shows of it, and ends once both units are past it",
+          "[timeline]") {
+  const BoundProgram program = test::bound(kLoadExpLoop, test::params({{"n", 200}}));
+  for (const char* const text : {"LOAD=10,EXP=1", "LOAD=1,EXP=10", "LOAD=10,EXP=10"}) {
+    for (const TimelineModel& model : TimelineOptions().models) {
+      TimelineOptions options;
+      options.costs = costs(text);
+      options.models = {model};
+      options.from = 300;
+      options.to = 340;
+      const auto whole = simulate(program, options);
+      options.window_only = true;
+      const auto window = simulate(program, options);
+      REQUIRE((whole && window));
+      INFO(text);
+      CHECK(lane((*window)[0], Unit::kMemory) == lane((*whole)[0], Unit::kMemory));
+      CHECK(lane((*window)[0], Unit::kCompute) == lane((*whole)[0], Unit::kCompute));
+      CHECK((*window)[0].cycles < (*whole)[0].cycles);
+    }
+  }
+  TimelineOptions serial;
+  serial.costs = costs("LOAD=10,EXP=10");
+  serial.models = {{false, 1}};
+  serial.to = 20;
+  serial.window_only = true;
+  // At cycle 20 memory's last instruction ended at 10: one load more, and both are past it.
+  CHECK((*simulate(program, serial))[0].cycles == 30);
+}
+
 TEST_CASE("what cannot be timed is refused with a reason", "[timeline]") {
   const BoundProgram program = test::bound(kLoadExpLoop, test::params({{"n", 1000}}));
   TimelineOptions options;

@@ -98,7 +98,7 @@ TEST_CASE("passes have headings that say what they were left") {
   CHECK_THAT(text, contains(" Pass 3. Normalize  (R1 = m, R2 = S)\n"));
 }
 
-TEST_CASE("the generic iteration of online softmax is the seed's table") {
+TEST_CASE("the generic iteration of online softmax is the notes' table") {
   TraceOptions options;
   options.body = "i";
   const std::string text = table(bundled("softmax_online"), unicode_options(), options);

@@ -11,7 +11,7 @@
 
 namespace flashlab::toy {
 
-/// A binding for a machine whose registers hold at most so many bytes together.
+/// A binding for a machine with a limit on the bytes that its registers hold together.
 struct CapacityBinding : Binding {
   std::optional<std::int64_t> sram_bytes;  // nothing: no limit
 };

@@ -10,7 +10,7 @@
 
 namespace flashlab::toy {
 
-/// The seed's three machines, each a superset of what its chapter needs.
+/// The toy-model notes' three machines, each a superset of what its chapter needs.
 enum class Level : std::uint8_t { kMatmul, kSoftmax, kAttention };
 
 /// How one operand is written and used.
@@ -41,7 +41,7 @@ struct InstructionSpec {
   std::string_view mnemonic;
   std::array<OperandKind, kMaxOperands> operands{};
   std::size_t num_operands = 0;
-  std::string_view operand_names;  // as the seed prints them: "Ra, Rb, Rd"
+  std::string_view operand_names;  // as the notes print them: "Ra, Rb, Rd"
   std::string_view effect;         // register notation: "Rd = Ra x Rb"
   std::string_view meaning;        // one sentence for a learner
   std::array<bool, 3> levels{};    // indexed by Level

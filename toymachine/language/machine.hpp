@@ -14,8 +14,8 @@
 
 namespace flashlab::toy {
 
-/// Cycles of each instruction, indexed by its row: so many an execution, and so many for each unit
-/// of its work. Starts from the table's own column, which costs executions only.
+/// Cycles of each instruction, indexed by its row: cycles per execution, and cycles per unit of its
+/// work. Starts from the table's own column, which costs executions only.
 class CostTable {
  public:
   CostTable();

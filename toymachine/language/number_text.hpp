@@ -6,7 +6,7 @@
 
 namespace flashlab::toy::detail {
 
-/// At most so many digits, fewer where they say as much: "0.5", "1e-09".
+/// The number in at most this many digits, fewer where they are enough: "0.5", "1e-09".
 inline std::string number_text(double value, int digits) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);

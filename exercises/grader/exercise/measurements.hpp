@@ -41,7 +41,8 @@ class Measurements {
   std::map<std::string, std::shared_ptr<const nlohmann::json>> parsed_;
 };
 
-/// With so many significant digits, as parse_formula reads it: "3.91", "12300", "1.07e9".
+/// The number with this many significant digits, as parse_formula reads it: "3.91", "12300",
+/// "1.07e9".
 std::string with_digits(double value, int digits);
 
 }  // namespace flashlab::exercises

@@ -1,4 +1,4 @@
-// The line that a single change would mend.
+// The line where a single change makes a wrong program right.
 #pragma once
 
 #include "exercises/grader/exercise/verdict.hpp"

@@ -15,7 +15,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// What assembling and binding a candidate anew costs, in steps.
+/// The cost of assembling and binding a candidate again, in steps.
 constexpr std::uint64_t kBindingSteps = 3000;
 
 /// A program's variants at one size, and whether they are right there.

@@ -1,4 +1,4 @@
-// A bound program's one-edit variants as unrolled programs, without binding each anew: binding
+// A bound program's one-edit variants as unrolled programs, without binding each again: binding
 // costs fifty times what unrolling a small program does.
 #pragma once
 

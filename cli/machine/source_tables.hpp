@@ -1,5 +1,5 @@
 // The comparison tables of the course's source, each entry beside what the programs' counters say.
-// The tables are data: seed_tables.json.
+// The tables are data: source_tables.json.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Difference {
   toy::Polynomial formula;
 };
 
-struct SeedCell {
+struct SourceCell {
   bool empty = true;        // the source says nothing here, and nothing is counted
   bool has_entry = false;   // the source has an entry
   std::string text;         // what it says, as it is written
@@ -27,28 +27,28 @@ struct SeedCell {
   bool adds_up() const;
 };
 
-struct SeedRow {
+struct SourceRow {
   std::string title;
-  std::vector<SeedCell> cells;  // one a column
+  std::vector<SourceCell> cells;  // one a column
 };
 
-struct SeedColumn {
+struct SourceColumn {
   std::string title;
   std::string program;
   std::string pass;  // empty: the whole program
 };
 
-struct SeedTable {
+struct SourceTable {
   std::string name, title, source, note;
-  std::vector<SeedColumn> columns;
-  std::vector<SeedRow> rows;
+  std::vector<SourceColumn> columns;
+  std::vector<SourceRow> rows;
 };
 
 /// In the order of the file.
-std::vector<std::string> seed_table_names();
+std::vector<std::string> source_table_names();
 
 /// Reads the table and derives its counts from the programs' cost formulas, for elements as the
 /// table gives them. Throws Failure for an unknown name.
-SeedTable seed_table(const std::string& name);
+SourceTable source_table(const std::string& name);
 
 }  // namespace flashlab::cli

@@ -1,4 +1,4 @@
-#include "compare/model/seed_formulas.hpp"
+#include "compare/model/pallas_formulas.hpp"
 
 #include <algorithm>
 
@@ -20,16 +20,16 @@ std::int64_t backward_factor(std::string_view variant) {
 
 }  // namespace
 
-std::int64_t seed_flops(std::string_view variant, const SeedShape& s) {
+std::int64_t pallas_flops(std::string_view variant, const PallasShape& s) {
   const std::int64_t scores = s.B * s.H * s.T * s.T;
   if (is_backward(variant)) return backward_factor(variant) * scores * s.D;
   return 4 * scores * s.D + 5 * scores;
 }
 
-SeedBytes seed_bytes(std::string_view variant, const SeedShape& s, std::int64_t block_q) {
+PallasBytes pallas_bytes(std::string_view variant, const PallasShape& s, std::int64_t block_q) {
   const std::int64_t rows = s.B * s.H * s.T, matrix = rows * s.D, scores = rows * s.T;
   const std::int64_t matrices = is_backward(variant) ? 8 : 4;  // Q K V O; O dO dQ dK dV beside
-  SeedBytes bytes;
+  PallasBytes bytes;
   bytes.formula = (matrices * matrix + (stores_scores(variant) ? scores : rows)) * s.b;
   bytes.prose = bytes.formula;
   if (variant == "naive" || variant == "fused-softmax") {
@@ -41,13 +41,13 @@ SeedBytes seed_bytes(std::string_view variant, const SeedShape& s, std::int64_t 
   return bytes;
 }
 
-std::optional<double> seed_ms(std::string_view variant, const SeedShape& shape,
-                              const MachineModel& data_sheet, std::string_view dtype,
-                              std::string_view products) {
+std::optional<double> pallas_ms(std::string_view variant, const PallasShape& shape,
+                                const MachineModel& data_sheet, std::string_view dtype,
+                                std::string_view products) {
   const bool knows = data_sheet.dram_copy.has_value() && !data_sheet.products.empty();
   if (!knows) return std::nullopt;
-  const double flops = static_cast<double>(seed_flops(variant, shape));
-  const double bytes = static_cast<double>(seed_bytes(variant, shape, 0).formula);
+  const double flops = static_cast<double>(pallas_flops(variant, shape));
+  const double bytes = static_cast<double>(pallas_bytes(variant, shape, 0).formula);
   return 1e3 * std::max(flops / data_sheet.product_rate(dtype, products).per_s,
                         bytes / data_sheet.dram_copy->per_s);
 }

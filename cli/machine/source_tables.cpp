@@ -1,4 +1,4 @@
-#include "cli/machine/seed_tables.hpp"
+#include "cli/machine/source_tables.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/terminal/failure.hpp"
-#include "seed_table_files.hpp"
+#include "source_table_files.hpp"
 #include "toymachine/count/cost_formula.hpp"
 #include "toymachine/count/counters.hpp"
 
@@ -17,13 +17,13 @@ namespace {
 using toy::Polynomial;
 
 const nlohmann::json& all_tables() {
-  static const nlohmann::json tables = nlohmann::json::parse(seed_table_files[0].text);
+  static const nlohmann::json tables = nlohmann::json::parse(source_table_files[0].text);
   return tables;
 }
 
-/// seed_tables.json is ours, so what is wrong there is a mistake of the program.
+/// source_tables.json is ours, so what is wrong there is a mistake of the program.
 std::logic_error wrong(const std::string& what) {
-  return std::logic_error("seed_tables.json: " + what);
+  return std::logic_error("source_tables.json: " + what);
 }
 
 Polynomial polynomial(const std::string& text) {
@@ -35,7 +35,7 @@ Polynomial polynomial(const std::string& text) {
 /// What one column's program costs, with the table's element sizes put in.
 class ColumnCounts {
  public:
-  ColumnCounts(const SeedColumn& column, const nlohmann::json& table)
+  ColumnCounts(const SourceColumn& column, const nlohmann::json& table)
       : loaded_(load_program(column.program, {})),
         formulas_(value_or_fail(toy::cost_formulas(*loaded_.program), *loaded_.source)) {
     for (const auto& [name, value] : table.at("given").items()) {
@@ -127,8 +127,8 @@ class ColumnCounts {
   std::map<std::string, std::int64_t> sample_;
 };
 
-SeedCell seed_cell(const nlohmann::json& json, const ColumnCounts& counts) {
-  SeedCell result;
+SourceCell source_cell(const nlohmann::json& json, const ColumnCounts& counts) {
+  SourceCell result;
   if (!json.contains("count")) return result;
   result.empty = false;
   for (const auto& counter : json.at("count")) result.counted += counts(counter);
@@ -138,9 +138,9 @@ SeedCell seed_cell(const nlohmann::json& json, const ColumnCounts& counts) {
     if (!remainder.is_zero()) throw wrong("a quotient that does not come out even");
     result.counted = quotient;
   }
-  if (json.contains("seed")) {
+  if (json.contains("stated")) {
     result.has_entry = true;
-    result.text = json.at("seed");
+    result.text = json.at("stated");
     result.entry = polynomial(result.text);
   }
   if (json.contains("differences")) {
@@ -153,40 +153,40 @@ SeedCell seed_cell(const nlohmann::json& json, const ColumnCounts& counts) {
 
 }  // namespace
 
-bool SeedCell::adds_up() const {
+bool SourceCell::adds_up() const {
   if (!has_entry) return true;
   Polynomial total = entry;
   for (const Difference& difference : differences) total += difference.formula;
   return total == counted;
 }
 
-std::vector<std::string> seed_table_names() {
+std::vector<std::string> source_table_names() {
   std::vector<std::string> names;
   for (const nlohmann::json& table : all_tables()) names.push_back(table.at("name"));
   return names;
 }
 
-SeedTable seed_table(const std::string& name) {
+SourceTable source_table(const std::string& name) {
   for (const nlohmann::json& json : all_tables()) {
     if (json.at("name") != name) continue;
-    SeedTable table{name, json.at("title"), json.at("source"), json.value("note", ""), {}, {}};
+    SourceTable table{name, json.at("title"), json.at("source"), json.value("note", ""), {}, {}};
     std::vector<ColumnCounts> counts;
     for (const nlohmann::json& column : json.at("columns")) {
       table.columns.push_back({column.at("title"), column.at("program"), column.value("pass", "")});
       counts.emplace_back(table.columns.back(), json);
     }
     for (const nlohmann::json& row : json.at("rows")) {
-      SeedRow& entry = table.rows.emplace_back(SeedRow{row.at("title"), {}});
+      SourceRow& entry = table.rows.emplace_back(SourceRow{row.at("title"), {}});
       for (std::size_t i = 0; i < counts.size(); ++i) {
-        entry.cells.push_back(seed_cell(row.at("cells").at(i), counts[i]));
+        entry.cells.push_back(source_cell(row.at("cells").at(i), counts[i]));
       }
     }
     return table;
   }
   std::string known;
-  for (const std::string& one : seed_table_names()) known += (known.empty() ? "" : ", ") + one;
+  for (const std::string& one : source_table_names()) known += (known.empty() ? "" : ", ") + one;
   throw request_failure("there is no table '" + name + "'", "one of " + known,
-                        toy::nearest(name, seed_table_names()).value_or(""));
+                        toy::nearest(name, source_table_names()).value_or(""));
 }
 
 }  // namespace flashlab::cli
