@@ -1,9 +1,11 @@
 #include "attention_cuda/kernel_listing.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
 
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -34,7 +36,7 @@ std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
                : std::optional(ProblemError(name, std::to_string(size),
                                             "at most " + std::to_string(most) + " on a GPU"));
   };
-  if (auto refusal = limit("head_dim", problem.head_dim, kMaxHeadDim)) return refusal;
+  if (auto refusal = limit("head_dim", problem.head_dim, kMaxGpuHeadDim)) return refusal;
   if (auto refusal = limit("seqlen_q", problem.seqlen_q, kMaxLength)) return refusal;
   if (auto refusal = limit("seqlen_k", problem.seqlen_k, kMaxLength)) return refusal;
   if (auto refusal = limit("batch", problem.batch, kMaxLength)) return refusal;
@@ -85,14 +87,21 @@ std::string compute_capability_text(int compute_capability) {
   return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
 
-std::span<const KernelListing> kernel_listings() { return kKernelListings; }
+std::span<const KernelListing> kernel_listings() {
+  static constexpr auto kListings = [] {
+    std::array<KernelListing, std::size(kKernelTable)> listings{};
+    std::ranges::copy(kKernelTable, listings.begin());
+    return listings;
+  }();
+  return kListings;
+}
 
 const KernelListing& find_listing(std::string_view variant, const AttentionProblem& problem,
                                   const ExecutionOptions& execution, int compute_capability) {
   const std::string_view name = find_variant(variant).name;
   const KernelListing* found = nullptr;
   std::optional<ProblemError> refusal;
-  for (const KernelListing& kernel : kKernelListings) {
+  for (const KernelListing& kernel : kernel_listings()) {
     if (kernel.variant != name) continue;
     if (!execution.kernel.empty() && kernel.stem != execution.kernel) continue;
     const auto why = why_unsupported(kernel, problem, execution, compute_capability);

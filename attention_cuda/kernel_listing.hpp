@@ -13,7 +13,7 @@
 namespace flashlab::cuda {
 
 /// The largest head_dim of any kernel.
-inline constexpr std::int64_t kMaxHeadDim = 256;
+inline constexpr std::int64_t kMaxGpuHeadDim = 256;
 
 /// What the elements are, and what multiplies them.
 struct Arithmetic {

@@ -3,38 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
 namespace flashlab::cuda {
-namespace {
-
-struct ToldKernel {
-  std::string_view stem;
-  std::string_view toy_program;
-  Launches (*launches)(const TilesRequest&);
-};
-
-constexpr ToldKernel kToldKernels[] = {
-    {"naive", "naive", naive_launches},
-    {"fused_softmax", "fused_softmax", fused_softmax_launches},
-    {"three_pass", "three_pass", three_pass_launches},
-    {"online", "online", online_launches},
-    {"flash1", "flash1_launches", flash1_launches},
-    {"flash2_fp32", "flash2", flash2_fp32_launches},
-    {"flash2_mma_sm80", "flash2", flash2_mma_launches},
-    {"flash2_mma_tf32_sm80", "flash2", flash2_mma_launches},
-    {"split_kv", "split_kv", split_kv_launches},
-    {"bwd_naive", "bwd_naive", bwd_naive_launches},
-    {"bwd_onepass_fp32", "bwd_onepass", bwd_onepass_fp32_launches},
-    {"bwd_onepass_mma_sm80", "bwd_onepass", bwd_onepass_mma_launches},
-    {"bwd_onepass_mma_tf32_sm80", "bwd_onepass", bwd_onepass_mma_launches},
-    {"bwd_twopass_fp32", "bwd_twopass", bwd_twopass_fp32_launches},
-    {"bwd_twopass_mma_sm80", "bwd_twopass", bwd_twopass_mma_launches},
-    {"bwd_twopass_mma_tf32_sm80", "bwd_twopass", bwd_twopass_mma_launches}};
-
-}  // namespace
-
 LaunchTiles uncounted_launch(std::string_view name, std::int64_t num_blocks, MovedBytes moved) {
   LaunchTiles launch;
   launch.name = name;
@@ -63,11 +36,11 @@ LaunchTiles key_length_launches(std::int64_t batch) {
 KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& problem,
                          const ExecutionOptions& execution, const GpuLimits& gpu) {
   const KernelListing& kernel = find_listing(variant, problem, execution, gpu.compute_capability);
-  const ToldKernel& told = *std::ranges::find(kToldKernels, kernel.stem, &ToldKernel::stem);
-  KernelTiles tiles = {kernel.stem, kernel.variant, std::string(told.toy_program), {}};
+  const TableRow& row = *std::ranges::find(kKernelTable, kernel.stem, &TableRow::stem);
+  KernelTiles tiles = {kernel.stem, kernel.variant, std::string(row.toy_program), {}};
   if (problem.mask != Mask::kNone) tiles.toy_program += "_causal";
   if (!problem.key_lengths.empty()) tiles.launches.push_back(key_length_launches(problem.batch));
-  for (LaunchTiles& launch : told.launches({problem, execution, gpu})) {
+  for (LaunchTiles& launch : row.launches({problem, execution, gpu})) {
     const bool is_empty =
         launch.num_launches == 0 || (!launch.is_library && launch.num_blocks == 0);
     if (!is_empty) tiles.launches.push_back(std::move(launch));

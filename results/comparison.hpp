@@ -1,4 +1,5 @@
-// What is counted, predicted and measured of attention on a GPU: one row a call, one step a kernel.
+// What is counted, predicted and measured of attention on a GPU: one row per call, one step per
+// kernel.
 //
 // Traffic  is what crosses a boundary. Two are told apart:
 //            DRAM  between DRAM and L2: at least every input once and every output once

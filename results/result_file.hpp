@@ -36,7 +36,7 @@ class ResultFileError : public std::runtime_error {
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
 nlohmann::ordered_json to_json(const Calibration& calibration);
-/// The JSON of a file: a line a row. Numbers that were measured or predicted have six digits.
+/// The JSON of a file: one line per row. Numbers that were measured or predicted have six digits.
 std::string to_text(const Comparison& comparison);
 /// Throws ResultFileError: not JSON (truncated), another version, a value that is none, NaN.
 Comparison parse_comparison(std::string_view text);
@@ -47,7 +47,7 @@ std::vector<std::string> committed_results();
 /// Nothing: no such name.
 std::optional<std::string_view> committed_result(std::string_view name);
 
-/// One line a row; a header line with units.
+/// One line per row; a header line with units.
 std::string to_csv(const Comparison& comparison);
 
 /// What prediction_sha256 is of.

@@ -35,7 +35,7 @@ std::string two_digits(double value) {
   return text;
 }
 
-/// The README's table: a line a shape and mask, a cell a number of threads.
+/// The README's table: a line a shape and mask, one cell per number of threads.
 std::string ratios_table(const nlohmann::json& results) {
   std::string table = "| batch, heads, N, d | mask |", rule = "|---|---|", lines;
   std::map<int, bool> threads;

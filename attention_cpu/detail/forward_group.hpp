@@ -1,4 +1,4 @@
-// Some queries on their way past the keys: the state of flash2 and split-kv, one query a lane.
+// Some queries on their way past the keys: the state of flash2 and split-kv, one query per lane.
 //
 //   for each K/V tile j:  S = Q' Kj^T;  m' = max(m, rowmax S);  P = exp2(S - m')
 //                         l = l exp2(m - m') + rowsum P;  O = O exp2(m - m') + P Vj;  m = m'

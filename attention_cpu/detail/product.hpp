@@ -1,8 +1,8 @@
 // The matrix product of tiles, C = A B or C += A B: all that the fast variants multiply with.
 //
 // Every vector lies along the columns of B and C; an element of A is broadcast. So a tile of scores
-// has one query a lane, S^T [keys, queries] = K Q^T with K as the caller has it, and P^T is at once
-// the right operand of O^T += V^T P^T and (broadcast) the left one of dV += P^T dO: nothing is
+// has one query per lane, S^T [keys, queries] = K Q^T with K as the caller has it, and P^T is at
+// once the right operand of O^T += V^T P^T and (broadcast) the left one of dV += P^T dO: nothing is
 // transposed between products and nothing of K and V is packed.
 //
 // A block of kMicroRows x 3 vectors of C stays in registers over the whole depth: 24 sums, 3

@@ -9,7 +9,7 @@
 //   lse = m + log l
 //
 // Shapes     attention/problem.hpp;  m, l  [batch, num_heads, seqlen_q]
-// Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, a tile a thread
+// Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, one tile per thread
 // Parallel   inside one K/V tile over batch, heads and query tiles; the K/V tiles one after another
 // Traffic    K and V once a query tile that sees them, from a cache; Q, and O, m, l both ways, once
 //            a K/V tile

@@ -7,7 +7,7 @@
 //     lse_i = m + log l
 //
 // Shapes     attention/problem.hpp
-// Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, a tile a thread
+// Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, one tile per thread
 // Parallel   over batch, heads and query tiles
 // Traffic    Q once, K three times a query tile, V once a query tile; writes O and lse once
 // Work       twice the forward FLOPs: S three times, P V once; tiles that no query sees are skipped

@@ -38,7 +38,7 @@ inline JsonText json_text(double number) {
 
 inline JsonText json_text(JsonText text) { return text; }
 
-/// [a, b, …] in one line; `lines`: an element a line.
+/// [a, b, …] in one line; `lines`: one element per line.
 template <class Values>
 JsonText json_array(const Values& values, bool lines = false) {
   std::string text;

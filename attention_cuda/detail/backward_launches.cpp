@@ -34,7 +34,7 @@ LaunchTiles tiled(std::string_view name, std::string_view toy_pass, int block_q,
   return launch;
 }
 
-/// A block a query tile.
+/// One block per query tile.
 LaunchTiles for_dQ(LaunchTiles launch, const TilesRequest& request) {
   launch.num_blocks = request.heads() * num_tiles(request.problem.seqlen_q, launch.block_q);
   launch.elements_stored = {"dq"};

@@ -15,7 +15,7 @@ LaunchTiles library(std::string_view name, std::string_view toy_pass, Names load
   return launch;
 }
 
-/// A block a row of S.
+/// One block per row of S.
 LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
                        const TilesRequest& request, int shared_floats = 0) {
   LaunchTiles launch;
@@ -45,7 +45,7 @@ void add_output_product(Launches& launches, const TilesRequest& request) {
       uncounted_launch("finish_rows", request.rows(), {8 * request.rows(), 4 * request.rows()}));
 }
 
-/// A warp a query, which reads its keys by itself.
+/// One warp per query, which reads its keys by itself.
 Launches query_a_warp(std::string_view name, const TilesRequest& request) {
   LaunchTiles launch;
   launch.name = name;

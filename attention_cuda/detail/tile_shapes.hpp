@@ -42,10 +42,10 @@ inline constexpr int kQueryWarps = 4;
 
 struct Flash1Shape {
   static constexpr int kNumWarps = 4, kNumThreads = 32 * kNumWarps;
-  static constexpr int kBlockQ = 64, kBlockKV = 32;  // a key a lane
+  static constexpr int kBlockQ = 64, kBlockKV = 32;  // one key per lane
   static constexpr int kStartThreads = 256;          // of the kernels before and after
 
-  /// K and V, a query a warp, m and l.
+  /// K and V, one query per warp, m and l.
   static constexpr int shared_bytes(int head_dim) {
     return 4 * ((2 * kBlockKV + kNumWarps) * head_dim + 2 * kBlockQ);
   }

@@ -25,7 +25,7 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kWarps = DeltaShape::kNumWarps, kNumThreads = DeltaShape::kNumThreads;
 }  // namespace delta_config
 
-/// A number a query, [batch, num_heads, seqlen_q] without gaps.
+/// One number per query, [batch, num_heads, seqlen_q] without gaps.
 template <class Number>
 DeviceTensor<Number> per_query(Number* data, const Sizes& sizes) {
   return {data, static_cast<std::int64_t>(sizes.num_heads) * sizes.seqlen_q, sizes.seqlen_q, 1, 1};

@@ -31,7 +31,7 @@ struct PartialResults {
   int num_splits;
 };
 
-/// The splits of one row a block: each warp adds up every kMergeWarps-th one.
+/// The splits of one row per block: each warp adds up every kMergeWarps-th one.
 template <int kHeadDim>
 __global__ void __launch_bounds__(kMergeThreads)
     merge_partial_results_kernel(ForwardArguments<float> arguments, PartialResults partial) {

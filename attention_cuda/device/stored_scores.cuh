@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kRowThreads)
 }
 
 /// O from where the product left it, lse, and what the product cannot know: O = 0 for a row without
-/// weights. One row a block.
+/// weights. One row per block.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     finish_rows_kernel(ForwardArguments<Element> arguments, const Element* product_O,

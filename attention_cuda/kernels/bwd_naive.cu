@@ -29,7 +29,7 @@
 #include <cmath>
 #include <string>
 
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/library_product.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"

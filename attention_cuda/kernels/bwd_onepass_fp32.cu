@@ -13,7 +13,7 @@
 // Bits     dK and dV the same every time; dQ is summed in the order of arrival
 // Against  bwd-twopass: five products instead of seven, atomic additions
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"

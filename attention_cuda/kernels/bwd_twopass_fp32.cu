@@ -20,7 +20,7 @@
 // Bits     the same every time
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
 // Source   two-option algorithm, option 2
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"

@@ -1,5 +1,5 @@
 // bwd-twopass in bf16 and fp16: see bwd_twopass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.cuh"
 #include "attention_cuda/registry.hpp"

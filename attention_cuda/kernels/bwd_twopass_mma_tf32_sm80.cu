@@ -1,6 +1,6 @@
 // bwd-twopass of fp32 tensors with tf32 products, one or three for each: see
 // bwd_twopass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.cuh"
 #include "attention_cuda/registry.hpp"

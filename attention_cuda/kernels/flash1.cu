@@ -8,7 +8,7 @@
 //
 // Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse, m, l [batch, num_heads, seqlen_q]
 //            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query a warp; m and l
+// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query per warp; m and l
 // [kBlockQ]
 //            come and go together, by whole sectors. O is divided by the sum so far each time: it
 //            is the attention to the keys so far
@@ -24,7 +24,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/head_dims.hpp"
@@ -44,7 +44,7 @@ namespace {
 constexpr int kFlash1Warps = Flash1Shape::kNumWarps, kFlash1Threads = Flash1Shape::kNumThreads;
 constexpr int kBlockQ = Flash1Shape::kBlockQ, kBlockKV = Flash1Shape::kBlockKV;
 constexpr int kStartThreads = Flash1Shape::kStartThreads;
-static_assert(kBlockKV == kWarpSize, "a key a lane");
+static_assert(kBlockKV == kWarpSize, "one key per lane");
 
 /// m and l, [batch, num_heads, seqlen_q] each.
 struct Statistics {
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kFlash1Threads)
   ptx::cp_async_wait<0>();
   __syncthreads();
 
-  // A query a warp, and the next one.
+  // One query per warp, and the next one.
   const auto mQ = head_rows(arguments.Q, place.b, place.h, sizes.head_dim);
   const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
   float* const sQ = tiles.sQ.row(warp);

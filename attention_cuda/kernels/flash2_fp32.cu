@@ -1,4 +1,4 @@
-// flash2 forward, fp32: one block a query tile, one pass over K and V.
+// flash2 forward, fp32: one block per query tile, one pass over K and V.
 //
 //   m = -inf, l = 0, O = 0
 //   for each K/V tile j:   S = scale Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "attention_cuda/detail/flash2_fp32_choices.hpp"
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/padded_tile.cuh"

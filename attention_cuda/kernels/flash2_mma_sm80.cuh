@@ -1,4 +1,4 @@
-// flash2 forward on tensor cores: one block a query tile, one pass over K and V.
+// flash2 forward on tensor cores: one block per query tile, one pass over K and V.
 //
 //   M = -inf, l = 0, O = 0
 //   for each K/V tile j that the query tile sees:

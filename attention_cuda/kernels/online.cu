@@ -17,7 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"

@@ -21,7 +21,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_listings.hpp"
+#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/split_kv_shape.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/four_columns.cuh"

@@ -160,7 +160,7 @@ void CompareFlags::add_output_flags(CLI::App& command) {
     add_option(command, name, value, what).type_name(type).group(kOutputGroup);
   };
   file("--json", json, "everything; written after each call", "FILE");
-  file("--csv", csv, "a line a call", "FILE");
+  file("--csv", csv, "one line per call", "FILE");
   file("--html", html, "the report: pictures and tables on one page", "FILE");
   file("--svg", svg, "the pictures, a file each", "FOLDER");
   file("--peers", peers, "other libraries' times, from attention_cuda/bench/beside_torch.py",

@@ -29,7 +29,7 @@ std::string flops_table(const compare::Comparison& comparison, const Terminal& t
 std::string shared_memory_table(const compare::Comparison& comparison,
                                 const compare::MachineModel& machine, const Terminal& terminal);
 
-/// A line a row, "flash2, N 4096: …", and how many predictions were close.
+/// One line per row, "flash2, N 4096: …", and how many predictions were close.
 std::string sentences(const compare::Comparison& comparison, const Terminal& terminal);
 std::string shares(const compare::Comparison& comparison);
 

@@ -8,7 +8,7 @@
 
 namespace flashlab::cli {
 
-/// A row a student, then how many came to each outcome.
+/// One row per student, then how many came to each outcome.
 std::string class_table(const exercises::ClassReport& report, const Terminal& terminal);
 
 /// A bar for each bin; the letters behind it are explained below.

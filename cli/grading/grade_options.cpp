@@ -68,7 +68,7 @@ void GradeOptions::add_reports_to(CLI::App& command) {
   };
   file("--json", json, "everything, for programs; - writes to standard output");
   file("--csv", csv,
-       "a line a student, for spreadsheets; a cell that one would compute begins with an "
+       "one line per student, for spreadsheets; a cell that one would compute begins with an "
        "apostrophe");
   file("--junit", junit, "JUnit XML, for CI servers");
   file("--html", html, "one page with histogram and findings");

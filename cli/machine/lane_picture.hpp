@@ -1,4 +1,4 @@
-// A timeline as letters: one lane a unit, time from left to right.
+// A timeline as letters: one lane per unit, time from left to right.
 #pragma once
 
 #include <cstdint>

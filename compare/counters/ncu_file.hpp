@@ -1,6 +1,6 @@
 // The hardware's counters as Nsight Compute wrote them, for where only it may read them:
 //
-//   ncu --csv --page raw --metrics M …   a line a launch, a column a metric, a line of units
+//   ncu --csv --page raw --metrics M …   one line per launch, a column a metric, a line of units
 //   ncu --csv --metrics M …              a line a metric
 //
 // What the watched program printed may stand between the lines, and several outputs in one file.

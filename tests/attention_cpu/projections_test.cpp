@@ -160,7 +160,7 @@ TEST_CASE("gradients of X and the weights are the slopes of the loss") {
   compare(layer.W_V, gradients.dW_V);
 }
 
-TEST_CASE("the streamed backward holds a tile a thread, however long the sequence") {
+TEST_CASE("the streamed backward holds one tile per thread, however long the sequence") {
   const auto bytes = [](std::int64_t seqlen, int num_threads) {
     Layer<float> layer({1, 2, 1, seqlen, 16, 24});
     return cpu::project_backward_streamed(layer.backward(), {}, threads(num_threads))

@@ -23,7 +23,7 @@ void check_cases(Pass pass, DataType dtype) {
   int num_cases = 0;
   for (int number = first; number < kNumCases; number += step) {
     const GeneratedCase generated = generated_case(number);
-    if (generated.dtype != dtype || generated.problem.head_dim > cuda::kMaxHeadDim) continue;
+    if (generated.dtype != dtype || generated.problem.head_dim > cuda::kMaxGpuHeadDim) continue;
     ++num_cases;
     check_kernels(worst, pass, kernels, generated);
   }

@@ -43,7 +43,7 @@ void check_each_length(Pass pass, DataType dtype) {
 void check_each_head_dim(Pass pass, DataType dtype) {
   const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
   WorstErrors worst;
-  for (std::int64_t head_dim = 1; head_dim <= cuda::kMaxHeadDim;
+  for (std::int64_t head_dim = 1; head_dim <= cuda::kMaxGpuHeadDim;
        head_dim += head_dim < 8 ? 1 : FLASHLAB_HEAD_DIM_STEP) {
     check_kernels(worst, pass, kernels, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
   }

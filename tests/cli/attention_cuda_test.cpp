@@ -109,7 +109,7 @@ TEST_CASE("the flag --by-kernel divides a call among its kernels") {
     CHECK(std::abs(sum_of(launches, "share") - 1) < 1e-9);
     CHECK(std::abs(sum_of(launches, "seconds") - breakdown["seconds"].get<double>()) < 1e-9);
   }
-  CHECK(breakdowns[0]["launches"].size() > 5);  // naive: a kernel a step
+  CHECK(breakdowns[0]["launches"].size() > 5);  // naive: one kernel per step
 }
 
 TEST_CASE("a kernel's name is enough, its options reach it") {

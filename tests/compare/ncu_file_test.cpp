@@ -38,7 +38,7 @@ std::string ncu_error(const std::string& text) {
   return "no error";
 }
 
-/// A launch a line, one metric.
+/// One launch per line, one metric.
 std::string wide(const std::string& metric, const std::string& unit, const std::string& value) {
   return "\"ID\",\"Kernel Name\",\"" + metric + "\"\n\"\",\"\",\"" + unit +
          "\"\n\"0\",\"online_kernel<64>(int)\",\"" + value + "\"\n";

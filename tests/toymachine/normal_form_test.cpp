@@ -249,7 +249,7 @@ TEST_CASE("formulas that explode end at a limit") {
 
 namespace {
 
-/// The same random straight line on exact rationals: one value a register.
+/// The same random straight line on exact rationals: one value per register.
 class RandomPolynomial {
  public:
   explicit RandomPolynomial(unsigned seed) : random_(seed) {

@@ -1,4 +1,4 @@
-// The DRAM of a run: one cell an element, all arrays one after the other as BoundArray::offset
+// The DRAM of a run: one cell per element, all arrays one after the other as BoundArray::offset
 // says.
 #pragma once
 

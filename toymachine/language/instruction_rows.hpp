@@ -1,4 +1,4 @@
-// The instruction table: one row an instruction. Everything else is derived from it.
+// The instruction table: one row per instruction. Everything else is derived from it.
 //
 // An effect is a captureless generic lambda from the values of the registers (or the cell) that are
 // read, in the order of the operands, to the value that is written. It is instantiated for each
@@ -54,6 +54,12 @@ inline constexpr auto kMat = Level::kMatmul;
 inline constexpr auto kSof = Level::kSoftmax;
 inline constexpr auto kAtt = Level::kAttention;
 
+// A row has, line by line:
+//   mnemonic, kinds of the operands, their names, the effect in register notation
+//   the meaning, as `flashlab isa` prints it
+//   the levels that have it, its kind of FLOPs, FLOPs for each unit of work, an example that runs
+//   the effect on values of any type: from the operands that are read, in their order, to the
+//   result
 // clang-format off
 inline constexpr auto kInstructionRows = std::tuple{
     row("LOAD", {OperandKind::kMemorySource, kDst}, "src, Rd", "Rd = DRAM[src]",

@@ -1,4 +1,4 @@
-// A trace as JSON: one object, one line a step, written as the program runs.
+// A trace as JSON: one object, one line per step, written as the program runs.
 #pragma once
 
 #include <iosfwd>
