@@ -1,12 +1,12 @@
-# What the legs of .ci/run and .ci/full share. Sourced, in the root of the project.
+# Shared by the legs of .ci/run and .ci/full. Sourced in the root of the project.
 export CI=true  # no questions; warnings are errors
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$PWD/tests/leaks_of_others.supp:print_suppressions=0
-# Lets ccache, where there is one, cache what is compiled with a precompiled header.
+# Lets ccache, if installed, cache what is compiled with a precompiled header.
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
-# leg NAME COMMAND…: runs it, with its seconds.
+# leg NAME COMMAND…: runs a leg and prints its duration.
 leg() {
   local name=$1 start=$SECONDS
   shift
@@ -15,7 +15,7 @@ leg() {
   printf '==== %s: %d s\n' "$name" $((SECONDS - start))
 }
 
-# Installs those of the Debian packages that are not there.
+# Installs the missing ones among these Debian packages.
 install_packages() {
   local package missing=() as_root=()
   for package in "$@"; do
@@ -28,7 +28,7 @@ install_packages() {
     apt-get install -qy --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Tests that take more than five seconds each under the sanitizers and reach no code that the others do
+# Tests that take more than five seconds each under the sanitizers and reach no code that other tests do
 # not: hundreds of calls of the command, the variants in further types, programs at every size, random
 # programs by the hundred. They run without sanitizers in `./lab test`, and with them in .ci/full.
 slow_with_sanitizers=(
@@ -52,14 +52,13 @@ slow_with_sanitizers=(
   'a request that cannot be met' 'the solution is shown after'
 )
 
-# One build is also clang's word on every warning (g++ has its own in ./lab test), and replays what
-# the fuzzers found, each text once. `all` has all tests and instruction sets. `fast` compiles without
-# optimisation and for the baseline instruction set alone (AVX-512 takes twice as long), and leaves out
-# the slow tests, those of the GPU kernels in the emulation, those of pages in a browser (nothing of ours
-# runs in it but scripts), those of the solver (it reads no file, and searches for minutes) and those that
-# look at sources and documents.
+# This build also checks all of clang's warnings (./lab test checks g++'s), and replays the fuzzers'
+# findings, each text once. `all` has all tests and instruction sets. `fast` compiles without
+# optimisation and only for the baseline instruction set (AVX-512 takes twice as long). It leaves out the
+# slow tests, the tests of the GPU kernels in the emulation, of pages in a browser (only our scripts run
+# in it), of the solver (it reads no file, and searches for minutes), and of sources and documents.
 test_with_sanitizers() {
-  # The documents have tables of searches that end after some seconds, in which a slow build finds less.
+  # The documents contain tables of searches with a time limit, in which a slow build finds less.
   local leave_out=(--exclude-regex 'every block of the docs') targets=(all)
   local options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON)
   if [[ $1 == fast ]]; then

@@ -11,8 +11,8 @@ struct Term {
   std::int64_t coefficient, most;
 };
 
-/// Looks for x with sum coefficient x = target. Terms with the largest steps first: what the
-/// smaller ones can still reach leaves few choices.
+/// Searches x with sum coefficient x = target. Terms with the largest steps come first: the range
+/// of the smaller ones then leaves few choices.
 class Search {
  public:
   explicit Search(std::vector<Term> terms) : terms_(std::move(terms)) {
@@ -36,7 +36,7 @@ class Search {
     if (target < low_[k] || target > high_[k]) return false;
     if (k == terms_.size()) return true;
     const auto [coefficient, most] = terms_[k];
-    // target - coefficient x must stay within what the rest reaches.
+    // target - coefficient x must be in the range of the remaining terms.
     const std::int64_t step_size = std::abs(coefficient);
     const std::int64_t from = coefficient > 0 ? target - high_[k + 1] : low_[k + 1] - target;
     const std::int64_t to = coefficient > 0 ? target - low_[k + 1] : high_[k + 1] - target;
@@ -49,7 +49,7 @@ class Search {
   }
 
   std::vector<Term> terms_;
-  std::vector<std::int64_t> low_, high_;  // what the terms from k on can add up to
+  std::vector<std::int64_t> low_, high_;  // range of the sum of the terms from k on
   std::int64_t tries_ = 100'000;
 };
 
@@ -63,7 +63,7 @@ bool has_elements(const TensorView& tensor) {
 bool may_overlap(const TensorView& a, const TensorView& b) {
   if (!has_elements(a) || !has_elements(b)) return false;
   const std::int64_t size_a = size_in_bytes(a.dtype), size_b = size_in_bytes(b.dtype);
-  // a's byte - b's byte = 0: addresses of a count up, those of b down.
+  // a's byte - b's byte = 0: a's address counts positive, b's negative.
   std::vector<Term> terms = {{1, size_a - 1}, {-1, size_b - 1}};
   for (std::size_t axis = 0; axis < a.shape.size(); ++axis) {
     terms.push_back({a.strides[axis] * size_a, a.shape[axis] - 1});
@@ -77,7 +77,7 @@ bool may_overlap(const TensorView& a, const TensorView& b) {
 
 bool may_overlap_itself(const TensorView& tensor) {
   if (!has_elements(tensor)) return false;
-  // Sorted by stride, each axis must step over all that the smaller ones reach.
+  // In order of strides, each axis must step over the whole range of the smaller ones.
   std::vector<Term> axes;
   for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
     if (tensor.shape[axis] > 1) {

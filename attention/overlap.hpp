@@ -5,12 +5,13 @@
 
 namespace flashlab {
 
-/// True unless it is certain that no byte belongs to both. Interleaved tensors (dQ, dK and dV side
-/// by side in rows of one array) are told apart exactly; strides so odd that the search would not
-/// end count as overlapping.
+/// Returns false only if it is certain that the tensors share no byte. Handles interleaved tensors
+/// exactly (dQ, dK and dV side by side in rows of one array). Strides for which the search would
+/// take too long count as overlapping.
 bool may_overlap(const TensorView& a, const TensorView& b);
 
-/// Whether two elements of one tensor may lie in one place (a stride of 0, say).
+/// Returns whether two elements of one tensor may have the same place (with a stride of
+/// 0, for example).
 bool may_overlap_itself(const TensorView& tensor);
 
 }  // namespace flashlab

@@ -1,4 +1,4 @@
-// The attention problem, stated once for every device: sizes, mask, scale, tensors.
+// The attention problem for every device: sizes, mask, scale, tensors.
 //
 //   S = softmax_scale Q K^T + mask,   P = softmax(S) row by row,   O = P V,   lse = log sum exp S
 //
@@ -7,18 +7,18 @@
 //          lse                   [batch, num_heads, seqlen_q]
 // Heads    num_heads is a multiple of num_kv_heads; query head h reads kv head
 //          h / (num_heads / num_kv_heads), and dK, dV sum over the query heads of their kv head.
-// Mask     each query sees the first visible_keys(i) keys, the others count as not there:
+// Mask     each query sees the first visible_keys(i) keys; all other keys are ignored:
 //            none           seqlen_k, or the batch entry's key length
 //            top left       of those, key <= query
-//            bottom right   of those, key <= query + keys - seqlen_q  (keys: the key length where
-//                           one is given, else seqlen_k)
+//            bottom right   of those, key <= query + keys - seqlen_q  (keys: the key length if
+//                           there is one, else seqlen_k)
 //          two queries, three keys:   none 1 1 1   top left 1 0 0   bottom right 1 1 0
 //                                          1 1 1            1 1 0                1 1 1
 // lse      natural logarithm. A row that sees no key, or only scores of -inf, has O = 0,
 //          lse = -inf and zero gradients.
-// NaN, inf one in row i of Q makes row i of O and lse NaN; one in row j of K makes NaN of the rows
-//          that see key j, one in V spoils its column of them. Rows that do not see it are not
-//          touched. The one infinity with a meaning is a score of -inf: weight 0.
+// NaN, inf a NaN or infinity in row i of Q makes row i of O and lse NaN; in row j of K it makes the
+//          rows that see key j NaN; in row j of V it makes their elements in its column NaN. Other
+//          rows are not affected. A score of -inf is valid: its weight is 0.
 #pragma once
 
 #include <cstdint>
@@ -35,30 +35,30 @@ namespace flashlab {
 
 enum class Mask : std::uint8_t { kNone, kCausalTopLeft, kCausalBottomRight };
 
-/// "none", "causal" (top left), "causal-bottom-right": the words of --mask.
+/// Returns "none", "causal" (top left), "causal-bottom-right": the values of --mask.
 std::string_view to_string(Mask mask);
 
-/// The largest head_dim that any device takes.
+/// The largest head_dim of any device.
 inline constexpr std::int64_t kMaxHeadDim = 512;
 
 struct AttentionOptions {
   Mask mask = Mask::kNone;
-  std::optional<double> softmax_scale;        // 1 / sqrt(head_dim) unless given
-  std::span<const std::int64_t> key_lengths;  // one a batch entry, 0 … seqlen_k; none: seqlen_k
+  std::optional<double> softmax_scale;        // nothing: 1 / sqrt(head_dim)
+  std::span<const std::int64_t> key_lengths;  // one per batch entry, 0 … seqlen_k; empty: seqlen_k
 };
 
 struct ForwardTensors {
   TensorView Q, K, V;  // one data type
-  TensorView O;        // the same
-  TensorView lse;      // float (double when Q is double); left empty: not wanted
+  TensorView O;        // the same type
+  TensorView lse;      // float (double if Q is double); empty: not requested
 };
 
 struct BackwardTensors {
-  TensorView Q, K, V, O, lse, dO;  // as the forward pass left them
-  TensorView dQ, dK, dV;           // written, not added to
+  TensorView Q, K, V, O, lse, dO;  // from the forward pass
+  TensorView dQ, dK, dV;           // overwritten
 };
 
-/// What an argument should have been. what(): "K: shape [1, 3, 8, 64]: expected …".
+/// An invalid argument. what(): "K: shape [1, 3, 8, 64]: expected …".
 class ProblemError : public std::invalid_argument {
  public:
   ProblemError(std::string_view field, std::string_view value, std::string_view expected);
@@ -72,26 +72,27 @@ struct AttentionProblem {
   DataType dtype = DataType::kFloat32;
   Mask mask = Mask::kNone;
   double softmax_scale = 1;
-  std::vector<std::int64_t> key_lengths;  // empty: seqlen_k everywhere
+  std::vector<std::int64_t> key_lengths;  // empty: seqlen_k for all
 
   std::int64_t heads_per_kv_head() const { return num_heads / num_kv_heads; }
   std::int64_t keys(std::int64_t batch_entry) const {
     return key_lengths.empty() ? seqlen_k : key_lengths[static_cast<std::size_t>(batch_entry)];
   }
-  /// How many keys query i sees: the first ones.
+  /// Returns the number of keys that query i sees: the first ones.
   std::int64_t visible_keys(std::int64_t batch_entry, std::int64_t query) const;
-  /// Pairs of a query and a key it sees, over batch and heads: what the FLOPs are counted from.
+  /// Returns the number of pairs of a query and a visible key, over batch and heads. FLOPs are
+  /// counted from it.
   std::int64_t visible_pairs() const;
 };
 
-/// Checks everything that a device would trip over: ranks, shapes, types, strides, null and
-/// overlapping memory, sizes. Throws ProblemError.
+/// Checks the tensors: ranks, shapes, types, strides, null and overlapping memory,
+/// sizes. Throws ProblemError.
 AttentionProblem check_forward(const ForwardTensors& tensors, const AttentionOptions& options = {});
 AttentionProblem check_backward(const BackwardTensors& tensors,
                                 const AttentionOptions& options = {});
 
-/// FLOPs by the usual count, 2 a multiply-add, exp apart: two products forward, five backward
-/// (Dao 2023, section 4.1), of the visible pairs.
+/// Returns the usual FLOPs of the visible pairs: 2 per multiply-add, without exponentials. Two
+/// products forward, five backward (Dao 2023, section 4.1).
 std::int64_t forward_flops(const AttentionProblem& problem);
 std::int64_t backward_flops(const AttentionProblem& problem);
 

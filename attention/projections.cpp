@@ -15,7 +15,7 @@ constexpr const char* kInputAxes = "[batch, seqlen, d_model]";
 constexpr const char* kQueryWeightAxes = "[d_model, num_heads head_dim]";
 constexpr const char* kKeyWeightAxes = "[d_model, num_kv_heads head_dim]";
 
-/// Sizes from X, Q and K.
+/// Reads the sizes from X, Q and K.
 ProjectionProblem projection_sizes(const Named& X, const Named& Q, const Named& K) {
   ProjectionProblem problem;
   problem.attention = detail::sizes_of(Q, K);
@@ -39,7 +39,7 @@ struct Projected {
   Named X, W_Q, W_K, W_V;
 };
 
-/// X, W_Q, W_K, W_V, or their gradients.
+/// Checks X, W_Q, W_K, W_V, or their gradients.
 void check_projected(const ProjectionProblem& problem, const Projected& tensors) {
   const AttentionProblem& attention = problem.attention;
   const auto check = [&](const Named& argument, const std::vector<std::int64_t>& shape,
@@ -96,7 +96,7 @@ std::int64_t projection_gradient_flops(const ProjectionProblem& problem) {
 
 std::int64_t streamed_backward_flops(const ProjectionProblem& problem) {
   const AttentionProblem& attention = problem.attention;
-  // Of a pair: q k, dO v and dS K, of head_dim; dS X, P X and the two parts of dX, of d_model. Of a
+  // Per pair: q k, dO v and dS K over head_dim; dS X, P X and the two parts of dX over d_model. Per
   // row: q W_K^T, dO W_V^T, dQ W_Q^T, and its part of each dW.
   return attention.visible_pairs() * (6 * attention.head_dim + 8 * problem.d_model) +
          12 * attention.batch * attention.num_heads * attention.seqlen_q * attention.head_dim *

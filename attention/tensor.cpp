@@ -15,7 +15,7 @@ std::int64_t size_in_bytes(DataType dtype) {
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;) {
-    // Shapes are checked later; until then a wrong one must not overflow.
+    // Shapes are checked later. A wrong one must not overflow here.
     if (__builtin_mul_overflow(strides[axis], shape[axis], &strides[axis - 1])) {
       strides[axis - 1] = 0;
     }

@@ -1,4 +1,4 @@
-// A tensor that somebody else owns: where it lies, what its elements are, its shape and strides.
+// A view of a tensor that the caller owns: memory, element type, shape and strides.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace flashlab {
 
-/// What an element is stored as. 16-bit elements are computed with in float.
+/// The stored type of an element. Kernels compute 16-bit elements in float.
 enum class DataType : std::uint8_t { kFloat32, kFloat64, kBFloat16, kFloat16 };
 
-/// "float", "double", "bf16", "fp16": the words of the toy machine and of --dtype.
+/// Returns "float", "double", "bf16", "fp16": the words of the toy machine and of --dtype.
 std::string_view to_string(DataType dtype);
 std::int64_t size_in_bytes(DataType dtype);
 
@@ -42,9 +42,8 @@ struct DataTypeOf<Float16> {
   static constexpr DataType kValue = DataType::kFloat16;
 };
 
-/// Element (i, j, …) lies at data + i strides[0] + j strides[1] + …; strides are counted in
-/// elements. An input's stride may be 0 (one head read as many) or negative; its memory is never
-/// written.
+/// Element (i, j, …) is at data + i strides[0] + j strides[1] + …; strides count elements. An
+/// input's stride may be 0 (one head used as several) or negative. Its memory is never written.
 struct TensorView {
   void* data = nullptr;
   DataType dtype = DataType::kFloat32;
@@ -53,7 +52,7 @@ struct TensorView {
   bool empty() const { return data == nullptr && shape.empty(); }
 };
 
-/// Row-major strides of a shape: the last axis lies without gaps.
+/// Returns the row-major strides of a shape; the last stride is 1.
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape);
 
 template <class Element>

@@ -1,4 +1,4 @@
-// The names of the algorithms: the same in toy programs, on CPU and GPU, in tests and reports.
+// The names of the algorithms. Toy programs, CPU, GPU, tests and reports use the same names.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ std::string_view to_string(Pass pass);
 struct VariantInfo {
   std::string_view name;
   Pass pass;
-  std::string_view summary;  // what it is, in a line
-  std::string_view source;   // the paper or the source (docs/sources.md) it is taken from
+  std::string_view summary;  // one line
+  std::string_view source;   // the paper or other source (docs/sources.md)
 };
 
-/// Every variant, forward ones first, in the order of the course.
+/// Returns every variant, forward ones first, in the order of the course.
 std::span<const VariantInfo> variants();
 
-/// Throws ProblemError, which lists the names, for any other one.
+/// Returns the variant of this name. Throws ProblemError with the list of names if there is none.
 const VariantInfo& find_variant(std::string_view name);
 
 }  // namespace flashlab

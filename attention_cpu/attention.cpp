@@ -1,4 +1,4 @@
-// From the caller's tensors to a variant's call and back: checks, conversion, choice of the build.
+// Runs a variant on the caller's tensors: checks, conversion, choice of the build.
 #include "attention_cpu/attention.hpp"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ extern const KernelTable kKernels;
 
 namespace {
 
-/// The builds that this library has and this processor runs, the best last.
+/// The builds in this library that this processor supports, the best last.
 std::vector<InstructionSet> find_instruction_sets() {
   std::vector<InstructionSet> sets;
 #ifdef FLASHLAB_HAS_BASELINE
@@ -30,7 +30,7 @@ std::vector<InstructionSet> find_instruction_sets() {
   __builtin_cpu_init();
 #endif
 #ifdef FLASHLAB_HAS_AVX2
-  // Whatever has AVX2 has F16C, for which clang 16 has no name.
+  // Every processor with AVX2 has F16C, for which clang 16 has no name.
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     sets.push_back(InstructionSet::kAvx2);
   }
@@ -44,8 +44,8 @@ std::vector<InstructionSet> find_instruction_sets() {
 #endif
   if (sets.empty()) {
     throw std::runtime_error(
-        "this build of flashlab is for another processor: build it again, or with "
-        "-DFLASHLAB_INSTRUCTION_SETS=all for all of them");
+        "this build of flashlab needs another processor: build it on this one, or with "
+        "-DFLASHLAB_INSTRUCTION_SETS=all for all processors");
   }
   return sets;
 }
@@ -64,14 +64,15 @@ InstructionSet best() {
   for (const InstructionSet set : instruction_sets()) {
     if (to_string(set) == wish) return set;
   }
-  throw ProblemError("FLASHLAB_CPU", wish, "one that is here: " + names_of_sets());
+  throw ProblemError("FLASHLAB_CPU", wish, "one that is available: " + names_of_sets());
 }
 
 }  // namespace
 
 const KernelTable& kernels_for(InstructionSet set) {
   if (!std::ranges::count(instruction_sets(), set)) {
-    throw ProblemError("instruction_set", to_string(set), "one that is here: " + names_of_sets());
+    throw ProblemError("instruction_set", to_string(set),
+                       "one that is available: " + names_of_sets());
   }
 #ifdef FLASHLAB_HAS_AVX512
   if (set == InstructionSet::kAvx512) return avx512::kKernels;
@@ -82,7 +83,7 @@ const KernelTable& kernels_for(InstructionSet set) {
 #ifdef FLASHLAB_HAS_BASELINE
   return baseline::kKernels;
 #else
-  std::abort();  // refused above
+  std::abort();  // rejected above
 #endif
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLargest = 32768;
 
-/// Numbers from -0.5 to 0.5 that no product of them makes subnormal.
+/// Numbers from -0.5 to 0.5 whose products are never subnormal.
 void fill(float* values, std::int64_t count) {
   std::uint32_t state = 1;
   for (std::int64_t k = 0; k < count; ++k) {
@@ -27,15 +27,14 @@ void fill(float* values, std::int64_t count) {
   }
 }
 
-/// Whether C is A B, as far as the sums of its rows tell: C 1 = A (B 1), in double.
+/// Returns whether C = A B, as far as row sums show: C 1 = A (B 1), in double.
 bool is_product(std::int64_t n, const float* A, const float* B, const float* C) {
   const double size = static_cast<double>(n);
   std::vector<double> row_sums_of_B(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     row_sums_of_B[static_cast<std::size_t>(i)] = std::accumulate(B + i * n, B + (i + 1) * n, 0.0);
   }
-  // A float's sum of n terms of up to 1/4 is off by less than n^2 / 4 of its units, in the worst
-  // case.
+  // A float sum of n terms of up to 1/4 has an error below n^2 / 4 of its units in the worst case.
   const double most = size * std::numeric_limits<float>::epsilon() * size * size / 4;
   for (std::int64_t i = 0; i < n; ++i) {
     const double expected =
@@ -63,7 +62,7 @@ double product_flops_per_s(std::int64_t n, const ExecutionOptions& execution) {
   std::fill(C, C + n * n, std::numeric_limits<float>::quiet_NaN());
 
   std::array<double, 3> seconds{};
-  for (int run = -1; run < std::ssize(seconds); ++run) {  // run -1 wakes threads and memory up
+  for (int run = -1; run < std::ssize(seconds); ++run) {  // run -1 warms up threads and memory
     if (execution.cancelled != nullptr && *execution.cancelled) throw Cancelled();
     const auto start = std::chrono::steady_clock::now();
     kernels.square_product(n, num_threads, A, B, C);

@@ -1,4 +1,4 @@
-// How fast this machine multiplies matrices: what attention's FLOP/s are a share of.
+// Measures how fast this machine multiplies matrices: the reference for attention's FLOP/s.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace flashlab::cpu {
 
-/// Measured FLOP/s of C = A B in float, all n x n: 2 n^3 over the median time of three runs after a
-/// first one. Eigen's product in the build of the instruction set that `execution` names, a
-/// band of rows of C a thread.
+/// Returns the measured FLOP/s of C = A B in float, all n x n: 2 n^3 over the median time of three
+/// runs after a warm-up. Uses Eigen's product in the build for `execution`'s instruction set, with
+/// a band of rows of C per thread.
 ///
 /// Errors  ProblemError: n below 1 or above 32 768, threads, instruction set; std::bad_alloc;
 ///         Cancelled, between runs

@@ -1,4 +1,4 @@
-// From the caller's tensors to the projections' kernels and back.
+// Runs the projections' kernels on the caller's tensors.
 #include "attention_cpu/projections.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 using namespace detail;
 
-/// Axes of size 1 after the batch, or before everything: [batch, 1, rows, columns].
+/// Inserts axes of size 1 before the last two, after the batch axis if there is one: [batch,
+/// 1, rows, columns].
 TensorView with_four_axes(const TensorView& tensor) {
   TensorView result = tensor;
   const auto at = static_cast<std::ptrdiff_t>(tensor.shape.size()) - 2;
@@ -23,7 +24,7 @@ TensorView with_four_axes(const TensorView& tensor) {
   return result;
 }
 
-/// X and the weights, or their gradients, as the kernels index them.
+/// X and the weights, or their gradients, with the kernels' axes.
 struct Projected {
   TensorView X, W_Q, W_K, W_V;
 
@@ -35,7 +36,7 @@ struct Projected {
         W_V(with_four_axes(w_v)) {}
 };
 
-/// One call's memory and threads.
+/// The memory and threads of one call.
 struct Frame {
   Workspace workspace;
   Progress progress;
@@ -63,7 +64,7 @@ struct Frame {
   Execution finished() const { return finish(workspace, options, prepare.num_threads); }
 };
 
-/// Gives a call its dX and dW, runs the kernel, and writes what was not written in place.
+/// Gives a call its dX and dW, runs the kernel, and copies results that were not written in place.
 template <class Element, class Call, class Kernel>
 void run_to_gradients(Frame& frame, Call& call, const ProjectionBackwardTensors& tensors,
                       const Kernel& kernel) {
@@ -101,7 +102,7 @@ Execution run_project(const ProjectionProblem& problem, const ProjectionTensors&
   return frame.finished();
 }
 
-/// Progress from `from` to `to` for one of a call's steps.
+/// Maps the progress of one of a call's steps to `from` … `to`.
 ExecutionOptions part_of(const ExecutionOptions& execution, double from, double to) {
   ExecutionOptions part = execution;
   if (execution.progress) {
@@ -142,7 +143,7 @@ Execution run_two_steps(std::string_view variant, const ProjectionProblem& probl
     }
   });
   Execution result = frame.finished();
-  // The variant's memory was given back before the second step took its own.
+  // The variant frees its memory before the second step allocates its own.
   result.workspace_bytes =
       std::max(result.workspace_bytes, gradient_bytes + attention.workspace_bytes);
   return result;

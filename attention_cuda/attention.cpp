@@ -1,4 +1,4 @@
-// From the caller's tensors to a kernel's launcher: checks, choice of the kernel, workspace.
+// Calls a kernel's launcher for the caller's tensors: checks, choice of the kernel, workspace.
 #include "attention_cuda/attention.hpp"
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@
 namespace flashlab::cuda {
 namespace {
 
-/// Key lengths that the caller has in host memory are copied before the kernel's own workspace.
+/// Key lengths in host memory are copied to the device before the kernel's own workspace.
 struct WorkspaceParts {
   std::int64_t* key_lengths = nullptr;
   std::byte* kernel = nullptr;
@@ -106,7 +106,8 @@ Call prepare(const KernelRow& row, const AttentionProblem& problem,
 int compute_capability() {
   int device = 0, major = 0, minor = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  // Before this, a thread that has not used CUDA yet (autograd's, say) knows no device memory.
+  // Before this call, a thread that has not used CUDA yet (autograd's, for example) does not
+  // recognise device memory.
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
              "cudaDeviceGetAttribute");

@@ -1,11 +1,11 @@
-// Attention on NVIDIA GPUs: every variant under the name it has elsewhere.
+// Attention on NVIDIA GPUs: all variants under their common names.
 //
-// Tensors    lie in device memory; everything else is as attention/problem.hpp has it, but float64,
-//            head_dim above 256 and lengths above 2^30 are refused
-// Stream     calls put their work on the caller's stream and return: they never synchronise
-// Memory     nothing is allocated: what a variant needs beside the tensors, workspace_bytes says
+// Tensors    are in device memory; otherwise as in attention/problem.hpp, but float64, head_dim
+//            above 256 and lengths above 2^30 are rejected
+// Stream     calls enqueue their work on the caller's stream and return; they never synchronise
+// Memory     nothing is allocated: workspace_bytes() gives the memory needed besides the tensors
 // NaN, inf   in V (in the backward pass also in Q, K, dO) may spread within a tile that is partly
-//            hidden when tensor cores do the products; keys past the key length never matter
+//            hidden if tensor cores compute the products; keys after the key length never matter
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ namespace flashlab::cuda {
 /// A cudaStream_t.
 using Stream = CUstream_st*;
 
-/// What multiplies. The sums, the softmax and lse are fp32 in each case.
+/// How products are computed. Sums, softmax and lse are always fp32.
 enum class Products : std::uint8_t {
   kNative,          // float: fp32 multiply-adds; bf16 and fp16: tensor cores
   kTensorFloat32,   // float on tensor cores, operands rounded to 11 bits
-  kTensorFloat32x3  // float on tensor cores, operands split in two: three products for each one
+  kTensorFloat32x3  // float on tensor cores, operands split in two: three tf32 products
 };
 
-/// "native", "tf32", "tf32x3": the words of --products.
+/// Returns "native", "tf32", "tf32x3": the values of --products.
 std::string_view to_string(Products products);
 
-/// Told of each kernel of a call as it is put on the stream, for timing one by one.
+/// Notified of each kernel of a call when it is enqueued, to time kernels separately.
 class KernelObserver {
  public:
   virtual ~KernelObserver() = default;
@@ -48,45 +48,47 @@ struct ExecutionOptions {
   Products products = Products::kNative;
   void* workspace = nullptr;  // device memory, 256-byte aligned
   std::size_t workspace_bytes = 0;
-  /// One a batch entry, in device memory, instead of AttentionOptions::key_lengths; a value outside
-  /// 0 … seqlen_k counts as the nearer end.
+  /// One per batch entry, in device memory, instead of AttentionOptions::key_lengths. Values
+  /// outside 0 … seqlen_k are clamped.
   const std::int64_t* device_key_lengths = nullptr;
-  int num_splits = 0;  // split-kv: parts of the keys, 0: as many as fill the GPU
-  /// lse and delta rounded to 16 bits before the backward pass reads them (an experiment: what does
-  /// storing them in the tensors' type cost?). bwd-onepass and bwd-twopass, bf16 and fp16.
+  int num_splits = 0;  // split-kv: parts of the keys; 0: enough to fill the GPU
+  /// Rounds lse and delta to 16 bits before the backward pass reads them (an experiment: what
+  /// is the cost of storing them in the tensors' type?). Only bwd-onepass and bwd-twopass with
+  /// bf16 and fp16.
   bool round_statistics = false;
-  std::string_view kernel;  // the stem of one kernel file, where several could run; empty: the best
+  std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
 };
 
-/// A call of CUDA, or of one of its libraries, that failed.
+/// A failed call of CUDA or of one of its libraries.
 class CudaError : public std::runtime_error {
  public:
   CudaError(std::string_view call, std::string_view error,
             std::source_location where = std::source_location::current());
-  /// One that was caught elsewhere, with its message.
+  /// Makes an error that was caught elsewhere, with its message.
   CudaError(std::string_view call, std::string_view error, const std::string& message);
   const std::string call, error;
 };
 
-/// Bytes of device memory that a call with these arguments needs in ExecutionOptions::workspace.
+/// Returns the bytes of device memory that such a call needs in ExecutionOptions::workspace.
 /// Errors  ProblemError: as the call itself
 std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& problem,
                             const ExecutionOptions& execution = {});
 
-/// O = softmax(softmax_scale Q K^T + mask) V and, if wanted, lse.
+/// Computes O = softmax(softmax_scale Q K^T + mask) V and, if requested, lse.
 ///
-/// Tensors  float, bf16 or fp16, lse float; the registry says which variant takes what
+/// Tensors  float, bf16 or fp16, lse float; the registry lists the types of each variant
 /// Errors   ProblemError: argument, value, what was expected. CudaError: a launch that failed
-/// Bits     the same every time on one kind of GPU
+/// Bits     reproducible on one kind of GPU
 /// Cost     forward_flops(problem), more for three-pass
 void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                        const AttentionOptions& options = {},
                        const ExecutionOptions& execution = {});
 
-/// dQ, dK, dV from what the forward pass left: P = exp(S - lse), delta = rowsum(dO o O).
+/// Computes dQ, dK, dV from the results of the forward pass: P = exp(S - lse), delta =
+/// rowsum(dO o O).
 ///
-/// Bits  the same every time but for bwd-onepass, whose dQ is added up in the order of arrival
+/// Bits  reproducible, except for bwd-onepass, which adds dQ in order of arrival
 void attention_backward(std::string_view variant, const BackwardTensors& tensors,
                         const AttentionOptions& options = {},
                         const ExecutionOptions& execution = {});

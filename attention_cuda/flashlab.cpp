@@ -1,4 +1,4 @@
-// The functions of C over those of C++: no exception leaves them.
+// Implements the C functions with the C++ ones. No exception leaves them.
 #include "attention_cuda/flashlab.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::string last_error;
 
-/// Calls `work` and says how that ended.
+/// Calls `work` and returns its status.
 template <class Work>
 flashlab_status guarded(const Work& work) noexcept {
   try {
@@ -33,7 +33,7 @@ flashlab_status guarded(const Work& work) noexcept {
       last_error = error.what();
       return FLASHLAB_ERROR_OTHER;
     }
-  } catch (...) {  // no memory for the text either
+  } catch (...) {  // no memory for the message either
     last_error.clear();
     return FLASHLAB_ERROR_OTHER;
   }
@@ -41,11 +41,11 @@ flashlab_status guarded(const Work& work) noexcept {
 
 template <class Value>
 const Value& given(const char* name, const Value* argument) {
-  if (argument == nullptr) throw ProblemError(name, "null", "what the call is about");
+  if (argument == nullptr) throw ProblemError(name, "null", "a description of the call");
   return *argument;
 }
 
-/// The value with this number: C's constants count through C++'s values in this order.
+/// The C++ value for a C constant, which is an index into `values`.
 template <class Value>
 Value numbered(const std::string& name, std::int32_t number, std::initializer_list<Value> values) {
   if (number < 0 || number >= std::ssize(values)) {
@@ -54,13 +54,13 @@ Value numbered(const std::string& name, std::int32_t number, std::initializer_li
   return values.begin()[number];
 }
 
-/// The caller's options as this library knows them: an older program's end earlier, and a newer
-/// one's may say nothing in what is unknown here.
+/// Returns the options that this version knows. A newer program's struct may be longer if its
+/// additional bytes are 0. A shorter struct is rejected, because no earlier version exists.
 flashlab_options known(const flashlab_options* options) {
   flashlab_options result = {};
   const std::uint64_t bytes = given("options", options).struct_bytes;
-  constexpr std::uint64_t kMost = 4096;           // more is no size
-  if (bytes < sizeof(result) || bytes > kMost) {  // a later version's new fields will be optional
+  constexpr std::uint64_t kMost = 4096;           // a larger value is not a size
+  if (bytes < sizeof(result) || bytes > kMost) {  // future fields will be optional
     throw ProblemError("options.struct_bytes", std::to_string(bytes),
                        std::to_string(sizeof(result)) + " (see flashlab_options_init)");
   }
@@ -108,7 +108,7 @@ AttentionOptions attention_options(const flashlab_options& options) {
   if (options.has_softmax_scale != 0) result.softmax_scale = options.softmax_scale;
   if (options.key_lengths == nullptr ? options.num_key_lengths != 0 : options.num_key_lengths < 0) {
     throw ProblemError("num_key_lengths", std::to_string(options.num_key_lengths),
-                       "how many key_lengths are given");
+                       "the number of key_lengths");
   }
   result.key_lengths = {options.key_lengths, static_cast<std::size_t>(options.num_key_lengths)};
   return result;
@@ -153,7 +153,7 @@ std::string arithmetic_text(std::span<const Arithmetic> arithmetic) {
   return text;
 }
 
-/// A row's texts, each ended by a zero.
+/// A row's texts as null-terminated strings.
 struct KernelTexts {
   std::string stem, variant, pass, arithmetic, source;
   int min_compute_capability;

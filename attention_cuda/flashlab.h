@@ -1,24 +1,23 @@
-/// Attention on NVIDIA GPUs, for C (C99) and for whatever can call C: libflashlab_cuda.
+/// Attention on NVIDIA GPUs for C (C99) and for other languages that can call C: libflashlab_cuda.
 ///
 ///   O = softmax(softmax_scale Q K^T + mask) V,   lse = log sum exp of each row of scores
 ///
 /// Shapes   Q, O, dO, dQ   [batch, num_heads,    seqlen_q, head_dim]
 ///          K, V, dK, dV   [batch, num_kv_heads, seqlen_k, head_dim]
 ///          lse            [batch, num_heads, seqlen_q]    float, natural logarithm
-///          num_heads is a multiple of num_kv_heads; head_dim 1 … 256; any seqlen, 0 too
-/// Types    Q, K, V, O and the gradients have one: float, bf16 or fp16. Sums are float.
-/// Memory   tensors lie in memory of the current device. Nothing is allocated there: what a kernel
-///          needs beside the tensors, flashlab_*_workspace_bytes says, and the caller lends. (The
-///          variants of library products, naive and its kin, keep cuBLAS's handle from their first
-///          call on.)
-/// Stream   a call puts its work on the caller's stream and returns. It never waits for the GPU, so
-///          an error of a running kernel shows in a later call or where the caller synchronises.
-/// Graphs   calls can be captured in a CUDA graph, but not the first one of a kernel; host memory
-/// is
-///          read before a call returns.
-/// Errors   every call returns a flashlab_status; flashlab_last_error() says more. Nothing is
-///          launched by a call that returns FLASHLAB_ERROR_ARGUMENT.
-/// Threads  any number may call at once.
+///          num_heads is a multiple of num_kv_heads; head_dim 1 … 256; any seqlen, including 0
+/// Types    Q, K, V, O and the gradients have the same type: float, bf16 or fp16. Sums are float.
+/// Memory   tensors are in memory of the current device. The library allocates nothing there: the
+///          caller provides a workspace of flashlab_*_workspace_bytes bytes. (Variants with library
+///          products, such as naive, create a cuBLAS handle in their first call and keep it.)
+/// Stream   a call enqueues its work on the caller's stream and returns. It never waits
+///          for the GPU, so an error in a running kernel appears in a later call or when
+///          the caller synchronises.
+/// Graphs   calls can be captured in a CUDA graph, except the first call of a kernel; host memory
+///          is read before a call returns.
+/// Errors   every call returns a flashlab_status; flashlab_last_error() gives details. A call that
+///          returns FLASHLAB_ERROR_ARGUMENT has launched nothing.
+/// Threads  any number of threads may call concurrently.
 ///
 /// A forward pass with a causal mask:
 ///
@@ -47,18 +46,18 @@
 extern "C" {
 #endif
 
-/// What a call returns.
+/// The result of a call.
 typedef enum flashlab_status {
   FLASHLAB_OK = 0,
   FLASHLAB_ERROR_ARGUMENT = 1,  ///< "K: shape [1, 3, 8, 64]: expected …"
-  FLASHLAB_ERROR_CUDA = 2,      ///< a call of CUDA or of one of its libraries, no driver, no GPU
-  FLASHLAB_ERROR_OTHER = 3      ///< out of host memory, say
+  FLASHLAB_ERROR_CUDA = 2,      ///< a call of CUDA or of its libraries failed, or no driver or GPU
+  FLASHLAB_ERROR_OTHER = 3      ///< for example, out of host memory
 } flashlab_status;
 
-/// What an element is stored as.
+/// The stored type of an element.
 enum { FLASHLAB_FLOAT32 = 0, FLASHLAB_BFLOAT16 = 1, FLASHLAB_FLOAT16 = 2 };
 
-/// Which keys a query sees. Two queries, three keys:
+/// The keys that a query sees. Two queries, three keys:
 ///
 ///   none 1 1 1   causal 1 0 0   causal-bottom-right 1 1 0
 ///        1 1 1          1 1 0                       1 1 1
@@ -68,58 +67,58 @@ enum {
   FLASHLAB_MASK_CAUSAL_BOTTOM_RIGHT = 2  ///< key <= query + keys - seqlen_q, as in FlashAttention
 };
 
-/// What multiplies. The sums, the softmax and lse are float in each case.
+/// How products are computed. Sums, softmax and lse are always float.
 enum {
   FLASHLAB_PRODUCTS_NATIVE = 0,  ///< float: fp32 multiply-adds; bf16 and fp16: tensor cores
   FLASHLAB_PRODUCTS_TF32 = 1,    ///< float on tensor cores, operands rounded to 11 bits
   FLASHLAB_PRODUCTS_TF32X3 = 2   ///< float on tensor cores, each operand as the sum of two
 };
 
-/// A tensor that somebody else owns. Element (i, j, …) lies at data + i strides[0] + j strides[1]
-/// + …; an input's stride may be 0 (one head read as many) or negative.
+/// A view of the caller's tensor. Element (i, j, …) is at data + i strides[0] + j strides[1] + …;
+/// an input's stride may be 0 (one head used as several) or negative.
 typedef struct flashlab_tensor {
-  void* data;          ///< device memory, aligned to an element; 16 bytes are read fastest
+  void* data;          ///< device memory, aligned to an element; 16 bytes are fastest
   int32_t dtype;       ///< FLASHLAB_FLOAT32, …
-  int32_t rank;        ///< 4; 3 for lse; 0 (and data null) for one that is not wanted
-  int64_t shape[4];    ///< elements; only the first `rank` count
+  int32_t rank;        ///< 4; 3 for lse; 0 (and data null) if not requested
+  int64_t shape[4];    ///< in elements; only the first `rank` are used
   int64_t strides[4];  ///< in elements
 } flashlab_tensor;
 
-/// O and lse are written, whatever they held. A row that sees no key, or only scores of -inf, has
-/// O = 0 and lse = -inf.
+/// O and lse are overwritten. A row that sees no key, or only scores of -inf, has O = 0 and
+/// lse = -inf.
 typedef struct flashlab_forward_tensors {
   flashlab_tensor Q, K, V;
   flashlab_tensor O;
-  flashlab_tensor lse;  ///< rank 0: not wanted
+  flashlab_tensor lse;  ///< rank 0: not requested
 } flashlab_forward_tensors;
 
-/// Q, K, V, O and lse as the forward pass left them, dO the gradient of O. dQ, dK, dV are written,
-/// not added to.
+/// Q, K, V, O and lse are from the forward pass; dO is the gradient of O. dQ, dK,
+/// dV are overwritten.
 typedef struct flashlab_backward_tensors {
   flashlab_tensor Q, K, V, O, lse, dO;
   flashlab_tensor dQ, dK, dV;
 } flashlab_backward_tensors;
 
-/// Zeros are the defaults, but for struct_bytes: flashlab_options_init writes them.
+/// Zeros are the defaults, except for struct_bytes: call flashlab_options_init.
 typedef struct flashlab_options {
-  uint64_t struct_bytes;  ///< sizeof(flashlab_options), by which a later library knows the fields
+  uint64_t struct_bytes;  ///< sizeof(flashlab_options); tells a later library the fields
   const char* variant;    ///< the algorithm; null: "flash2" forward, "bwd-onepass" backward
-  const char* kernel;     ///< the stem of one kernel file of the variant; null: the best that can
+  const char* kernel;     ///< stem of a kernel file of the variant; null: the best one
   int32_t mask;           ///< FLASHLAB_MASK_NONE, …
   int32_t products;       ///< FLASHLAB_PRODUCTS_NATIVE, …
-  double softmax_scale;   ///< counts where has_softmax_scale is not 0; else 1 / sqrt(head_dim)
+  double softmax_scale;   ///< used if has_softmax_scale is not 0; else 1 / sqrt(head_dim)
   int32_t has_softmax_scale;
-  int32_t num_splits;          ///< split-kv: parts of the keys; 0: as many as fill the GPU
-  const int64_t* key_lengths;  ///< host memory, one a batch entry, 0 … seqlen_k; null: seqlen_k
-  int64_t num_key_lengths;     ///< how many those are: batch, or 0
-  /// The same in device memory, instead of key_lengths: batch of them, read when the kernel runs;
-  /// a value outside 0 … seqlen_k counts as the nearer end. Null: none.
+  int32_t num_splits;          ///< split-kv: parts of the keys; 0: enough to fill the GPU
+  const int64_t* key_lengths;  ///< host memory, one per batch entry, 0 … seqlen_k; null: seqlen_k
+  int64_t num_key_lengths;     ///< batch, or 0
+  /// The same in device memory, instead of key_lengths: batch entries, read when the kernel runs.
+  /// Values outside 0 … seqlen_k are clamped. Null: none.
   const int64_t* device_key_lengths;
   void* stream;              ///< cudaStream_t of the current device; null: its default stream
-  void* workspace;           ///< device memory, 256-byte aligned; free again when the kernels ended
-  uint64_t workspace_bytes;  ///< at least what flashlab_*_workspace_bytes says
-  /// Not 0: lse and delta are rounded to 16 bits before the backward pass reads them (an
-  /// experiment: what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
+  void* workspace;           ///< device memory, 256-byte aligned; in use until the kernels end
+  uint64_t workspace_bytes;  ///< at least flashlab_*_workspace_bytes
+  /// Not 0: rounds lse and delta to 16 bits before the backward pass reads them (an experiment:
+  /// what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
   int32_t round_statistics;
   int32_t reserved;  ///< 0
 } flashlab_options;
@@ -130,48 +129,51 @@ static inline void flashlab_options_init(flashlab_options* options) {
   options->struct_bytes = sizeof(*options);
 }
 
-/// O, and lse where it is wanted, will hold the result when the stream comes to it.
+/// Computes O and, if requested, lse on the stream.
 ///
-/// Bits    the same every time on one kind of GPU
+/// Bits    reproducible on one kind of GPU
 /// Cost    4 batch num_heads seqlen_q seqlen_k head_dim FLOPs, half of it with a causal mask
-/// Errors  FLASHLAB_ERROR_ARGUMENT: a shape, type, stride, overlap, length or name that is not
-///         taken, host memory, too little workspace, no kernel for this type on this GPU
+/// Errors  FLASHLAB_ERROR_ARGUMENT: an unsupported shape, type, stride, overlap, length or name,
+///         host memory, too little workspace, no kernel for this type on this GPU
 FLASHLAB_API flashlab_status flashlab_attention_forward(const flashlab_forward_tensors* tensors,
                                                         const flashlab_options* options);
 
-/// dQ, dK, dV from what the forward pass left: P = exp(S - lse), delta = rowsum(dO o O).
+/// Computes dQ, dK, dV from the results of the forward pass: P = exp(S - lse), delta =
+/// rowsum(dO o O).
 ///
-/// Bits    the same every time but for bwd-onepass, whose dQ is added up in the order of arrival
+/// Bits    reproducible, except for bwd-onepass, which adds dQ in order of arrival
 /// Cost    10 batch num_heads seqlen_q seqlen_k head_dim FLOPs, half of it with a causal mask
 /// Errors  as forward
 FLASHLAB_API flashlab_status flashlab_attention_backward(const flashlab_backward_tensors* tensors,
                                                          const flashlab_options* options);
 
-/// *bytes: how much workspace that call needs, with the same tensors and options (workspace itself
-/// apart); often 0. Errors as the call's.
+/// Sets *bytes to the workspace of that call with the same tensors and options (except workspace);
+/// often 0. Errors are those of the call.
 FLASHLAB_API flashlab_status flashlab_forward_workspace_bytes(
     const flashlab_forward_tensors* tensors, const flashlab_options* options, uint64_t* bytes);
 FLASHLAB_API flashlab_status flashlab_backward_workspace_bytes(
     const flashlab_backward_tensors* tensors, const flashlab_options* options, uint64_t* bytes);
 
-/// What the last call of this thread that failed has to say: argument, value, what was expected.
-/// Empty if none failed. Valid until the thread's next call.
+/// Returns the error of this thread's last failed call: argument, value, what was expected. Empty
+/// if none failed. Valid until the thread's next call.
 FLASHLAB_API const char* flashlab_last_error(void);
 
+/// Returns the version:
 /// "0.2.0"
 FLASHLAB_API const char* flashlab_version(void);
 
-/// One kernel of this library. The texts live as long as the library is loaded.
+/// One kernel of this library. The texts are valid while the library is loaded.
 typedef struct flashlab_kernel {
-  const char* stem;                ///< "flash2_mma_sm80", which flashlab_options.kernel takes
-  const char* variant;             ///< "flash2", which flashlab_options.variant takes
+  const char* stem;                ///< "flash2_mma_sm80", for flashlab_options.kernel
+  const char* variant;             ///< "flash2", for flashlab_options.variant
   const char* pass;                ///< "forward" or "backward"
   const char* arithmetic;          ///< types and products: "bf16 native, fp16 native"
   const char* source;              ///< the paper and algorithm
-  int32_t min_compute_capability;  ///< 80: 8.0
+  int32_t min_compute_capability;  ///< 80 means 8.0
 } flashlab_kernel;
 
-/// How many there are, and each: 0 … count - 1, in the order of the course. Need no GPU.
+/// Return the number of kernels, and each: 0 … count - 1, in the order of the course. No
+/// GPU is needed.
 FLASHLAB_API int32_t flashlab_kernel_count(void);
 FLASHLAB_API flashlab_status flashlab_get_kernel(int32_t index, flashlab_kernel* kernel);
 

@@ -14,7 +14,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// The runtime says of a machine without a driver that its version is insufficient.
+/// On a machine without a driver, the runtime only reports an insufficient version.
 void check_driver() {
   int device = 0, driver = 0, runtime = 0;
   const cudaError_t error = cudaGetDevice(&device);
@@ -55,7 +55,7 @@ DeviceMemory::DeviceMemory(const std::string& owner, std::size_t bytes) : bytes_
   if (bytes == 0) return;
   const cudaError_t error = cudaMalloc(&data_, bytes);
   if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // what comes next is not to find it
+    cudaGetLastError();  // clears the error for later calls
     throw NoDeviceMemory(owner, bytes);
   }
   check_cuda(error, "cudaMalloc");

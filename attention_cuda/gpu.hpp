@@ -1,4 +1,4 @@
-// The GPU that calls run on, and memory on it.
+// The current GPU, and memory on it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct GpuInfo {
   int driver_version = 0, runtime_version = 0;  // of CUDA: 13000 is 13.0
 };
 
-/// The current device. Throws CudaError: no driver, no GPU.
+/// Returns the current device. Throws CudaError: no driver, no GPU.
 GpuInfo current_gpu();
 
 /// what(): "no device memory for O: 1024 bytes".
@@ -33,17 +33,17 @@ class NoDeviceMemory : public std::bad_alloc {
   std::string message_;
 };
 
-/// Memory of the current device, which goes away with the object.
+/// Memory of the current device. Freed at the end of the scope.
 class DeviceMemory {
  public:
-  /// `owner`: what errors call it. Throws NoDeviceMemory, CudaError.
+  /// `owner`: its name in errors. Throws NoDeviceMemory, CudaError.
   DeviceMemory(const std::string& owner, std::size_t bytes);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  void* data() const { return data_; }  // 256-byte aligned; null: no bytes
+  void* data() const { return data_; }  // 256-byte aligned; null if there are no bytes
   std::size_t bytes() const { return bytes_; }
   void fill(int byte, Stream stream = nullptr) const;
 
@@ -52,7 +52,7 @@ class DeviceMemory {
   std::size_t bytes_;
 };
 
-/// Both wait until the bytes are there.
+/// Both functions wait until the copy is complete.
 void copy_to_gpu(void* device, const void* host, std::size_t bytes);
 void copy_from_gpu(void* host, const void* device, std::size_t bytes);
 

@@ -5,12 +5,12 @@
 #include <iterator>
 #include <string>
 
-#include "attention_cuda/detail/kernel_table.hpp"
+#include "attention_cuda/kernels/kernel_table.hpp"
 
 namespace flashlab::cuda {
 namespace {
 
-/// Indices and tile ends fit in 32 bits.
+/// Indices and tile ends must fit 32 bits.
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
 
 std::string arithmetic_words(const Arithmetic& arithmetic) {
@@ -107,7 +107,7 @@ const KernelListing& find_listing(std::string_view variant, const AttentionProbl
     const auto why = why_unsupported(kernel, problem, execution, compute_capability);
     if (!why) {
       found = &kernel;
-    } else if (!refusal || refusal->field == "dtype") {  // another reason says more
+    } else if (!refusal || refusal->field == "dtype") {  // other reasons are more specific
       refusal.emplace(*why);
     }
   }

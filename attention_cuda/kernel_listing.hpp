@@ -1,5 +1,5 @@
-// The kernels by name: which variant each runs, on which types and GPUs. No CUDA here: a machine
-// without it can list them and choose among them.
+// The kernels by name: the variant, types and GPUs of each. Needs no CUDA, so that a machine
+// without it can list and select kernels.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace flashlab::cuda {
 /// The largest head_dim of any kernel.
 inline constexpr std::int64_t kMaxGpuHeadDim = 256;
 
-/// What the elements are, and what multiplies them.
+/// The type of the elements, and how products are computed.
 struct Arithmetic {
   DataType dtype;
   Products products;
@@ -28,23 +28,23 @@ struct KernelListing {
   std::string_view variant;
   std::span<const Arithmetic> arithmetic;
   int min_compute_capability;  // 80: 8.0
-  std::string_view source;     // paper and algorithm, or a source of docs/sources.md
+  std::string_view source;     // paper and algorithm, or a source in docs/sources.md
 };
 
-/// "9.0" of 90.
+/// Returns "9.0" for 90.
 std::string compute_capability_text(int compute_capability);
 
-/// Every kernel, in the order of the course; of several that could run, the last one does.
+/// Returns every kernel in the order of the course. If several support a call, the last one runs.
 std::span<const KernelListing> kernel_listings();
 
-/// Why a kernel cannot run a problem on a GPU of this compute capability: argument, value, what it
-/// would take. Nothing if it can.
+/// Returns why a kernel cannot run a problem on a GPU of this compute capability: argument, value,
+/// what was expected. Nothing if it can.
 std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                                             const AttentionProblem& problem,
                                             const ExecutionOptions& execution,
                                             int compute_capability);
 
-/// The kernel that a call takes. Throws ProblemError: no such variant, none that can.
+/// Returns the kernel for a call. Throws ProblemError: no such variant, no suitable kernel.
 const KernelListing& find_listing(std::string_view variant, const AttentionProblem& problem,
                                   const ExecutionOptions& execution, int compute_capability);
 

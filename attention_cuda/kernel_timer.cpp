@@ -9,7 +9,7 @@
 namespace flashlab::cuda {
 namespace {
 
-/// A new event, now on the stream; null where that fails, and `failed` then says how.
+/// Records a new event on the stream. On failure returns null and sets `failed`.
 cudaEvent_t recorded_event(Stream stream, std::string& failed) {
   cudaEvent_t event = nullptr;
   cudaError_t error = cudaEventCreate(&event);
@@ -32,7 +32,7 @@ void KernelTimer::after(std::string_view, Stream stream) {
 }
 
 std::vector<KernelTime> KernelTimer::times() {
-  if (!failed_.empty()) throw CudaError("an event round a kernel", failed_);
+  if (!failed_.empty()) throw CudaError("an event around a kernel", failed_);
   std::vector<KernelTime> result;
   for (const Span& span : spans_) {
     check_cuda(cudaEventSynchronize(span.end), "cudaEventSynchronize");

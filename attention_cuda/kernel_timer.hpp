@@ -1,4 +1,4 @@
-// The time of each kernel of a call, by CUDA events round it.
+// Times each kernel of a call with CUDA events.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ struct CUevent_st;
 
 namespace flashlab::cuda {
 
-/// Goes into ExecutionOptions::observer. Events cost time themselves: what kernels take together is
-/// less than a call that is watched, and about what one takes that is not.
+/// An ExecutionOptions::observer. Events take time themselves: the sum of the kernels' times is
+/// less than the time of an observed call, and about that of an unobserved one.
 class KernelTimer : public KernelObserver {
  public:
   KernelTimer() = default;
@@ -24,8 +24,8 @@ class KernelTimer : public KernelObserver {
   void before(std::string_view kernel, Stream stream) override;
   void after(std::string_view kernel, Stream stream) override;
 
-  /// Of all kernels since the last time, in their order; waits until they have ended. Throws
-  /// CudaError.
+  /// Returns the times of all kernels since the last call, in order. Waits until they have
+  /// ended. Throws CudaError.
   std::vector<KernelTime> times();
 
  private:
@@ -36,7 +36,7 @@ class KernelTimer : public KernelObserver {
   void forget();
 
   std::vector<Span> spans_;
-  std::string failed_;  // the first error of a CUDA call: observers are told where none may throw
+  std::string failed_;  // the first CUDA error: observers must not throw
 };
 
 }  // namespace flashlab::cuda

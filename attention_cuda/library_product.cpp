@@ -1,5 +1,5 @@
-// Products by cuBLAS, which has columns where we have rows: it computes C^T = B^T A^T. The library
-// is opened by the first product, so that everything else runs where it is missing.
+// Products by cuBLAS. Its matrices are column-major, so it computes C^T = B^T A^T. The first
+// product opens the library, so that everything else works without it.
 #include "attention_cuda/detail/library_product.hpp"
 
 #include <cublas_v2.h>
@@ -16,7 +16,7 @@
 namespace flashlab::cuda {
 namespace {
 
-/// The functions of cuBLAS that are used here.
+/// The cuBLAS functions that are used.
 struct Cublas {
   decltype(&cublasCreate_v2) create;
   decltype(&cublasSetStream_v2) set_stream;
@@ -25,7 +25,7 @@ struct Cublas {
   decltype(&cublasGetStatusString) status_string;
 };
 
-/// Where the dynamic linker looks, then where CUDA Toolkits are.
+/// Searches the dynamic linker's folders, then CUDA Toolkits.
 void* open_cublas() {
   const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
   for (const std::string folder :
@@ -62,10 +62,10 @@ void check_cublas(cublasStatus_t status, std::string_view call,
   if (status != CUBLAS_STATUS_SUCCESS) throw CudaError(call, cublas().status_string(status), where);
 }
 
-/// One handle for each device, made when it is first needed and kept: it cannot be destroyed safely
-/// when the process ends, for CUDA may have ended before.
+/// One handle per device, created at first use and kept. It cannot be destroyed safely at the end
+/// of the process, because CUDA may have ended before.
 struct Handles {
-  std::mutex mutex;  // held while a handle is set up and used
+  std::mutex mutex;  // locked while a handle is set up and used
   std::map<int, cublasHandle_t> by_device;
 };
 
@@ -92,7 +92,7 @@ cudaDataType_t library_type(DataType dtype) {
     case DataType::kFloat16:
       return CUDA_R_16F;
     case DataType::kFloat32:
-    case DataType::kFloat64:  // refused before a kernel is chosen
+    case DataType::kFloat64:  // rejected before a kernel is chosen
       break;
   }
   return CUDA_R_32F;

@@ -1,4 +1,4 @@
-// The table of kernels: what runs the kernels that kernel_listing.hpp lists.
+// The table of kernels: the functions that run the kernels in kernel_listing.hpp.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,23 @@ namespace flashlab::cuda {
 struct ForwardCall;
 struct BackwardCall;
 
-/// A kernel file, as it is listed, and what runs it.
+/// A kernel file: its listing, and the functions that run it.
 struct KernelRow : KernelListing {
   void (*forward)(const ForwardCall&) = nullptr;
   void (*backward)(const BackwardCall&) = nullptr;
-  /// Device memory beside the tensors; null: none.
+  /// Device memory besides the tensors; null: none.
   std::size_t (*workspace_bytes)(const AttentionProblem&, const ExecutionOptions&) = nullptr;
 };
 
-/// Every kernel, in the order of kernel_listings().
+/// Returns every kernel, in the order of kernel_listings().
 std::span<const KernelRow* const> kernels();
 
-/// The kernel that a call takes. Throws ProblemError: no such variant, none that can.
+/// Returns the kernel for a call. Throws ProblemError: no such variant, no suitable kernel.
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
                              const ExecutionOptions& execution, int compute_capability);
 
-/// 90 for 9.0, of the current device. Throws CudaError: no driver, no GPU.
+/// Returns the current device's compute capability, 90 for 9.0. Throws CudaError: no
+/// driver, no GPU.
 int compute_capability();
 
 }  // namespace flashlab::cuda

@@ -29,7 +29,7 @@ Words words_of(std::string_view text) {
   return result;
 }
 
-/// "NVIDIA GeForce RTX 3090" has the words of "RTX 3090"; with "Ti" it is a faster one.
+/// "NVIDIA GeForce RTX 3090" contains the words of "RTX 3090"; with "Ti" it is another, faster GPU.
 bool is_device(const GpuRates& gpu, const Words& of_device) {
   return std::ranges::includes(of_device, words_of(gpu.name)) &&
          std::ranges::none_of(words_of(gpu.other_models), [&](const std::string& word) {
@@ -37,7 +37,7 @@ bool is_device(const GpuRates& gpu, const Words& of_device) {
          });
 }
 
-/// Queries of a batch entry that see a key: the last ones.
+/// The number of queries of a batch entry that see a key: the last ones.
 std::int64_t seeing_queries(const AttentionProblem& problem, std::int64_t batch_entry) {
   const auto queries = std::views::iota(std::int64_t{0}, problem.seqlen_q);
   const auto first = std::ranges::partition_point(
@@ -45,7 +45,7 @@ std::int64_t seeing_queries(const AttentionProblem& problem, std::int64_t batch_
   return static_cast<std::int64_t>(queries.end() - first);
 }
 
-/// Q, K, V, and going backward O and dO: the rows that matter.
+/// Q, K, V, and for backward O and dO: only rows that affect the result.
 double bytes_read(Pass pass, const AttentionProblem& problem) {
   double rows = 0;
   for (std::int64_t b = 0; b < problem.batch; ++b) {

@@ -1,4 +1,4 @@
-// The time that no call can stay below: a measurement that does is wrong.
+// The minimum time of a call: a shorter measurement is wrong.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace flashlab::cuda {
 
-/// What a GPU's data sheet promises: dense products of a type, and DRAM.
+/// Peak rates of a GPU's data sheet: dense products of a type, and DRAM.
 struct PeakRates {
   double flops_per_s = 0, bytes_per_s = 0;
 };
 
-/// From gpus/gpus.json, which has H200 for "NVIDIA H200 NVL"; nothing for a GPU that is not
-/// there: the row of RTX 3090 is not that of "NVIDIA GeForce RTX 3090 Ti".
+/// Returns the rates from gpus/gpus.json, where "H200" matches "NVIDIA H200 NVL". Nothing for a GPU
+/// without a row: the row of RTX 3090 does not match "NVIDIA GeForce RTX 3090 Ti".
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic);
 
-/// All FLOPs at the peak rate, or all that a call must read from DRAM, whichever takes longer. Rows
-/// that nobody sees need not be read, outputs may stay in L2.
+/// Returns the time of all FLOPs at the peak rate, or of all bytes that a call must read from DRAM,
+/// whichever is longer. Rows that no query sees need not be read; outputs may stay in L2.
 double floor_ms(Pass pass, const AttentionProblem& problem, const PeakRates& rates);
 
 }  // namespace flashlab::cuda

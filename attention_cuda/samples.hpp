@@ -1,4 +1,4 @@
-// What timed calls take, and their kernels: plain records, which need no CUDA.
+// Times of calls and of their kernels: plain records, which need no CUDA.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace flashlab::cuda {
 
-/// Milliseconds of one call each, in the order in which they were taken.
+/// Milliseconds of each call, in the order of measurement.
 struct Samples {
   std::vector<double> ms;
 
@@ -20,14 +20,14 @@ struct KernelTime {
   double ms = 0;
 };
 
-/// The kernels of one name together.
+/// All kernels of one name.
 struct KernelTotal {
   std::string kernel;
   int num_calls = 0;
   double ms = 0;
 };
 
-/// By name, in the order of the first call of each.
+/// Returns totals by name, in the order of each name's first call.
 std::vector<KernelTotal> totals(const std::vector<KernelTime>& times);
 
 }  // namespace flashlab::cuda

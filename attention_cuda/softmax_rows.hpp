@@ -1,4 +1,4 @@
-// Softmax of the rows of a matrix, by the two algorithms whose reads of memory differ.
+// Softmax of the rows of a matrix, by two algorithms with different memory reads.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace flashlab::cuda {
 
 enum class SoftmaxRows : std::uint8_t {
   kThreePass,  // maximum, sum, output: each reads x
-  kOnline      // maximum and sum together, output: x is read twice
+  kOnline      // maximum and sum together, then output: x is read twice
 };
 
-/// y = softmax x, row by row.
+/// Computes y = softmax x, row by row.
 ///
 /// x, y    [rows, n] fp32 in device memory, row-major; y may be x
 /// Rows    with a NaN or +inf: all NaN; with only -inf: all 0

@@ -1,9 +1,9 @@
-// What a call launches: each kernel's blocks, tiles, threads and shared memory, and which part of
-// which toy program counts its work. No CUDA here: the numbers are those that the kernels are
-// compiled from, and a machine without a GPU can ask for any.
+// The launches of a call: each kernel's blocks, tiles, threads and shared memory, and the toy
+// program and pass that count its work. No CUDA here: the numbers are those that the kernels are
+// compiled with, and a machine without a GPU can request any of them.
 //
-// Tensors  without gaps, lse wanted; what copies tensors with gaps is left out
-// Library  a product by cuBLAS: its tiles are not known
+// Tensors  contiguous, lse requested; copies of tensors that are not contiguous are left out
+// Library  a product by cuBLAS: its tiles are unknown
 #pragma once
 
 #include <cstdint>
@@ -20,37 +20,38 @@ namespace flashlab::cuda {
 struct GpuLimits {
   int compute_capability = 90;  // 9.0
   int num_multiprocessors = 132;
-  std::int64_t shared_memory_per_block_bytes = 227 << 10;  // the most that a block can ask for
+  std::int64_t shared_memory_per_block_bytes = 227 << 10;  // maximum per block
 };
 
-/// Bytes over the boundary of the multiprocessors.
+/// Bytes between L2 and the multiprocessors.
 struct MovedBytes {
   std::int64_t read = 0, written = 0;
   bool operator==(const MovedBytes&) const = default;
 };
 
-/// One launch of a call, or several of the same kernel one after the other.
+/// One launch of a call, or several successive launches of the same kernel.
 struct LaunchTiles {
-  std::string_view name;      // as KernelObserver is told: "bwd_twopass_dQ_mma_sm80", "S = Q K^T"
-  bool is_library = false;    // tiles, threads and blocks are 0
-  bool is_counted = true;     // the toy program has this part of the algorithm
-  std::string_view toy_pass;  // the pass that counts it; empty: the program is one pass
-  int block_q = 0;            // the B to count with; 0: any, as for
-  int block_kv = 0;           // Bk
-  int num_threads = 0;        // of a block
+  std::string_view name;      // for KernelObserver: "bwd_twopass_dQ_mma_sm80", "S = Q K^T"
+  bool is_library = false;    // true: tiles, threads and blocks are 0
+  bool is_counted = true;     // the toy program contains this part of the algorithm
+  std::string_view toy_pass;  // the pass that counts it; empty: the whole program
+  int block_q = 0;            // the toy program's B; 0: any value counts the same
+  int block_kv = 0;           // the toy program's Bk; 0: as for block_q
+  int num_threads = 0;        // per block
   std::int64_t shared_bytes = 0;
-  std::int64_t num_blocks = 0, num_launches = 1;  // blocks of one launch
-  /// What a worker of the program is here: nothing but a kv head's queries, all its query heads'
-  /// after one another, where a block serves them together; else a query head.
+  std::int64_t num_blocks = 0, num_launches = 1;  // num_blocks: per launch
+  /// True: a worker of the toy program is one kv head with all its query heads one after another,
+  /// because a block processes them together. False: it is one query head.
   bool is_per_kv_head = false;
-  /// Splits of the keys (the program's parameter); 0: it has none.
+  /// Splits of the keys (a parameter of the program); 0: no such parameter.
   int num_splits = 0;
-  /// Warps load what their neighbours load too: L1 may answer, so the loads are an upper bound.
+  /// Warps load the same data as other warps. L1 may serve some loads, so the loads are
+  /// an upper bound.
   bool shares_loads = false;
-  /// Arrays of the program that it loads, stores in the tensors' type; all others are fp32.
+  /// Arrays that the kernel loads and stores in the tensors' type; all others are fp32.
   std::vector<std::string_view> elements_loaded, elements_stored;
-  /// All heads' bytes, where the program does not say: it has no such step, or visits pairs that
-  /// the kernel leaves out.
+  /// The bytes of all heads, if the program cannot count them: it has no such step, or visits pairs
+  /// that the kernel skips.
   std::optional<MovedBytes> moved;
 };
 
@@ -60,10 +61,10 @@ struct KernelTiles {
   std::vector<LaunchTiles> launches;
 };
 
-/// The kernel that a call takes on such a GPU, and its launches in their order; those without
-/// blocks are left out. Of `execution` only products, num_splits, kernel and round_statistics
-/// count. Masks   a causal program is top left: what it counts is right where seqlen_q = seqlen_k
-/// Errors  ProblemError: no such variant; no kernel that can, by find_listing
+/// Returns the kernel for a call on such a GPU, and its launches in order, except those without
+/// blocks. Uses only products, num_splits, kernel and round_statistics of `execution`.
+/// Masks   a causal program is top left: its counts are right if seqlen_q = seqlen_k
+/// Errors  ProblemError: no such variant; no suitable kernel, as find_listing
 KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& problem,
                          const ExecutionOptions& execution = {}, const GpuLimits& gpu = {});
 

@@ -12,10 +12,10 @@ namespace flashlab::cuda {
 namespace {
 
 constexpr std::string_view kForwardForBackward = "flash2";
-/// As many times L2 are written before a measured call.
+/// Flushing writes this many times the size of L2.
 constexpr int kFlushes = 8;
 
-/// What the forward pass before a backward one takes: its best kernel.
+/// The options of the forward pass before a backward one: its best kernel.
 ExecutionOptions forward_execution(const ExecutionOptions& execution) {
   ExecutionOptions forward;
   forward.stream = execution.stream;
@@ -183,7 +183,7 @@ void TimedCall::check_outputs() const {
     int found = 0;
     copy_from_gpu(&found, found_nan_.data(), sizeof found);
     if (found != 0) {
-      throw std::runtime_error(std::string(row_.stem) + " left NaN in " +
+      throw std::runtime_error(std::string(row_.stem) + " produced NaN in " +
                                kNames[static_cast<int>(pass_)][k]);
     }
   }
@@ -191,7 +191,7 @@ void TimedCall::check_outputs() const {
 
 Samples sample(TimedCall& call, int repeat, std::uint64_t seed) {
   Samples samples;
-  for (int run = 0; run <= repeat; ++run) {  // run 0 warms up
+  for (int run = 0; run <= repeat; ++run) {  // run 0 is the warm-up
     call.draw_inputs(seed + static_cast<std::uint64_t>(run));
     call.prepare();
     const double ms = call.time_ms();
@@ -204,7 +204,7 @@ Samples sample(TimedCall& call, int repeat, std::uint64_t seed) {
 std::vector<KernelTotal> sample_by_kernel(TimedCall& call, int repeat, std::uint64_t seed) {
   std::vector<KernelTotal> result;
   std::vector<Samples> samples;
-  for (int run = 0; run <= repeat; ++run) {  // run 0 warms up
+  for (int run = 0; run <= repeat; ++run) {  // run 0 is the warm-up
     call.draw_inputs(seed + static_cast<std::uint64_t>(run));
     call.prepare();
     result = totals(call.kernel_times());

@@ -1,4 +1,4 @@
-// A call on tensors of its own, measured: new inputs, poisoned outputs, an empty L2, CUDA events.
+// Measures a call on its own tensors: new inputs, poisoned outputs, an empty L2, CUDA events.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace flashlab::cuda {
 
-/// The tensors of a problem in device memory, row-major; those that only the backward pass has are
-/// empty in a forward call's.
+/// The tensors of a problem in device memory, row-major. Tensors of the backward pass are empty for
+/// a forward call.
 class DeviceTensors {
  public:
   /// Throws NoDeviceMemory, CudaError; ProblemError: float64.
@@ -22,9 +22,9 @@ class DeviceTensors {
 
   ForwardTensors forward() const;
   BackwardTensors backward() const;
-  /// Q, K, V; backward also dO.
+  /// Returns Q, K, V; for backward also dO.
   std::vector<TensorView> inputs() const;
-  /// O, lse; backward dQ, dK, dV.
+  /// Returns O, lse; for backward dQ, dK, dV.
   std::vector<TensorView> outputs() const;
 
  private:
@@ -35,14 +35,14 @@ class DeviceTensors {
   TensorView Q_, K_, V_, O_, lse_, dO_, dQ_, dK_, dV_;
 };
 
-/// The bytes of a row-major tensor.
+/// Returns the bytes of a row-major tensor.
 std::size_t bytes_of(const TensorView& tensor);
 
-/// One variant, the kernel that runs it, and the memory of both.
+/// One variant, its kernel, and the memory of its tensors.
 class TimedCall {
  public:
-  /// `execution` without workspace and observer, which come from here. Throws ProblemError where no
-  /// kernel can, NoDeviceMemory, CudaError.
+  /// Ignores workspace and observer of `execution`. Throws ProblemError if no kernel is suitable,
+  /// NoDeviceMemory, CudaError.
   TimedCall(std::string_view variant, const AttentionProblem& problem,
             const ExecutionOptions& execution);
 
@@ -50,20 +50,20 @@ class TimedCall {
   std::string_view kernel() const { return row_.stem; }
   std::size_t workspace_bytes() const { return workspace_.bytes(); }
 
-  /// New inputs; O and lse of a backward call by prepare().
+  /// Draws new inputs. prepare() computes O and lse for a backward call.
   void draw_inputs(std::uint64_t seed);
-  /// What a backward call needs of the forward pass (flash2's), from the inputs.
+  /// Runs the forward pass (flash2) for a backward call.
   void prepare();
-  /// Milliseconds of one call. Fills the outputs with NaN and flushes L2 before it.
+  /// Returns the milliseconds of one call. Fills the outputs with NaN and flushes L2 before it.
   double time_ms();
-  /// The same call, kernel by kernel.
+  /// Times the same call kernel by kernel.
   std::vector<KernelTime> kernel_times();
-  /// The call untimed, for whoever watches it otherwise: between clear(), which is what comes
-  /// before a timed call, too, and a wait for the GPU, which is the caller's.
+  /// Runs the call untimed, for other observers. The caller calls clear() before it, as for a timed
+  /// call, and waits for the GPU afterwards.
   void run(KernelObserver* observer);
   /// Fills the outputs with NaN and flushes L2.
   void clear();
-  /// Throws std::runtime_error if an output has NaN: it was not written, or is wrong.
+  /// Throws std::runtime_error if an output contains NaN: it was not written, or is wrong.
   void check_outputs() const;
 
  private:
@@ -78,11 +78,11 @@ class TimedCall {
   DeviceMemory workspace_, forward_workspace_, flushed_, found_nan_;
 };
 
-/// `repeat` calls after one that warms up, each on new inputs; every output is looked through.
-/// Throws std::runtime_error: NaN in an output.
+/// Runs `repeat` calls after a warm-up, each on new inputs, and checks every output. Throws
+/// std::runtime_error: NaN in an output.
 Samples sample(TimedCall& call, int repeat, std::uint64_t seed);
 
-/// The same number of calls, kernel by kernel: of each name, the median of its sums.
+/// Runs as many calls kernel by kernel. Returns for each name the median of its sums.
 std::vector<KernelTotal> sample_by_kernel(TimedCall& call, int repeat, std::uint64_t seed);
 
 }  // namespace flashlab::cuda

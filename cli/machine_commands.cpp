@@ -1,4 +1,4 @@
-// The commands that need nothing but the machine.
+// The commands that need only the machine.
 #include <array>
 
 #include "cli/options/commands.hpp"

@@ -1,5 +1,5 @@
-// flashlab: programs on the toy machine, from the command line. One file a command; this one finds
-// the command, and turns whatever goes wrong into a message and an exit code.
+// flashlab: programs on the toy machine, from the command line. Each command has its own file. This
+// file finds the command and converts failures into a message and an exit code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -18,7 +18,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// Help that begins with what to type: summary and examples (the description), then the flags.
+/// Formats help that begins with usage: summary and examples (the description), then the flags.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -28,7 +28,7 @@ class HelpFormatter : public CLI::Formatter {
                        make_groups(app, mode) + make_subcommands(app, mode);
     if (app->get_parent() == nullptr) text += make_footer(app);
     for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) {
-      text.erase(at, 1);  // the base class is generous with blank lines
+      text.erase(at, 1);  // the base class adds too many blank lines
     }
     return text;
   }
@@ -43,13 +43,13 @@ class HelpFormatter : public CLI::Formatter {
     if (const std::size_t comma = name.find(','); comma != std::string::npos)
       name.insert(comma + 1, " ");
     std::string type = option->get_type_name();
-    type = type.substr(0, type.find(':'));  // without what the value is checked for
+    type = type.substr(0, type.find(':'));  // without the check of the value
     if (!is_positional && takes_value) name += " " + type;
     const std::string& value = option->get_default_str();
     return entry(name, option->get_description() + (value.empty() ? "" : " (" + value + ")"));
   }
 
-  /// In the list of commands, the first line says it.
+  /// The list of commands shows only the first line of a description.
   std::string make_subcommand(const CLI::App* command) const override {
     const std::string description = command->get_description();
     return entry(command->get_display_name(), description.substr(0, description.find('\n')), 12);
@@ -86,8 +86,9 @@ std::vector<std::string> flag_names(const CLI::App& command) {
   return names;
 }
 
-/// `flashlab help trace` is `flashlab trace --help`, a bare `flashlab` is `flashlab --help`, and
-/// `flashlab exercises` is `flashlab exercises list`.
+/// Returns the arguments after replacing shortcuts: `flashlab help trace` is `flashlab
+/// trace --help`, a bare `flashlab` is `flashlab --help`, and `flashlab exercises` is
+/// `flashlab exercises list`.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty()) return {"--help"};
@@ -105,8 +106,8 @@ std::vector<std::string> arguments(int argc, char** argv) {
   return words;
 }
 
-/// A word that should be a command of `app` and is none is told so, with those that there are; the
-/// words behind it are looked at by the command itself.
+/// Reports a word that should be a command of `app` but is not, with the existing commands. The
+/// command itself checks the words after it.
 void check_command_names(const CLI::App& app, const std::vector<std::string>& words,
                          std::size_t at = 0) {
   if (at == words.size() || words[at].starts_with('-')) return;
@@ -122,13 +123,13 @@ void check_command_names(const CLI::App& app, const std::vector<std::string>& wo
                         toy::nearest(words[at], names).value_or(""));
 }
 
-/// The command that the words so far have led to.
+/// The command that the words so far select.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
-/// What the parser says, with a near miss for a flag that does not exist.
+/// The parser's error, with a similar name for an unknown flag.
 Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::string help = "what `" + full_name(command) + " --help` lists";
@@ -155,14 +156,14 @@ int run_command(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
-  app.footer("`flashlab COMMAND --help` tells about one command.\n");
+  app.footer("`flashlab COMMAND --help` describes a command.\n");
   std::vector<CommandAction> actions;
   for (const AddCommand add : commands()) actions.push_back(add(app));
 
   std::vector<std::string> words = arguments(argc, argv);
   check_command_names(app, words);
   try {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::Success& request) {  // --help, --version
     app.exit(request);
@@ -191,8 +192,7 @@ int run_and_report(int argc, char** argv) {
               << flag << "\n";
     return kExitLimit;
   } catch (const std::bad_alloc&) {
-    std::cerr
-        << "flashlab: error: not enough memory (--max-array-bytes limits what is asked for)\n";
+    std::cerr << "flashlab: error: not enough memory (--max-array-bytes limits the arrays)\n";
     return kExitLimit;
   }
 }

@@ -1,5 +1,5 @@
-// `flashlab tour`: two minutes on what this is about. Every table and every number below is made by
-// the library while the tour runs; only the sentences between them are typed.
+// `flashlab tour`: a tour of two minutes. The library computes every table and number while the
+// tour runs; only the sentences between them are fixed.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -26,7 +26,7 @@ constexpr const char* kBrokenProgram =
     "MAC_Z R0, R1\n"
     "STORE R3, c[0][2]\n";
 
-/// A bundled program with its default parameters, and what it costs.
+/// A bundled program with its default parameters, and its cost.
 struct TourExample {
   LoadedProgram loaded;
   toy::BoundProgram bound;
@@ -65,7 +65,7 @@ class Tour {
     for (const std::string& line : wrap(text, width)) std::cout << line << "\n";
   }
 
-  /// What to type to see the same again.
+  /// Prints the command that shows the same again.
   void typed(const std::string& command) {
     std::cout << "\n" << styled("$ flashlab " + command, Style::kBlue, terminal_) << "\n";
   }

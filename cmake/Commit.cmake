@@ -1,15 +1,15 @@
-# flashlab_commit(<target>) compiles the commit of the sources into a target: it defines
-# `const char* flashlab::cli::commit()`: "fce3ec2"; "fce3ec2-dirty", with changes that are not
-# committed; that of .git_archival.txt, where `git archive` put it; or "unknown". The build looks it up
-# when HEAD moves or a source changes, and compiles it when it is another one than before.
-# Run with -P, this same file is the generator.
+# flashlab_commit(<target>) compiles the commit of the sources into a target. It defines
+# `const char* flashlab::cli::commit()`: "fce3ec2"; "fce3ec2-dirty" if there are uncommitted changes;
+# the commit in .git_archival.txt, if `git archive` made it; or "unknown". The build looks up the commit
+# when HEAD moves or a source changes, and recompiles it only if it differs.
+# This same file is the generator when it runs with -P.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.22)
   set(commit "")
   set(watched "")
   find_program(git git)
-  if(git AND EXISTS "${SOURCE}/.git")  # not that of a repository around an unpacked archive
+  if(git AND EXISTS "${SOURCE}/.git")  # ignores a repository around an unpacked archive
     execute_process(COMMAND "${git}" describe --always --dirty --exclude=* --abbrev=7
                     WORKING_DIRECTORY "${SOURCE}" OUTPUT_VARIABLE commit
                     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,5 +1,5 @@
-# Finds the GNU multiple precision library: target GMP::gmp. Of its C++ classes the header is enough;
-# libgmpxx has what streams need, which is made for one standard library.
+# Finds the GNU multiple precision library: target GMP::gmp. The header is enough for its C++ classes;
+# libgmpxx contains functions for streams, which are built for one standard library.
 find_path(GMP_INCLUDE_DIR gmpxx.h)
 find_library(GMP_LIBRARY gmp)
 include(FindPackageHandleStandardArgs)

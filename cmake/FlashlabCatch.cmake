@@ -1,4 +1,4 @@
-# Catch2, whichever version there is, as one target; and each test case as a CTest test.
+# Any version of Catch2 as one target, and each test case as a CTest test.
 include(Catch)
 include(CheckCXXSourceCompiles)
 check_cxx_source_compiles("#include <version>
@@ -6,10 +6,10 @@ check_cxx_source_compiles("#include <version>
   #error another one
   #endif
   int main() {}" FLASHLAB_HAS_LIBCXX)
-# Debian's main function of Catch2 2.x is made for libstdc++.
+# Debian's main function of Catch2 2.x is built for libstdc++.
 if(TARGET Catch2::Catch2WithMain AND NOT (FLASHLAB_HAS_LIBCXX AND Catch2_VERSION VERSION_LESS 3))
   add_library(flashlab_catch ALIAS Catch2::Catch2WithMain)
-else()  # Catch2 2.x has a header with all of it
+else()  # Catch2 2.x has everything in a header
   add_library(flashlab_catch STATIC "${PROJECT_SOURCE_DIR}/tests/catch_main.cpp")
   target_link_libraries(flashlab_catch PUBLIC Catch2::Catch2)
 endif()
@@ -22,7 +22,7 @@ else()
 endif()
 set(FLASHLAB_TEST_OPTIMIZATION ${test_optimization} CACHE STRING "How tests are compiled, but for Debug builds")
 
-if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to read
+if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to compile
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/tests.cpp" CONTENT "")
   add_library(flashlab_precompiled_tests OBJECT "${PROJECT_BINARY_DIR}/precompiled/tests.cpp")
   target_link_libraries(flashlab_precompiled_tests PRIVATE flashlab_catch flashlab_options)
@@ -30,17 +30,17 @@ if(FLASHLAB_UNITY)  # Catch2 2.13 takes seconds to read
   target_compile_options(flashlab_precompiled_tests PRIVATE
     $<$<NOT:$<CONFIG:Debug>>:${FLASHLAB_TEST_OPTIMIZATION}>)
   target_precompile_headers(flashlab_precompiled_tests PRIVATE "${PROJECT_SOURCE_DIR}/tests/catch_shim.hpp")
-  if(NOT FLASHLAB_ONLY_CUDA)  # which needs neither GMP nor JSON
+  if(NOT FLASHLAB_ONLY_CUDA)  # the CUDA tests need neither GMP nor JSON
     target_link_libraries(flashlab_precompiled_tests PRIVATE GMP::gmp nlohmann_json::nlohmann_json)
     target_precompile_headers(flashlab_precompiled_tests PRIVATE
       "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp" <nlohmann/json.hpp>)
   endif()
 endif()
 
-# Threads that wait sleep: tests run side by side, on fewer cores than they have threads together.
+# Waiting threads sleep: tests run in parallel, with more threads in total than there are cores.
 set(environment "OMP_WAIT_POLICY=passive")
-# A program of tests; the rest: arguments of catch_discover_tests, such as TEST_PREFIX. HOT: tests that
-# take longer to run than to compile, as what they hold results against is a reference that computes.
+# Adds a program of tests; further arguments go to catch_discover_tests, such as TEST_PREFIX. HOT: the
+# tests run longer than they compile, because they compute reference results.
 function(flashlab_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "HOT" "" "")
   target_link_libraries(${name} PRIVATE flashlab_catch flashlab_options)
@@ -54,7 +54,7 @@ function(flashlab_test_program name)
   elseif(FLASHLAB_UNITY)
     target_precompile_headers(${name} REUSE_FROM flashlab_precompiled_tests)
   endif()
-  # A name that matches nothing, and a test that asserts nothing, are failures; Catch2 would pass both.
+  # A name that matches nothing and a test without assertions are failures; Catch2 would pass both.
   catch_discover_tests(${name} EXTRA_ARGS --warn NoAssertions ${program_UNPARSED_ARGUMENTS}
     PROPERTIES SKIP_REGULAR_EXPRESSION "test skipped: "
                FAIL_REGULAR_EXPRESSION "No test cases matched" TIMEOUT 300

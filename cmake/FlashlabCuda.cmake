@@ -13,7 +13,7 @@ if(NOT FLASHLAB_CUDA_ARCHITECTURES)
                   OUTPUT_VARIABLE found ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
   string(REGEX MATCH "^[0-9]+[.][0-9]+" found "${found}")
   if(failed OR NOT found)
-    set(found 8.0)  # with PTX, from which a driver makes code for later ones
+    set(found 8.0)  # with PTX, from which the driver compiles code for later GPUs
   endif()
   string(REPLACE "." "" FLASHLAB_CUDA_ARCHITECTURES "${found}")
 endif()

@@ -1,5 +1,5 @@
-# The libraries that flashlab stands on. They come from the system's packages; a missing one stops the
-# configure step with the name to install, or, with -DFLASHLAB_FETCH=ON, is fetched at a fixed version.
+# The libraries that flashlab needs. They come from the system's packages. If one is missing, the
+# configure step stops with the name of the package, or fetches a fixed version with -DFLASHLAB_FETCH=ON.
 include(FetchContent)
 
 macro(flashlab_need package target repository version packages)
@@ -17,7 +17,7 @@ endmacro()
 
 flashlab_need(Eigen3 Eigen3::Eigen libeigen/eigen 3.4.0
               "libeigen3-dev (Debian, Ubuntu) or eigen3-devel (Fedora)")
-find_package(OpenMP QUIET)  # comes with the compiler, so never fetched
+find_package(OpenMP QUIET)  # part of the compiler, so never fetched
 if(NOT OpenMP_CXX_FOUND)
   message(FATAL_ERROR "OpenMP is missing. g++ has it; for clang install libomp-dev (Debian, Ubuntu: the "
                       "one of your clang, libomp-16-dev say) or libomp (Fedora, Homebrew).")
@@ -50,7 +50,7 @@ endif()
 if(FLASHLAB_BUILD_TESTS)
   flashlab_need(Catch2 Catch2::Catch2 catchorg/Catch2 v3.7.1
                 "catch2 (Debian, Ubuntu) or catch-devel (Fedora)")
-  if(catch2_SOURCE_DIR)  # fetched: its CMake module lies in the source
+  if(catch2_SOURCE_DIR)  # if fetched, its CMake module is in the source
     list(APPEND CMAKE_MODULE_PATH "${catch2_SOURCE_DIR}/extras")
   endif()
 endif()

@@ -3,9 +3,9 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/flashlab")
 
-# A library's folder is its name. Its public headers (flashlab_headers) are included as
+# A library has the name of its folder. Its public headers (flashlab_headers) are included as
 # "toymachine/language/assembler.hpp". The attention variants of each instruction set are objects inside
-# flashlab_attention_cpu and nothing a user sees.
+# flashlab_attention_cpu; users do not see them.
 set(folders text toymachine optimal attention attention_cpu)
 option(FLASHLAB_INSTALL_KERNELS "Install the GPU kernels as static libraries, too, which are large" ON)
 set(installs_kernels OFF)
@@ -15,7 +15,7 @@ if(FLASHLAB_HAS_CUDA AND FLASHLAB_INSTALL_KERNELS)
 endif()
 foreach(folder IN LISTS folders)
   set_target_properties(flashlab_${folder} PROPERTIES EXPORT_NAME ${folder})
-  target_compile_features(flashlab_${folder} PUBLIC cxx_std_20)  # so do its headers' readers
+  target_compile_features(flashlab_${folder} PUBLIC cxx_std_20)  # the headers need it as well
   install(TARGETS flashlab_${folder} EXPORT flashlab_targets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -31,7 +31,7 @@ if(installs_kernels)
   install(TARGETS flashlab_attention_cuda_host EXPORT flashlab_targets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
-if(FLASHLAB_HAS_CUDA)  # the functions of flashlab.h, for C and for whatever loads libraries
+if(FLASHLAB_HAS_CUDA)  # the C functions of flashlab.h, also for programs that load libraries
   set_target_properties(flashlab_cuda PROPERTIES EXPORT_NAME cuda)
   target_include_directories(flashlab_cuda INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/flashlab>)

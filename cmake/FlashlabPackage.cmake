@@ -1,8 +1,8 @@
-# What every package has beside libraries and command: the manual, completions for shells, licences;
-# and how CPack makes a .deb and a tar.gz of it all. packaging/build.sh calls it, and makes the wheel.
+# Adds to every package, besides libraries and command, the manual, completions for shells and licences,
+# and configures CPack for a .deb and a tar.gz. packaging/build.sh calls CPack, and makes the wheel.
 include(GNUInstallDirs)
 
-# The command knows its own flags, so that it writes these itself.
+# The command itself writes these files, because it knows its flags.
 set(manual "${PROJECT_BINARY_DIR}/manual")
 set(completions "${PROJECT_BINARY_DIR}/completions")
 add_custom_command(
@@ -39,7 +39,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION education)
-if(NOT CPACK_DEBIAN_PACKAGE_DEPENDS)  # from this system's libraries, for one like it
+if(NOT CPACK_DEBIAN_PACKAGE_DEPENDS)  # from this system's libraries, for an equal system
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

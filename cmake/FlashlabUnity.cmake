@@ -1,15 +1,15 @@
 # Fewer, larger compilations: several sources of a target are compiled together, and the headers that
-# most of them include are read once. Building from nothing takes a quarter of the time.
+# most of them include are parsed once. A full build takes a quarter of the time.
 #
 # FLASHLAB_UNITY   OFF compiles each source alone, without precompiled headers
-# FLASHLAB_EDITED  sources that are compiled alone all the same, since they are being worked on: paths
-#                  from the root. ./lab keeps this list
+# FLASHLAB_EDITED  sources that are compiled alone even so, because they are being edited: paths from
+#                  the root. ./lab maintains this list
 #
-# Any grouping compiles, since names in anonymous namespaces are unique in each room: a test looks.
+# Any grouping compiles, because names in anonymous namespaces are unique in each room (a test checks).
 set(FLASHLAB_EDITED "" CACHE STRING "Sources that are compiled alone, paths from the root")
 
-# The standard library's headers and GMP's, read once for each set of compiler flags; and JSON's where
-# most sources read or write it.
+# The headers of the standard library and GMP, parsed once for each set of compiler flags; also JSON's,
+# where most sources use it.
 if(FLASHLAB_UNITY AND NOT FLASHLAB_ONLY_CUDA)
   foreach(kind IN ITEMS hot cold)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp" CONTENT "")
@@ -31,7 +31,7 @@ function(flashlab_unity target size)
   if(ARGC GREATER 2)
     target_precompile_headers(${target} REUSE_FROM flashlab_precompiled_${ARGV2})
   endif()
-  # Named groups: one source more or less, or compiled alone, leaves the other groups as they are.
+  # Named groups: if a source is added, removed, or compiled alone, the other groups stay the same.
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)
   list(FILTER sources INCLUDE REGEX "[.](cpp|cu)$")

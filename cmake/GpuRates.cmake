@@ -1,6 +1,6 @@
-# flashlab_gpu_rates(FILE): the rows of gpus/gpus.json that have rates, for a table in C++: name,
-# words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. Configures again
-# when the rows change.
+# flashlab_gpu_rates(FILE): writes the rows of gpus/gpus.json that have rates as a table for C++: name,
+# words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. A change of the rows
+# triggers the configure step.
 function(flashlab_gpu_rates output)
   set(json_file "${PROJECT_SOURCE_DIR}/gpus/gpus.json")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${json_file}")

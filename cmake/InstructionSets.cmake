@@ -1,16 +1,16 @@
-# Code that is compiled once for each instruction set, and chosen when it runs: the variants of
-# attention_cpu and the machine's lanes and tiles.
+# Code that is compiled once for each instruction set and selected at run time: the variants of
+# attention_cpu, and the machine's lanes and tiles.
 #
-# FLASHLAB_INSTRUCTION_SETS  all: for packages, which run anywhere; native: the best of this
-#                            computer alone, which takes a third of the time to compile; or a list of
+# FLASHLAB_INSTRUCTION_SETS  all: for packages, which run anywhere; native: only the best set of this
+#                            computer, which takes a third of the time to compile; or a list of
 #                            baseline, avx2, avx512
 set(FLASHLAB_INSTRUCTION_SETS all CACHE STRING "all, native, or a list of baseline, avx2, avx512")
 set(flags_of_baseline "")
 set(flags_of_avx2 -mavx2 -mfma -mf16c)
 set(flags_of_avx512 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 
-# Unoptimised builds leave inline functions in the objects, and the linker keeps one copy of each: it
-# must not be the one for a processor that is not there.
+# Unoptimised builds keep inline functions in the objects, and the linker keeps one copy of each. That
+# copy must not be one for another processor.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(sets baseline)
 elseif(FLASHLAB_INSTRUCTION_SETS STREQUAL "all")
@@ -35,6 +35,6 @@ foreach(set IN LISTS sets)
 endforeach()
 message(STATUS "instruction sets: ${sets}")
 set(FLASHLAB_SETS ${sets})
-# What the code that chooses is compiled with: FLASHLAB_HAS_AVX2 and so on.
+# Definitions for the code that selects a set: FLASHLAB_HAS_AVX2 and so on.
 string(TOUPPER "${sets}" FLASHLAB_SET_DEFINITIONS)
 list(TRANSFORM FLASHLAB_SET_DEFINITIONS PREPEND FLASHLAB_HAS_)

@@ -1,4 +1,4 @@
-// Prints the best instruction set of this computer, of those that the kernels are compiled for.
+// Prints the best instruction set of this computer among those that the kernels are compiled for.
 #include <cstdio>
 
 int main() {

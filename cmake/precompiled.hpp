@@ -1,5 +1,5 @@
-// What most sources of the machine, the exercises and the command include: parsed once (see
-// FlashlabUnity.cmake). Each source still includes what it uses.
+// Headers that most sources of the machine, the exercises and the command include: parsed once (see
+// FlashlabUnity.cmake). Each source still includes the headers that it uses.
 #pragma once
 
 #include <gmpxx.h>

@@ -1,6 +1,6 @@
-// Any formula and any answer sheet is answered. Beside crashes, looks for lies: a formula that
-// changes when it is printed and read again or that differs from itself, a refusal without a
-// reason, points out of nowhere, text that must not be shown.
+// Grades any formula and any answer sheet. Besides crashes, it detects wrong results: a formula
+// that changes when it is printed and read again or that differs from itself, a rejection without a
+// reason, unexplained points, text that must not be shown.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -68,7 +68,7 @@ void check_formula(const std::string& text) {
   expect(!formula->denominator.is_zero(), "nothing is divided by 0", text);
   const std::string printed = to_string(*formula);
   const auto again = parse_formula(SourceText("printed", printed), kNames);
-  if (!again && printed.size() > 2000) return;  // longer than what is read
+  if (!again && printed.size() > 2000) return;  // longer than the reader accepts
   expect(static_cast<bool>(again), "a printed formula can be read", text + "\n" + printed);
   expect(equal(*formula, *again), "a printed formula is the same", text + "\n" + printed);
 }

@@ -1,4 +1,4 @@
-// Any program is bound to sizes, or refused with a message.
+// Binds any program to sizes, or expects a message.
 #include "fuzz/claims.hpp"
 
 using namespace flashlab;

@@ -1,4 +1,4 @@
-// What the targets share: claims that must hold, limits, and programs out of bytes.
+// Shared by the targets: claims that must hold, limits, and programs from bytes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline void expect(bool good, const char* claim, std::string_view details) {
   std::abort();
 }
 
-/// Whether there is a value; if not, there must be a printable reason.
+/// Returns whether there is a value; if not, there must be a printable reason.
 template <class Value>
 bool answered(const toy::Result<Value>& result, const toy::SourceText& source) {
   if (result) return true;
@@ -33,7 +33,7 @@ bool answered(const toy::Result<Value>& result, const toy::SourceText& source) {
   return false;
 }
 
-/// Small enough for a thousand inputs in a second, under the sanitizers.
+/// Small enough for a thousand inputs per second under the sanitizers.
 inline toy::Limits small_limits() {
   toy::Limits limits;
   limits.max_source_bytes = 1 << 13;
@@ -44,10 +44,10 @@ inline toy::Limits small_limits() {
   return limits;
 }
 
-/// Beyond this, one input is one that is slow, which others are there to find.
+/// An input that exceeds this budget is only slow; other targets search for slow inputs.
 inline constexpr toy::BudgetLimits kSmallBudget{50, 64 << 20};
 
-/// What the work gives; nothing where the budget ended.
+/// Runs the work. Ignores that the budget ended.
 template <class Work>
 void within_budget(const Work& work) {
   try {
@@ -62,7 +62,7 @@ inline std::shared_ptr<const toy::SourceText> text_of(const std::uint8_t* data, 
       "fuzz.toy", std::string(reinterpret_cast<const char*>(data), size));
 }
 
-/// Null: it is refused, with a reason.
+/// Returns null if the program is rejected, which requires a reason.
 inline std::shared_ptr<const toy::Program> program_of(
     const std::shared_ptr<const toy::SourceText>& source) {
   auto assembled = toy::assemble(source, small_limits());
@@ -70,7 +70,7 @@ inline std::shared_ptr<const toy::Program> program_of(
   return std::make_shared<const toy::Program>(std::move(*assembled));
 }
 
-/// At its defaults; parameters without one are 3.
+/// Binds with default values; parameters without one are 3.
 inline std::optional<toy::BoundProgram> bound_of(
     const std::shared_ptr<const toy::Program>& program) {
   toy::Binding binding;

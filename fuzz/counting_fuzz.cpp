@@ -1,4 +1,4 @@
-// The counts of any program, and its formulas, are found or refused with a message.
+// Computes the counts and formulas of any program, or expects a message.
 #include "fuzz/claims.hpp"
 #include "toymachine/count/cost_formula.hpp"
 #include "toymachine/count/counters.hpp"

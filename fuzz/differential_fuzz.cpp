@@ -1,4 +1,4 @@
-// What a program costs by counting is what it costs when it runs.
+// Checks that a program's counted cost equals its cost in a run.
 #include <span>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Any folder is answered: read as an exercise, or refused with messages that can be printed. The
-// bytes are a folder's files, one after the other, each behind a line "=== NAME"; what comes before
-// the first such line is exercise.toml, and files that are missing are those of the template.
+// Reads any folder as an exercise, or expects printable messages. The bytes are a folder's files,
+// one after another, each after a line "=== NAME". Bytes before the first such line are
+// exercise.toml. Missing files are those of the template.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

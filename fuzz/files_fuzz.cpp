@@ -1,6 +1,6 @@
-// Any file that the commands read is read or refused with a message: comparisons, calibrations,
-// what a profiler wrote, proofs, best costs, lists of numbers, a worker's answers. The first byte
-// says which.
+// Reads any file of the commands, or expects a message: comparisons, calibrations, a
+// profiler's output, proofs, best costs, lists of numbers, a worker's answers. The first byte
+// selects the kind.
 #include <array>
 
 #include "compare/counters/ncu_file.hpp"
@@ -15,7 +15,7 @@ using namespace flashlab;
 
 namespace {
 
-/// Reads it, where an error has a sentence.
+/// Reads the text; an error must have a message.
 template <class Error, class Read>
 void expect_sentence(const Read& read) {
   try {
@@ -67,7 +67,7 @@ constexpr std::array<Read, 7> kReaders = {read_comparison, read_calibration, rea
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  // 'a' for the first, so that a corpus can be typed.
+  // The first byte is 'a' for the first reader, so that a corpus can be typed.
   kReaders[static_cast<std::size_t>(data[0] - 'a') % kReaders.size()](text);
   return 0;
 }

@@ -1,5 +1,5 @@
-// Any text gets a verdict: with a reason where points are lost, fit to be shown, the same when it
-// is graded again, and whole after it was sent from a worker.
+// Grades any text. The verdict must have a reason for lost points, be safe to show, be the same
+// when the text is graded again, and survive the transfer from a worker.
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/grade/classroom.hpp"
 #include "exercises/isolation/wire.hpp"

@@ -1,5 +1,5 @@
-// Any text is assembled, or refused with a message; a program that is printed and read again is the
-// same.
+// Assembles any text, or expects a message. A program that is printed and read again must
+// be the same.
 #include "fuzz/claims.hpp"
 
 using namespace flashlab;

@@ -21,7 +21,7 @@ std::string key_of_name(std::string_view name) {
   return key;
 }
 
-/// In small letters.
+/// The words of a text in lower case.
 std::set<std::string> words(std::string_view text) {
   std::set<std::string> result;
   while (!text.empty()) {

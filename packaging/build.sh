@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# packaging/build.sh [wheel|deb|tar …]: packages into dist/, all three when none is named. They hold
-# the same files, built in build-package/ by g++ and linked so that they run with glibc 2.28 or later
-# and need no library of g++'s, nor GMP. With nvcc the library for GPUs is inside, else a line says
-# that it is not.
+# packaging/build.sh [wheel|deb|tar …]: makes packages in dist/, all three by default. They contain
+# the same files, which g++ builds in build-package/. They are linked so that they run with glibc 2.28
+# or later and need no library of g++ and no GMP. With nvcc they include the library for GPUs;
+# otherwise a line says that it is missing.
 #   CXX           the compiler, g++ 12 or later
-#   FLASHLAB_GMP  another libgmp.a than the system's: THIRD_PARTY.md says what for
-#   CMAKE_ARGS    further arguments of cmake
+#   FLASHLAB_GMP  a libgmp.a to use instead of the system's: THIRD_PARTY.md explains why
+#   CMAKE_ARGS    further arguments for cmake
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=$root/build-package
@@ -28,18 +28,18 @@ check_machine() {
   [[ -e $gmp ]] || fail "there is no libgmp.a ($gmp): install libgmp-dev, or name one in FLASHLAB_GMP"
 }
 
-# wheel packs, auditwheel judges.
+# Installs wheel for packing and auditwheel for checking.
 install_tools() {
   [[ -x $tools/bin/auditwheel ]] && return
   python3 -m venv "$tools"
   "$tools/bin/pip" install --quiet --disable-pip-version-check wheel==0.48.0 auditwheel==6.8.2
 }
 
-# GPUs: code for 8.0 runs on 8.6 and 8.9, too; the driver compiles PTX of 9.0 for what comes later.
-# Code and PTX for each of the four would make the wheel twice as large as is allowed.
+# GPUs: code for 8.0 also runs on 8.6 and 8.9. For later GPUs the driver compiles the PTX of 9.0.
+# Code and PTX for all four would make the wheel twice as large as allowed.
 #
-# The .deb's needs are said, not looked up: dpkg-shlibdeps knows this system's glibc alone, in which
-# threads have moved to another library, and asks for 2.34.
+# The .deb's dependencies are listed by hand: dpkg-shlibdeps knows only this system's glibc, in which
+# threads have moved to another library, and would require 2.34.
 configure() {
   local link="-B$stubs/ -L$stubs $stubs/old_glibc.o -Wl,--as-needed,--allow-shlib-undefined,--gc-sections"
   local options=() cuda=${FLASHLAB_CUDA:-ON} compress='-Xfatbin -compress-all'
@@ -60,7 +60,7 @@ configure() {
 
 value_of() { sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt"; }
 
-# Libraries that the binaries may ask a system for: glibc's, and g++'s for exceptions.
+# Libraries that the binaries may require from a system: glibc's, and g++'s for exceptions.
 check_needed() {
   local file needed
   for file in "$@"; do

@@ -1,4 +1,4 @@
-# Run by CPack on what it has installed for a package: a .deb has some files where Debian wants them.
+# CPack runs this on the files that it installed for a package: a .deb has some files in Debian's places.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# packaging/glibc_stubs.sh FOLDER: what a program is linked with to run on glibc 2.28 and later:
-# libraries that have glibc 2.28's symbols with their versions and no code, its start-up object, and
-# g++'s libraries as archives alone. zig makes the first two; it compiles and links nothing of ours.
+# packaging/glibc_stubs.sh FOLDER: makes the libraries for linking a program that runs on glibc 2.28
+# and later: libraries that have glibc 2.28's symbols with their versions but no code, its start-up
+# object, and g++'s libraries as archives only. zig makes the first two, and is used for nothing else.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 stubs=$(realpath -m "${1:?the folder to make}")
 
 make_stubs() {
-  local zig=0.17.1 library path  # `work` is the trap's, too
+  local zig=0.17.1 library path  # the trap uses `work` as well
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   rm -rf "$stubs"
@@ -16,7 +16,7 @@ make_stubs() {
     "ziglang==$zig"
   export ZIG_GLOBAL_CACHE_DIR=$work/cache ZIG_LOCAL_CACHE_DIR=$work/cache
   echo 'int main(void) { return 0; }' >"$work/empty.c"
-  # The line with which it links names every file; where they lie is its own affair.
+  # zig's link command names every file with its path.
   "$work/python/ziglang/zig" cc -target x86_64-linux-gnu.2.28 -pie -fPIE -v \
     "$work/empty.c" -o "$work/empty" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
   grep -o '[^ ]*/\(Scrt1\.o\|lib[a-z_]*\.so\.[0-9]*\|libc_nonshared\.a\)' "$work/log" | sort -u |
@@ -26,7 +26,7 @@ make_stubs() {
   for library in libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1; do
     ln -s "$library" "${library%.*}"
   done
-  # What later versions have in libc.so.6 lay in libraries of its own.
+  # Later versions have in libc.so.6 what 2.28 has in separate libraries.
   echo 'GROUP(libc.so.6 libc_nonshared.a AS_NEEDED(libld.so.2 libpthread.so.0 libdl.so.2))' >libc.so
   for library in libstdc++.a libgomp.a; do
     path=$("${CXX:-g++}" "-print-file-name=$library")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packaging/test.sh [CHECK …]: holds what packaging/build.sh left in dist/ against what the packages
-# promise. The checks, all when none is named:
+# packaging/test.sh [CHECK …]: checks the packages in dist/, which packaging/build.sh made. The checks,
+# all by default:
 #   sizes     of the wheel, of the command's memory and start
 #   licences  what was compiled in and linked is in THIRD_PARTY.md
 #   gmp       the command can be linked with a changed GMP
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 
 say() { printf '%s\n' "$*"; }
 fail() { printf 'packages: %s\n' "$*" >&2; exit 1; }
-only() {  # GLOB: the one file of that name
+only() {  # the only file of that name
   local files
   files=("$dist"/$1)
   [[ ${#files[@]} == 1 && -e ${files[0]} ]] || fail "there is not one $1 in dist/: packaging/build.sh makes it"
@@ -44,7 +44,7 @@ def start():
     assert status == 0
     return 1e3 * (time.perf_counter() - begin), usage.ru_maxrss / 1e3
 runs = [start() for _ in range(100)]
-# The shortest: what else the computer did is no part of it.
+# The shortest run: other work of the computer is not included.
 took, memory = min(run[0] for run in runs), max(run[1] for run in runs)
 print(f"start: {took:.1f} ms (of 100, the shortest) of at most 10, {memory:.0f} MB of at most 30")
 sys.exit(took > 10 or memory > 30)
@@ -53,7 +53,7 @@ END
 
 check_licences() { python3 "$root/packaging/third_party.py" "$build"; }
 
-# A GMP whose mpz_init is another function than the one in the package.
+# Makes a GMP whose mpz_init differs from that in the package.
 check_gmp() {
   local gmp link member mark=flashlab-was-linked-with-this-changed-gmp
   gmp=$(realpath "$(sed -n 's/^GMP_LIBRARY:[^=]*=//p' "$build/CMakeCache.txt")")
@@ -67,7 +67,7 @@ END
   member=$(nm -A "$gmp" 2>/dev/null | sed -n 's/.*:\([^:]*\):[0-9a-f]* T __gmpz_init$/\1/p')
   ar d "$work/libgmp.a" "${member:?}"
   ar q "$work/libgmp.a" "$work/init.o"
-  # The link of the build, with the other archive and the result elsewhere.
+  # The link command of the build, with the other archive and another output.
   link=$(cd "$build" && ninja -t commands -s cli/flashlab)
   [[ $link == *"$gmp"* && $link == *'-o cli/flashlab '* ]] || fail 'the link of the command does not name GMP'
   (cd "$build" && sed "s#$gmp#$work/libgmp.a#; s#-o cli/flashlab #-o $work/flashlab #;
@@ -77,12 +77,12 @@ END
   say 'gmp: linked again with a changed one, and runs'
 }
 
-seconds_of() {  # BINARY ARG …: the shortest of its runs
+seconds_of() {  # the shortest of its runs
   "$1" attention -H 8 -N 1024 -d 64 --mask causal --bench --repeat 30 --json "${@:2}" |
     python3 -c 'import json, sys; print(min(json.load(sys.stdin)["measurement"]["variants"][0]["seconds"]))'
 }
 
-# The shortest of many runs, taken in turns: what else the computer does then falls on both.
+# Takes the shortest of many runs in turns, so that other work of the computer affects both.
 check_speed() {
   [[ -x $native ]] || fail "there is no $native to compare with: ./lab builds it, or name one in NATIVE"
   local round times=()
@@ -99,7 +99,7 @@ check_speed() {
     }' || fail 'the package is slower than the native build, or does not take all cores'
 }
 
-unpacked() {  # the tar.gz, once
+unpacked() {  # the tar.gz, unpacked once
   [[ -d $work/tar ]] || { mkdir "$work/tar"; tar -xzf "$(only '*.tar.gz')" -C "$work/tar" --strip-components=1; }
   printf '%s\n' "$work/tar"
 }
@@ -128,7 +128,7 @@ check_cmake() {
 
 # ---- empty roots ------------------------------------------------------------------------------------
 
-# A fresh copy of a Debian 11 that has Python and nothing of ours.
+# A fresh copy of a Debian 11 with Python and without flashlab.
 empty_root() {
   [[ $(id -u) == 0 ]] || fail 'an empty root takes root (debootstrap, chroot)'
   local plain=$build/roots/bullseye
@@ -144,14 +144,14 @@ empty_root() {
   cp -a --reflink=auto "$plain" "$work/root"
 }
 
-# Runs a script inside, without a network and with an environment of its own.
+# Runs a script inside, without a network and with a clean environment.
 inside() {
   unshare --mount --net --pid --fork bash -c 'mount -t proc proc "$0/proc"
     exec chroot "$0" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LANG=C.UTF-8 \
       bash -euo pipefail -c "$1"' "$work/root" "$1"
 }
 
-# What a learner does first; and attention, here and on the GPU that is not there.
+# The first steps of a learner; and attention, on the CPU and on a GPU that does not exist.
 first_steps='
   cd "$(mktemp -d)"
   flashlab exercises start 1 >/dev/null
@@ -172,7 +172,7 @@ fresh() {  # FILE NAME: an empty root with the package in it
   cp "$root/exercises/02_c00/solution.toy" "$work/root/solution.toy"
 }
 
-# Every file, for what a removal leaves behind. (pip leaves empty folders.)
+# Lists every file, to find what a removal leaves behind. (pip leaves empty folders.)
 listing() { (cd "$work/root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./root -o -path ./var \) -prune -o ! -type d -print | sort); }
 
 nothing_left() {  # PACKAGE LISTING-BEFORE
@@ -203,28 +203,31 @@ check_wheel() {
   say 'wheel: works in a virtual environment of Debian 11, is installed again, and leaves nothing'
 }
 
-check_deb() {
+# check_file PATTERN WHAT FIRST AGAIN LAST: in an empty root, installs the file and uses it, then
+# installs it again and removes it. Nothing may be left then. $name is the file.
+check_file() {
   local file name
-  file=$(only '*.deb')
+  file=$(only "$1")
   name=$(basename "$file")
   fresh "$file" "$name"
   listing >"$work/before"
-  inside "dpkg -i /$name >/dev/null; $first_steps"
-  inside "dpkg -i /$name >/dev/null; flashlab --version >/dev/null; dpkg --remove flashlab >/dev/null"
-  nothing_left 'the .deb' "$work/before"
-  say 'deb: works on Debian 11, is installed again, and leaves nothing'
+  inside "name=/$name; $3; $first_steps"
+  inside "name=/$name; $4"
+  nothing_left "the $2" "$work/before"
+  say "$2: works on Debian 11, $5, and leaves nothing"
+}
+
+check_deb() {
+  check_file '*.deb' deb 'dpkg -i $name >/dev/null' \
+    'dpkg -i $name >/dev/null; flashlab --version >/dev/null; dpkg --remove flashlab >/dev/null' \
+    'is installed again'
 }
 
 check_tar() {
-  local file name
-  file=$(only '*.tar.gz')
-  name=$(basename "$file")
-  fresh "$file" "$name"
-  listing >"$work/before"
-  inside "mkdir /opt/flashlab; tar -xzf /$name -C /opt/flashlab --strip-components=1; PATH=/opt/flashlab/bin:\$PATH; $first_steps"
-  inside "mv /opt/flashlab /opt/elsewhere; /opt/elsewhere/bin/flashlab --version >/dev/null; rm -r /opt/elsewhere"
-  nothing_left 'the tar.gz' "$work/before"
-  say 'tar: works on Debian 11 wherever it is unpacked, and leaves nothing'
+  check_file '*.tar.gz' tar.gz \
+    'mkdir /opt/flashlab; tar -xzf $name -C /opt/flashlab --strip-components=1; PATH=/opt/flashlab/bin:$PATH' \
+    'mv /opt/flashlab /opt/elsewhere; /opt/elsewhere/bin/flashlab --version >/dev/null; rm -r /opt/elsewhere' \
+    'works wherever it is unpacked'
 }
 
 checks=("$@")

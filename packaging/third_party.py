@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds what a build compiled in and linked against the table of THIRD_PARTY.md, in both directions:
-packaging/third_party.py build-package. Debian's package manager says which package a file is of."""
+"""Compares what a build compiled in and linked with the table of THIRD_PARTY.md, in both directions:
+packaging/third_party.py build-package. Debian's package manager gives the package of each file."""
 import pathlib
 import re
 import subprocess
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def known():
-    """The names in the table's last column, by row."""
+    """Returns the names in the table's last column, by row."""
     rows = {}
     for line in (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -20,14 +20,14 @@ def known():
 
 
 def headers(build):
-    """Every file outside this tree that a compiler read for what the build made."""
+    """Returns every file outside this tree that a compiler read for the build."""
     lines = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     return {line.strip() for line in lines if line.startswith("    /")}
 
 
 def linked(build):
-    """What the linker opened for the command: objects, archives, libraries."""
+    """Returns the files that the linker opened for the command: objects, archives, libraries."""
     text = (build / "link.map").read_text(encoding="utf-8")
     found = set(re.findall(r"^LOAD (\S+)", text, re.MULTILINE))
     members = set(re.findall(r"^(\S+\.a)\(", text, re.MULTILINE))
@@ -35,7 +35,7 @@ def linked(build):
 
 
 def places(paths, build):
-    """Where the files come from: a Debian package, the stubs, CUDA."""
+    """Returns the origin of the files: a Debian package, the stubs, CUDA."""
     result, rest = {}, []
     for path in paths:
         real = pathlib.Path(path) if path.startswith("/") else build / path
@@ -59,7 +59,7 @@ def places(paths, build):
             packages, _, file = line.partition(": ")
             owners[file] = packages.split(",")[0].split(":")[0]
         for path, real in part:
-            # Where /lib is a link to /usr/lib, packages name their files by either.
+            # If /lib is a link to /usr/lib, packages use either path for their files.
             result[path] = (owners.get(real) or owners.get(real.removeprefix("/usr"))
                             or owners.get("/usr" + real) or "of no package")
     return result
@@ -77,7 +77,7 @@ def main():
               for row in rows if row not in used and "cuda" not in rows[row]]
     for line in wrong[:20]:
         print(line)
-    print(f"{len(used)} parts of others, from {len(found)} files")
+    print(f"{len(used)} third-party parts, from {len(found)} files")
     return 1 if wrong else 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A wheel from an installed flashlab: packaging/wheel.py PREFIX VERSION DIST.
+"""Makes a wheel from an installed flashlab: packaging/wheel.py PREFIX VERSION DIST.
 
-pip copies `scripts` into bin/ and `data` over the environment's own folders, so that a virtual
-environment looks like PREFIX. The command is the program itself: no Python starts before it.
+pip copies `scripts` into bin/ and `data` into the environment's own folders, so that a virtual
+environment looks like PREFIX. The command is the program itself and does not start Python.
 """
 import argparse
 import pathlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NAME = "flashlab_attention"  # `flashlab` is another project's on PyPI
+NAME = "flashlab_attention"  # PyPI has another project named `flashlab`
 TAG = "py3-none-manylinux_2_28_x86_64"
 
 WHEEL = f"""\
@@ -37,7 +37,7 @@ Description-Content-Type: text/markdown
 
 
 def description():
-    """What README.md says before its first picture."""
+    """Returns the text of README.md before its first picture."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return text[text.index("\n") :].split("\n```")[0].strip() + "\n"
 

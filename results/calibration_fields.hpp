@@ -1,4 +1,4 @@
-// The rates of a calibration, described once: for measuring, for JSON and for tables.
+// The rates of a calibration in one table, for measuring, JSON and tables.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace flashlab::compare {
 
-/// A rate that is no product's; those have the keys of Calibration::flops_per_s.
+/// A rate other than a product's. Product rates have the keys of Calibration::flops_per_s.
 struct CalibrationField {
-  std::string_view name;  // of what is measured: "DRAM copy"
+  std::string_view name;  // the measured quantity: "DRAM copy"
   const char* key;        // in JSON
   std::optional<double> Calibration::*value;
-  std::optional<Rate> MachineModel::*rate;  // what it becomes; null: MachineModel::launch_s
+  std::optional<Rate> MachineModel::*rate;  // the model's rate; null: MachineModel::launch_s
 };
 std::span<const CalibrationField> calibration_fields();
 
-/// What the model has for a rate by its name, or for products by their key; nothing: none.
+/// Returns the model's rate by its name, or a product's rate by its key; nothing: unknown.
 std::optional<Rate> rate_named(const MachineModel& machine, std::string_view name);
 
 }  // namespace flashlab::compare

@@ -1,11 +1,11 @@
-// What is counted, predicted and measured of attention on a GPU: one row per call, one step per
-// kernel.
+// What is counted, predicted and measured for attention on a GPU: one row for each call, one step
+// for each kernel.
 //
-// Traffic  is what crosses a boundary. Two are told apart:
-//            DRAM  between DRAM and L2: at least every input once and every output once
-//            SM    between L2 and the multiprocessors: what the toy machine counts as loads and
-//                  stores, with the tiles that the kernel has
-// Bytes    an atomic addition counts as bytes written, once: it is carried out in L2
+// Traffic: bytes that cross a boundary. There are two:
+//   DRAM  between DRAM and L2: at least every input once and every output once
+//   SM    between L2 and the multiprocessors: the toy machine's loads and stores, with the tiles
+//         of the kernel
+// An atomic addition counts once, as bytes written, because L2 executes it.
 #pragma once
 
 #include <cstdint>
@@ -24,53 +24,52 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
-/// What a kernel must do, from the counters of its toy program.
+/// The work of a kernel, from the counters of its toy program.
 struct Work {
-  Traffic dram;                    // each array once: what must be moved whatever the caches hold
-  std::optional<Traffic> sm;       // nothing: the tiles of a library's product are not known
-  std::int64_t product_flops = 0;  // of matrix products, 2 a multiply-add
+  Traffic dram;                        // each array once: a minimum for any cache
+  std::optional<Traffic> sm;           // nothing: the tiles of a library's product are unknown
+  std::int64_t product_flops = 0;      // of matrix products; a multiply-add counts as 2
   std::int64_t elementwise_flops = 0;  // maxima, sums, factors
   std::int64_t divisions = 0;          // part of elementwise_flops
   std::int64_t exps = 0;               // exponentials and logarithms
 };
 
-/// A unit of the machine, and what a step needs of it.
+/// A unit of the machine that can limit a step.
 enum class Bound : std::uint8_t { kDram, kSm, kProducts, kElementwise, kExp, kLaunch };
-/// "DRAM", "L2 to SM", "products", "elementwise", "exp", "launches".
+/// Returns "DRAM", "L2 to SM", "products", "elementwise", "exp", "launches".
 std::string_view to_string(Bound bound);
 
-/// Milliseconds.
+/// Predicted times in milliseconds.
 struct Prediction {
   double dram_ms = 0, sm_ms = 0, products_ms = 0, elementwise_ms = 0, exp_ms = 0, launch_ms = 0;
-  double fill = 1;  // share of the multiprocessors that have work, over the time
-  /// Every unit at its rate, all at once: the slowest decides.
+  double fill = 1;  // mean share of the multiprocessors that have work
+  /// Every unit runs at its rate, all at once: the maximum of the times.
   double roofline_ms = 0;
-  /// Loads and stores run beside computing, but products, elementwise work and exponentials wait
-  /// for one another, as they do within a tile; whatever is longer, over `fill`, and the launches.
+  /// Loads and stores overlap with computing. Products, elementwise work and exponentials run one
+  /// after another, as they do within a tile: max(loads and stores, computing / fill) + launches.
   double overlap_ms = 0;
   Bound bound = Bound::kDram;  // of the roofline
 };
 
-/// How a row's time was predicted: the one that is held against the measured time.
+/// Returns the prediction of a row that is compared with the measured time.
 inline double predicted_ms(const Prediction& prediction) { return prediction.overlap_ms; }
 
-/// Of one kernel, or all of a call. What could not be measured is left out, and `why_no_counters`
-/// says why.
+/// Measurements of one kernel, or of a whole call. `why_no_counters` says why values are missing.
 struct Measurement {
   std::optional<double> median_ms, least_ms, most_ms;
   int num_samples = 0;
   std::optional<Traffic> dram, sm;  // by hardware counters
-  // Share of the elapsed cycles, in per cent: the tensor cores and the special functions (exp2) at
-  // work, issue slots taken, shared memory read or written.
+  // Percentage of the elapsed cycles in which a unit is busy: tensor cores, special functions
+  // (exp2), issue slots, shared memory.
   std::optional<double> tensor_percent, exp_percent, issue_percent, shared_percent;
   std::string why_no_counters;  // empty: there are counters
 };
 
-/// Kernels of one name in a call: "bwd_twopass_dQ".
+/// The launches of one kernel in a call: "bwd_twopass_dQ".
 struct Step {
   std::string name;
   std::int64_t num_launches = 1;
-  std::int64_t num_blocks = 0;                     // of one launch; 0: not known (a library's)
+  std::int64_t num_blocks = 0;                     // of one launch; 0: unknown (a library)
   int block_q = 0, block_kv = 0, num_threads = 0;  // tile and threads of a block; 0: none
   std::int64_t shared_bytes = 0;                   // of a block
   Work work;
@@ -78,48 +77,48 @@ struct Step {
   std::optional<Measurement> measured;
 };
 
-/// Bytes by the formulas of the Pallas post, for the passes and variants that it has one for.
+/// Bytes by the formulas of the Pallas post, for the passes and variants that it covers.
 struct PallasBytes {
-  std::int64_t formula = 0;  // as the Pallas post's code has it
-  std::int64_t prose = 0;    // as the Pallas post's text counts its own six steps
+  std::int64_t formula = 0;  // by the post's code
+  std::int64_t prose = 0;    // by the post's text, which counts its own six steps
 };
 
-/// One call: a variant on a problem, by one kernel file.
+/// One call: a variant on a problem, with one kernel file.
 struct Row {
   // The problem
   std::string variant, kernel;  // "flash2", "flash2_mma_sm80"
   Pass pass = Pass::kForward;
   std::string dtype, products, mask;  // "bf16"; "native", "tf32", "tf32x3"; "none", "causal"
   std::int64_t batch = 0, num_heads = 0, num_kv_heads = 0, seqlen_q = 0, seqlen_k = 0, head_dim = 0;
-  std::string tile;  // "128x64", asked for instead of the kernel's: such a row is predicted only
+  std::string tile;  // "128x64", requested instead of the kernel's: the row is only predicted
 
   // Counted and predicted
   Work toy;   // the toy program on one worker, with the kernel's tiles
-  Work work;  // the kernel's blocks: all steps together
+  Work work;  // all blocks of the kernel, all steps
   Prediction predicted;
   std::optional<PallasBytes> pallas_bytes;
   std::optional<double>
       pallas_ms;  // the Pallas post's roofline: its FLOPs and bytes at the peak rates
-  std::int64_t usual_flops = 0;   // forward 4, backward 10 x visible pairs x head_dim: for TFLOP/s
+  std::int64_t usual_flops = 0;   // for TFLOP/s: forward 4, backward 10 x visible pairs x head_dim
   std::int64_t tensor_bytes = 0;  // the arguments'
   std::int64_t workspace_bytes = 0;
-  std::string prediction_sha256;  // of everything above, before anything was measured
+  std::string prediction_sha256;  // of all members above, computed before the measurement
   std::vector<Step> steps;
 
   // Measured
   std::optional<Measurement> measured;
-  std::string failure;   // why there is none: no memory, no kernel, an error
-  std::string sentence;  // what the gap is due to (explain.hpp)
+  std::string failure;   // why it is missing: no memory, no kernel, an error
+  std::string sentence;  // why prediction and measurement differ (explain.hpp)
 };
 
-/// Predicted over measured: time.
+/// Predicted time divided by measured time.
 std::optional<double> time_ratio(const Row& row);
 std::optional<double> time_ratio(const Step& step);
-/// Predicted over measured: bytes over the boundary of the SMs.
+/// Predicted bytes between L2 and the SMs, divided by measured bytes.
 std::optional<double> sm_ratio(const Row& row);
 std::optional<double> sm_ratio(const Step& step);
-/// "flash2, bf16, batch 4, 8 heads, N 4096, d 64, causal": what tells rows apart, for messages and
-/// for resuming.
+/// Returns "flash2, bf16, batch 4, 8 heads, N 4096, d 64, causal". Identifies a row in messages and
+/// when a comparison resumes.
 std::string key_of(const Row& row);
 
 }  // namespace flashlab::compare

@@ -5,7 +5,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// Nothing where the sheet has none: a GPU that nobody listed.
+/// Returns nothing if the data sheet has no value.
 std::optional<Rate> sheet(double per_s) {
   return per_s > 0 ? std::optional(Rate{per_s, false}) : std::nullopt;
 }
@@ -29,7 +29,7 @@ MachineModel from_sheet(const GpuSpec& gpu) {
 }  // namespace
 
 Rate MachineModel::product_rate(std::string_view dtype, std::string_view product_kind) const {
-  const bool is_split = product_kind == "tf32x3";  // one product as three of tf32
+  const bool is_split = product_kind == "tf32x3";  // one product as three products of tf32
   std::string type(dtype);
   if (is_split || product_kind == "tf32") type += " tf32";
   const auto found = products.find(type);

@@ -1,4 +1,4 @@
-// A GPU as the predictions see it: a few rates, each from its data sheet or measured.
+// A GPU as a set of rates for predictions, each from the data sheet or measured.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,42 @@
 
 namespace flashlab::compare {
 
-/// What --calibrate measured on one GPU with kernels of its own, none of which is attention. Rates
-/// per second; a rate that is missing was not measured.
+/// Rates that --calibrate measured on one GPU with small kernels, none of which is attention. Rates
+/// are per second. A missing rate was not measured.
 struct Calibration {
   std::string gpu_name;  // "NVIDIA H200"
   std::string date, driver, cuda;
-  std::optional<double> dram_copy_bytes_per_s;  // read and written, both counted
+  std::optional<double> dram_copy_bytes_per_s;  // bytes read and bytes written
   std::optional<double> dram_read_bytes_per_s;
-  std::optional<double> sm_bytes_per_s;      // L2 to the multiprocessors, data that L2 holds
+  std::optional<double> sm_bytes_per_s;      // L2 to the multiprocessors, data in L2
   std::optional<double> shared_bytes_per_s;  // shared memory to registers
   /// mma.sync from registers, and fused multiply-adds: "bf16", "fp16", "float", "float tf32".
   std::map<std::string, double> flops_per_s;
-  std::optional<double> elementwise_per_s;  // additions and maxima, in turn
+  std::optional<double> elementwise_per_s;  // additions and maxima, alternating
   std::optional<double> exps_per_s;         // 2^x
-  std::optional<double> divisions_per_s;    // a / b, rounded as IEEE asks
-  std::optional<double> launch_s;           // from one empty kernel's start to the next one's
-  std::optional<std::int64_t> l2_bytes;     // as the device says
+  std::optional<double> divisions_per_s;    // a / b with IEEE rounding
+  std::optional<double> launch_s;           // from the start of one empty kernel to the next
+  std::optional<std::int64_t> l2_bytes;     // reported by the device
 };
 
 struct Rate {
   double per_s = 0;
-  bool is_measured = false;  // else: data sheet
+  bool is_measured = false;  // false: from the data sheet
 };
 
 struct MachineModel {
   GpuSpec gpu;
   std::optional<Rate> dram_copy, dram_read, sm, shared, elementwise, exps, divisions;
   std::map<std::string, Rate> products;  // by the keys of Calibration::flops_per_s
-  std::optional<double> launch_s;        // nothing: launches cost nothing in predictions
+  std::optional<double> launch_s;        // nothing: predictions ignore launches
 
-  /// Of products of this type: ("bf16", "native"), ("float", "tf32"). A product of "tf32x3" is
-  /// three of tf32. Throws std::invalid_argument: a type that the GPU has no rate of.
+  /// Returns the rate of products of this type: ("bf16", "native"), ("float", "tf32"). A product of
+  /// "tf32x3" is three of tf32. Throws std::invalid_argument if the GPU has no rate for the type.
   Rate product_rate(std::string_view dtype, std::string_view product_kind) const;
 };
 
-/// The data sheet at the boost clock, and over it what was measured. No sheet has the rates of L2
-/// to the multiprocessors, of divisions and of launches.
+/// Returns the data sheet's rates at the boost clock, replaced by measured rates where available.
+/// Data sheets lack the rates of L2 to the multiprocessors, divisions and launches.
 MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration = {});
 
 }  // namespace flashlab::compare

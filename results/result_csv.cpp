@@ -6,7 +6,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// One column: its header, with the unit, and a row's cell.
+/// One column: its header with the unit, and the function for a row's cell.
 struct Column {
   const char* header;
   std::function<std::string(const Row&)> cell;
@@ -24,7 +24,7 @@ std::string optional_text(const std::optional<Value>& value) {
   return value ? text_of(*value) : "";
 }
 
-/// Quoted where a comma, a quote or a line's end would tear it apart.
+/// Quotes a cell that contains a comma, a quote or a line end.
 std::string csv_quoted(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";

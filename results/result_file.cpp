@@ -12,7 +12,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// Six digits that count: what was timed has no more, and a file of many rows stays small.
+/// Six significant digits: timings are not more precise, and files stay small.
 double rounded(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.6g", value);
@@ -71,7 +71,7 @@ nlohmann::ordered_json object_of(const Measurement& m) {
   return json;
 }
 
-/// Without what was measured.
+/// The step without measured values.
 nlohmann::ordered_json prediction_json(const Step& step) {
   return {{"name", step.name},
           {"num_launches", step.num_launches},
@@ -84,7 +84,7 @@ nlohmann::ordered_json prediction_json(const Step& step) {
           {"predicted", object_of(step.predicted)}};
 }
 
-/// Without what was measured, the hash and the steps.
+/// The row without measured values, hash and steps.
 nlohmann::ordered_json prediction_json(const Row& row) {
   nlohmann::ordered_json json = {
       {"variant", row.variant},   {"kernel", row.kernel},       {"pass", to_string(row.pass)},

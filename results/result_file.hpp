@@ -1,5 +1,4 @@
-// The file of a comparison: what was predicted and measured, on which GPU, when, with which
-// command.
+// The file of a comparison: predictions and measurements, the GPU, the date, the command.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,38 +18,40 @@ inline constexpr const char *kResultFormat = "flashlab-compare",
                             *kCalibrationFormat = "flashlab-calibration";
 
 struct Comparison {
-  std::string gpu_key;                 // as gpu_specs() has it: "h200"
-  std::string gpu_name, driver, cuda;  // of the GPU that measured; empty: nothing was measured
+  std::string gpu_key;                 // key of gpu_specs(): "h200"
+  std::string gpu_name, driver, cuda;  // of the measured GPU; empty: nothing was measured
   std::string date, commit, command;
   std::optional<Calibration> calibration;
   std::vector<Row> rows;
 };
 
-/// Variants in the order of the rows, each once.
+/// Returns the variants in the order of the rows, each once.
 std::vector<std::string> variants_of(const Comparison& comparison);
 
-/// What is wrong with a file: place (JSON pointer or byte), value, what was expected.
+/// An error in a file: place (JSON pointer or byte), value, what was expected.
 class ResultFileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
 nlohmann::ordered_json to_json(const Calibration& calibration);
-/// The JSON of a file: one line per row. Numbers that were measured or predicted have six digits.
+/// Returns the JSON of a file: one line for each row. Measured and predicted numbers
+/// have six digits.
 std::string to_text(const Comparison& comparison);
-/// Throws ResultFileError: not JSON (truncated), another version, a value that is none, NaN.
+/// Parses a file. Throws ResultFileError: not JSON (truncated), another version, an
+/// invalid value, NaN.
 Comparison parse_comparison(std::string_view text);
 Calibration parse_calibration(std::string_view text);
 
-/// The comparisons that come with the program: "h200" of docs/results/compare_h200.json.
+/// Returns the names of the embedded comparisons: "h200" for docs/results/compare_h200.json.
 std::vector<std::string> committed_results();
-/// Nothing: no such name.
+/// Returns nothing if there is no such name.
 std::optional<std::string_view> committed_result(std::string_view name);
 
-/// One line per row; a header line with units.
+/// Returns a header line with units, then one line for each row.
 std::string to_csv(const Comparison& comparison);
 
-/// What prediction_sha256 is of.
+/// Returns the hash of the row's prediction.
 std::string prediction_sha256(const Row& row);
 
 }  // namespace flashlab::compare

@@ -1,5 +1,5 @@
-// A result file read back. Every error names the place as a JSON pointer: files come from other
-// machines and other versions.
+// Parses a results file. Every error gives the place as a JSON pointer, because files come from
+// other machines and other versions.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostQuoted = 60;  // characters of a value in a message
-/// Ours nest 7 deep. What writes a value into a message calls itself for each level.
+/// Valid files nest 7 levels deep. Printing a value in a message recurses once for each level.
 constexpr int kMostNested = 64;
 
 std::string json_quoted(const Json& value) {
@@ -21,7 +21,7 @@ std::string json_quoted(const Json& value) {
   return text;
 }
 
-/// A value and its place.
+/// A value and its path.
 class Place {
  public:
   Place(const Json& json, std::string pointer) : json_(json), pointer_(std::move(pointer)) {}
@@ -56,7 +56,7 @@ class Place {
     return json_.get<std::string>();
   }
   std::string text_or_empty(const char* key) const { return has(key) ? at(key).text() : ""; }
-  /// A count: not negative.
+  /// A count, which is not negative.
   std::int64_t whole() const {
     if (!json_.is_number_integer()) fail("a whole number");
     if (json_.is_number_unsigned() && json_.get<std::uint64_t>() > INT64_MAX) {
@@ -72,7 +72,7 @@ class Place {
     if (!std::isfinite(value) || value < 0) fail("a number of at least 0");
     return value;
   }
-  /// A time or a rate that was measured.
+  /// A measured time or rate.
   double positive() const {
     const double value = number();
     if (value <= 0) fail("a number above 0");
@@ -80,7 +80,7 @@ class Place {
   }
   double percent() const {
     const double value = number();
-    if (value > 100.5) fail("at most 100 per cent");  // counters of several passes round
+    if (value > 100.5) fail("at most 100 per cent");  // rounding of several passes
     return value;
   }
 
@@ -176,7 +176,7 @@ void read_problem(const Place& place, Row& row) {
   try {
     row.pass = find_variant(row.variant).pass;
   } catch (const ProblemError&) {
-    place.at("variant").fail("a variant that `flashlab attention --list` has");
+    place.at("variant").fail("a variant that `flashlab attention --list` shows");
   }
   row.kernel = place.at("kernel").text();
   row.dtype = place.at("dtype").text();
@@ -230,7 +230,7 @@ Calibration calibration_of(const Place& place) {
   return c;
 }
 
-/// The document, once it says that it is one of ours and of this version.
+/// Parses the document and checks its format and version.
 Json parse(std::string_view text, const std::string& format) {
   const auto check_depth = [](int depth, Json::parse_event_t, const Json&) {
     if (depth <= kMostNested) return true;
@@ -242,7 +242,7 @@ Json parse(std::string_view text, const std::string& format) {
   } catch (const Json::parse_error& error) {
     throw ResultFileError("byte " + std::to_string(error.byte) + " of " +
                           std::to_string(text.size()) + ": " +
-                          (error.byte > text.size() ? "the file ends too early" : "no JSON"));
+                          (error.byte > text.size() ? "the file ends too early" : "not JSON"));
   }
   const Place place(json, "");
   if (place.at("format").text() != format) place.at("format").fail("\"" + format + "\"");

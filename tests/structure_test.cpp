@@ -12,45 +12,26 @@
 #include <vector>
 
 #include "attention/variants.hpp"
-#include "tests/anonymous_names.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/source_files.hpp"
 #include "tests/string_literals.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace fs = std::filesystem;
+using flashlab::test::is_benchmark;
+using flashlab::test::kSourceRoot;
+using flashlab::test::read_source;
+using flashlab::test::sources_of;
+using flashlab::test::with_folders_inside;
 using Names = std::set<std::string>;
-using flashlab::test::anonymous_names;
-using flashlab::test::declared_names;
-using flashlab::test::DeclaredNames;
 
 namespace {
-
-const fs::path kRoot = FLASHLAB_SOURCE_DIR;
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// The C++ and CUDA sources of one folder, as paths relative to the repository.
-std::vector<fs::path> sources_of(const std::string& folder) {
-  static const Names kExtensions = {".hpp", ".cpp", ".cuh", ".cu"};
-  std::vector<fs::path> result;
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-    if (kExtensions.contains(entry.path().extension().string())) {
-      result.push_back(fs::relative(entry.path(), kRoot));
-    }
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 /// The paths of `#include "path"` lines.
 std::vector<fs::path> includes_of(const fs::path& source) {
   static const std::regex kInclude(R"re((?:^|\n)\s*#\s*include\s+"([^"]+)")re");
-  const std::string text = read(kRoot / source);
+  const std::string text = read_source(kSourceRoot / source);
   std::vector<fs::path> result;
   for (std::sregex_iterator match(text.begin(), text.end(), kInclude), end; match != end; ++match) {
     result.emplace_back((*match)[1].str());
@@ -64,24 +45,10 @@ bool is_private(const fs::path& path) {
                      [](const fs::path& part) { return kPrivate.contains(part.string()); });
 }
 
-bool is_benchmark(const fs::path& path) {
-  return std::find(path.begin(), path.end(), fs::path("bench")) != path.end();
-}
-
 /// The words of a text: runs of letters, digits and underscores.
 Names words_of(const std::string& text) {
   static const std::regex kWord("\\w+");
   return {std::sregex_token_iterator(text.begin(), text.end(), kWord), {}};
-}
-
-/// A folder and those in it that have sources, without its benchmarks.
-std::vector<std::string> with_folders_inside(const std::string& folder) {
-  std::vector<std::string> result = {folder};
-  for (const fs::path& source : sources_of(folder)) {
-    const std::string inner = source.parent_path().string();
-    if (!is_benchmark(source) && inner != result.back()) result.push_back(inner);
-  }
-  return result;
 }
 
 /// What a folder's CMakeLists.txt says with flashlab_headers(): the headers that others may
@@ -99,7 +66,7 @@ const OfferedHeaders& offered_headers(const std::string& folder) {
   const auto [place, is_new] = known.try_emplace(folder);
   OfferedHeaders& result = place->second;
   if (!is_new) return result;
-  const std::string text = read(kRoot / folder / "CMakeLists.txt");
+  const std::string text = read_source(kSourceRoot / folder / "CMakeLists.txt");
   std::smatch call;
   if (!std::regex_search(text, call,
                          std::regex("flashlab_headers\\(" + folder + "\\s([^)]*)\\)"))) {
@@ -145,15 +112,16 @@ const std::map<std::string, Names>& may_use() {
 /// only it includes.
 std::string build_text(const std::string& folder) {
   std::string text;
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-    const fs::path path = fs::relative(entry.path(), kRoot);
-    if (path.filename() == "CMakeLists.txt" && !is_benchmark(path)) text += read(kRoot / path);
+  for (const auto& entry : fs::recursive_directory_iterator(kSourceRoot / folder)) {
+    const fs::path path = fs::relative(entry.path(), kSourceRoot);
+    if (path.filename() == "CMakeLists.txt" && !is_benchmark(path))
+      text += read_source(kSourceRoot / path);
   }
   static const std::regex kModule(R"re(\binclude\((\w+)\))re");
   for (std::sregex_iterator match(text.begin(), text.end(), kModule), end; match != end; ++match) {
-    const fs::path module = kRoot / "cmake" / ((*match)[1].str() + ".cmake");
+    const fs::path module = kSourceRoot / "cmake" / ((*match)[1].str() + ".cmake");
     if (fs::exists(module))
-      return std::regex_replace(text + read(module), std::regex("#[^\n]*"), "");
+      return std::regex_replace(text + read_source(module), std::regex("#[^\n]*"), "");
   }
   return std::regex_replace(text, std::regex("#[^\n]*"), "");
 }
@@ -195,51 +163,6 @@ std::optional<std::size_t> floor_of(const std::string& folder, const fs::path& f
   return static_cast<std::size_t>(found - rooms.begin());
 }
 
-/// Files that may be compiled as one: the sources of a target, in one folder or a few.
-std::vector<std::vector<std::string>> rooms() {
-  return {
-      with_folders_inside("text"),
-      with_folders_inside("toymachine"),
-      with_folders_inside("optimal"),
-      with_folders_inside("exercises/grader"),
-      {"exercises/isolation"},
-      {"gpus"},
-      {"results"},
-      {"compare/model", "compare/counters", "compare/rows", "compare/picture", "compare/report"},
-      {"compare/cuda"},
-      with_folders_inside("cli"),
-      {"attention", "attention/detail"},
-      {"attention_cpu", "attention_cpu/detail"},
-      {"attention_cpu/variants", "attention_cpu/detail"},
-      {"attention_cuda", "attention_cuda/detail", "attention_cuda/device",
-       "attention_cuda/kernels"},
-      {"attention_cuda/emulation"},
-      {"tests"},
-      {"tests/toymachine", "tests/text"},
-      {"tests/optimal"},
-      {"tests/exercises"},
-      {"tests/compare"},
-      {"tests/cli"},
-      {"tests/attention", "tests/attention_cpu"},
-      {"tests/attention_cuda"}};
-}
-
-/// Whether a file is read for its declarations or compiled by itself.
-bool is_header(const fs::path& path) {
-  return path.extension() == ".hpp" || path.extension() == ".cuh";
-}
-
-/// The sources and headers of a room, without those of folders inside its folders.
-std::vector<fs::path> files_of(const std::vector<std::string>& room) {
-  std::vector<fs::path> result;
-  for (const std::string& folder : room) {
-    for (const fs::path& source : sources_of(folder)) {
-      if (source.parent_path() == folder) result.push_back(source);
-    }
-  }
-  return result;
-}
-
 Names mnemonics() {
   Names result;
   for (const auto& spec : flashlab::toy::instruction_set()) result.emplace(spec.mnemonic);
@@ -256,7 +179,7 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
         INFO(source << " includes " << included);
         CHECK_FALSE(is_benchmark(included));
         if (!included.has_parent_path()) {  // generated by the build
-          CHECK_FALSE(fs::exists(kRoot / source.parent_path() / included));
+          CHECK_FALSE(fs::exists(kSourceRoot / source.parent_path() / included));
           continue;
         }
         const std::string from = included.begin()->string();
@@ -329,9 +252,28 @@ TEST_CASE("inside a folder includes run one way, from room to room", "[structure
   }
 }
 
+TEST_CASE("no file has more than 400 lines, except for a reason", "[structure]") {
+  constexpr std::ptrdiff_t kMostLines = 400;
+  const std::map<fs::path, std::string> reasons = {
+      {"attention_cuda/bench/hopper_forward.cu", "a study in one file, not part of the library"},
+      {"toymachine/execute/interpret.hpp", "one loop, which the compiler inlines as a whole"}};
+  Names folders = {"fuzz", "tests"};
+  for (const auto& [folder, allowed] : may_use()) folders.insert(folder);
+  for (const std::string& folder : folders) {
+    for (const fs::path& source : sources_of(folder)) {
+      const std::string text = read_source(kSourceRoot / source);
+      const auto lines = std::count(text.begin(), text.end(), '\n');
+      INFO(source << " has " << lines << " lines");
+      CHECK((lines > kMostLines) == reasons.contains(source));
+    }
+  }
+}
+
 TEST_CASE("no level of a folder holds more than thirty units", "[structure]") {
   constexpr std::size_t kMost = 30;
-  for (const auto& [folder, rooms] : floors()) {
+  Names folders = {"fuzz", "tests"};
+  for (const auto& [folder, allowed] : may_use()) folders.insert(folder);
+  for (const std::string& folder : folders) {
     std::map<fs::path, Names> units;  // a source with its header is one
     for (const fs::path& source : sources_of(folder)) {
       units[source.parent_path()].insert(source.stem().string());
@@ -353,154 +295,23 @@ TEST_CASE("a kernel file of the CPU begins with the name of its build", "[struct
   }
 }
 
-TEST_CASE("a variant has a file for the CPU and a row in its table", "[structure]") {
-  const fs::path folder = kRoot / "attention_cpu" / "variants";
-  const std::string table = read(folder / "rows.cpp");
+TEST_CASE("a variant has a file for the CPU, and its chapter names it", "[structure]") {
+  const std::string chapter = read_source(kSourceRoot / "docs/09_on_a_cpu.md");
   for (const auto& variant : flashlab::variants()) {
     INFO(variant.name);
     std::string file(variant.name);
     std::replace(file.begin(), file.end(), '-', '_');
-    CHECK(fs::exists(folder / (file + ".cpp")));
-    CHECK(table.find("{\"" + std::string(variant.name) + "\"") != std::string::npos);
+    CHECK(fs::exists(kSourceRoot / "attention_cpu/variants" / (file + ".cpp")));
+    CHECK(chapter.find("`" + std::string(variant.name) + "`") != std::string::npos);
   }
-}
-
-TEST_CASE("names in anonymous namespaces are unique in each room", "[structure]") {
-  for (const auto& room : rooms()) {
-    std::map<std::string, std::pair<std::string, fs::path>> owners;  // what is said, and where
-    for (const fs::path& source : files_of(room)) {
-      if (is_header(source)) continue;
-      for (const auto& [name, repeatable] : anonymous_names(read(kRoot / source))) {
-        const auto [owner, is_new] = owners.try_emplace(name, repeatable, source);
-        if (is_new || owner->second.second == source) continue;
-        INFO(name << " in " << owner->second.second << " and " << source);
-        CHECK((!repeatable.empty() && owner->second.first == repeatable));
-      }
-    }
-    INFO(room.front());
-    CHECK_FALSE(owners.empty());
-  }
-}
-
-TEST_CASE("names in anonymous namespaces are no names of the room's headers", "[structure]") {
-  for (const auto& room : rooms()) {
-    std::map<std::string, fs::path> declared;
-    for (const fs::path& header : files_of(room)) {
-      if (!is_header(header)) continue;
-      for (const auto& known : declared_names(read(kRoot / header))) {
-        if (known.repeatable.empty()) declared.emplace(known.name, header);
-      }
-    }
-    for (const fs::path& source : files_of(room)) {
-      if (is_header(source)) continue;
-      for (const auto& own : anonymous_names(read(kRoot / source))) {
-        if (!own.repeatable.empty()) continue;
-        INFO(own.name << " in " << source << " and " << declared[own.name]);
-        CHECK(declared[own.name].empty());
-      }
-    }
-  }
-}
-
-TEST_CASE("every kind of name that a file has for itself is found", "[structure]") {
-  const auto names = [](const DeclaredNames& found) {
-    std::string text;
-    for (const auto& [name, repeatable] : found) {
-      text += (text.empty() ? "" : " ") + name + (repeatable.empty() ? "" : "*");
-    }
-    return text;
-  };
-  CHECK(names(anonymous_names(R"code(
-#define MACRO(a) \
-  a + in_a_macro
-#define GONE 1
-#undef GONE
-namespace fs = std::filesystem;
-using other::used;
-using namespace std;
-struct Forward;
-struct Named { int member; };
-template <> struct std::hash<Named> {};
-extern const int kShared;
-const int kShared = 1;
-const char* shared = "int in_text;";
-int shared_function(int a) { int local = 1; return local; }
-const Named& shared_reference();
-static int static_function() { return 0; }
-static int counter = 0;
-constexpr const char* kText = "";
-extern "C" { void from_c(); }
-)code")) == "MACRO* Named counter fs* kText static_function used*");
-  CHECK(names(anonymous_names(R"code(
-namespace flashlab::inner {
-namespace {
-// int commented;  /* int commented_too; */
-int plain = 1'000;
-const int first = 1, second{2}, third[3] = {1, 2, 3};
-std::map<std::string, int> map;
-int (*pointer)(int) = nullptr;
-const auto lambda = [](int a) { int local = a; return local; };
-auto [one, other] = pair();
-char quote = '"', brace = '{';
-const std::string raw = R"x(int in_raw; ")x";
-bool function(int a, std::function<void(int)> b = {}) { return a < 1; }
-std::map<std::string, std::vector<int>> function_over_lines(
-    int a);
-[[nodiscard]] inline auto trailing(int a) -> std::pair<int, int> { return {}; }
-__global__ void __launch_bounds__(kThreads, 2) kernel(float* a) { a[0] = 1; }
-decltype(auto) deduced(int a) { return a; }
-std::ostream& operator<<(std::ostream& out, int) { return out; }
-}  // namespace
-int behind() { return 1; }
-}  // namespace flashlab::inner
-)code")) ==
-        "brace deduced first function function_over_lines kernel lambda map one other plain "
-        "pointer quote raw second third trailing");
-  CHECK(names(anonymous_names(R"code(
-namespace {
-struct Struct { int a; } table_of_it[] = {{1}};
-class Class final : public Base<int> { public: Class() : a_{1}, b_(2) { run(); } int a_; };
-Class::Class(int a) : a_{a}, b_(2) { other(); }
-void Class::method() {}
-Class(int) -> Class;
-union Union { int a; };
-struct alignas(16) Aligned { int a; };
-enum class Scoped { kOfScoped };
-enum Plain { kOfPlain, kAlsoOfPlain = 3, };
-using Alias = std::vector<int>;
-template <class T> using AliasTemplate = std::map<T, int>;
-template <class T> class ClassTemplate;
-template <> struct ClassTemplate<int> {};
-template <class T> concept Concept = requires(T t) { t + 1; };
-template <std::size_t kRow> inline constexpr auto& kOfRow = std::get<kRow>(kRows);
-template <class T, std::size_t kN = (1 < 2)>
-requires std::integral<T> && (kN > 1) T constrained(T a) { return a; }
-template void constrained<int>(int);
-static_assert(sizeof(int) == 4);
-TEST_CASE("a name", "[tag]") { int in_test = 1; }
-}  // namespace
-)code")) ==
-        "Alias* AliasTemplate Aligned Class ClassTemplate Concept Plain Scoped Struct Union "
-        "constrained kAlsoOfPlain kOfPlain kOfRow table_of_it");
-  CHECK(names(declared_names(R"code(
-#pragma once
-namespace flashlab {
-struct Forward;
-struct Known {};
-extern int variable;
-inline constexpr int kConstant = 1;
-int function(int a);
-template <class T>
-T function_template(T a) { return a; }
-}  // namespace flashlab
-)code")) == "Known function function_template kConstant variable");
 }
 
 TEST_CASE("a mnemonic stands in the instruction table and in no other source", "[structure]") {
   const Names names = mnemonics();
   for (const fs::path& source : sources_of("toymachine")) {
     if (source == "toymachine/language/instruction_rows.hpp") continue;
-    for (const std::string& literal : flashlab::test::string_literals(read(kRoot / source))) {
+    for (const std::string& literal :
+         flashlab::test::string_literals(read_source(kSourceRoot / source))) {
       for (const std::string& word : words_of(literal)) {
         INFO(source << " has the string \"" << literal << '"');
         CHECK_FALSE(names.contains(word));
@@ -516,7 +327,7 @@ TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", 
     for (const fs::path& source : sources_of(folder)) {
       if (kMayCall.contains(source.filename().string()) || is_benchmark(source)) continue;
       INFO(source << " calls it: toymachine/language/read_number.hpp has what to call");
-      CHECK(read(kRoot / source).find("from_chars") == std::string::npos);
+      CHECK(read_source(kSourceRoot / source).find("from_chars") == std::string::npos);
     }
   }
 }
@@ -530,7 +341,7 @@ TEST_CASE("string literals are found, comments and characters are not", "[struct
 }
 
 TEST_CASE("the fuzzer's dictionary has every word of the language", "[structure]") {
-  const std::string dictionary = read(kRoot / "fuzz" / "dictionary.txt");
+  const std::string dictionary = read_source(kSourceRoot / "fuzz" / "dictionary.txt");
   Names words = mnemonics();
   const auto& language = flashlab::toy::language_words();
   for (const auto* list : {&language.directives, &language.keywords, &language.functions}) {

@@ -7,14 +7,14 @@
 
 namespace flashlab {
 
-/// The text as XML and HTML take it, between tags and in quoted attributes: & < > " ' as
-/// references, everything else as visible() shows it, but line ends.
+/// Escapes text for XML and HTML, between tags and in quoted attributes: & < > " ' become
+/// references. Line ends stay; everything else is as in visible().
 std::string markup_text(std::string_view text);
 
-/// The same of a text that is cut, with an ellipsis, after `most_characters`.
+/// Does the same, and cuts a text with an ellipsis after `most_characters`.
 std::string markup_start(std::string_view text, std::size_t most_characters);
 
-/// Lower-case letters, digits, hyphens and underscores: fit for a file's name and an anchor.
+/// Returns a name of lower-case letters, digits, hyphens and underscores, for files and anchors.
 std::string plain_name(std::string_view text);
 
 }  // namespace flashlab

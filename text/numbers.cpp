@@ -25,7 +25,7 @@ constexpr std::array<Prefix, 10> kPrefixes = {{{1e18, "E"},
                                                {1e-6, "µ"},
                                                {1e-9, "n"}}};
 
-/// Without zeros at the end.
+/// Removes zeros at the end of decimals.
 std::string shortened(std::string text) {
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);

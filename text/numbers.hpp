@@ -1,4 +1,4 @@
-// Numbers as pictures, tables and messages print them (on fmt, which stays out of headers).
+// Formats numbers for pictures, tables and messages (with fmt, which headers do not include).
 #pragma once
 
 #include <cstdint>
@@ -7,35 +7,36 @@
 
 namespace flashlab {
 
-/// Can stand on a logarithmic axis: above zero, and of a size that anything here has.
+/// Returns whether the value fits a logarithmic axis: above zero, and of a realistic size.
 bool is_drawable(double value);
 
-/// "340 TFLOP/s", "4.28 TB/s", "2.1 GB": three digits, without zeros at the end. A value that is
-/// not finite: "-".
+/// Returns "340 TFLOP/s", "4.28 TB/s", "2.1 GB": three digits without trailing zeros; "-" if the
+/// value is not finite.
 std::string si_text(double value, std::string_view unit);
 
-/// "2.1 GB".
+/// Returns "2.1 GB".
 std::string bytes_text(double bytes);
 
-/// "1.6 ms", "850 µs", "2.1 s".
+/// Returns "1.6 ms", "850 µs", "2.1 s".
 std::string time_text(double milliseconds);
 
-/// "73 KiB".
+/// Returns "73 KiB".
 std::string kib_text(std::int64_t bytes);
 
-/// "340", "12.4", "0.970": three significant digits, at most six decimals, never an exponent.
+/// Returns "340", "12.4", "0.970": three significant digits, at most six decimals, no exponent.
 std::string three_digits(double value);
 
-/// "2", "1.5", "0.01", "1e+20": at most six digits.
+/// Returns "2", "1.5", "0.01", "1e+20": at most six digits.
 std::string short_text(double number);
 
-/// "0.97", "12.4": three digits.
+/// Returns "0.97", "12.4": three digits.
 std::string ratio_text(double ratio);
 
-/// "94 %", whole.
+/// Returns "94 %", rounded to an integer.
 std::string percent_text(double share);
 
-/// "4096" as it stands on an axis: "4k", of 1024; what is no multiple of it stays "1500".
+/// Returns a length for an axis: 4096 as "4k" (k is 1024), but 1500, which is no
+/// multiple, as "1500".
 std::string length_text(std::int64_t length);
 
 }  // namespace flashlab

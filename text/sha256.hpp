@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4): equal digests stand for equal texts, and nobody can find two texts that
-// share one.
+// SHA-256 (FIPS 180-4). Equal digests mean equal texts: nobody can find two texts with
+// the same digest.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@ using Digest = std::array<std::uint8_t, 32>;
 
 Digest sha256(std::string_view text);
 
-/// 64 digits, lower case.
+/// Returns 64 lower-case digits.
 std::string hex(const Digest& digest);
 
-/// As a Content-Security-Policy writes it.
+/// Returns base64, for a Content-Security-Policy.
 std::string base64(const Digest& digest);
 
 }  // namespace flashlab

@@ -5,6 +5,8 @@
 namespace flashlab {
 
 CodePoint code_point(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80) return {byte, 1, true};
   const auto* first = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
   utf8proc_int32_t code = 0;
   const utf8proc_ssize_t bytes =
@@ -18,6 +20,7 @@ bool is_odd(const CodePoint& point) {
     return point.code >= first && point.code <= last;
   };
   if (!point.valid) return true;
+  if (point.code < 0x80) return point.code < 0x20 || point.code == 0x7F;
   const bool is_noncharacter = (point.code & 0xFFFEU) == 0xFFFE || in(0xFDD0, 0xFDEF);
   const bool is_invisible = in(0x2060, 0x206F) || in(0xE0000, 0xE0FFF);  // operators; tags
   if (is_noncharacter || is_invisible) return true;

@@ -25,7 +25,7 @@ std::string made_visible(std::string_view text, bool is_name) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
     if (point.code == '\t' && !is_name) {
-      result += "    ";  // a line of source and the caret below it have theirs at the same places
+      result += "    ";  // the caret line has tabs at the same places
     } else if (is_odd(point)) {
       result += escape_of(point);
     } else {

@@ -1,5 +1,5 @@
-// Text that came from outside, made fit to be shown: in a terminal, in XML, in HTML. What is odd is
-// decided in one place (is_odd in text/utf8.hpp).
+// Makes text from outside safe to show in a terminal, in XML or in HTML. is_odd() in text/utf8.hpp
+// decides which characters are odd.
 #pragma once
 
 #include <cstddef>
@@ -10,35 +10,35 @@
 
 namespace flashlab {
 
-/// The text on one line, with '?' for each odd character and each byte that is no UTF-8: for names
+/// Returns the text on one line, with '?' for each odd character and each invalid byte. For names
 /// and titles inside messages.
 std::string printable(std::string_view text);
 
-/// Where the first odd character stands. Tabs and line ends are none.
+/// Returns the position of the first odd character. Tabs and line ends are not odd.
 std::optional<std::size_t> first_unprintable(std::string_view text);
 
-/// Valid UTF-8 in which each odd character, and each byte that is no UTF-8, stands as an escape
-/// ("\x1b", "\u202e"). A tab is four blanks.
+/// Returns valid UTF-8 with an escape ("\x1b", "\u202e") for each odd character and each invalid
+/// byte. A tab becomes four blanks.
 std::string visible(std::string_view text);
 
-/// The same for a name. Backslashes are doubled, so that different names stay different.
+/// Does the same for a name, and doubles backslashes so that different names stay different.
 std::string visible_name(std::string_view name);
 
-/// The same, with an ellipsis after `most_bytes`, so that a report stays small.
+/// Does the same, with an ellipsis after `most_bytes`, so that reports stay small.
 std::string visible_start(std::string_view text, std::size_t most_bytes);
 
-/// Runs of blanks and line ends as one blank, none at the ends.
+/// Replaces runs of blanks and line ends by one blank, and removes them at both ends.
 std::string on_one_line(std::string_view text);
 
-/// A character that visible() would not show as it is. Tabs and line ends are none.
+/// A character that visible() escapes. Tabs and line ends are not odd.
 struct OddCharacter {
   std::uint32_t line = 1, column = 1;  // the column counts bytes, as the assembler's messages do
   std::string escape;                  // "\x1b"
-  std::size_t count = 1;               // of them in the whole text
-  bool is_nul = false;                 // some of them are NUL: no text at all
+  std::size_t count = 1;               // in the whole text
+  bool is_nul = false;                 // some are NUL: the content is not text
 };
 
-/// The first one, or nothing if there is none. A byte order mark at the beginning is none.
+/// Returns the first one, or nothing. Ignores a byte order mark at the beginning.
 std::optional<OddCharacter> find_odd_character(std::string_view text);
 
 }  // namespace flashlab

@@ -10,7 +10,7 @@
 namespace flashlab {
 namespace {
 
-/// A piece of text that is shown as a whole.
+/// A part of text that is displayed as a unit.
 struct Piece {
   std::size_t bytes = 1, columns = 0;
 };
@@ -26,7 +26,7 @@ Piece piece_at(std::string_view text, std::size_t at) {
   return {point.bytes, static_cast<std::size_t>(std::max(columns, 0))};
 }
 
-/// The most bytes from the start that fit into `width` columns.
+/// The maximum number of bytes from the start that fit into `width` columns.
 std::size_t fitting_bytes(std::string_view text, std::size_t width) {
   std::size_t at = 0, columns = 0;
   while (at < text.size()) {
@@ -38,7 +38,7 @@ std::size_t fitting_bytes(std::string_view text, std::size_t width) {
   return at;
 }
 
-/// Where a formula that was cut ends if it should not end in an operator: "a + " is cut to "a".
+/// The end of a cut formula without a dangling operator: "a + " becomes "a".
 std::size_t end_of_formula(std::string_view text) {
   constexpr std::string_view kLoose[] = {" ", "+", "-", "*", "/", ".", "(", ",", "−", "·", "…"};
   for (bool shorter = true; shorter;) {
@@ -84,7 +84,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     if (end == 0) end = piece_at(text, 0).bytes;  // a wide letter in one column
     if (text[end] != ' ') {
       const std::size_t space = text.substr(0, end).rfind(' ');
-      const std::size_t first = text.find_first_not_of(' ');  // what indents stays with its word
+      const std::size_t first = text.find_first_not_of(' ');  // keep the indentation with its word
       if (space != std::string_view::npos && space > first) end = space;
     }
     lines.emplace_back(text.substr(0, end));

@@ -1,4 +1,4 @@
-// How many columns of a terminal text takes, and how it is fitted into them.
+// Measures text in columns of a terminal, and fits it into a width.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace flashlab {
 
-/// Columns of UTF-8 text. Colour codes (ESC … m) and combining marks take none, East Asian wide
-/// letters two, a byte that is no UTF-8 one.
+/// Returns the columns of UTF-8 text. Colour codes (ESC … m) and combining marks take 0 columns,
+/// East Asian wide letters 2, a byte of invalid UTF-8 1.
 std::size_t display_width(std::string_view text);
 
-/// The text in exactly `width` columns: padded on the right, or cut with an ellipsis.
+/// Returns the text in exactly `width` columns: padded on the right, or cut with an ellipsis.
 std::string fitted(std::string_view text, std::size_t width, bool unicode);
 
-/// The text in lines of at most `width` columns, broken between words where there are any. Blanks
-/// at the start stay.
+/// Breaks the text into lines of at most `width` columns, between words if possible. Keeps blanks
+/// at the start.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-/// The words of a text in lines of at most `width` columns, with one blank between words. A word
-/// that is longer stands alone.
+/// Arranges the words of a text in lines of at most `width` columns, with one blank between words.
+/// A longer word gets its own line.
 std::vector<std::string> paragraph_lines(std::string_view text, std::size_t width);
 
 }  // namespace flashlab

@@ -19,7 +19,7 @@ std::string list(std::span<const std::int64_t> numbers) {
   return text + "]";
 }
 
-/// Every byte offset, and every sum of two, must fit 64 bits.
+/// Requires that every byte offset, and every sum of two, fits 64 bits.
 void check_extent(const Named& argument) {
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
   const auto& [name, tensor] = argument;
@@ -186,7 +186,7 @@ void check_attention_tensors(const AttentionProblem& problem, std::span<const Na
   check_memory(like_k);
   if (lse == nullptr) return;
   check_shape(*lse, {q[0], q[1], q[2]}, "[batch, num_heads, seqlen_q]");
-  check_dtype(*lse, lse_dtype(problem.dtype), "the type that is computed in");
+  check_dtype(*lse, lse_dtype(problem.dtype), "the type of the computation");
   check_memory({lse, 1});
 }
 

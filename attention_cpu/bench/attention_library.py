@@ -1,4 +1,4 @@
-"""attention_cpu for Python: the shared library of attention_module.cpp, on torch's float tensors."""
+"""attention_cpu for Python: calls the library of attention_module.cpp with torch's float tensors."""
 import ctypes
 
 import torch
@@ -25,7 +25,7 @@ class Library:
         self.instruction_set = name.decode() if instruction_set == "best" else instruction_set
 
     def problem(self, variant, Q, K, is_causal, num_threads):
-        """Sizes from Q [batch, num_heads, seqlen_q, head_dim] and K; top-left causal mask."""
+        """Reads the sizes from Q [batch, num_heads, seqlen_q, head_dim] and K; top-left causal mask."""
         batch, num_heads, seqlen_q, head_dim = Q.shape
         return Problem(batch, num_heads, K.shape[1], seqlen_q, K.shape[2], head_dim,
                        int(is_causal), num_threads, variant.encode(),

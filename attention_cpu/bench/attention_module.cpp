@@ -1,7 +1,7 @@
-// attention_cpu behind functions of C, so that a program in another language can call it: the
-// benchmark beside PyTorch loads this with ctypes. One shared library that carries the rest.
+// attention_cpu with C functions for other languages: the benchmark beside PyTorch loads it with
+// ctypes. One shared library that contains everything it needs.
 //
-// Shapes   attention/problem.hpp, all float, all without gaps
+// Shapes   attention/problem.hpp, all float, all contiguous
 // Result   0, or 1 with the reason in flashlab_attention_error() (of the calling thread)
 #include <array>
 #include <exception>
@@ -9,14 +9,15 @@
 
 #include "attention_cpu/attention.hpp"
 
-/// What a call computes, and how. attention_library.py has the same fields in the same order.
+/// The problem and the options of a call. attention_library.py has the same fields in
+/// the same order.
 struct FlashlabAttentionProblem {
   std::int64_t batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim;
   std::int32_t is_causal;  // top left
   std::int32_t num_threads;
   const char* variant;
   const char* instruction_set;   // "best" or a name
-  std::int64_t workspace_bytes;  // written: most memory held at once beside the tensors
+  std::int64_t workspace_bytes;  // output: maximum memory besides the tensors
 };
 
 namespace {
@@ -25,7 +26,7 @@ using namespace flashlab;
 
 thread_local std::string last_error;
 
-/// Calls `work`; no exception leaves it.
+/// Calls `work` and catches all exceptions.
 template <class Work>
 int guarded(const Work& work) {
   try {
@@ -43,7 +44,7 @@ cpu::InstructionSet instruction_set_named(std::string_view name) {
     if (to_string(set) == name) return set;
   }
   throw ProblemError("instruction_set", name,
-                     "best, or a build that is here: baseline, avx2, avx512");
+                     "best, or one that is available: baseline, avx2, avx512");
 }
 
 using Shape = std::vector<std::int64_t>;

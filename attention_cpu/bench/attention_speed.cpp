@@ -1,9 +1,9 @@
-// Attention on this computer's cores: time, FLOP/s and share of the matrix product's rate, for
-// variants, shapes, masks and numbers of threads, in one run.
+// Measures attention on this computer's cores: time, FLOP/s and share of the matrix product's rate,
+// for variants, shapes, masks and numbers of threads, in one run.
 //
 // The product is measured before and after every row, so that both see the same state of the
-// machine; figures are medians. Inputs are drawn again for every repetition, outputs are filled
-// with NaN before it and looked through after it.
+// machine. Figures are medians. Every repetition draws new inputs, fills the outputs with NaN
+// before the call and checks them afterwards.
 #include <omp.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ struct Settings {
   int runs = 5;
 };
 
-/// Everything that one shape's calls read and write.
+/// The tensors of one shape's calls.
 class Tensors {
  public:
   explicit Tensors(const Shape& shape) : shape_(shape) {
@@ -76,11 +76,11 @@ class Tensors {
     constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
     for (Floats* const output : outputs(pass)) std::fill(output->begin(), output->end(), kNaN);
   }
-  /// Every element was written: inputs are finite, so NaN can only be left over.
+  /// Checks that every element was written: inputs are finite, so a NaN was left over.
   void check(flashlab::Pass pass, const std::string& variant) {
     for (const Floats* const output : outputs(pass)) {
       if (std::any_of(output->begin(), output->end(), [](float x) { return !std::isfinite(x); })) {
-        fail(variant + " left NaN or made an infinity, shape " + shape_.text());
+        fail(variant + " produced NaN or an infinity, shape " + shape_.text());
       }
     }
   }
@@ -109,7 +109,7 @@ struct Row {
   int num_threads;
 };
 
-/// Seconds and workspace bytes of one call on new inputs.
+/// Returns seconds and workspace bytes of one call on new inputs.
 std::pair<double, std::int64_t> call(const Row& row, std::uint64_t seed, Tensors& tensors) {
   const flashlab::Pass pass = flashlab::find_variant(row.variant).pass;
   flashlab::AttentionOptions options;
@@ -140,7 +140,7 @@ json measure(const Row& row, const Settings& settings, Tensors& tensors) {
   for (int run = 0; run <= settings.runs; ++run) {
     const auto [taken, bytes] = call(row, static_cast<std::uint64_t>(run), tensors);
     workspace_bytes = bytes;
-    if (run > 0) seconds.push_back(taken);  // run 0 warms up
+    if (run > 0) seconds.push_back(taken);  // run 0 is the warm-up
   }
   rates.push_back(cpu::product_flops_per_s(settings.product_size, execution));
 
@@ -201,14 +201,14 @@ std::vector<int> usual_threads() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Attention on this computer's cores beside the rate of a matrix product.");
+  CLI::App app("Compares attention on this computer's cores with the rate of a matrix product.");
   Settings settings;
   std::vector<std::string> variants = {"flash2", "split-kv", "bwd-onepass", "bwd-twopass"};
   std::vector<int> threads = usual_threads();
   std::string json_file;
   app.add_option("--runs", settings.runs, "measured runs of each")->check(CLI::Range(1, 1000));
   app.add_option("--variants", variants, "names")->delimiter(',')->capture_default_str();
-  app.add_option("--threads", threads, "1,2,16, say")
+  app.add_option("--threads", threads, "such as 1,2,16")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Attention on this CPU beside PyTorch's scaled_dot_product_attention, in one process, in float.
+"""Compares attention on this CPU with PyTorch's scaled_dot_product_attention, in one process, in float.
 
-Both get the same inputs, drawn again for every repetition, the same number of threads, and memory for
-their outputs that is allocated inside the measured time (torch has no other way). They take turns,
-with a pause between: libgomp's idle workers go on spinning for 300 000 pause instructions, 14 ms at
-140 cycles each, and would take the other side's cores. torch's backward is autograd.grad of O, its
-forward outside the time. Every result is compared, ours first with outputs that are filled with NaN.
-A 4096^3 torch.mm in between says what the machine multiplies at.
+Both sides use the same inputs, drawn again for every repetition, and the same number of threads. The
+time includes the allocation of outputs (torch has no other way). The sides take turns, with a pause in
+between: libgomp's idle workers keep spinning for 300 000 pause instructions, 14 ms at 140 cycles each,
+and would take the other side's cores. torch's backward is autograd.grad of O; its forward is not timed.
+Every result is compared; our outputs are first filled with NaN. A 4096^3 torch.mm in between measures
+the machine's rate of matrix products.
 
 Ratios are torch's median time over ours: above 1 we are faster.
 """
@@ -24,7 +24,7 @@ from attention_library import Library
 from run_context import run_context
 
 PRODUCT_SIZE = 4096
-# Either side is within some 1e-6 of the exact result.
+# Both sides differ from the exact result by some 1e-6.
 LARGEST_DIFFERENCE = 2e-5
 
 
@@ -35,12 +35,12 @@ def timed(work):
 
 
 def relative_difference(ours, theirs):
-    """NaN when either has one."""
+    """Returns NaN if either contains NaN."""
     return float((ours.double() - theirs.double()).norm() / theirs.double().norm())
 
 
 class Peer:
-    """torch: forward(), then backward(), of one set of inputs."""
+    """torch's side: forward(), then backward(), for one set of inputs."""
 
     def __init__(self, case, inputs, dO):
         self._inputs = [tensor.detach().requires_grad_() for tensor in inputs]
@@ -58,7 +58,7 @@ class Peer:
 
 
 class Ours:
-    """The same of attention_cpu. `allocate` gives the memory for an output like a tensor."""
+    """attention_cpu's side. `allocate` returns the memory for an output like a tensor."""
 
     def __init__(self, library, case, inputs, dO, allocate):
         self._library, self._inputs, self._dO, self._allocate = library, inputs, dO, allocate
@@ -99,7 +99,7 @@ def compare(case, direction, results):
 
 
 def repeat_once(case, options, seed, allocate):
-    """Seconds {direction: {side: seconds}}, relative differences {direction: {name: …}}, sides."""
+    """Returns seconds {direction: {side: seconds}}, differences {direction: {name: …}}, and sides."""
     *inputs, dO = draw_inputs(case, seed)
     sides = {}
     if "torch" in options.sides:
@@ -126,7 +126,7 @@ def product_seconds(options):
 
 
 def measure(case, options):
-    """One row a direction: raw samples and what they come to."""
+    """Returns one row per direction: raw samples and their summary."""
     repeat_once(case, options, 0, lambda tensor: torch.full_like(tensor, float("nan")))
     start = time.perf_counter()
     samples, products = [], [product_seconds(options)]
@@ -191,7 +191,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--module", default=default_module(), help="the built flashlab_attention_module")
-    add("--threads", default=f"1,2,{len(os.sched_getaffinity(0))}", help="1,2,16, say")
+    add("--threads", default=f"1,2,{len(os.sched_getaffinity(0))}", help="such as 1,2,16")
     add("--shapes", type=parse_shape, nargs="+", metavar="B,H,N,d",
         default=[[1, 8, 2048, 64], [1, 8, 2048, 128], [4, 1, 8192, 64]])
     add("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
@@ -204,7 +204,7 @@ def parse_arguments():
     add("--pause", type=float, default=0.03, help="seconds between the sides (0.03)")
     add("--sides", nargs="+", choices=["torch", "ours"], default=["torch", "ours"],
         help="one alone runs without pauses: to see whether taking turns distorts")
-    add("--commit", help="of the library, where this is no git checkout")
+    add("--commit", help="commit of the library, if this is not a git checkout")
     add("--json", metavar="FILE", help="raw samples, machine, versions")
     options = parser.parse_args()
     options.threads = sorted({int(threads) for threads in options.threads.split(",")})

@@ -1,4 +1,4 @@
-"""What a measurement says about where it ran."""
+"""Describes the machine and software of a measurement."""
 import datetime
 import os
 import platform
@@ -10,7 +10,7 @@ import torch
 
 
 def output_of(*command):
-    """What a command prints; None where there is no such command or it fails."""
+    """Returns the output of a command, or None if it does not exist or fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
@@ -18,7 +18,7 @@ def output_of(*command):
 
 
 def lscpu():
-    """The fields of lscpu by name."""
+    """Returns the fields of lscpu by name."""
     lines = (output_of("lscpu") or "").splitlines()
     return {name.strip(): value.strip() for name, _, value in
             (line.partition(":") for line in lines)}
@@ -30,7 +30,7 @@ def commit():
 
 
 def openmp_runtimes():
-    """The OpenMP libraries of this process: two of them mean two teams of threads."""
+    """Returns the OpenMP libraries of this process. Two libraries mean two teams of threads."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         found = re.findall(r"[^/\s]*(?:gomp|iomp|libomp)[^/\s]*\.so[^/\s]*", maps.read())
     return sorted(set(found))

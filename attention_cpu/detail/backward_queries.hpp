@@ -1,8 +1,8 @@
-// What the backward pass reads of the queries, laid out once for all K/V tiles: in groups, one
-// query a lane, as the products of detail/product.hpp want their right operands.
+// The queries' data for the backward pass, prepared once for all K/V tiles: in groups with one
+// query per lane, the layout of right operands in detail/product.hpp.
 //
-// Memory  Q and dO once more, transposed, and four numbers a query; where head_dim is no multiple
-//         of the vector's length, Q and dO a third time, with rows padded to one
+// Memory  Q and dO once more, transposed, and four numbers per query; if head_dim is not a multiple
+//         of the vector length, Q and dO a third time, with padded rows
 #pragma once
 
 #include <limits>
@@ -19,19 +19,19 @@ inline std::int64_t padded_head_dim(std::int64_t head_dim) {
   return (head_dim + kLanes<Element> - 1) / kLanes<Element> * kLanes<Element>;
 }
 
-/// Neighbouring queries of one head.
+/// Consecutive queries of one head.
 template <class Element>
 struct QueryGroup {
   const Element* sQ;            // [head_dim, kGroup], times softmax_scale log2(e)
   const Element* sdO;           // [head_dim, kGroup]
-  const Element* lse;           // [kGroup], in powers of two; +inf where nothing is visible: P = 0
+  const Element* lse;           // [kGroup], in powers of two; +inf if nothing is visible: P = 0
   const Element* delta;         // [kGroup]: rowsum(dO o O)
-  const std::int64_t* visible;  // [kGroup]: how many keys each query sees
-  Operand<const Element> Q;     // [count, padded head_dim], as the caller has it
+  const std::int64_t* visible;  // [kGroup]: number of visible keys
+  Operand<const Element> Q;     // [count, padded head_dim], row-major
   Operand<const Element> dO;    // the same
-  int count;                    // queries
+  int count;                    // number of queries
   std::int64_t fewest_keys, most_keys;
-  bool is_finite;  // Q and dO
+  bool is_finite;  // no NaN or infinity in Q and dO
 };
 
 template <class Element>
@@ -53,7 +53,7 @@ class BackwardQueries {
 
   std::int64_t num_groups() const { return num_groups_; }
 
-  /// Inside a parallel region, by all its threads; nothing is read before all are done.
+  /// Called by all threads inside a parallel region. A barrier at the end lets all threads read.
   void load() {
 #pragma omp for collapse(3) schedule(static)
     for (std::int64_t b = 0; b < call_.batch; ++b) {
@@ -111,7 +111,7 @@ class BackwardQueries {
     transpose<Element>(dO, call_.dO.row_stride, count, head_dim, sdO, kN, 1);
     for (std::int64_t lane = 0; lane < count; ++lane) {
       load_statistics(b, h, g * kN + lane, statistics + lane);
-      // A query with nothing to weigh takes no part, though there may be keys that it sees.
+      // A query without weights is excluded, even if it sees keys.
       const bool has_weights = statistics[lane] != std::numeric_limits<Element>::infinity();
       visible[lane] = has_weights ? call_.visible_keys(b, g * kN + lane) : 0;
       if (lane == 0 || visible[lane] < fewest_keys_[index]) fewest_keys_[index] = visible[lane];
@@ -128,7 +128,7 @@ class BackwardQueries {
                      is_finite<Element>({dO, call_.dO.row_stride}, count, head_dim);
   }
 
-  /// lse and delta of query i, kN apart.
+  /// Stores lse and delta of query i, kN elements apart.
   void load_statistics(std::int64_t b, std::int64_t h, std::int64_t i, Element* to) const {
     constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
     const Element* const o = call_.O.head(b, h) + i * call_.O.row_stride;
@@ -143,7 +143,7 @@ class BackwardQueries {
   const BackwardCall<Element>& call_;
   const std::int64_t num_groups_;
   const bool is_padded_;
-  const std::int64_t size_;  // elements a group
+  const std::int64_t size_;  // elements per group
   Element* memory_;
   std::int64_t *visible_, *fewest_keys_;
   bool* finite_;

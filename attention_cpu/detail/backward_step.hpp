@@ -1,11 +1,12 @@
-// One K/V tile meets one group of queries: the five products of the backward pass, or those of them
-// that are asked for.
+// Combines one K/V tile with one group of queries: the five products of the backward pass, or the
+// requested ones among them.
 //
 //   S = Q' K^T;  P = exp2(S - lse);  dP = dO V^T;  dS = P o (dP - delta)
-//   dV += P^T dO;   dK += dS^T Q;   dQ += dS K          (dK and dQ are scaled by softmax_scale at
-//   the end)
+//   dV += P^T dO;   dK += dS^T Q;   dQ += dS K
 //
-// P, dP, dS are held transposed, [keys, queries]: see detail/product.hpp.
+// dK and dQ are scaled by softmax_scale at the end.
+//
+// P, dP, dS are stored transposed, [keys, queries]: see detail/product.hpp.
 #pragma once
 
 #include "attention_cpu/detail/backward_queries.hpp"
@@ -15,18 +16,18 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 template <class Element>
 struct BackwardTile {
-  Operand<const Element> K, V;  // [num_keys, head_dim], as the caller has them
+  Operand<const Element> K, V;  // [num_keys, head_dim], row-major
   std::int64_t first_key, num_keys;
   std::int64_t head_dim;
   Element *sP, *sdS;  // [num_keys, kGroup]
-  Element *dK, *dV;   // [num_keys, padded head_dim]; null: not wanted
-  Element* dQ;        // [head_dim, kGroup]; null: not wanted
-  Turn turn;          // to add to dQ
+  Element *dK, *dV;   // [num_keys, padded head_dim]; null: not requested
+  Element* dQ;        // [head_dim, kGroup]; null: not requested
+  Turn turn;          // the order of additions to dQ
 };
 
 namespace backward {
 
-/// C [rows, columns] += A B, as many columns at once as the product has registers for.
+/// C [rows, columns] += A B, with as many columns at a time as fit the registers.
 template <class Element>
 void add_product(std::int64_t rows, std::int64_t depth, Operand<const Element> A,
                  Operand<const Element> B, Operand<Element> C, std::int64_t columns) {
@@ -42,7 +43,7 @@ void add_product(std::int64_t rows, std::int64_t depth, Operand<const Element> A
   if (columns > 0) some_columns.template operator()<1>();
 }
 
-/// From S and dP to P and dS, in place; 0 for hidden pairs.
+/// Replaces S and dP by P and dS; 0 for hidden pairs.
 template <bool kMasked, int kVectors, class Element>
 void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
   constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
@@ -68,7 +69,7 @@ void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Elemen
   }
 }
 
-/// The gradients from the visible pairs only: 0 * NaN must not reach a row that takes no part.
+/// Adds the gradients of visible pairs only: 0 * NaN must not reach an excluded row.
 template <class Element>
 void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile) {
   constexpr int kN = kGroup<Element>;
@@ -125,7 +126,8 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
   }
 }
 
-/// The same for as many vectors as hold the queries; of the tile, the keys that one of them sees.
+/// Does the same with the vectors that contain queries, and the keys of the tile that any
+/// of them sees.
 template <class Element>
 void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
   static_assert(kMicroVectors == 3);
@@ -140,7 +142,7 @@ void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
   }
 }
 
-/// A group's dQ [head_dim, kGroup], scaled, to the caller's rows; null: zeros.
+/// Writes a group's dQ [head_dim, kGroup], scaled, to the caller's rows; null: zeros.
 template <class Element>
 void write_rows(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h, std::int64_t g,
                 const Element* gradient) {

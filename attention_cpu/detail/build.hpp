@@ -1,7 +1,7 @@
-// Included first by every file that is compiled once for each instruction set. FLASHLAB_CPU_BUILD
-// names the build and its namespace, and renames Eigen's, so that the linker, which keeps one copy
-// of each template, cannot hand one processor's code to another. For the same reason these files
-// use nothing of the standard library that would leave a function behind: no containers, no
+// Every file that is compiled once for each instruction set includes this first. FLASHLAB_CPU_BUILD
+// names the build and its namespace, and renames Eigen's namespace: the linker keeps one copy of
+// each template, and that copy might use instructions that another processor lacks. For the same
+// reason these files use no part of the standard library that emits functions: no containers, no
 // streams, no std::function.
 #pragma once
 

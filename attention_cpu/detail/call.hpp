@@ -1,6 +1,6 @@
-// What a variant is given: checked, with a unit stride along head_dim, in the type it computes in.
-// Plain data and functions that are always inlined: files compiled once for each instruction set
-// read it, and of a function that each of them left behind the linker would keep one.
+// The arguments of a variant: checked, with a unit stride along head_dim, in the type of the
+// computation. Only plain data and always-inlined functions: several builds compile this file, and
+// the linker would keep one build's copy of any other function.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace flashlab::cpu::detail {
 
-/// [batch, heads, rows, head_dim]; the last axis lies without gaps. Strides in elements.
+/// [batch, heads, rows, head_dim]; the last axis is contiguous. Strides count elements.
 template <class Element>
 struct Heads {
   Element* data = nullptr;
   std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
 
-  /// Row 0 of one head; row i lies at + i row_stride.
+  /// Returns row 0 of one head; row i is at + i row_stride.
   [[gnu::always_inline]] Element* head(std::int64_t b, std::int64_t h) const {
     return data + b * batch_stride + h * head_stride;
   }
 };
 
-/// lse or D: [batch, num_heads, seqlen_q].
+/// lse or delta: [batch, num_heads, seqlen_q].
 template <class Element>
 struct Statistics {
   Element* data = nullptr;
@@ -47,14 +47,14 @@ struct Sizes {
   [[gnu::always_inline]] std::int64_t keys(std::int64_t b) const {
     return key_lengths == nullptr ? seqlen_k : key_lengths[b];
   }
-  /// How many keys query i sees: the first ones. Never fewer than query i - 1 sees.
+  /// Returns the number of keys that query i sees: the first ones. It never decreases with i.
   [[gnu::always_inline]] std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
     const std::int64_t num_keys = keys(b);
     if (!is_causal) return num_keys;
     const std::int64_t visible = i + 1 + (is_bottom_right ? num_keys - seqlen_q : 0);
     return visible < 0 ? 0 : visible < num_keys ? visible : num_keys;
   }
-  /// The first query that sees key j; seqlen_q when none does.
+  /// Returns the first query that sees key j, or seqlen_q.
   [[gnu::always_inline]] std::int64_t first_query(std::int64_t b, std::int64_t j) const {
     const std::int64_t num_keys = keys(b);
     if (j >= num_keys) return seqlen_q;
@@ -82,7 +82,7 @@ struct BackwardCall : Sizes {
   Progress* progress = nullptr;
 };
 
-/// One row of an instruction set's table of variants.
+/// One row of the table of variants for an instruction set.
 struct KernelRow {
   const char* variant;  // a name of attention/variants.hpp
   void (*forward_float)(const ForwardCall<float>&) = nullptr;

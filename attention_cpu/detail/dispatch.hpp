@@ -1,4 +1,4 @@
-// The builds of the kernels, and which one runs here.
+// Selects a build of the kernels.
 #pragma once
 
 #include "attention_cpu/attention.hpp"
@@ -6,7 +6,7 @@
 
 namespace flashlab::cpu::detail {
 
-/// Throws ProblemError when this build or this processor has no such instructions.
+/// Throws ProblemError if this build or this processor lacks the instruction set.
 const KernelTable& kernels_for(InstructionSet set);
 
 }  // namespace flashlab::cpu::detail

@@ -1,4 +1,4 @@
-// 2^x on whole vectors. Softmax with log2(e) folded into the scores needs no other exponential.
+// 2^x on whole vectors. Softmax needs no other exponential if the scores include log2(e).
 #pragma once
 
 #if defined(__AVX512F__)
@@ -11,8 +11,8 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 inline constexpr double kLog2E = 1.44269504088896340736, kLn2 = 0.69314718055994530942;
 
-/// Coefficients of r, r^2, … of the polynomial nearest to 2^r on [-1/2, 1/2] in relative error, the
-/// constant being 1 (Remez): off by at most 2.0e-9 (float) and 3.4e-18 (double) before rounding.
+/// Coefficients of r, r^2, … of the best polynomial for 2^r on [-1/2, 1/2] in relative error, with
+/// constant term 1 (Remez). Error before rounding: at most 2.0e-9 (float) and 3.4e-18 (double).
 template <class Element>
 inline constexpr Element kExp2Coefficients[] = {0};
 template <>
@@ -37,7 +37,8 @@ inline Vector<Element> exp2_of_fraction(Vector<Element> r) {
   return power * r + broadcast<Element>(1);
 }
 
-/// power 2^n, n being an integer that a shifter was added to: its last bits hold the exponent.
+/// Returns power 2^n. `shifted` is the integer n plus a shifter; its last bits
+/// contain the exponent.
 template <class Element>
 inline Vector<Element> scale_by_exponent(Vector<Element> power, Vector<Element> shifted) {
   Integers<Element> exponent;
@@ -48,18 +49,17 @@ inline Vector<Element> scale_by_exponent(Vector<Element> power, Vector<Element> 
   return power * scale;
 }
 
-/// 2^x to about 1 unit in the last place; 0 below the smallest normal number (so 2^-inf = 0),
-/// infinity above the largest, NaN for NaN.
+/// Returns 2^x with an error of about 1 unit in the last place; 0 below the smallest normal number
+/// (so 2^-inf = 0), infinity above the largest, NaN for NaN.
 template <class Element>
 inline Vector<Element> exp2(Vector<Element> x) {
   using Format = FloatingPoint<Element>;
-  // Both comparisons are false for NaN, which so stays.
+  // Both comparisons are false for NaN, so NaN stays.
   const Vector<Element> lowest = broadcast<Element>(-Format::kExponentBias);
   const Vector<Element> highest = broadcast<Element>(Format::kExponentBias + 1);
   x = x < lowest ? lowest : x;
   x = x > highest ? highest : x;
-  // The sum's last bits hold the nearest integer to x, plus the bias of the exponent that it
-  // becomes.
+  // The last bits of the sum contain the nearest integer to x plus the exponent bias.
   const Vector<Element> shifter = broadcast<Element>(
       static_cast<Element>(std::int64_t{3} << (Format::kMantissaBits - 1)) + Format::kExponentBias);
   const Vector<Element> shifted = x + shifter;
@@ -67,10 +67,11 @@ inline Vector<Element> exp2(Vector<Element> x) {
 }
 
 #if defined(__AVX512F__)
-/// The same in fewer instructions: one scales by 2^n for any n, and underflows to 0 by itself.
+/// Does the same with fewer instructions: one instruction scales by 2^n for any
+/// n, including underflow.
 template <>
 inline Vector<float> exp2<float>(Vector<float> x) {
-  x = x < broadcast(-126.0f) ? broadcast(-200.0f) : x;  // no subnormals: they are slow
+  x = x < broadcast(-126.0f) ? broadcast(-200.0f) : x;  // avoids subnormals, which are slow
   const Vector<float> shifter = broadcast(0x1.8p23f);
   const Vector<float> n = (x + shifter) - shifter;
   return _mm512_scalef_ps(exp2_of_fraction<float>(x - n), n);

@@ -1,4 +1,4 @@
-// Whether a tile holds only numbers: what decides if hidden pairs may be multiplied by 0.
+// Checks whether a tile is finite. Only then may hidden pairs be multiplied by 0.
 #pragma once
 
 #include "attention_cpu/detail/product.hpp"

@@ -1,10 +1,10 @@
-// Some queries on their way past the keys: the state of flash2 and split-kv, one query per lane.
+// A group of queries in the loop over keys: the state of flash2 and split-kv, one query per lane.
 //
 //   for each K/V tile j:  S = Q' Kj^T;  m' = max(m, rowmax S);  P = exp2(S - m')
 //                         l = l exp2(m - m') + rowsum P;  O = O exp2(m - m') + P Vj;  m = m'
 //
-// with Q' = softmax_scale log2(e) Q, so that S is in powers of two. All is held transposed: sQ, sO
-// [head_dim, lanes], sP [kForwardBlockKV, lanes].
+// with Q' = softmax_scale log2(e) Q, so that S is in powers of two. All tiles are stored
+// transposed: sQ, sO [head_dim, lanes], sP [kForwardBlockKV, lanes].
 #pragma once
 
 #include <cmath>
@@ -18,17 +18,17 @@
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// Keys and values that are worked on at once: S of one group fills a part of L1 or L2.
+/// Keys and values of one tile: S of one group fits a part of L1 or L2.
 inline constexpr int kForwardBlockKV = 128;
 
 template <class Element>
 struct ForwardGroup {
   Element* sQ;            // [head_dim, kGroup]
   Element* sO;            // [head_dim, kGroup]
-  Element* sP;            // [kForwardBlockKV, kGroup]; groups of one thread share it
+  Element* sP;            // [kForwardBlockKV, kGroup]; shared by the groups of a thread
   Element* row_max;       // [kGroup], in powers of two
   Element* row_sum;       // [kGroup]
-  std::int64_t* visible;  // [kGroup]: how many keys each query sees
+  std::int64_t* visible;  // [kGroup]: number of visible keys
 
   static std::int64_t elements(std::int64_t head_dim) {
     constexpr auto kPerCount = static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(Element));
@@ -44,7 +44,7 @@ struct ForwardGroup {
         visible(reinterpret_cast<std::int64_t*>(row_sum + kGroup<Element>)) {}
 };
 
-/// A group's lanes that are in use, and the fewest and most keys that one of them sees.
+/// The used lanes of a group, and the minimum and maximum of their visible keys.
 struct Lanes {
   int count = 0;
   std::int64_t fewest_keys = 0, most_keys = 0;
@@ -58,7 +58,7 @@ struct KeyTile {
 
 namespace forward {
 
-/// Before the first tile: nothing seen. Lanes without a query are 0 and see no key.
+/// Initial state before the first tile. Lanes without a query are 0 and see no key.
 template <class Element>
 void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   constexpr int kN = kGroup<Element>;
@@ -71,7 +71,7 @@ void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   }
 }
 
-/// Lanes from `lane` on take `count` rows of queries.
+/// Stores `count` rows of queries in the lanes from `lane` on.
 template <class Element>
 void set_queries(const ForwardGroup<Element>& group, int lane, Operand<const Element> Q,
                  std::int64_t count, std::int64_t head_dim, double softmax_scale) {
@@ -79,7 +79,7 @@ void set_queries(const ForwardGroup<Element>& group, int lane, Operand<const Ele
             static_cast<Element>(softmax_scale * kLog2E));
 }
 
-/// Scores of hidden pairs become -inf.
+/// Sets the scores of hidden pairs to -inf.
 template <int kVectors, class Element>
 void mask(const ForwardGroup<Element>& group, const KeyTile<Element>& tile) {
   constexpr int kL = kLanes<Element>;
@@ -94,15 +94,14 @@ void mask(const ForwardGroup<Element>& group, const KeyTile<Element>& tile) {
   }
 }
 
-/// The greatest score so far, lane by lane; NaN is passed over (its exponential will be NaN).
+/// Updates the maximum score of each lane; ignores NaN (its exponential will be NaN).
 template <int kVectors, class Element>
 void row_maxima(const ForwardGroup<Element>& group, std::int64_t num_keys,
                 Vector<Element> (&result)[kVectors]) {
   constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
   for (int v = 0; v < kVectors; ++v) result[v] = load(group.row_max + v * kL);
   std::int64_t j = 0;
-  for (; j + 4 <= num_keys;
-       j += 4) {  // pairs first: a chain of single maxima would wait for itself
+  for (; j + 4 <= num_keys; j += 4) {  // pairs first, to shorten the chain of dependent maxima
     for (int v = 0; v < kVectors; ++v) {
       const Element* const s = group.sP + j * kN + v * kL;
       const Vector<Element> pair = maximum(load<Element>(s), load<Element>(s + kN));
@@ -117,15 +116,15 @@ void row_maxima(const ForwardGroup<Element>& group, std::int64_t num_keys,
   }
 }
 
-/// What scores are taken relative to: a row that has only met -inf gets weights of 0 rather than of
-/// exp(-inf - -inf).
+/// The value to subtract from scores. It is 0 for a row with only -inf so far: exp(-inf - -inf)
+/// would be NaN.
 template <class Element>
 Vector<Element> or_zero_if_nothing_seen(Vector<Element> row_max) {
   const auto nothing_seen = row_max == broadcast(-std::numeric_limits<Element>::infinity());
   return nothing_seen ? Vector<Element>{} : row_max;
 }
 
-/// O and l to the new maximum, where there is one.
+/// Rescales O and l to the new maximum.
 template <int kVectors, class Element>
 void rescale(const ForwardGroup<Element>& group, std::int64_t head_dim,
              const Vector<Element> (&new_max)[kVectors]) {
@@ -162,7 +161,7 @@ void exponentials(const ForwardGroup<Element>& group, std::int64_t num_keys) {
   }
 }
 
-/// O += P V of the visible pairs only: 0 * NaN must not reach a row that does not see the NaN.
+/// O += P V for visible pairs only: 0 * NaN must not reach a row that does not see the NaN.
 template <class Element>
 void add_visible(const ForwardGroup<Element>& group, const KeyTile<Element>& tile,
                  std::int64_t head_dim, int lanes) {
@@ -178,7 +177,7 @@ void add_visible(const ForwardGroup<Element>& group, const KeyTile<Element>& til
   }
 }
 
-/// One K/V tile passes the group's first kVectors vectors of queries.
+/// Processes one K/V tile for the group's first kVectors vectors of queries.
 template <int kVectors, class Element>
 void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& tile, std::int64_t head_dim,
             const Lanes& lanes) {
@@ -198,7 +197,7 @@ void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& tile, st
                                                              {group.sP, kN}, {group.sO, kN});
 }
 
-/// The same for as many vectors as hold the lanes in use.
+/// Does the same for the vectors that contain used lanes.
 template <class Element>
 void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& tile,
                   std::int64_t head_dim, const Lanes& lanes) {
@@ -212,7 +211,8 @@ void attend_lanes(const ForwardGroup<Element>& group, const KeyTile<Element>& ti
   }
 }
 
-/// The state after the keys of both. Merging is associative and commutative (toy-model notes).
+/// Merges two states into that of all their keys. Merging is associative and
+/// commutative (toy-model notes).
 template <class Element>
 void merge(const ForwardGroup<Element>& into, const ForwardGroup<Element>& other,
            std::int64_t head_dim) {
@@ -239,7 +239,7 @@ Element logsumexp(const ForwardGroup<Element>& group, int lane) {
   return (group.row_max[lane] + std::log2(group.row_sum[lane])) * static_cast<Element>(kLn2);
 }
 
-/// O = O / l, at the end; 0 where nothing was seen.
+/// O = O / l, at the end; 0 for a row that saw nothing.
 template <class Element>
 void normalise(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
@@ -253,7 +253,7 @@ void normalise(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   }
 }
 
-/// O of `count` lanes from `lane` on, to rows [head_dim].
+/// Writes O of `count` lanes from `lane` on to rows [head_dim].
 template <class Element>
 void write_outputs(const ForwardGroup<Element>& group, int lane, std::int64_t count,
                    std::int64_t head_dim, Operand<Element> O) {

@@ -1,4 +1,4 @@
-// 16-bit floats to float and back.
+// Converts 16-bit floats to float and back.
 #pragma once
 
 #include <bit>

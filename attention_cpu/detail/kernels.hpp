@@ -1,4 +1,4 @@
-// What one instruction set's build of the kernels offers to the rest.
+// The functions of one instruction set's build.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace flashlab::cpu::detail {
 struct KernelTable {
   const KernelRow* rows;
   int num_rows;
-  /// `count` elements that lie `stride` apart, stored as `dtype`, to floats that lie side by side.
+  /// Converts `count` elements of `dtype`, `stride` apart, to contiguous floats.
   void (*load_floats)(const void* from, DataType dtype, std::int64_t stride, std::int64_t count,
                       float* to);
-  /// The way back, rounded to nearest even.
+  /// Converts back, rounding to nearest even.
   void (*store_floats)(const float* from, std::int64_t count, void* to, DataType dtype,
                        std::int64_t stride);
   ProjectionKernels projections;

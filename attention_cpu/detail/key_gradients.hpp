@@ -1,17 +1,17 @@
-// dK and dV of one K/V tile: all queries that see it pass by, those of every head that reads it.
+// dK and dV of one K/V tile: loops over all queries that see it, in every head that reads it.
 #pragma once
 
 #include "attention_cpu/detail/backward_step.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// Keys and values that are worked on at once: with P, dS, dK and dV they fill a part of L2.
+/// Keys and values of one tile: with P, dS, dK and dV they fit a part of L2.
 inline constexpr std::int64_t kBackwardBlockKV = 192;
 
 template <class Element>
 class KeyGradients {
  public:
-  /// `memory`: elements() of them.
+  /// `memory`: elements() elements.
   KeyGradients(const BackwardCall<Element>& call, const BackwardQueries<Element>& queries,
                Element* memory)
       : call_(call), queries_(queries), memory_(memory) {}
@@ -20,8 +20,7 @@ class KeyGradients {
     return 2 * kBackwardBlockKV * (kGroup<Element> + padded_head_dim<Element>(head_dim));
   }
 
-  /// add_to(tile, h, g): says in the tile where and when the group's dQ [head_dim, kGroup]
-  /// is added to.
+  /// add_to(tile, h, g) sets in the tile where and when the group's dQ [head_dim, kGroup] is added.
   template <class AddTo>
   void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const AddTo& add_to) {
     BackwardTile<Element> tile = tile_at(b, kv_head, first_key);

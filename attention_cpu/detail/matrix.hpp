@@ -1,6 +1,6 @@
-// Eigen's view of a head: tiles as maps, so that a line of a variant is a line of its pseudo-code.
-// Elementwise operations are written where they are used; the matrix products, slow to compile,
-// are functions of variants/products.cpp.
+// Views of a head as Eigen maps, so that a line of a variant is a line of its pseudo-code.
+// Elementwise operations are written where they are used. The matrix products, which compile
+// slowly, are functions in variants/products.cpp.
 #pragma once
 
 #include "attention_cpu/detail/build.hpp"
@@ -15,12 +15,12 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 template <class Element>
 using RowMajorArray = Eigen::Array<Element, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-/// Rows of a matrix that lies elsewhere; `outerStride()` elements from one row to the next.
+/// Rows of a matrix in other memory; `outerStride()` elements from one row to the next.
 template <class Element>
 using Tile = Eigen::Map<RowMajorArray<Element>, 0, Eigen::OuterStride<>>;
 template <class Element>
 using ConstTile = Eigen::Map<const RowMajorArray<Element>, 0, Eigen::OuterStride<>>;
-/// A number for each row of a tile.
+/// One number for each row of a tile.
 template <class Element>
 using Column = Eigen::Map<Eigen::Array<Element, Eigen::Dynamic, 1>>;
 
@@ -43,33 +43,33 @@ template <class Element>
 void set_product(Element scale, const ConstTile<Element>& A, const ConstTile<Element>& B,
                  Tile<Element> C);
 
-/// C += A B, where row r of A weighs the first num_weighed[r] rows of B and is 0 from there on.
-/// What it does not weigh does not count, even where it is NaN or infinite.
+/// C += A B, where row r of A has weights for the first num_weighed[r] rows of B and is 0 after
+/// them. The other rows of B are not used, even if they are NaN or infinite.
 template <class Element>
 void add_product(const Tile<Element>& A, const ConstTile<Element>& B,
                  const std::int64_t* num_weighed, Tile<Element> C);
 
-/// C += A^T B, where row r of B counts for the first num_weighed[r] rows of C; A is 0 for the
-/// others.
+/// C += A^T B, where row r of B is used for the first num_weighed[r] rows of C; A is 0
+/// for the others.
 template <class Element>
 void add_transposed_product(const Tile<Element>& A, const ConstTile<Element>& B,
                             const std::int64_t* num_weighed, Tile<Element> C);
 
-/// The largest number of a row, -inf when it has none; any number when one of them is NaN.
+/// Returns the largest number of a row, -inf for an empty row, any number if one of them is NaN.
 template <class Row>
 auto largest(const Row& row) {
   using Element = typename Row::Scalar;
   return row.size() == 0 ? -kInfinity<Element> : row.maxCoeff();
 }
 
-/// What a row's scores are taken relative to: its maximum, but 0 for a row of only -inf, since
+/// The value to subtract from a row's scores: its maximum, or 0 for a row of only -inf, because
 /// -inf - (-inf) is NaN.
 template <class Element>
 Element shift_of(Element row_max) {
   return row_max == -kInfinity<Element> ? 0 : row_max;
 }
 
-/// What a row is divided by: its sum, but 1 for a row without weights, whose output is 0.
+/// The divisor of a row: its sum, or 1 for a row without weights, whose output is 0.
 template <class Element>
 Element divisor_of(Element row_sum) {
   return row_sum == 0 ? 1 : row_sum;
@@ -81,8 +81,9 @@ Element logsumexp(Element row_max, Element row_sum) {
   return row_sum == 0 ? -kInfinity<Element> : row_max + std::log(row_sum);
 }
 
-/// e^x for each x of a row, NaN for NaN, exactly 0 for -inf: Eigen's exp stops at a quarter of the
-/// smallest normal number, which is taken off (no difference to what is 2^25 times as large).
+/// e^x for each x of a row; NaN for NaN, exactly 0 for -inf. Eigen's exp never returns less than a
+/// quarter of the smallest normal number, so that number is subtracted. This does not change values
+/// that are 2^25 times as large.
 template <class Row>
 void exponentiate(Row&& row) {
   using Element = typename std::decay_t<Row>::Scalar;
@@ -91,7 +92,7 @@ void exponentiate(Row&& row) {
   for (Eigen::Index k = 0; k < row.size(); ++k) weights[k] = weights[k] < 0 ? 0 : weights[k];
 }
 
-/// A row of scores to weights: e^(s - shift) for the first num_visible, 0 for the others.
+/// Converts a row of scores to weights: e^(s - shift) for the first num_visible, 0 for the others.
 template <class Row>
 void weigh(Row&& row, Eigen::Index num_visible, typename std::decay_t<Row>::Scalar shift) {
   row.head(num_visible) -= shift;

@@ -1,5 +1,5 @@
-// The caller's tensors as the variants want them: in the type they compute in, unit stride along
-// head_dim. What is so already is used in place, the rest is copied, rows in parallel.
+// Converts the caller's tensors for the variants: to the type of the computation, with unit stride
+// along head_dim. Tensors that already fit are used in place; others are copied, rows in parallel.
 #pragma once
 
 #include <type_traits>
@@ -11,9 +11,9 @@
 namespace flashlab::cpu::detail {
 
 Sizes sizes_of(const AttentionProblem& problem, int num_threads);
-/// Throws ProblemError for a negative number.
+/// Returns the number of threads. Throws ProblemError if it is negative.
 int threads_of(const ExecutionOptions& options);
-/// What the call took; throws Cancelled when it was not finished.
+/// Returns the resources of the call. Throws Cancelled if it was not completed.
 Execution finish(const Workspace& workspace, const ExecutionOptions& options, int num_threads);
 
 struct Preparation {
@@ -47,7 +47,8 @@ struct Preparation {
             tensor.strides[2]};
   }
 
-  /// After the variant ran: what was not written in place.
+  /// Copies the result to the caller's tensor after the variant ran, unless it was
+  /// written in place.
   template <class Element>
   void write_back(const Heads<Element>& result, const TensorView& tensor) const {
     if (fits<Element>(tensor)) return;

@@ -1,12 +1,12 @@
-// The matrix product of tiles, C = A B or C += A B: all that the fast variants multiply with.
+// The matrix product of tiles, C = A B or C += A B, which all fast variants use.
 //
-// Every vector lies along the columns of B and C; an element of A is broadcast. So a tile of scores
-// has one query per lane, S^T [keys, queries] = K Q^T with K as the caller has it, and P^T is at
-// once the right operand of O^T += V^T P^T and (broadcast) the left one of dV += P^T dO: nothing is
-// transposed between products and nothing of K and V is packed.
+// Every vector is along the columns of B and C; an element of A is broadcast. So a tile of scores
+// has one query per lane, S^T [keys, queries] = K Q^T with K in the caller's layout. P^T is both
+// the right operand of O^T += V^T P^T and (broadcast) the left one of dV += P^T dO. So nothing is
+// transposed between products, and K and V need no packing.
 //
 // A block of kMicroRows x 3 vectors of C stays in registers over the whole depth: 24 sums, 3
-// vectors of B and one element of A in 32 registers (12, 3 and 1 in 16), enough independent sums to
+// vectors of B and one element of A in 32 registers (12, 3 and 1 in 16). These independent sums
 // hide the latency of a multiply-add (4 cycles x 2 units).
 #pragma once
 
@@ -16,14 +16,14 @@ namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 inline constexpr int kMicroRows = kVectorRegisters == 32 ? 8 : 4, kMicroVectors = 3;
 
-/// Queries side by side: as many as a block of the product has columns.
+/// Queries in a group: as many as the columns of a block of the product.
 template <class Element>
 inline constexpr int kGroup = kMicroVectors* kLanes<Element>;
 
-/// How A [rows, depth] lies in memory.
+/// The memory layout of A [rows, depth].
 enum class Layout : std::uint8_t {
   kRows,     // A(i, k) at data[i stride + k]
-  kColumns,  // A(i, k) at data[k stride + i]: the transposed of a row-major matrix
+  kColumns,  // A(i, k) at data[k stride + i]: transpose of a row-major matrix
 };
 
 enum class Update : std::uint8_t { kAssign, kAdd };

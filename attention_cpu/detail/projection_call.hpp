@@ -1,5 +1,5 @@
-// What the projections' kernels are given: checked, unit stride along the last axis. Plain data, as
-// in call.hpp.
+// The arguments of the projections' kernels: checked, unit stride along the last axis. Plain data,
+// as in call.hpp.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ProjectionCall : ProjectedSizes<Element> {
   Heads<Element> Q, K, V;
 };
 
-/// The second step of two: dQ, dK and dV are there.
+/// The second of two steps: dQ, dK and dV are inputs.
 template <class Element>
 struct ProjectionGradientCall : ProjectedSizes<Element> {
   Heads<const Element> dQ, dK, dV;

@@ -1,27 +1,27 @@
-// One query on its way past the keys, when a lane for each would leave most lanes empty: vectors
-// lie along head_dim for the products and along the keys for the softmax. Same steps, same state as
-// detail/forward_group.hpp.
+// One query in the loop over keys, for groups in which most lanes would be empty. Vectors are along
+// head_dim for the products and along the keys for the softmax. The steps and the state are those
+// of detail/forward_group.hpp.
 //
-// Floor    K and V are read once, head_dim multiply-adds each: a matter of bandwidth
+// Floor    K and V are read once, head_dim multiply-adds each: limited by bandwidth
 #pragma once
 
 #include "attention_cpu/detail/forward_group.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// Up to as many queries in a group go past the keys one by one.
+/// Groups of up to this many queries process their queries one by one.
 inline constexpr int kFewQueries = 4;
 
 namespace single_query {
 
-/// s[j] = q . K_j for `num_keys` keys, kLanes at a time: as many sums, turned into one vector at
-/// the end.
+/// s[j] = q . K_j for `num_keys` keys, kLanes at a time. Each key has a vector of partial sums; a
+/// transposition adds them at the end.
 template <class Element>
 void scores(const Element* q, Operand<const Element> K, std::int64_t num_keys,
             std::int64_t head_dim, Element* s) {
   constexpr int kL = kLanes<Element>;
   for (std::int64_t j = 0; j < num_keys; j += kL) {
-    // Past the last key, the last one again: its scores are not used.
+    // Beyond the last key, repeats the last one: these scores are not used.
     const std::int64_t last = num_keys - 1 - j;
     const Element* const k = K.data + j * K.stride;
     Vector<Element> sums[kL] = {};
@@ -46,7 +46,7 @@ void add_values(const Element* p, Operand<const Element> V, std::int64_t num_key
                 std::int64_t head_dim, Element* o) {
   constexpr int kL = kLanes<Element>, kVectors = 4;
   const auto some_columns = [&]<int kCount>(std::int64_t first) {
-    Vector<Element> sums[2][kCount] = {};  // two, so that additions need not wait for each other
+    Vector<Element> sums[2][kCount] = {};  // two sums, to shorten the chain of dependent additions
     const Element* v = V.data + first;
     for (std::int64_t j = 0; j < num_keys; ++j, v += V.stride) {
       const Vector<Element> p_j = broadcast(p[j]);
@@ -73,14 +73,14 @@ void add_values(const Element* p, Operand<const Element> V, std::int64_t num_key
   for (; c < head_dim; c += kL) some_columns.template operator()<1>(c);
 }
 
-/// The greatest of `count` scores and `so_far`; NaN is passed over.
+/// Returns the maximum of `count` scores and `so_far`; ignores NaN.
 template <class Element>
 Element maximum_of(const Element* s, std::int64_t count, Element so_far) {
   for (std::int64_t j = 0; j < count; ++j) so_far = s[j] > so_far ? s[j] : so_far;
   return so_far;
 }
 
-/// P = exp2(S - subtracted) over S; returns the sum. What lies past `count` becomes 0.
+/// Replaces S by P = exp2(S - subtracted) and returns the sum. Sets elements after `count` to 0.
 template <class Element>
 Element exponentials(Element* s, std::int64_t count, Element subtracted) {
   constexpr int kL = kLanes<Element>;
@@ -96,12 +96,12 @@ Element exponentials(Element* s, std::int64_t count, Element subtracted) {
   return sum;
 }
 
-/// What attend() needs of the group's sP: the scores, q and o.
+/// The part of sP that attend() uses: the scores, q and o.
 inline std::int64_t shared_elements(std::int64_t head_dim) {
   return kForwardBlockKV + 2 * head_dim;
 }
 
-/// One K/V tile passes lane `lane`'s query. head_dim is a multiple of kLanes.
+/// Processes one K/V tile for the query in lane `lane`. head_dim is a multiple of kLanes.
 template <class Element>
 void attend(const ForwardGroup<Element>& group, int lane, const KeyTile<Element>& tile,
             std::int64_t head_dim) {

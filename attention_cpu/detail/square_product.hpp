@@ -1,4 +1,4 @@
-// The product that a machine's speed is measured by.
+// The matrix product that measures a machine's speed.
 #pragma once
 
 #include <cstdint>

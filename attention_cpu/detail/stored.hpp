@@ -1,5 +1,5 @@
-// Arrays of seqlen_q x seqlen_k a head, for the variants that keep them in memory: a block of
-// queries of one is a product of two heads, or weighs the rows of a third.
+// Arrays of seqlen_q x seqlen_k per head, for variants that store them. A block of queries of such
+// an array is a product of two heads, or the weights for the rows of a third.
 #pragma once
 
 #include "attention_cpu/detail/tiles.hpp"
@@ -14,7 +14,7 @@ Tile<Element> stored_rows(Element* array, const Sizes& sizes, const QueryTile& t
           Eigen::OuterStride<>(sizes.seqlen_k)};
 }
 
-/// What a forward variant keeps that stores S and, in its place, P.
+/// The memory of a forward variant that stores S and then P in its place.
 template <class Element>
 struct StoredScores {
   Element *S_then_P, *row_max, *row_sum;

@@ -1,4 +1,4 @@
-// Tiles of the caller's tensors as matrices, and sums of their products without a heap.
+// Tiles of the caller's tensors as matrices, and sums of their products without heap memory.
 #pragma once
 
 #include "attention_cpu/detail/build.hpp"
@@ -35,13 +35,13 @@ ConstMatrixTile<Element> tile_of(const Heads<const Element>& heads, std::int64_t
           Eigen::OuterStride<>(heads.row_stride)};
 }
 
-/// What Eigen packs of a product of this size fits its stack buffers; above, it would go to the
-/// heap in every thread, and could fail there.
+/// Eigen's packed operands for this size fit its stack buffers. A larger product would allocate
+/// heap memory in every thread, which could fail there.
 inline constexpr std::int64_t kProductBlock = 128;
 static_assert(kProductBlock * kProductBlock * sizeof(double) <= EIGEN_STACK_ALLOCATION_LIMIT);
 
-/// A factor of a product: rows x columns, `stride` elements from one stored row to the next; what
-/// is stored is its transpose where it says so.
+/// A factor of a product: rows x columns, `stride` elements from one stored row to the next. It may
+/// be stored as its transpose.
 template <class Element>
 struct Factor {
   const Element* data;
@@ -49,8 +49,8 @@ struct Factor {
   bool is_transposed;
 };
 
-/// sum += left right, for matrices that are not both transposed; in variants/products.cpp, as
-/// Eigen's products are slow to compile.
+/// sum += left right, for matrices that are not both transposed. Implemented in
+/// variants/products.cpp, because Eigen's products compile slowly.
 template <class Element>
 void add_factors(const Factor<Element>& left, const Factor<Element>& right,
                  MatrixTile<Element> sum);
@@ -60,7 +60,7 @@ Factor<typename Matrix::Scalar> factor_of(const Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols(), matrix.outerStride(), !Matrix::IsRowMajor};
 }
 
-/// sum += left right, of tiles, their transposes and parts.
+/// sum += left right, for tiles, their transposes and parts.
 template <class Left, class Right, class Element>
 void add_product(const Left& left, const Right& right, const MatrixTile<Element>& sum) {
   add_factors<Element>(factor_of(left), factor_of(right), sum);

@@ -1,4 +1,4 @@
-// The tiles of a call: which rows they are, what a query of one sees in another, and the parallel
+// The tiles of a call: their rows, the visible keys of their queries, and the parallel
 // loops over them.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-// Both 64 for float and 32 for double: with the largest head_dim, products of such tiles are packed
-// on the stack (variants/products.cpp).
+// Both are 64 for float and 32 for double: with the largest head_dim, Eigen packs products of such
+// tiles on the stack (variants/products.cpp).
 template <class Element>
 inline constexpr std::int64_t kBlockQ = 256 / std::int64_t{sizeof(Element)};
 template <class Element>
@@ -21,7 +21,7 @@ struct QueryTile {
   Range queries;
 };
 
-/// Some rows of a head.
+/// A range of rows of a head.
 template <class Element>
 ConstTile<Element> rows_of(const Heads<const Element>& heads, std::int64_t b, std::int64_t h,
                            const Range& rows, std::int64_t head_dim) {
@@ -35,7 +35,7 @@ Tile<Element> rows_of(const Heads<Element>& heads, std::int64_t b, std::int64_t 
           Eigen::OuterStride<>(heads.row_stride)};
 }
 
-/// row_size numbers a query: [batch, num_heads, seqlen_q, row_size].
+/// Allocates row_size numbers per query: [batch, num_heads, seqlen_q, row_size].
 template <class Element>
 Element* allocate_rows(const Sizes& sizes, Workspace& workspace, std::int64_t row_size) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -44,27 +44,27 @@ Element* allocate_rows(const Sizes& sizes, Workspace& workspace, std::int64_t ro
   return workspace.allocate<Element>(overflows ? kMost : num_rows * row_size);
 }
 
-/// A number for each query of a tile, of a workspace array [batch, num_heads, seqlen_q].
+/// One number for each query of a tile, in a workspace array [batch, num_heads, seqlen_q].
 template <class Element>
 Column<Element> stored_column(Element* array, const Sizes& sizes, const QueryTile& tile) {
   const std::int64_t row = (tile.b * sizes.num_heads + tile.h) * sizes.seqlen_q;
   return {array + row + tile.queries.first, tile.queries.count};
 }
 
-/// How many keys, the first ones, query i gives a weight.
+/// Returns the number of keys to which query i gives a weight: the first ones.
 template <class Element>
 std::int64_t weighed_keys(const ForwardCall<Element>& call, std::int64_t b, std::int64_t,
                           std::int64_t i) {
   return call.visible_keys(b, i);
 }
-/// None where lse is -inf: nothing of such a query counts.
+/// Returns 0 if lse is -inf: such a query is excluded.
 template <class Element>
 std::int64_t weighed_keys(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h,
                           std::int64_t i) {
   return call.lse.at(b, h, i) == -kInfinity<Element> ? 0 : call.visible_keys(b, i);
 }
 
-/// The same for each query of a tile, counted among `keys`.
+/// The same for each query of a tile, limited to `keys`.
 template <class Element>
 struct WeighedKeys {
   std::int64_t count[kBlockQ<Element>];
@@ -79,12 +79,12 @@ struct WeighedKeys {
   }
 };
 
-/// How many keys the tile's queries see: as many as its last one.
+/// Returns the number of keys that the tile's queries see: that of the last query.
 inline std::int64_t visible_to_tile(const Sizes& sizes, const QueryTile& tile) {
   return sizes.visible_keys(tile.b, tile.queries.first + tile.queries.count - 1);
 }
 
-/// A tile of scores, row maxima and row sums a thread: allocated before the parallel loop.
+/// A tile of scores, row maxima and row sums per thread, allocated before the parallel loop.
 template <class Element>
 class ThreadMemory {
  public:
@@ -108,7 +108,8 @@ class ThreadMemory {
   Element* data_;
 };
 
-/// lse of a tile's queries from their maxima and sums; O = 0 where a query has no weights.
+/// Writes lse of a tile's queries from their maxima and sums; sets O = 0 for
+/// queries without weights.
 template <class Element>
 void write_statistics(const ForwardCall<Element>& call, const QueryTile& tile,
                       const Column<Element>& row_max, const Column<Element>& row_sum,
@@ -119,7 +120,7 @@ void write_statistics(const ForwardCall<Element>& call, const QueryTile& tile,
   }
 }
 
-/// body(Range) for 0 … total in blocks.
+/// Calls body(Range) for 0 … total in blocks.
 template <std::int64_t kBlock, class Body>
 void for_each_block(std::int64_t total, const Body& body) {
   for (std::int64_t first = 0; first < total; first += kBlock) {
@@ -127,8 +128,8 @@ void for_each_block(std::int64_t total, const Body& body) {
   }
 }
 
-/// body(b, h, Range) for all batch entries, heads and blocks of rows, on all threads: the `pass`th
-/// of `num_passes` such loops.
+/// Calls body(b, h, Range) for all batch entries, heads and blocks of rows, on all threads. This is
+/// the `pass`th of `num_passes` such loops.
 template <std::int64_t kBlock, class Call, class Body>
 void for_each_block_of_heads(const Call& call, std::int64_t num_heads, std::int64_t num_rows,
                              std::int64_t pass, std::int64_t num_passes, const Body& body) {
@@ -148,7 +149,7 @@ void for_each_block_of_heads(const Call& call, std::int64_t num_heads, std::int6
   }
 }
 
-/// body(QueryTile), in parallel.
+/// Calls body(QueryTile) in parallel.
 template <class Element, class Call, class Body>
 void for_each_query_tile(const Call& call, std::int64_t pass, std::int64_t num_passes,
                          const Body& body) {
@@ -159,7 +160,7 @@ void for_each_query_tile(const Call& call, std::int64_t pass, std::int64_t num_p
       });
 }
 
-/// body(b, kv_head, Range), in parallel.
+/// Calls body(b, kv_head, Range) in parallel.
 template <class Element, class Body>
 void for_each_key_block(const BackwardCall<Element>& call, std::int64_t pass,
                         std::int64_t num_passes, const Body& body) {

@@ -1,5 +1,5 @@
-// Who may add to a shared sum next: tiles add in their order, so that the bits do not depend on
-// which thread is faster, nor on how many there are.
+// Orders the additions to a shared sum: tiles add in their order, so that the result depends
+// neither on the speed of threads nor on their number.
 #pragma once
 
 #include <sched.h>
@@ -11,16 +11,16 @@
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// Tile `mine` adds when `*added` tiles have. Some thread must have begun every tile before it:
-/// each of those waits only for tiles before itself, so that nothing waits for ever.
+/// Tile `mine` may add when `*added` tiles have added. All earlier tiles must have been started by
+/// some thread. Each waits only for earlier tiles, so there is no deadlock.
 struct Turn {
   std::int64_t* added = nullptr;  // null: the sum is not shared
   std::int64_t mine = 0;
   const Progress* progress = nullptr;
 
-  /// False when the call was cancelled, and the tile before will not come.
+  /// Returns false if the call was cancelled: then the tile before never adds.
   bool wait() const {
-    constexpr int kSpins = 1000;  // about a microsecond, then somebody else may have the core
+    constexpr int kSpins = 1000;  // about a microsecond, then yields the core
     if (added == nullptr) return true;
     for (std::int64_t spins = 0; __atomic_load_n(added, __ATOMIC_ACQUIRE) != mine; ++spins) {
       if (spins < kSpins) continue;

@@ -1,5 +1,5 @@
-// The widest vectors of the instruction set that is compiled for, by the compilers' extension:
-// arithmetic and comparisons work lane by lane, a * b + c is fused where the processor can.
+// The widest vectors of the target instruction set, as a compiler extension: arithmetic and
+// comparisons work lane by lane; a * b + c is fused if the processor supports it.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct VectorOf {
 };
 template <class Element>
 using Vector = typename VectorOf<Element>::Type;
-/// As many integers as wide: what a comparison gives, -1 where it holds.
+/// Integers of the same width: the result of a comparison, -1 in lanes where it holds.
 template <class Element>
 using Integers = Vector<typename FloatingPoint<Element>::Integer>;
 
@@ -64,8 +64,8 @@ inline Vector<Element> broadcast(Element value) {
 
 namespace transposition {
 
-/// Lane of the pair (a, b) that goes to lane `lane` when blocks of `block` lanes change places: the
-/// odd blocks of a against the even ones of b.
+/// The lane of the pair (a, b) that moves to lane `lane` when odd blocks of `block` lanes of a are
+/// exchanged with even blocks of b.
 constexpr int source(int lane, int block, int lanes, bool second) {
   const bool odd = (lane & block) != 0;
   if (second) return odd ? lanes + lane : lane + block;
@@ -129,13 +129,13 @@ inline void transpose(const Element* from, std::int64_t from_stride, std::int64_
   }
 }
 
-/// b where a is NaN.
+/// b in lanes where a is NaN.
 template <class V>
 inline V maximum(V a, V b) {
   return a > b ? a : b;
 }
 
-/// Whether the comparison holds in some lane.
+/// Returns whether the comparison holds in any lane.
 template <class Integer>
 inline bool any(Integer mask) {
   constexpr int kCount = static_cast<int>(sizeof(mask) / sizeof(mask[0]));

@@ -1,12 +1,12 @@
-// Which pairs of a tile the mask leaves: each query sees the first keys, up to a number of its own.
+// The visible pairs of a tile: each query sees a number of first keys.
 #pragma once
 
 #include "attention_cpu/detail/vector.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-/// How many of the tile's keys kLanes queries see. Counted from the tile's first key, so that the
-/// number is exact in any Element, however long K is.
+/// The number of the tile's keys that kLanes queries see. It counts from the tile's first key, so
+/// that it is exact in any Element, even for a long K.
 template <class Element>
 inline Vector<Element> visible_in_tile(const std::int64_t* visible, std::int64_t first_key,
                                        std::int64_t num_keys) {

@@ -16,7 +16,7 @@ namespace flashlab::cpu::detail {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;              // a cache line, and the widest vector
-constexpr std::int64_t kHugePage = 2 * 1024 * 1024;  // of x86-64
+constexpr std::int64_t kHugePage = 2 * 1024 * 1024;  // on x86-64
 
 class OutOfMemory : public std::bad_alloc {
  public:
@@ -49,7 +49,7 @@ void* Workspace::allocate_bytes(std::int64_t count, std::int64_t size) {
     throw OutOfMemory(static_cast<double>(count) * static_cast<double>(size));
   }
   const std::int64_t bytes = (count * size + kAlignment - 1) / kAlignment * kAlignment;
-  // Large memory in huge pages: a fault every 4 KiB would cost a short call a third of its time.
+  // Uses huge pages for large memory: a page fault every 4 KiB would take a third of a short call.
   const bool is_large = bytes >= 2 * kHugePage;
   const std::int64_t alignment = is_large ? kHugePage : kAlignment;
   const std::int64_t rounded = (kAlignment + bytes + alignment - 1) / alignment * alignment;

@@ -1,5 +1,5 @@
-// The memory a call takes beside the caller's tensors, and how far it has come. Implemented once,
-// for every processor, so that nothing of the standard library is compiled for one instruction set.
+// The memory of a call besides the caller's tensors, and its progress. Compiled once for every
+// processor, so that no part of the standard library is compiled for one instruction set.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ struct ExecutionOptions;
 
 namespace flashlab::cpu::detail {
 
-/// Memory aligned to 64 bytes, freed when the workspace ends. Asked for before the parallel loops,
-/// from one thread. Counts what is held.
+/// Memory aligned to 64 bytes, freed with the workspace. Allocated by one thread, before parallel
+/// loops. Counts the allocated bytes.
 class Workspace {
  public:
   Workspace() = default;
@@ -19,7 +19,7 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
   ~Workspace();
 
-  /// Not initialised. Throws std::bad_alloc, whose what() says how much was asked for.
+  /// Returns uninitialised memory. Throws std::bad_alloc whose what() gives the requested size.
   template <class Element>
   Element* allocate(std::int64_t count) {
     return static_cast<Element*>(allocate_bytes(count, sizeof(Element)));
@@ -34,7 +34,7 @@ class Workspace {
   std::int64_t bytes_ = 0;
 };
 
-/// Counts finished work and reports it from thread 0. Every thread may call it.
+/// Counts finished work and reports it from thread 0. Any thread may call it.
 class Progress {
  public:
   explicit Progress(const ExecutionOptions& options);
@@ -42,11 +42,12 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// Before a parallel loop over `total` units of work (tiles, rows), the `pass`th of `num_passes`.
+  /// Called before a parallel loop over `total` units of work (tiles, rows), the
+  /// `pass`th of `num_passes`.
   void begin(std::int64_t total, int pass = 0, int num_passes = 1);
-  /// Inside it.
+  /// Called inside the loop.
   void finished(std::int64_t units = 1);
-  /// A loop that sees this does nothing more; what it has written by then is not used.
+  /// Returns whether the call is cancelled. Loops then stop; their results are discarded.
   bool cancelled() const;
 
  private:

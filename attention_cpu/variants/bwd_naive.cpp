@@ -1,4 +1,4 @@
-// bwd-naive: the gradients step by step, every step a pass over memory.
+// bwd-naive: computes the gradients step by step; every step is a pass over memory.
 //
 //   P = exp(S - lse),  S = softmax_scale Q K^T
 //   dV = P^T dO
@@ -10,15 +10,15 @@
 //
 // Shapes     attention/problem.hpp;  P, dP, dS  [batch, num_heads, seqlen_q, seqlen_k]
 //                                    D          [batch, num_heads, seqlen_q]
-// Tiles      a pass takes kBlockQ queries (dV, dK: kBlockKV keys) at a time; the products take
+// Tiles      a pass processes kBlockQ queries (dV, dK: kBlockKV keys) at a time; its products use
 //            kBlockKV keys (kBlockQ queries) of them at a time
 // Parallel   over batch, heads and blocks of queries; for dV and dK over batch, kv heads and blocks
-//            of keys, whose sum over the group's heads and their queries is one thread's
+//            of keys, where one thread sums over the group's heads and their queries
 // Traffic    P: 1 store, 2 loads; dP: 1 store, 1 load; dS: 1 store, 2 loads
 // Work       five products of 2 batch num_heads seqlen_q seqlen_k head_dim FLOPs: "10 BHT^2D", P
-//            recomputed once; hidden pairs are computed too
+//            recomputed once; hidden pairs are also computed
 // Workspace  batch num_heads seqlen_q (3 seqlen_k + 1) elements
-// Against    nothing: the gradients as they are derived, an operation a pass
+// Against    none: the gradients as derived, one operation per pass
 // Source     toy-model notes; two-option algorithm; toymachine/programs/bwd_naive.toy
 #include "attention_cpu/detail/build.hpp"
 //

@@ -1,4 +1,4 @@
-// bwd-onepass: outer loop over K and V; each tile adds its part to every dQ.
+// bwd-onepass: the outer loop is over K and V; each tile adds its part to every dQ.
 //
 //   delta = rowsum(dO o O)
 //   for each K/V tile j:
@@ -8,10 +8,10 @@
 //                                   dVj += P^T dO;  dKj += scale dS^T Q;  dQi += scale dS Kj
 //
 // Shapes   attention/problem.hpp
-// Tiles    kBackwardBlockKV keys; kGroup queries, one a lane (detail/backward_step.hpp)
-// Parallel over batch, kv heads and K/V tiles. Threads take tiles as they become free, those of one
-//          head in order, and add to a group's dQ in that order (detail/turn.hpp): the GPU's atomic
-//          adds, but with the same bits every time, whatever the number of threads
+// Tiles    kBackwardBlockKV keys; kGroup queries, one per lane (detail/backward_step.hpp)
+// Parallel over batch, kv heads and K/V tiles. Free threads take the next tile. The tiles of one
+//          head are taken in order, and add to a group's dQ in that order (detail/turn.hpp): like
+//          the GPU's atomic adds, but with the same bits for any number of threads
 // Traffic  Q, dO and dQ once for each K/V tile; K, V, dK, dV once
 // Memory   detail/backward_queries.hpp, and dQ once more
 // Against  bwd-twopass: five products instead of seven, but dQ is shared
@@ -76,8 +76,8 @@ class OnePass {
     added_[index] = 0;
   }
 
-  /// First the first tile of every head, then the second: two threads seldom want one dQ at once.
-  /// (An OpenMP loop would not promise to begin its iterations in order, and turns need it.)
+  /// Takes the first tile of every head, then the second: two threads rarely need one dQ at once.
+  /// (An OpenMP loop need not start its iterations in order, which Turn requires.)
   void take_tiles(std::int64_t& next) const {
     const std::int64_t num_heads = call_.batch * call_.num_kv_heads;
     KeyGradients<Element> gradients(call_, queries_, memory_ + omp_get_thread_num() * per_thread());

@@ -1,4 +1,5 @@
-// bwd-twopass: one pass over the tiles for dQ, one for dK and dV; no thread waits for another.
+// bwd-twopass: one pass over the tiles for dQ, one for dK and dV; threads never wait
+// for each other.
 //
 //   delta = rowsum(dO o O)
 //   for each group of queries i:  dQi = 0
@@ -10,9 +11,9 @@
 // Shapes   attention/problem.hpp
 // Tiles    as bwd-onepass
 // Parallel over batch, heads and groups of queries, then over batch, kv heads and K/V tiles; every
-//          sum has one order, so that the bits do not depend on the number of threads
+//          sum has a fixed order, so the bits do not depend on the number of threads
 // Traffic  K and V once for each group, Q and dO once for each K/V tile
-// Memory   detail/backward_queries.hpp, and a tile's P, dS, dK, dV a thread
+// Memory   detail/backward_queries.hpp, and a tile's P, dS, dK, dV per thread
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
 // Source   two-option algorithm, option 2
 #include "attention_cpu/detail/build.hpp"
@@ -45,7 +46,7 @@ class TwoPass {
       for (std::int64_t b = 0; b < call_.batch; ++b) {
         for (std::int64_t h = 0; h < call_.num_heads; ++h) {
           for (std::int64_t g = 0; g < queries_.num_groups(); ++g) {
-            // The last groups see the most keys under a causal mask: they begin.
+            // Under a causal mask the last groups see the most keys, so they start first.
             if (!call_.progress->cancelled()) query_pass(b, h, queries_.num_groups() - 1 - g);
           }
         }

@@ -1,4 +1,4 @@
-// flash1 forward: the tiles of K and V stay, queries and outputs stream past them.
+// flash1 forward: the outer loop is over tiles of K and V, the inner loop over queries and outputs.
 //
 //   m = -inf, l = 0, O = 0 for all queries
 //   for each K/V tile j:
@@ -11,10 +11,10 @@
 // Shapes     attention/problem.hpp;  m, l  [batch, num_heads, seqlen_q]
 // Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, one tile per thread
 // Parallel   inside one K/V tile over batch, heads and query tiles; the K/V tiles one after another
-// Traffic    K and V once a query tile that sees them, from a cache; Q, and O, m, l both ways, once
-//            a K/V tile
+// Traffic    K and V once per query tile that sees them, from a cache; once per K/V tile: Q is
+//            read, and O, m, l are read and written
 // Workspace  2 batch num_heads seqlen_q + num_threads kBlockQ (kBlockKV + 2) elements
-// Against    online: a tile of queries and keys at a time; O is divided by its sum in each round
+// Against    online: one tile of queries and keys at a time; O is divided by its sum in each step
 // Source     Dao et al. 2022, FlashAttention, algorithm 1; toymachine/programs/flash1.toy
 #include "attention_cpu/detail/build.hpp"
 //

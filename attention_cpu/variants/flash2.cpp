@@ -1,4 +1,4 @@
-// flash2 forward: tiles, one pass over K and V for each tile of queries, S and P never stored.
+// flash2 forward: one pass over K and V for each tile of queries; S and P are never stored.
 //
 //   m = -inf, l = 0, O = 0
 //   for each K/V tile j:   S = scale * Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
@@ -11,7 +11,7 @@
 //          are skipped, only tiles that the mask cuts are masked
 // Parallel over batch, heads and tiles of queries
 // Traffic  K and V once for each tile of queries; Q once; writes O and lse once
-// Memory   a tile's Q, O, S a thread: no N in it
+// Memory   a tile's Q, O, S per thread, independent of N
 // Against  naive: S and P never leave the cache
 // Source   Dao 2023, FlashAttention-2, algorithm 1
 #include "attention_cpu/detail/build.hpp"
@@ -23,7 +23,7 @@
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
-/// Groups that pass one K/V tile while it is in L2.
+/// Groups that use one K/V tile while it is in L2.
 constexpr int kNumGroups = 4;
 
 template <class Element>
@@ -119,7 +119,7 @@ void flash2(const ForwardCall<Element>& call) {
     for (std::int64_t h = 0; h < call.num_heads; ++h) {
       for (std::int64_t t = 0; t < num_q_tiles; ++t) {
         if (call.progress->cancelled()) continue;
-        // The last tiles see the most keys under a causal mask: they begin.
+        // Under a causal mask the last tiles see the most keys, so they start first.
         const std::int64_t q_tile = num_q_tiles - 1 - t;
         Flash2Tile<Element>(call, memory + omp_get_thread_num() * per_thread)
             .run(b, h, q_tile * kFlash2BlockQ<Element>);

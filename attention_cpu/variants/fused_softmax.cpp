@@ -2,19 +2,19 @@
 //
 //   S = Q K^T
 //   S = softmax_scale S
-//   for each query i:   m = max S_i over the keys that it sees;  P_i = exp(S_i - m), 0 for the
-//   others
+//   for each query i:   m = max S_i over the visible keys
+//                       P_i = exp(S_i - m), 0 for hidden keys
 //                       l = sum P_i;  P_i = P_i / l;  lse_i = m + log l
 //   O = P V
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
-// Tiles      a pass takes kBlockQ rows at a time; the products take kBlockKV keys of them at a time
+// Tiles      a pass processes kBlockQ rows at a time; its products use kBlockKV keys at a time
 // Parallel   over batch, heads and blocks of queries, in each pass
-// Traffic    S: 2 stores, 2 loads; P: 1 store, 1 load; K and V once a query block
+// Traffic    S: 2 stores, 2 loads; P: 1 store, 1 load; K and V once per query block
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
-// Against    naive: 3 stores and 3 loads of seqlen_q seqlen_k numbers a head instead of 5 and 7
+// Against    naive: 3 stores and 3 loads of seqlen_q seqlen_k numbers per head instead of 5 and 7
 // Source     FA2 backward post, what a compiler makes of naive;
-// toymachine/programs/fused_softmax.toy
+//            toymachine/programs/fused_softmax.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/stored.hpp"

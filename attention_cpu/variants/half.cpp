@@ -1,9 +1,9 @@
-// 16-bit floats to float and back, a vector at a time where they lie side by side.
+// Converts 16-bit floats to float and back, in vectors if they are contiguous.
 //
-// fp16  by the processor's own conversions where the build has them (F16C, AVX-512), elsewhere by
-//       integer operations with the same bits; NaN is made quiet and keeps what fits of its payload
-// bf16  always in integer arithmetic, which compilers turn into vectors. AVX-512's vcvtneps2bf16
-//       would flush subnormal numbers to 0, and the results of a call would depend on the processor
+// fp16  uses the processor's conversions if the build has them (F16C, AVX-512), otherwise integer
+//       operations with the same bits; NaN becomes quiet and keeps what fits of its payload
+// bf16  always integer arithmetic, which compilers vectorise. AVX-512's vcvtneps2bf16 would flush
+//       subnormal numbers to 0, so that results would depend on the processor
 #include "attention_cpu/detail/half.hpp"
 
 #include <bit>
@@ -44,8 +44,8 @@ Float16 to_fp16(float value) {
   };
   if (magnitude > 0x7f800000u) return with_sign(0x7e00 | (magnitude >> 13 & 0x1ff));
   if (magnitude >= 0x477ff000u) return with_sign(0x7c00);  // rounds to 65536 or more
-  if (magnitude < 0x38800000u) {                           // subnormal: units of 2^-24
-    // Adding 0.5 leaves the last bit of the sum worth 2^-24, rounded to nearest even.
+  if (magnitude < 0x38800000u) {                           // subnormal: in units of 2^-24
+    // After adding 0.5, the last bit of the sum is worth 2^-24, rounded to nearest even.
     const float sum = std::bit_cast<float>(magnitude) + 0.5f;
     return with_sign(std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(0.5f));
   }
@@ -53,7 +53,7 @@ Float16 to_fp16(float value) {
   return with_sign((rounded - 0x38000000u) >> 13);
 }
 
-// Whole vectors from the front of `count` elements; how many that were.
+// Converts whole vectors from the front of `count` elements. Returns the number converted.
 #if defined(__AVX512F__)
 std::int64_t load_vectors(const Float16* from, std::int64_t count, float* to) {
   std::int64_t k = 0;
@@ -103,7 +103,7 @@ void store_fp16(const float* from, std::int64_t count, Float16* to, std::int64_t
   for (; k < count; ++k) to[k * stride] = to_fp16(from[k]);
 }
 
-// A loop without a stride of its own is one that the compiler makes vectors of.
+// The loops with a constant stride of 1 are separate, so that the compiler can vectorise them.
 
 void load_bf16(const BFloat16* from, std::int64_t stride, std::int64_t count, float* to) {
   if (stride == 1) {

@@ -1,8 +1,8 @@
-// naive forward: step by step, every step a pass over memory.
+// naive forward: step by step; every step is a pass over memory.
 //
 //   S = Q K^T
 //   S = softmax_scale S
-//   S_ij = -inf                where query i does not see key j
+//   S_ij = -inf                if query i does not see key j
 //   m = rowmax S
 //   P = S - m
 //   P = exp P
@@ -12,14 +12,13 @@
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 //                                    m, l                    [batch, num_heads, seqlen_q]
-// Tiles      a pass takes kBlockQ rows at a time; the products take kBlockKV keys of them at a time
+// Tiles      a pass processes kBlockQ rows at a time; its products use kBlockKV keys at a time
 // Parallel   over batch, heads and blocks of queries, in each pass
 // Traffic    S: 2 stores, 3 loads, and the hidden part is stored once more; P: 3 stores, 4 loads;
-//            K and V once a query block
+//            K and V once per query block
 // Workspace  batch num_heads seqlen_q (seqlen_k + 2) elements
-// Against    nothing: what a framework does that runs one kernel an operation
-// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has memory of its
-// own)
+// Against    none: this is what a framework does that runs one kernel per operation
+// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has its own memory)
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/stored.hpp"

@@ -8,7 +8,7 @@
 //
 // Shapes   attention/problem.hpp
 // Parallel over batch, heads and queries
-// Traffic  K and V are read once a query; the state is head_dim + 2 numbers, which lie in O's row
+// Traffic  K and V are read once per query; the state is head_dim + 2 numbers, stored in O's row
 // Against  three-pass: one pass instead of three
 // Source   Milakov and Gimelshein 2018, algorithm 3, with the toy-model notes' vector numerator
 #include "attention_cpu/detail/build.hpp"

@@ -1,7 +1,7 @@
-// The matrix products of the readable variants: Eigen's, in one place.
+// The matrix products of the readable variants, with Eigen.
 //
-// Eigen packs both operands into memory on the stack up to a limit and allocates beyond it. Tiles
-// of kBlockQ x head_dim and kBlockKV x head_dim stay below the limit, so nothing is allocated.
+// Eigen packs both operands into stack memory up to a limit and allocates heap memory beyond it.
+// Tiles of kBlockQ x head_dim and kBlockKV x head_dim stay below the limit.
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention/problem.hpp"
@@ -26,7 +26,7 @@ bool is_finite_tile(const ConstTile<Element>& tile) {
                    tile.cols());
 }
 
-/// As matrices of one type: each further type of operand costs a second to compile.
+/// Converts operands to matrices of one type: each further type costs a second of compile time.
 template <class Array>
 ConstMatrixTile<typename Array::Scalar> as_matrix(const Array& tile) {
   return {tile.data(), tile.rows(), tile.cols(), Eigen::OuterStride<>(tile.outerStride())};
@@ -36,7 +36,7 @@ MatrixTile<Element> as_sum(Tile<Element>& tile) {
   return {tile.data(), tile.rows(), tile.cols(), Eigen::OuterStride<>(tile.outerStride())};
 }
 
-/// A factor's part, as it is stored.
+/// A part of a factor, as stored.
 template <class Element>
 ConstMatrixTile<Element> stored_part(const Factor<Element>& factor, std::int64_t row,
                                      std::int64_t column, std::int64_t num_rows,

@@ -1,13 +1,13 @@
-// The projections as ordinary matrix products: Q, K, V before attention, dX and the dW after it.
+// The projections as ordinary matrix products: Q, K, V before attention, dX and dW after it.
 //
 //   Q = X W_Q,  K = X W_K,  V = X W_V
 //   dX = dQ W_Q^T + dK W_K^T + dV W_V^T
 //   dW_Q = X^T dQ,  dW_K = X^T dK,  dW_V = X^T dV          summed over the batch
 //
 // Shapes   attention/projections.hpp
-// Parallel over batch and rows of X; for the dW over rows of W and heads. Every sum has one thread,
-//          so the bits do not depend on how many there are
-// Memory   nothing beside the tensors
+// Parallel over batch and rows of X; for dW over rows of W and heads. One thread computes each sum,
+//          so the bits do not depend on the number of threads
+// Memory   nothing besides the tensors
 #include "attention_cpu/detail/build.hpp"
 //
 #include "attention_cpu/detail/projection_call.hpp"
@@ -29,7 +29,7 @@ Rows block(std::int64_t index, std::int64_t rows) {
   return {first, rows - first < kBlockRows ? rows - first : kBlockRows};
 }
 
-/// One tile of X, times the columns of every head of W.
+/// Multiplies one tile of X by the columns of every head of W.
 template <class Element>
 void project_rows(const ProjectionCall<Element>& call, std::int64_t b, Rows rows,
                   const Heads<const Element>& W, const Heads<Element>& result,
@@ -56,7 +56,7 @@ void add_input_gradient(const ProjectionGradientCall<Element>& call, std::int64_
   }
 }
 
-/// dW = X^T dQ, for some rows of dW and one head.
+/// dW = X^T dQ, for a range of rows of dW and one head.
 template <class Element>
 void weight_gradient(const ProjectionGradientCall<Element>& call, Rows rows,
                      const Heads<Element>& dW, const Heads<const Element>& gradient,

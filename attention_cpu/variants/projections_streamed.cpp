@@ -1,4 +1,4 @@
-// Gradients of X and the weights in one sweep over rows of S: no dQ, dK or dV is ever whole.
+// Gradients of X and the weights in one sweep over rows of S; dQ, dK and dV are never stored whole.
 //
 //   for each tile i of queries:   QW = scale q_i W_K^T,  GW = dO_i W_V^T;  dQ = SX = PX = 0
 //     for each tile j of keys:    P = exp(scale q_i K_j^T - lse_i);  dS = P o (dO_i V_j^T - D_i)
@@ -7,15 +7,15 @@
 //     dX_i += dQ W_Q^T;  dW_Q += x_i^T dQ;  dW_K += SX^T q_i;  dW_V += PX^T dO_i
 //
 // Shapes   attention/projections.hpp; D = rowsum(dO o O)
-// Parallel a tile of queries (of any batch entry and head) to each thread, all in step. Tiles of
-//          dX and rows of the dW are dealt out to as many groups as there are threads, and in each
-//          round every thread adds to another group's: nothing is added to by two at a time, and
-//          the order depends on the number of threads alone
-// Memory   2 kBlock^2 + kBlock (2 + head_dim + 4 d_model) elements a thread, whatever seqlen is
+// Parallel each thread has a tile of queries (of any batch entry and head), all in lockstep. Tiles
+//          of dX and rows of dW are divided into as many groups as there are threads. In each round
+//          every thread adds to a different group: no two threads add to the same one, and the
+//          order depends only on the number of threads
+// Memory   2 kBlock^2 + kBlock (2 + head_dim + 4 d_model) elements per thread, for any seqlen
 // Cost     streamed_backward_flops: more than in two steps unless d_model < head_dim / 2
 // Against  bwd-twopass and plain products: no array of dQ, dK, dV between them
 // Source   toy-model notes, associativity of dX and the weight gradients;
-// toymachine/programs/stream_dx.toy
+//          toymachine/programs/stream_dx.toy
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;  // rows of a tile: of queries, of keys, of X
 
-/// What one thread holds of its tile of queries.
+/// One thread's data for its tile of queries.
 template <class Element>
 struct StreamedTile {
   Element *P, *dS;             // [kBlock, kBlock]
@@ -61,8 +61,8 @@ struct StreamedTile {
   }
 };
 
-/// Rows of a tile that see the same number of a key tile's keys: to these no mask applies, and what
-/// is hidden is not even multiplied by 0.
+/// Rows of a tile that see the same number of a key tile's keys. Within a run there is no mask, and
+/// hidden pairs are not computed.
 struct Run {
   std::int64_t first, num_rows, num_keys;
 };
@@ -71,7 +71,7 @@ template <class Element, class Work>
 void each_run(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
               std::int64_t first_key, const Work& work) {
   const auto keys = [&](std::int64_t row) -> std::int64_t {
-    // No key, or only scores of -inf: nothing flows through this row.
+    // No visible key, or only scores of -inf: the row contributes nothing.
     if (tile.lse[row] == -std::numeric_limits<Element>::infinity()) return 0;
     const std::int64_t visible = call.visible_keys(tile.b, tile.first + row) - first_key;
     return visible < 0 ? 0 : visible < kBlock ? visible : kBlock;
@@ -88,7 +88,7 @@ MatrixTile<Element> run_rows(Element* buffer, const Run& run, std::int64_t width
   return {buffer + run.first * width, run.num_rows, width, Eigen::OuterStride<>(width)};
 }
 
-/// A run's part of P or dS.
+/// The part of P or dS that belongs to a run.
 template <class Element>
 MatrixTile<Element> run_pairs(Element* buffer, const Run& run) {
   return {buffer + run.first * kBlock, run.num_rows, run.num_keys, Eigen::OuterStride<>(kBlock)};
@@ -125,7 +125,7 @@ void begin(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& til
   run_rows(tile.PX, all, d_model).setZero();
 }
 
-/// P and dS of one run and the keys from first_key.
+/// Computes P and dS of one run and the keys from first_key on.
 template <class Element>
 void pair_probabilities(const StreamedBackwardCall<Element>& call,
                         const StreamedTile<Element>& tile, std::int64_t first_key, const Run& run) {
@@ -146,7 +146,7 @@ void pair_probabilities(const StreamedBackwardCall<Element>& call,
   }
 }
 
-/// One tile of keys: into this thread's sums and into dX.
+/// Adds one tile of keys to this thread's sums and to dX.
 template <class Element>
 void add_streamed_keys(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
                        std::int64_t first_key) {
@@ -167,8 +167,8 @@ void add_streamed_keys(const StreamedBackwardCall<Element>& call, const Streamed
   });
 }
 
-/// What the finished sums of a tile of queries add to dX, if its tile belongs to the group, and to
-/// the group's rows of the dW.
+/// Adds the finished sums of a tile of queries to the group's rows of dW, and to dX if the tile
+/// belongs to the group.
 template <class Element>
 void add_sums(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
               std::int64_t group, std::int64_t num_groups) {
@@ -193,8 +193,8 @@ void add_sums(const StreamedBackwardCall<Element>& call, const StreamedTile<Elem
   });
 }
 
-/// One thread's share of the step that begins with tile first_item; every thread of the team is in
-/// the same round.
+/// One thread's part of the step that begins with tile first_item. Barriers keep all threads of the
+/// team in the same round.
 template <class Element>
 void streamed_step(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& tile,
                    std::int64_t first_item, std::int64_t num_items) {

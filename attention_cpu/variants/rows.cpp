@@ -1,32 +1,22 @@
-// The table of variants. A new one: its file in this folder, its declaration and its row here.
+// The functions of the variants (attention/variant_rows.hpp), each defined in its own file here.
 #include "attention_cpu/detail/build.hpp"
 //
+#include "attention/variant_rows.hpp"
 #include "attention_cpu/detail/half.hpp"
 #include "attention_cpu/detail/kernels.hpp"
 #include "attention_cpu/detail/square_product.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
-template <class Element>
-void naive(const ForwardCall<Element>&);
-template <class Element>
-void fused_softmax(const ForwardCall<Element>&);
-template <class Element>
-void three_pass(const ForwardCall<Element>&);
-template <class Element>
-void online(const ForwardCall<Element>&);
-template <class Element>
-void flash1(const ForwardCall<Element>&);
-template <class Element>
-void flash2(const ForwardCall<Element>&);
-template <class Element>
-void split_kv(const ForwardCall<Element>&);
-template <class Element>
-void bwd_naive(const BackwardCall<Element>&);
-template <class Element>
-void bwd_onepass(const BackwardCall<Element>&);
-template <class Element>
-void bwd_twopass(const BackwardCall<Element>&);
+#define FLASHLAB_FORWARD(function, name, text, source) \
+  template <class Element>                             \
+  void function(const ForwardCall<Element>&);
+#define FLASHLAB_BACKWARD(function, name, text, source) \
+  template <class Element>                              \
+  void function(const BackwardCall<Element>&);
+FLASHLAB_VARIANTS(FLASHLAB_FORWARD, FLASHLAB_BACKWARD)
+#undef FLASHLAB_FORWARD
+#undef FLASHLAB_BACKWARD
 
 template <class Element>
 void project(const ProjectionCall<Element>&);
@@ -37,18 +27,12 @@ void projections_streamed(const StreamedBackwardCall<Element>&);
 
 namespace {
 
-constexpr KernelRow kRows[] = {
-    {"naive", naive<float>, naive<double>},
-    {"fused-softmax", fused_softmax<float>, fused_softmax<double>},
-    {"three-pass", three_pass<float>, three_pass<double>},
-    {"online", online<float>, online<double>},
-    {"flash1", flash1<float>, flash1<double>},
-    {"flash2", flash2<float>, flash2<double>},
-    {"split-kv", split_kv<float>, split_kv<double>},
-    {"bwd-naive", nullptr, nullptr, bwd_naive<float>, bwd_naive<double>},
-    {"bwd-onepass", nullptr, nullptr, bwd_onepass<float>, bwd_onepass<double>},
-    {"bwd-twopass", nullptr, nullptr, bwd_twopass<float>, bwd_twopass<double>},
-};
+#define FLASHLAB_FORWARD(function, name, text, source) {name, function<float>, function<double>},
+#define FLASHLAB_BACKWARD(function, name, text, source) \
+  {name, nullptr, nullptr, function<float>, function<double>},
+constexpr KernelRow kRows[] = {FLASHLAB_VARIANTS(FLASHLAB_FORWARD, FLASHLAB_BACKWARD)};
+#undef FLASHLAB_FORWARD
+#undef FLASHLAB_BACKWARD
 
 constexpr ProjectionKernels kProjections = {project<float>,
                                             project<double>,

@@ -1,18 +1,18 @@
-// split-kv forward: K and V split among workers, their states (m, l, O) merged.
+// split-kv forward: K and V are split among workers, whose states (m, l, O) are merged.
 //
-//   for each split s of the keys, at once:  m_s, l_s, O_s = flash2's loop over the K/V tiles of s
+//   for each split s, in parallel:  m_s, l_s, O_s = flash2's loop over the K/V tiles of s
 //   m = max m_s;   l = sum l_s exp(m_s - m);   O = sum O_s exp(m_s - m) / l;   lse = m + log l
 //
 // Shapes   attention/problem.hpp
-// Tiles    a group of kGroup lanes holds queries of every head that reads the same K and V: one
+// Tiles    a group of kGroup lanes contains queries of every head that reads the same K and V: one
 //          query of 8 grouped heads fills 8 lanes and reads K and V once; a group of at most
-//          kFewQueries passes the keys one by one (detail/single_query.hpp)
+//          kFewQueries processes its queries one by one (detail/single_query.hpp)
 // Parallel over batch, kv heads, groups and splits: one query of one head uses all cores
 // Traffic  K and V once for each group; the splits' states are written and read once
 // Memory   (head_dim + 2) numbers for each lane and split
-// Against  flash2: work for every core when there are few queries; the merge is the price
-// Source   Dao et al. 2023, Flash-Decoding; toy-model notes, merging tiles (any order, any
-// bracketing)
+// Against  flash2: work for every core even with few queries; the cost is the merge
+// Source   Dao et al. 2023, Flash-Decoding; toy-model notes, merging tiles in any order and
+//          with any bracketing
 #include "attention_cpu/detail/build.hpp"
 //
 #include <omp.h>
@@ -22,7 +22,7 @@
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
 
-/// Fewer keys than this are not worth a split of their own.
+/// Fewer keys than this are too few for a split.
 constexpr std::int64_t kFewestKeys = 2 * kForwardBlockKV;
 
 template <class Element>
@@ -58,19 +58,19 @@ class SplitKv {
   }
 
  private:
-  /// A query of one of the heads that share K and V: lanes run over queries, then over heads.
+  /// A query of one of the heads that share K and V. Lanes enumerate queries first, then heads.
   struct Row {
     std::int64_t b, kv_head, h, i;
   };
 
-  /// Of the memory that the groups of one thread share.
+  /// Size of the memory that the groups of one thread share.
   std::int64_t shared_size() const {
     const std::int64_t lanes = ForwardGroup<Element>::shared_elements(),
                        one_by_one = single_query::shared_elements(call_.head_dim);
     return lanes > one_by_one ? lanes : one_by_one;
   }
 
-  /// Two tasks a thread, as far as there are keys enough.
+  /// Two tasks per thread, if there are enough keys.
   std::int64_t choose_splits() const {
     if (num_tiles_ == 0) return 1;
     const std::int64_t wanted = (2 * call_.num_threads + num_tiles_ - 1) / num_tiles_;
@@ -139,7 +139,7 @@ class SplitKv {
     }
   }
 
-  /// A group's splits into the caller's O and lse.
+  /// Merges a group's splits into the caller's O and lse.
   void merge(std::int64_t tile) const {
     const ForwardGroup<Element> merged = state(tile, 0);
     for (std::int64_t split = 1; split < num_splits_; ++split) {

@@ -1,5 +1,5 @@
-// C = A B in float by Eigen, all n x n and row-major: a band of rows of C a thread. No attention;
-// what the variants' speed is held against.
+// C = A B in float by Eigen, all n x n and row-major, with a band of rows of C per thread. It is
+// not attention; its speed is the reference for the variants.
 #include "attention_cpu/detail/build.hpp"
 //
 #include <Eigen/Core>

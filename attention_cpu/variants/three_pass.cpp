@@ -1,4 +1,4 @@
-// three-pass forward: nothing of seqlen_q x seqlen_k is stored; K is read three times.
+// three-pass forward: stores no seqlen_q x seqlen_k array and reads K three times.
 //
 //   for each query tile i:
 //     m = -inf;  for each K tile j:      S = softmax_scale Q_i K_j^T;  m = max(m, rowmax S)
@@ -9,7 +9,7 @@
 // Shapes     attention/problem.hpp
 // Tiles      kBlockQ queries, kBlockKV keys; S, then P in its place, one tile per thread
 // Parallel   over batch, heads and query tiles
-// Traffic    Q once, K three times a query tile, V once a query tile; writes O and lse once
+// Traffic    Q once, K three times per query tile, V once per query tile; writes O and lse once
 // Work       twice the forward FLOPs: S three times, P V once; tiles that no query sees are skipped
 // Workspace  num_threads kBlockQ (kBlockKV + 2) elements
 // Against    fused-softmax: S and P are not stored

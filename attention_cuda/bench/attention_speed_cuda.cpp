@@ -1,9 +1,10 @@
-// Every kernel of attention on this GPU, in every arithmetic that it has, in one run: time, FLOP/s,
-// share of the GPU's peak, and how many times as fast as the first kernel of the pass, which is
-// `naive` or `bwd_naive` where these have the type.
+// Measures every attention kernel on this GPU, with every arithmetic that it supports, in one run:
+// time, FLOP/s, share of the GPU's peak, and speedup over the first kernel of the pass, which is
+// `naive` or `bwd_naive` if these support the type.
 //
-// Each is warmed up; each sample has new inputs, outputs full of NaN that are looked through
-// afterwards, and an L2 full of something else. A time below what the data sheet's rates allow is
+// Each kernel is warmed up. Before each sample, inputs are drawn, outputs are filled with NaN, and
+// L2 is filled with other data; afterwards the outputs are checked. NaN is an error, and so is a
+// time below the minimum by the data sheet's rates. `attention_speed_cuda --help` lists the flags.
 // an error, as is NaN. `attention_speed_cuda --help` lists the flags.
 #include <algorithm>
 #include <array>
@@ -35,7 +36,7 @@ struct Row {
   const cuda::KernelRow* kernel = nullptr;
   cuda::Arithmetic arithmetic{};
   flashlab::Pass pass{};
-  std::string not_run;  // why
+  std::string not_run;  // the reason
   cuda::Samples samples;
   double flops = 0, floor_ms = 0;
   std::optional<cuda::PeakRates> peak;
@@ -44,8 +45,7 @@ struct Row {
   double flops_per_s() const { return flops / (1e-3 * samples.median()); }
 };
 
-// ---- measuring
-// -------------------------------------------------------------------------------------
+// ---- Measuring
 
 flashlab::AttentionProblem problem_of(const Shape& shape) {
   flashlab::AttentionProblem problem;
@@ -59,7 +59,7 @@ flashlab::AttentionProblem problem_of(const Shape& shape) {
   return problem;
 }
 
-/// As many samples as asked for, or as there is time for.
+/// Takes the requested number of samples, or fewer if time runs out.
 cuda::Samples samples_of(cuda::TimedCall& call, int runs) {
   constexpr double kMostMs = 500;
   constexpr std::uint64_t kSeed = 1, kOtherSeed = 1000;
@@ -142,8 +142,7 @@ std::vector<Row> measure_all(const Shape& shape, const Settings& settings,
   return rows;
 }
 
-// ---- what is written
-// -------------------------------------------------------------------------------
+// ---- Output
 
 std::string command_output(const std::string& command) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -154,7 +153,7 @@ std::string command_output(const std::string& command) {
   return text;
 }
 
-/// Driver, clocks, temperature and power, under the names that nvidia-smi gives them.
+/// Driver, clocks, temperature and power, under nvidia-smi's names.
 std::string gpu_state() {
   return command_output(
       "nvidia-smi --query-gpu=driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,"
@@ -190,7 +189,7 @@ JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& sha
   return object.text();
 }
 
-/// Without one the request is wrong, not a measurement.
+/// Without a GPU the request is invalid, rather than a failed measurement.
 cuda::GpuInfo gpu_here() {
   try {
     return cuda::current_gpu();
@@ -218,7 +217,7 @@ int measure_and_write(const Settings& settings, const std::string& command) {
   std::printf("%s%s\n", gpu.name.c_str(),
               cuda::peak_rates(gpu.name, {})
                   ? ""
-                  : ", of which gpus/gpus.json has no rates: no time is too short");
+                  : ", not in gpus/gpus.json: times are not compared with a floor");
   std::vector<JsonText> texts;
   for (const Shape& shape : settings.shapes) {
     const std::vector<Row> rows = measure_all(shape, settings, gpu);

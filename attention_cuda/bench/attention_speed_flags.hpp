@@ -1,4 +1,4 @@
-// What attention_speed_cuda is asked to do: its flags.
+// The flags of attention_speed_cuda.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ inline constexpr const char* kUsage =
     "Usage: attention_speed_cuda [FLAG ...]\n\n"
     "  --shape TYPE,B,H,N,D[,causal]  float, bf16 or fp16; may come several times\n"
     "                                 (float,4,1,8192,64 and bf16,4,32,4096,64)\n"
-    "  --kernels NAME,...             only these (`flashlab attention --list` has them)\n"
+    "  --kernels NAME,...             only these (see `flashlab attention --list`)\n"
     "  --runs N                       samples of each, fewer of slow ones (9)\n"
     "  --json FILE                    also writes raw samples and context to this file\n"
-    "  --commit TEXT                  what the file says of the source (git's)\n";
+    "  --commit TEXT                  the commit to record in the file (git's)\n";
 
 struct Shape {
   DataType dtype;
@@ -27,7 +27,7 @@ struct Shape {
   bool is_causal;
 };
 
-/// By default two shapes: rows of the course's table of numbers, and one for tensor cores.
+/// The default is two shapes: rows of the course's table of numbers, and one for tensor cores.
 struct Settings {
   std::vector<Shape> shapes;
   std::vector<std::string> kernels;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Attention on this GPU beside PyTorch's scaled_dot_product_attention, in one process.
+"""Compares attention on this GPU with PyTorch's scaled_dot_product_attention, in one process.
 
-The sides of a case get the same inputs and take turns, several times, on two sets of inputs. Before
-each sample L2 is flushed and the GPU waits until the work is on its stream (stopwatch.py). Every
-result is held against attention in float before its time counts, ours with outputs that were filled
-with NaN, and once more after the timing: a wrong one is an error, not a number. So is a time below
-what the GPU's peak rates allow. cases.py says what is timed, and the marks.
+The sides of a case use the same inputs and take turns, several times, on two sets of inputs. Before
+each sample, L2 is flushed and the GPU waits until all work is on its stream (stopwatch.py). Every
+result is compared with attention in float before and after the timing; our outputs are filled with
+NaN before. A wrong result is an error and gives no time. A time below the minimum by the GPU's peak
+rates is also an error. cases.py lists the cases, and the marks to reach.
 
 Ratios are torch's median time over ours: above 1 we are faster.
 """
@@ -40,13 +40,13 @@ def tolerance_name(entry, dtype):
 
 
 def rate_name(entry, dtype):
-    """The fastest that an entry may use: torch's kernels use tensor cores as they like."""
+    """Returns the fastest rate that an entry may use: torch's kernels may use tensor cores."""
     is_native = entry.side == "ours" and entry.how == "native"
     return "float tf32" if dtype == "float" and not is_native else dtype
 
 
 class Contestant:
-    """One entry of a case, on each set of inputs."""
+    """One entry of a case, with a side for each set of inputs."""
 
     def __init__(self, entry, case, sets, exact):
         self.entry, self._exact, self.samples = entry, exact, []
@@ -57,7 +57,7 @@ class Contestant:
             self.report["workspace_bytes"] = self.sides[0].workspace_bytes
 
     def check(self):
-        """Runs the first set, held against the exact results."""
+        """Runs the first set and compares it with the exact results."""
         self.sides[0].poison()
         self.sides[0].first_run()
         found, wrong = reference.check(self.sides[0].results(), self._exact, self._tolerance)
@@ -75,7 +75,7 @@ class Contestant:
             len(self.samples) < FEWEST_SAMPLES or spent < MS_PER_ENTRY)
 
     def finish(self, case, rates):
-        """The report: samples and what they come to, unless something is wrong."""
+        """Completes the report with samples and their summary, unless a result is wrong."""
         if "wrong" in self.report:
             return
         floor = stopwatch.floor_ms(case, rate_name(self.entry, case.dtype), rates)
@@ -89,7 +89,7 @@ class Contestant:
 
 
 def contestants_of(case, sets, exact):
-    """Those that do the case, checked; and reports of those that do not."""
+    """Returns the entries that support the case, checked, and reports of the others."""
     ready, refused = [], {}
     for entry in case.entries:
         contestant = None
@@ -105,11 +105,11 @@ def contestants_of(case, sets, exact):
 
 
 def measure(case, watch, rates, device):
-    """One row: a report for each entry."""
+    """Returns one row: a report for each entry."""
     sets = [sides.Inputs(case, seed, device) for seed in range(NUM_INPUT_SETS)]
     exact = sets[0].exact(case)
     ready, reports = contestants_of(case, sets, exact)
-    for contestant in ready:  # the other sets' first run is not timed either
+    for contestant in ready:  # the first run on the other sets is not timed either
         for side in contestant.sides[1:]:
             side.first_run()
     turn = 0
@@ -131,7 +131,7 @@ def measure(case, watch, rates, device):
 
 
 def add_shares(row, case, product_rates):
-    """What part of the rate of a large product, measured in this run, each entry reaches."""
+    """Adds each entry's share of the rate of a large product, measured in this run."""
     for entry in case.entries:
         report = row["entries"][entry.label]
         if "flops_per_s" in report:
@@ -156,7 +156,7 @@ def print_row(row):
 
 
 def measure_memory(case):
-    """Peak extra bytes of the forward pass, by entry; and what O and lse take."""
+    """Returns the peak extra bytes of the forward pass, by entry, and the bytes of O and lse."""
     outputs = 4 * case.batch * case.seqlen * (case.head_dim + 1)
     row = {"shape": [case.batch, 1, case.seqlen, case.head_dim], "O_and_lse_bytes": outputs,
            "peak_extra_bytes": {}}
@@ -193,7 +193,7 @@ def print_summary(marks, passes):
 
 
 def gpu_context():
-    """Name, driver, clocks now; and the versions of what runs there."""
+    """Returns the GPU's name, driver and current clocks, and software versions."""
     fields = ("name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,"
               "temperature.gpu")
     said = output_of("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
@@ -212,7 +212,7 @@ def parse_arguments():
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
     add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
     add("--quick", action="store_true", help="fewer lengths")
-    add("--commit", help="of the library, where this is no git checkout")
+    add("--commit", help="commit of the library, if this is not a git checkout")
     add("--out", "--json", metavar="FILE", dest="out", help="raw samples, machine, versions")
     options = parser.parse_args()
     options.groups = options.rows.split(",")
@@ -224,7 +224,7 @@ def parse_arguments():
 
 
 def run(options, library):
-    """All that is measured, printed as it comes."""
+    """Runs all measurements and prints each result at once."""
     chosen = cases.all_cases(options.groups, options.quick)
     result = {"rows": [], "memory": []}
     rates = None
@@ -234,7 +234,7 @@ def run(options, library):
         rates = stopwatch.gpu_rates(torch.cuda.get_device_name())
         result["product_flops_per_s"] = stopwatch.product_rates()
         watch = stopwatch.GpuStopwatch()
-        print("" if rates else "no rates of this GPU in gpus/gpus.json: no time is too short")
+        print("" if rates else "no rates of this GPU in gpus/gpus.json: no floor for times")
         print("torch.mm 8192^3, TFLOP/s:", "  ".join(
             f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
     for case in chosen:

@@ -1,9 +1,8 @@
-// Times the main kernel of bwd-onepass on tensor cores with other tiles than those it is launched
-// with, in one run:
+// Times the main kernel of bwd-onepass on tensor cores with tiles other than its own, in one run:
 //   bwd_tiles [head_dim] [seqlen]      16 384 tokens in all, heads x head_dim = 2048, bf16
 //   bwd_tiles tf32x3 [seqlen]          batch 4, one head, head_dim 64, fp32
-// Each configuration's gradients are compared with those of the first one before it is timed. What
-// O and lse hold is made up: P is not a softmax, but the work is the same.
+// Each configuration's gradients are compared with those of the first one before timing. O and lse
+// contain random values: P is not a softmax, but the work is the same.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -91,7 +90,7 @@ Element* device_array(std::int64_t count) {
   return array;
 }
 
-/// Device memory filled with normal numbers around `mean`.
+/// Returns device memory filled with normally distributed numbers of mean `mean`.
 template <class Element>
 Element* random_array(std::int64_t count, unsigned seed, float mean = 0) {
   std::mt19937 engine(seed);
@@ -135,7 +134,7 @@ double median_ms(const std::function<void()>& work) {
   return samples[kSamples / 2];
 }
 
-/// The root of the mean square difference, over that of the values.
+/// Returns the root mean square of the difference divided by that of the values.
 double relative_difference(const std::vector<float>& values, const std::vector<float>& expected) {
   double difference = 0, norm = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -166,7 +165,7 @@ void time_candidates(std::int64_t batch, std::int64_t heads, std::int64_t seqlen
     const BackwardCall call{{problem, options, nullptr, workspace}, tensors};
     std::printf("head_dim %d, %lld keys, %s\n", kHeadDim, static_cast<long long>(seqlen),
                 std::string(to_string(mask)).c_str());
-    // The usual count: half of the pairs where the mask is causal.
+    // The usual count: half of the pairs for a causal mask.
     const double flops = 10.0 * static_cast<double>(count * seqlen) / (mask == Mask::kNone ? 1 : 2);
     std::vector<float> first;
     for (const Candidate& candidate : candidates<TensorCore, kHeadDim>()) {
@@ -174,7 +173,7 @@ void time_candidates(std::int64_t batch, std::int64_t heads, std::int64_t seqlen
       std::vector<float> result;
       for (std::size_t k = 5; k < 8; ++k) append_sample(result, arrays[k], count);
       if (first.empty()) first = result;
-      const bool is_right = relative_difference(result, first) < 0.01;  // false for NaN, too
+      const bool is_right = relative_difference(result, first) < 0.01;  // false for NaN as well
       std::printf("  %8.3f ms %7.1f TFLOP/s  %s%s\n", ms, flops / ms * 1e-9, candidate.name.c_str(),
                   is_right ? "" : "  WRONG");
     }

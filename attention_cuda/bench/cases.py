@@ -1,8 +1,8 @@
-"""What beside_torch.py times, and the marks it must reach: data, for which no torch is needed.
+"""The cases of beside_torch.py, and the marks to reach: data that needs no torch.
 
 Groups   a  bf16, 16 384 tokens in all, num_heads x head_dim = 2048
          b  bf16, batch 4, one head, head_dim 64, long sequences (those of the FA2 backward post)
-         c  bf16, batch 4, 8 heads, head_dim 64, short and middling sequences (row 31)
+         c  bf16, batch 4, 8 heads, head_dim 64, short and medium sequences (row 31)
          d  float, batch 4, one head, N 8192, head_dim 64: every variant (rows 27 and 28)
          e  float, batch 4, one head, head_dim 64: peak memory over N (row 30)
 """
@@ -11,8 +11,8 @@ import typing
 
 
 class Entry(typing.NamedTuple):
-    """One side of a comparison: a variant of ours (`how`: what multiplies) or a backend of
-    PyTorch's scaled_dot_product_attention (`how`: "tf32" where its products may be rounded so)."""
+    """One side of a comparison: a variant of ours (`how`: how products are computed) or a backend of
+    PyTorch's scaled_dot_product_attention (`how`: "tf32" if its products may use tf32)."""
     side: str
     name: str
     how: str = ""
@@ -35,13 +35,13 @@ class Case(typing.NamedTuple):
     entries: tuple
 
     def flops(self):
-        """Two products forward, five backward, of the visible pairs; 2 a multiply-add."""
+        """Two products forward, five backward, of the visible pairs; 2 FLOPs per multiply-add."""
         pairs = self.seqlen * (self.seqlen + 1) // 2 if self.mask == "causal" else self.seqlen**2
         products = {"forward": 2, "backward": 5, "both": 7}[self.direction]
         return 2 * products * self.batch * self.num_heads * pairs * self.head_dim
 
     def bytes_read(self):
-        """From DRAM, when nothing is in L2: each input once."""
+        """Bytes read from DRAM if L2 is empty: each input once."""
         inputs = {"forward": 3, "backward": 5, "both": 4}[self.direction]
         element = {"bf16": 2, "float": 4}[self.dtype]
         return inputs * self.batch * self.num_heads * self.seqlen * self.head_dim * element
@@ -106,7 +106,7 @@ def cases_d():
 
 
 def all_cases(groups, quick=False):
-    """The cases of these groups, in their order; with `quick` some of them."""
+    """Returns the cases of these groups, in order; with `quick` only some of them."""
     found = {"a": lambda: cases_a([4096] if quick else [1024, 4096, 16384]),
              "b": lambda: cases_b([8192] if quick else [8192, 16384, 32768, 65536]),
              "c": lambda: cases_c([128, 1024] if quick else [2**k for k in range(7, 13)]),
@@ -115,7 +115,7 @@ def all_cases(groups, quick=False):
 
 
 def tiny(cases):
-    """One case of each kind, small enough for the emulation."""
+    """Returns one case of each kind, small enough for the emulation."""
     return list(dict.fromkeys(case._replace(batch=1, num_heads=2, seqlen=40, head_dim=32)
                               for case in cases))
 
@@ -127,7 +127,7 @@ def memory_cases(quick=False):
 
 
 class Mark(typing.NamedTuple):
-    """The fastest of `ours` against a peer (at_least: the peer's time over ours), or in ms."""
+    """A goal for the fastest of `ours`, relative to a peer (at_least: the peer's time over ours) or in ms."""
     group: str
     direction: str
     ours: tuple
@@ -148,27 +148,27 @@ MARKS = (
 
 
 def summary(samples_ms):
-    """Median, and the spread: half the distance of the quartiles, over the median."""
+    """Returns the median and the spread: half the distance of the quartiles, over the median."""
     median = statistics.median(samples_ms)
     quartiles = statistics.quantiles(samples_ms, n=4) if len(samples_ms) > 1 else [median] * 3
     return {"median_ms": median, "spread": (quartiles[2] - quartiles[0]) / 2 / median}
 
 
 def medians(row):
-    """{label: ms} of the entries that have times."""
+    """Returns {label: ms} for the entries with times."""
     return {label: entry["median_ms"] for label, entry in row["entries"].items()
             if "median_ms" in entry}
 
 
 def ratios(row):
-    """{ours: {peer: its time over ours}}: above 1 ours is faster."""
+    """Returns {ours: {peer: its time over ours}}: above 1 ours is faster."""
     times = medians(row)
     return {label: {peer: times[peer] / ms for peer in times if peer.startswith("torch ")}
             for label, ms in times.items() if not label.startswith("torch ")}
 
 
 def judge(mark, row):
-    """What a row says of a mark. One that has no times to compare is missed."""
+    """Returns whether a row reaches a mark. A row without times to compare does not."""
     times = medians(row)
     ms, label = min(((times[label], label) for label in mark.ours if label in times),
                     default=(None, " or ".join(mark.ours)))
@@ -195,7 +195,7 @@ ALLOCATION_BYTES = 512  # torch's allocator rounds a tensor up to a multiple
 
 
 def judge_memory(rows):
-    """flash2's forward pass holds O and lse, nothing else."""
+    """Checks that flash2's forward pass allocates only O and lse."""
     found = []
     for row in rows:
         peak = row["peak_extra_bytes"].get("flash2")
@@ -207,7 +207,7 @@ def judge_memory(rows):
 
 
 def onepass_against_twopass(rows):
-    """bwd-twopass's time over bwd-onepass's, where both were timed: above 1 one pass is faster."""
+    """Returns bwd-twopass's time over bwd-onepass's, if both were timed: above 1 one pass is faster."""
     found = []
     for row in rows:
         times = medians(row)

@@ -1,4 +1,4 @@
-// Times flash2's kernels with other tiles than those they are launched with, in one run:
+// Times flash2's kernels with tiles other than their own, in one run:
 //   flash2_tiles bf16 [head_dim] [seqlen]   16 384 tokens in all, heads x head_dim = 2048
 //   flash2_tiles fp32 [head_dim] [seqlen]   batch 4, one head; tf32, tf32x3 the same
 // Each configuration's output is compared with that of the first one.
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "attention_cuda/detail/flash2_fp32_choices.hpp"
+#include "attention_cuda/kernels/flash2_fp32_choices.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
 
 namespace {
@@ -57,7 +57,7 @@ std::vector<Candidate> candidates() {
   }
 }
 
-/// head_dim 64.
+/// Candidates for head_dim 64.
 template <class Unit>
 std::vector<Candidate> float_candidates() {
   return {candidate<Unit, 64, 4, 2, 32, false, 2>(), candidate<Unit, 64, 4, 2, 32, false, 3>(),
@@ -84,7 +84,7 @@ struct Bits<BFloat16> {
 
 constexpr std::int64_t kSome = 1 << 20;  // drawn or compared at a time
 
-/// Device memory filled with normal numbers.
+/// Returns device memory filled with normally distributed numbers.
 template <class Element>
 Element* random_array(std::int64_t count, unsigned seed) {
   std::mt19937 engine(seed);
@@ -112,7 +112,7 @@ std::vector<float> result_sample(const Element* O, std::int64_t count) {
   return values;
 }
 
-/// The largest difference; infinite where a result is NaN.
+/// Returns the largest difference; infinity if a result is NaN.
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double largest = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -160,7 +160,7 @@ void time_candidates(const std::vector<Candidate>& candidates, const Shape& shap
     const ForwardCall call{{problem, options, nullptr, nullptr}, tensors};
     std::printf("head_dim %lld, %lld keys, %s\n", static_cast<long long>(shape.head_dim),
                 static_cast<long long>(shape.seqlen), std::string(to_string(mask)).c_str());
-    // The usual count: half of the pairs where the mask is causal.
+    // The usual count: half of the pairs for a causal mask.
     const double flops =
         4.0 * static_cast<double>(count * shape.seqlen) / (mask == Mask::kNone ? 1 : 2);
     std::vector<float> first;

@@ -1,11 +1,10 @@
-// flash2 forward, bf16, on Hopper's own instructions: which tiles and which order of work are
-// fastest?
+// flash2 forward, bf16, with Hopper's own instructions: finds the fastest tiles and order of work.
 //
 //   hopper_forward [seqlen ...]     16 384 tokens in all, heads x head_dim = 2048
 //
-// A study, not a kernel of the library: contiguous tensors, no mask or the causal one, any length.
-// Every configuration is first compared with a plain kernel in fp32, on lengths that fill no tile.
-// Then all are timed in turns, since the GPU's clock falls as it warms.
+// This is a study, not a kernel of the library: contiguous tensors, no mask or the causal one, any
+// length. Every configuration is first compared with a plain kernel in fp32, on lengths that are no
+// multiple of the tile. Then all are timed in turns, because the GPU's clock drops as it warms up.
 //
 //   for each K/V tile j, from the last to the first:
 //     S = Q Kj^T
@@ -18,17 +17,16 @@
 //
 // Roles    Warpgroup 0 loads: one of its threads issues bulk tensor copies. Each of the others
 //          computes 64 queries.
-// Tiles    sQ [kBlockQ, kHeadDim] stays, and becomes O. sK, sV [kStages][kBlockKV, kHeadDim].
-//          S, P and O are in registers.
+// Tiles    sQ [kBlockQ, kHeadDim] stays in shared memory and is later overwritten by O.
+//          sK, sV [kStages][kBlockKV, kHeadDim]. S, P and O are in registers.
 // Barriers Two for each stage of K and of V: "full", when its bytes have arrived, and "empty", when
 //          every computing warpgroup has read it.
 // Order    serial:  Q Kj^T, softmax, P Vj. Each waits for the one before.
-//          overlap: Q Kj^T and the P V of the tile before run together. The softmax of tile j runs
+//          overlap: Q Kj^T and the previous tile's P V run together. The softmax of tile j runs
 //                   while that P V is still in flight.
-//          turns:   overlap, and the warpgroups issue their products one after the other.
+//          turns:   as overlap, but the warpgroups issue their products one after another.
 // Traffic  Q and O once. K and V once for each query tile.
 // Source   Shah et al. 2024, FlashAttention-3; Dao 2023, FlashAttention-2, Algorithm 1.
-#include <cudaTypedefs.h>
 #include <cuda_bf16.h>
 
 #include <algorithm>
@@ -39,11 +37,19 @@
 #include <string>
 #include <vector>
 
-#include "attention_cuda/bench/hopper_instructions.cuh"
+#include "attention/tensor.hpp"
+#include "attention_cuda/ptx/bulk_copy.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+#include "attention_cuda/ptx/mbarrier.cuh"
+#include "attention_cuda/ptx/stmatrix.cuh"
+#include "attention_cuda/ptx/warpgroup.cuh"
+#include "attention_cuda/ptx/wgmma.cuh"
 
 namespace {
 
 using namespace flashlab::cuda;
+using flashlab::BFloat16;
 using bf16 = __nv_bfloat16;
 
 enum class Order { kSerial, kOverlap, kTurns };
@@ -61,7 +67,7 @@ struct Config {
   static constexpr int kQBytes = kBlockQ * kHeadDim * 2, kKVBytes = kBlockKV * kHeadDim * 2;
   static constexpr int kAlignment = 1024, kBarrierBytes = 256;
   static constexpr int kSharedBytes = kQBytes + 2 * kStages * kKVBytes + kAlignment + kBarrierBytes;
-  // Of what the launch allocates: 168 registers for 384 threads, 128 for 512.
+  // Shares of the registers that the launch allocates: 168 for 384 threads, 128 for 512.
   static constexpr int kLoadingRegisters = kComputing == 2 ? 24 : 32;
   static constexpr int kComputingRegisters = kComputing == 2 ? 240 : 160;
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
@@ -70,7 +76,7 @@ struct Config {
 
 struct Arguments {
   int seqlen, num_heads;
-  int heads_together;  // whose K and V fit L2
+  int heads_together;  // heads whose K and V fit L2 together
   float scale, scale_log2;
   float* lse;  // [num_heads, seqlen]
 };
@@ -80,26 +86,27 @@ template <class C>
 class Shared {
  public:
   __device__ explicit Shared(std::uint8_t* memory)
-      : Q_(memory + (C::kAlignment - reinterpret_cast<std::uintptr_t>(memory) % C::kAlignment) %
-                        C::kAlignment) {}
+      : Q_(ptx::shared_address(
+            memory + (C::kAlignment - reinterpret_cast<std::uintptr_t>(memory) % C::kAlignment) %
+                         C::kAlignment)) {}
 
-  __device__ std::uint8_t* Q() const { return Q_; }
-  __device__ std::uint8_t* K(int stage) const { return Q_ + C::kQBytes + stage * C::kKVBytes; }
-  __device__ std::uint8_t* V(int stage) const { return K(C::kStages + stage); }
-  __device__ std::uint64_t* q_full() const { return barriers(); }
-  __device__ std::uint64_t* k_full(int stage) const { return barriers() + 1 + 4 * stage; }
-  __device__ std::uint64_t* k_empty(int stage) const { return k_full(stage) + 1; }
-  __device__ std::uint64_t* v_full(int stage) const { return k_full(stage) + 2; }
-  __device__ std::uint64_t* v_empty(int stage) const { return k_full(stage) + 3; }
+  __device__ ptx::SharedAddress Q() const { return Q_; }
+  __device__ ptx::SharedAddress K(int stage) const { return Q_ + C::kQBytes + stage * C::kKVBytes; }
+  __device__ ptx::SharedAddress V(int stage) const { return K(C::kStages + stage); }
+  __device__ ptx::SharedAddress q_full() const { return barrier(0); }
+  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(1 + 4 * stage); }
+  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(2 + 4 * stage); }
+  __device__ ptx::SharedAddress v_full(int stage) const { return barrier(3 + 4 * stage); }
+  __device__ ptx::SharedAddress v_empty(int stage) const { return barrier(4 + 4 * stage); }
 
  private:
-  __device__ std::uint64_t* barriers() const {
-    return reinterpret_cast<std::uint64_t*>(V(C::kStages));
+  __device__ ptx::SharedAddress barrier(int number) const {
+    return V(C::kStages) + number * ptx::kMbarrierBytes;
   }
-  std::uint8_t* Q_;
+  ptx::SharedAddress Q_;
 };
 
-/// A place in a ring of stages, and the parity of the phase that it is in.
+/// An index into a ring of stages, and the parity of the current phase.
 template <int kStages>
 struct Stage {
   int index = 0;
@@ -112,7 +119,7 @@ struct Stage {
   }
 };
 
-/// What a block works on. Heads whose keys fit L2 together run together, long query tiles first.
+/// The work of a block. Heads whose keys fit L2 together run together, long query tiles first.
 template <class C>
 struct Work {
   int head, first_query, num_kv_tiles;
@@ -131,7 +138,7 @@ struct Work {
         C::kIsCausal ? min(arguments.seqlen, first_query + C::kBlockQ) : arguments.seqlen;
     num_kv_tiles = (visible_keys + C::kBlockKV - 1) / C::kBlockKV;
   }
-  /// Whether some query does not see some key of the tile.
+  /// Whether any query of the block does not see some key of the tile.
   __device__ bool is_masked(int kv_tile, int seqlen) const {
     const int end = (kv_tile + 1) * C::kBlockKV;
     return end > seqlen || (C::kIsCausal && end > first_query + 1);
@@ -139,17 +146,19 @@ struct Work {
 };
 
 template <class C>
-__device__ void load_tiles(const Shared<C>& shared, const Work<C>& work, const CUtensorMap* Q_map,
-                           const CUtensorMap* K_map, const CUtensorMap* V_map) {
-  const auto load = [&](std::uint8_t* to, const CUtensorMap* map, std::uint64_t* full, int rows,
-                        int first_row) {
+__device__ void load_tiles(const Shared<C>& shared, const Work<C>& work,
+                           const ptx::TensorMap* Q_map, const ptx::TensorMap* K_map,
+                           const ptx::TensorMap* V_map) {
+  const auto load = [&](ptx::SharedAddress to, const ptx::TensorMap* map, ptx::SharedAddress full,
+                        int rows, int first_row) {
     ptx::mbarrier_arrive_expect(full, rows * C::kHeadDim * 2);
     for (int panel = 0; panel < C::kPanels; ++panel) {
-      ptx::load_box(to + panel * rows * kPanelRowBytes, map, full, panel * kPanelColumns, first_row,
-                    work.head);
+      ptx::load_box(to + panel * rows * kPanelRowBytes, *map, full, panel * kPanelColumns,
+                    first_row, work.head, 0);
     }
   };
-  // The first wait of each stage passes: a fresh barrier's phase before the first one is complete.
+  // The first wait for each stage succeeds: the phase before a new barrier's first one
+  // counts as complete.
   Stage<C::kStages> k{0, 1}, v{0, 1};
   const auto load_k = [&](int tile) {
     ptx::mbarrier_wait(shared.k_empty(k.index), k.parity);
@@ -170,7 +179,7 @@ __device__ void load_tiles(const Shared<C>& shared, const Work<C>& work, const C
   load_v(0);
 }
 
-/// One computing warpgroup: 64 queries, of which each thread has a part of two rows.
+/// One computing warpgroup: 64 queries. Each thread has a part of two rows.
 template <class C>
 class Computing {
  public:
@@ -183,12 +192,12 @@ class Computing {
         lane_(static_cast<int>(threadIdx.x) % 32),
         row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4) {}
 
-  __device__ void run(const CUtensorMap* O_map) {
+  __device__ void run(const ptx::TensorMap* O_map) {
     int tile = work_.num_kv_tiles - 1;
     if constexpr (C::kOrder == Order::kTurns) {
-      if (warpgroup_ == C::kComputing - 1) ptx::named_barrier_arrive(turn_of(0), 2 * kWarpgroup);
+      if (warpgroup_ == C::kComputing - 1) ptx::barrier_arrive(turn_of(0), 2 * kWarpgroup);
     }
-    // 1. The first tile's scores.
+    // 1. The scores of the first tile.
     ptx::mbarrier_wait(shared_.q_full(), 0);
     ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
     multiply_Q_K();
@@ -197,10 +206,10 @@ class Computing {
     if (work_.is_masked(tile, arguments_.seqlen)) mask(tile);
     exponentiate(/*is_first=*/true);
     store_P();
-    // 2. All others: masked ones first, so that the loop over the rest has no mask.
+    // 2. All other tiles: masked ones first, so that the remaining loop has no mask.
     for (--tile; tile >= 0 && work_.is_masked(tile, arguments_.seqlen); --tile) step<true>(tile);
     for (; tile >= 0; --tile) step<false>(tile);
-    // 3. The last P V, and the end.
+    // 3. The last P V, and the output.
     ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
     multiply_P_V();
     ptx::wgmma_wait<0>();
@@ -227,62 +236,62 @@ class Computing {
       ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
       ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
       if constexpr (C::kOrder == Order::kTurns) {
-        ptx::named_barrier_sync(turn_of(warpgroup_), 2 * kWarpgroup);
+        ptx::barrier_sync(turn_of(warpgroup_), 2 * kWarpgroup);
       }
       multiply_Q_K();
       multiply_P_V();
       if constexpr (C::kOrder == Order::kTurns) {
-        ptx::named_barrier_arrive(turn_of((warpgroup_ + 1) % C::kComputing), 2 * kWarpgroup);
+        ptx::barrier_arrive(turn_of((warpgroup_ + 1) % C::kComputing), 2 * kWarpgroup);
       }
-      ptx::wgmma_wait<1>();  // S is there, P V may not be
+      ptx::wgmma_wait<1>();  // S is complete; P V may still run
       release(shared_.k_empty(k_.index), k_);
       if (kIsMasked) mask(tile);
       exponentiate(false);
       ptx::wgmma_wait<0>();
       release(shared_.v_empty(v_.index), v_);
-      store_P();  // not before: P V reads these registers
+      store_P();  // not earlier: P V reads these registers
       rescale_O();
     }
   }
 
   __device__ static int turn_of(int warpgroup) { return 1 + warpgroup; }
 
-  __device__ void release(std::uint64_t* empty, Stage<C::kStages>& stage) {
+  __device__ void release(ptx::SharedAddress empty, Stage<C::kStages>& stage) {
     if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(empty);
     stage.advance();
   }
 
-  /// S = Q K^T, in flight.
+  /// S = Q K^T, asynchronous.
   __device__ void multiply_Q_K() {
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < C::kHeadDim / 16; ++k) {
       const int panel = k / 4;
       const std::uint64_t step = ptx::descriptor_step(32 * (k % 4));
-      const std::uint8_t* const Q =
+      const ptx::SharedAddress Q =
           shared_.Q() + panel * C::kBlockQ * kPanelRowBytes + warpgroup_ * 64 * kPanelRowBytes;
-      const std::uint8_t* const K = shared_.K(k_.index) + panel * C::kBlockKV * kPanelRowBytes;
-      ptx::Wgmma<C::kBlockKV>::shared_a(S_, ptx::matrix_descriptor(Q) + step,
-                                        ptx::matrix_descriptor(K) + step, k > 0);
+      const ptx::SharedAddress K = shared_.K(k_.index) + panel * C::kBlockKV * kPanelRowBytes;
+      ptx::wgmma<BFloat16>(S_, ptx::matrix_descriptor(Q) + step, ptx::matrix_descriptor(K) + step,
+                           k > 0);
     }
     ptx::wgmma_commit();
   }
 
-  /// O += P V, in flight.
+  /// O += P V, asynchronous.
   __device__ void multiply_P_V() {
     ptx::wgmma_fence();
     const std::uint64_t V =
         ptx::matrix_descriptor(shared_.V(v_.index), C::kBlockKV * kPanelRowBytes);
 #pragma unroll
     for (int k = 0; k < C::kBlockKV / 16; ++k) {
-      ptx::Wgmma<C::kHeadDim>::register_a(
-          O_, &P_[4 * k], V + ptx::descriptor_step(k * 16 * kPanelRowBytes), k > 0 || has_O_);
+      ptx::wgmma<BFloat16>(O_, P_[k], V + ptx::descriptor_step(k * 16 * kPanelRowBytes),
+                           k > 0 || has_O_);
     }
     ptx::wgmma_commit();
     has_O_ = true;
   }
 
-  /// -inf where a query does not see a key.
+  /// -inf for pairs of which the query does not see the key.
   __device__ void mask(int tile) {
     const int first_column = tile * C::kBlockKV + 2 * (lane_ % 4);
     const int last = arguments_.seqlen - 1;
@@ -295,7 +304,7 @@ class Computing {
     }
   }
 
-  /// P in S's place; m, l, and by what O is to be multiplied. Sums stay the thread's own.
+  /// Replaces S by P. Updates m, l and the factor for O. Sums are per thread until the end.
   __device__ void exponentiate(bool is_first) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -321,10 +330,12 @@ class Computing {
     }
   }
 
-  /// P as the registers of A: an accumulator's layout is that of A, two columns to a register.
+  /// Packs P as registers of A: an accumulator has the layout of A, with two columns per register.
   __device__ void store_P() {
 #pragma unroll
-    for (int i = 0; i < C::kBlockKV / 4; ++i) P_[i] = ptx::two_bfloat16(S_[2 * i], S_[2 * i + 1]);
+    for (int i = 0; i < C::kBlockKV / 4; ++i) {
+      P_[i / 4][i % 4] = ptx::pack(BFloat16{}, S_[2 * i], S_[2 * i + 1]);
+    }
   }
 
   __device__ void rescale_O() {
@@ -332,7 +343,7 @@ class Computing {
     for (int i = 0; i < C::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
   }
 
-  __device__ void finish(const CUtensorMap* O_map) {
+  __device__ void finish(const ptx::TensorMap* O_map) {
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -346,28 +357,28 @@ class Computing {
             row_max_[r] * arguments_.scale + logf(sum);
       }
     }
-    // O takes Q's place: this warpgroup alone has read these rows, and all of its warps are done.
-    ptx::named_barrier_sync(turn_of(C::kComputing) + warpgroup_, kWarpgroup);
+    // O overwrites Q: only this warpgroup reads these rows, and all its warps are done.
+    ptx::barrier_sync(turn_of(C::kComputing) + warpgroup_, kWarpgroup);
     const int first_row = 64 * warpgroup_ + 16 * warp_;
 #pragma unroll
     for (int i = 0; i < C::kHeadDim / 16; ++i) {
       const int row = first_row + lane_ % 16, chunk = 2 * (i % 4) + lane_ / 16;
-      const std::uint8_t* const panel = shared_.Q() + i / 4 * C::kBlockQ * kPanelRowBytes;
+      const ptx::SharedAddress panel = shared_.Q() + i / 4 * C::kBlockQ * kPanelRowBytes;
       const auto two = [&](int at, int r) {
-        return ptx::two_bfloat16(O_[at] * inverse[r], O_[at + 1] * inverse[r]);
+        return ptx::pack(BFloat16{}, O_[at] * inverse[r], O_[at + 1] * inverse[r]);
       };
-      ptx::store_matrices(
-          ptx::shared_address(panel + row * kPanelRowBytes + (chunk ^ row % 8) * 16), two(8 * i, 0),
-          two(8 * i + 2, 1), two(8 * i + 4, 0), two(8 * i + 6, 1));
+      ptx::store_matrices(panel + row * kPanelRowBytes + (chunk ^ row % 8) * 16, two(8 * i, 0),
+                          two(8 * i + 2, 1), two(8 * i + 4, 0), two(8 * i + 6, 1));
     }
     ptx::fence_async_proxy();
     __syncwarp();
     if (lane_ == 0 && work_.first_query + first_row < arguments_.seqlen) {
       for (int panel = 0; panel < C::kPanels; ++panel) {
-        ptx::store_box(O_map, shared_.Q() + (panel * C::kBlockQ + first_row) * kPanelRowBytes,
-                       panel * kPanelColumns, work_.first_query + first_row, work_.head);
+        ptx::store_box(*O_map, shared_.Q() + (panel * C::kBlockQ + first_row) * kPanelRowBytes,
+                       panel * kPanelColumns, work_.first_query + first_row, work_.head, 0);
       }
-      ptx::finish_stores();
+      ptx::commit_stores();
+      ptx::wait_stores<0>();
     }
   }
 
@@ -378,16 +389,16 @@ class Computing {
   Stage<C::kStages> k_{0, 0}, v_{0, 0};
   bool has_O_ = false;
   float S_[C::kBlockKV / 2], O_[C::kHeadDim / 2];
-  std::uint32_t P_[C::kBlockKV / 4];
+  std::uint32_t P_[C::kBlockKV / 16][4];
   float row_max_[2] = {-INFINITY, -INFINITY}, row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
 };
 
 template <class C>
 __global__ void __launch_bounds__(C::kThreads, 1)
-    hopper_forward_kernel(const __grid_constant__ CUtensorMap Q_map,
-                          const __grid_constant__ CUtensorMap K_map,
-                          const __grid_constant__ CUtensorMap V_map,
-                          const __grid_constant__ CUtensorMap O_map, const Arguments arguments) {
+    hopper_forward_kernel(const __grid_constant__ ptx::TensorMap Q_map,
+                          const __grid_constant__ ptx::TensorMap K_map,
+                          const __grid_constant__ ptx::TensorMap V_map,
+                          const __grid_constant__ ptx::TensorMap O_map, const Arguments arguments) {
   extern __shared__ std::uint8_t memory[];
   const Shared<C> shared(memory);
   const Work<C> work(arguments);
@@ -404,7 +415,7 @@ __global__ void __launch_bounds__(C::kThreads, 1)
   }
   __syncthreads();
   if (threadIdx.x < kWarpgroup) {
-    ptx::give_registers_back<C::kLoadingRegisters>();
+    ptx::release_registers<C::kLoadingRegisters>();
     if (threadIdx.x == 0) load_tiles(shared, work, &Q_map, &K_map, &V_map);
   } else {
     ptx::take_registers<C::kComputingRegisters>();
@@ -412,10 +423,9 @@ __global__ void __launch_bounds__(C::kThreads, 1)
   }
 }
 
-// What it is compared with, and timed by
-// -------------------------------------------------------------
+// Reference and timing
 
-/// O and lse of some rows of one head per block row, in fp32. Shared memory: the row's scores.
+/// Computes O and lse in fp32 for one row of one head per block. Shared memory: the row's scores.
 __global__ void reference_kernel(const bf16* Q, const bf16* K, const bf16* V, float* O, float* lse,
                                  int seqlen, int head_dim, float scale, bool is_causal,
                                  const int* rows) {
@@ -466,7 +476,7 @@ __global__ void reference_kernel(const bf16* Q, const bf16* K, const bf16* V, fl
   if (threadIdx.x == 0) lse[place] = largest + logf(sum);
 }
 
-/// Standard normal numbers.
+/// Fills an array with standard normal numbers.
 __global__ void fill_kernel(bf16* values, std::size_t count, std::uint64_t seed) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
@@ -507,36 +517,26 @@ class DeviceArray {
   T* data_ = nullptr;
 };
 
-PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
-  cudaDriverEntryPointQueryResult found;
-  void* function = nullptr;
-  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                         cudaEnableDefault, &found),
-        "cuTensorMapEncodeTiled");
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-}
-
-/// A tensor [num_heads, seqlen, head_dim] in boxes of `rows` rows and one panel.
-CUtensorMap tensor_map(bf16* data, int head_dim, int seqlen, int num_heads, int rows) {
-  static const auto encode = find_encoder();
-  CUtensorMap map;
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(head_dim), static_cast<cuuint64_t>(seqlen),
-                              static_cast<cuuint64_t>(num_heads)};
-  const cuuint64_t strides[] = {sizes[0] * 2, sizes[0] * sizes[1] * 2};
-  const cuuint32_t box[] = {kPanelColumns, static_cast<cuuint32_t>(rows), 1}, steps[] = {1, 1, 1};
-  if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, data, sizes, strides, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
-    throw std::runtime_error("cuTensorMapEncodeTiled refuses a tensor of head_dim " +
-                             std::to_string(head_dim) + ", seqlen " + std::to_string(seqlen));
-  }
-  return map;
+/// Describes a tensor [num_heads, seqlen, head_dim] in boxes of `rows` rows and one panel.
+ptx::TensorMap tensor_map(bf16* data, int head_dim, int seqlen, int num_heads, int rows) {
+  const auto columns = static_cast<std::uint64_t>(head_dim),
+             num_rows = static_cast<std::uint64_t>(seqlen),
+             heads = static_cast<std::uint64_t>(num_heads);
+  ptx::TensorLayout layout;
+  layout.data = data;
+  layout.sizes[0] = columns;
+  layout.sizes[1] = num_rows;
+  layout.sizes[2] = heads;
+  layout.strides[1] = 2 * columns;
+  layout.strides[2] = 2 * columns * num_rows;
+  layout.strides[3] = 2 * columns * num_rows * heads;
+  layout.box_rows = rows;
+  return ptx::make_tensor_map(layout);
 }
 
 constexpr std::size_t kTokens = 16384, kHidden = 2048;
 
-/// Inputs for any configuration: head_dim and seqlen are taken as they come.
+/// Inputs for all configurations: the same memory for any head_dim and seqlen.
 struct Tensors {
   DeviceArray<bf16> Q{kTokens * kHidden}, K{kTokens * kHidden}, V{kTokens * kHidden},
       O{kTokens * kHidden};
@@ -581,7 +581,7 @@ struct Candidate {
     check(cudaGetLastError(), "launch");
   }
 
-  /// The relative error of O over rows from all parts, and the largest of lse.
+  /// Prints the relative error of O over rows from all parts, and the largest error of lse.
   static void compare(const Tensors& tensors, int seqlen, const std::string& name) {
     const int num_heads = 3, head_dim = C::kHeadDim;
     std::vector<int> rows;
@@ -624,7 +624,7 @@ struct Candidate {
     }
   }
 
-  /// Milliseconds: the median of some calls.
+  /// Returns milliseconds: the median of several calls.
   static float time(const Tensors& tensors, int seqlen, int num_heads) {
     constexpr int kCalls = 5;
     cudaEvent_t begin, end;

@@ -1,4 +1,4 @@
-// JSON for a program that is built where no library for it is.
+// Writes JSON in a program that is built without a JSON library.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace flashlab::bench {
 
-/// A value that is JSON already.
+/// A value that is already JSON.
 struct JsonText {
   std::string text;
 };
@@ -28,7 +28,7 @@ inline JsonText json_text(std::string_view words) {
   return {text + "\""};
 }
 
-/// NaN and infinity, which JSON does not have, are null.
+/// NaN and infinity become null, because JSON lacks them.
 inline JsonText json_text(double number) {
   if (!std::isfinite(number)) return {"null"};
   std::array<char, 32> text{};
@@ -38,7 +38,7 @@ inline JsonText json_text(double number) {
 
 inline JsonText json_text(JsonText text) { return text; }
 
-/// [a, b, …] in one line; `lines`: one element per line.
+/// [a, b, …] on one line, or with `lines` one element per line.
 template <class Values>
 JsonText json_array(const Values& values, bool lines = false) {
   std::string text;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Registers, spills, stack and static shared memory of every kernel, as ptxas gives them.
+"""Lists registers, spills, stack and static shared memory of every kernel, as reported by ptxas.
 
   kernel_resources.py [--arch 80 --arch 90] [--one-head-dim] [--jobs 2] [--out FILE.json] [--check]
 
-Needs nvcc and no GPU. A warning of the compiler is an error.
---one-head-dim compiles for head_dim 64 alone, which is quicker.
---check: exit code 1 where a tensor-core kernel spills registers at a head_dim of 128 or less.
+Needs nvcc and no GPU. A compiler warning is an error.
+--one-head-dim compiles only for head_dim 64, which is faster.
+--check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less.
 """
 import argparse
 import concurrent.futures
@@ -32,7 +32,7 @@ ELEMENTS = {"BFloat16": "bf16", "Float16": "fp16", "TensorCoreFloat<true>": "tf3
 
 
 def architecture(text):
-    """A compute capability as nvcc writes it."""
+    """Parses a compute capability in nvcc's notation."""
     if not re.fullmatch(r"[1-9][0-9]{1,2}[af]?", text):
         raise argparse.ArgumentTypeError(f"{text}: expected a number such as 80, 86 or 90a")
     return text
@@ -45,7 +45,7 @@ def sources():
 
 
 def demangle(names):
-    """By c++filt or cu++filt, whichever there is; names as they are where there is none."""
+    """Demangles names with c++filt or cu++filt. Returns them unchanged if neither is installed."""
     tool = shutil.which("c++filt") or shutil.which("cu++filt")
     if tool is None or not names:
         return list(names)
@@ -54,7 +54,7 @@ def demangle(names):
 
 
 def template_arguments(text):
-    """What stands between the < > that follow a kernel's name."""
+    """Returns the text between the < > after a kernel's name."""
     depth = 0
     for end, letter in enumerate(text):
         depth += {"<": 1, ">": -1}.get(letter, 0)
@@ -64,8 +64,8 @@ def template_arguments(text):
 
 
 def short_name(mangled, demangled):
-    """{"kernel", "element", "head_dim", "template"}: element and head_dim None where the name does
-    not tell them. A tensor-core kernel's first number is its head_dim."""
+    """Returns {"kernel", "element", "head_dim", "template"}; element and head_dim are None if the name
+    does not contain them. The first number of a tensor-core kernel is its head_dim."""
     plain = re.sub(r"flashlab::cuda::|flashlab::|\(anonymous namespace\)::", "", demangled)
     match = re.search(r"(\w+)_kernel", plain)
     if match is None:
@@ -82,7 +82,7 @@ def short_name(mangled, demangled):
 
 
 def kernels_in(log, source):
-    """One dictionary for each kernel and architecture in what ptxas printed."""
+    """Returns one dictionary for each kernel and architecture in ptxas's output."""
     found, names = [], []
     for block in re.split(r"(?=Compiling entry function)", log)[1:]:
         kernel, stack, used = (pattern.search(block) for pattern in (KERNEL, STACK, USED))
@@ -100,7 +100,7 @@ def kernels_in(log, source):
 
 
 def compile_one(nvcc, source, options):
-    """(rows, seconds, error): error is what nvcc printed where it failed."""
+    """Returns (rows, seconds, error); error is nvcc's output if it failed."""
     targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in options.arch]
     defines = ["-DFLASHLAB_CUDA_ONE_HEAD_DIM"] if options.one_head_dim else []
     start = time.monotonic()
@@ -127,7 +127,7 @@ def print_table(rows):
 
 
 def spilling(rows):
-    """The tensor-core kernels that --check does not accept."""
+    """Returns the tensor-core kernels that --check rejects."""
     return [row for row in rows if "mma" in row["source"] and row["spill_store_bytes"] > 0 and
             (row["head_dim"] is None or row["head_dim"] <= LARGEST_WITHOUT_SPILLS)]
 

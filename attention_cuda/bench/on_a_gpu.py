@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Everything that needs a GPU, in one go: every test, the sanitizers, every benchmark.
+"""Runs everything that needs a GPU with one command: all tests, sanitizers and benchmarks.
 
   on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick]
 
-DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings come first and
-alone; then the tests run side by side. Written to --out: attention_cuda_beside_torch.json,
-attention_cuda_rounded_statistics.json, and attention_cuda_on_a_gpu.json, which says what ran, on
-what, and how it ended: passed, failed, or not run and why; and attention_cuda_speed.json.
+DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings run first, one at a
+time; then the tests run in parallel. Writes to --out: attention_cuda_beside_torch.json,
+attention_cuda_rounded_statistics.json, attention_cuda_speed.json, and attention_cuda_on_a_gpu.json,
+which lists what ran, where, and the outcome: passed, failed, or not run and why.
 
-Exit code 0: all that could run passed. 1: something failed.
+Exit code 0: everything that could run passed. 1: something failed.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +27,7 @@ DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
 
 
 class Run:
-    """A command's end: seconds, what it printed, and one of passed, failed, skipped."""
+    """The result of a command: seconds, its output, and one of passed, failed, skipped."""
 
     def __init__(self, command, limit_s, environment=None):
         start = time.monotonic()
@@ -50,7 +50,7 @@ class Run:
 
 
 def library_folders():
-    """Where cuBLAS lies, for a library that was linked elsewhere."""
+    """Returns the folders of cuBLAS, for a library that was linked on another machine."""
     found = subprocess.run(["find", "/usr", "/opt", "-name", "libcublas.so.1[23]"],
                            capture_output=True, text=True, check=False).stdout.split()
     return ":".join([*{os.path.dirname(path) for path in found},
@@ -58,7 +58,7 @@ def library_folders():
 
 
 def test_names(program):
-    """Catch2 2 and 3 have different flags for it."""
+    """Lists the tests. Catch2 2 and 3 have different flags for this."""
     for flags in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
         said = subprocess.run([program, *flags], capture_output=True, text=True, check=False)
         names = [line.strip() for line in said.stdout.splitlines() if line.strip()]
@@ -72,7 +72,7 @@ def filter_of(name):
 
 
 def run_tests(program, limit_s):
-    """Each test in a process of its own, side by side."""
+    """Runs each test in its own process, in parallel."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         environment = {"FLASHLAB_RATIOS": "1", "OMP_NUM_THREADS": "1"}
         runs = {name: pool.submit(Run, [program, filter_of(name)], limit_s, environment)
@@ -91,7 +91,7 @@ def run_tests(program, limit_s):
 
 
 def run_sanitizers(program, limit_s):
-    """Small problems of every kernel under each tool of compute-sanitizer."""
+    """Runs small problems of every kernel under each tool of compute-sanitizer."""
     if not shutil.which("compute-sanitizer"):
         return [{"tool": tool, "outcome": "not run", "why": "no compute-sanitizer"}
                 for tool in SANITIZERS]
@@ -113,7 +113,7 @@ def run_sanitizers(program, limit_s):
 
 
 def run_softmax_rows(program, limit_s):
-    """Times, and the bytes that the hardware counted where it may be asked."""
+    """Returns times, and the hardware's byte counts if they are accessible."""
     timed = Run([program], limit_s)
     result = {"outcome": timed.outcome(), "printed": timed.text.splitlines()}
     if not shutil.which("ncu"):
@@ -131,7 +131,7 @@ def run_speed(program, options, limit_s):
 
 
 def run_by_kernel(program, limit_s):
-    """The kernels of eager attention one by one, where the command was built too."""
+    """Times the kernels of eager attention one by one, if the command was built."""
     if not os.path.exists(program):
         return "not run: flashlab was not built here"
     run = Run([program, "attention", "--device", "cuda", "-v", "naive", "-B", "4", "-N", "8192",
@@ -156,7 +156,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, help="where flashlab_on_a_gpu was built")
     parser.add_argument("--out", default="docs/results")
-    parser.add_argument("--commit", help="of the build, where this is no git checkout")
+    parser.add_argument("--commit", help="commit of the build, if this is not a git checkout")
     parser.add_argument("--quick", action="store_true", help="fewer lengths in the benchmark")
     parser.add_argument("--limit", type=int, default=600, help="seconds a step may take")
     return parser.parse_args()

@@ -1,12 +1,12 @@
-"""The exact results that every timed result is held against: attention as it is written down, in
-float without tf32, a block of query rows at a time."""
+"""Computes the exact results that every timed result is compared with: attention by its definition,
+in float without tf32, one block of query rows at a time."""
 import torch
 
-SCORES_AT_ONCE = 1 << 28  # elements of S held at a time: 1 GiB
+SCORES_AT_ONCE = 1 << 28  # elements of S in memory at once: 1 GiB
 
 
 def _score_blocks(Q, K, mask):
-    """(rows, S[rows]) for one block of query rows after the other; -inf where a key is hidden."""
+    """Yields (rows, S[rows]) for each block of query rows; hidden keys have -inf."""
     batch, num_heads, seqlen, head_dim = Q.shape
     step = max(1, SCORES_AT_ONCE // (batch * num_heads * seqlen))
     keys = torch.arange(seqlen, device=Q.device)
@@ -19,7 +19,7 @@ def _score_blocks(Q, K, mask):
 
 
 def exact_forward(Q, K, V, mask):
-    """(O, lse) in float."""
+    """Returns (O, lse) in float."""
     Q, K, V = (tensor.float() for tensor in (Q, K, V))
     O, lse = torch.empty_like(Q), torch.empty_like(Q[..., 0])
     for rows, S in _score_blocks(Q, K, mask):
@@ -29,7 +29,7 @@ def exact_forward(Q, K, V, mask):
 
 
 def exact_backward(Q, K, V, O, lse, dO, mask):
-    """(dQ, dK, dV) in float, from the exact O and lse."""
+    """Returns (dQ, dK, dV) in float, from the exact O and lse."""
     Q, K, V, dO = (tensor.float() for tensor in (Q, K, V, dO))
     delta, scale = (O * dO).sum(dim=-1), Q.shape[-1]**-0.5
     dQ, dK, dV = torch.empty_like(Q), torch.zeros_like(K), torch.zeros_like(V)
@@ -42,15 +42,15 @@ def exact_backward(Q, K, V, O, lse, dO, mask):
     return dQ, dK, dV
 
 
-# Of the norm of the exact result: a few roundings of what is multiplied and stored.
+# Relative to the norm of the exact result: a few roundings of operands and results.
 TOLERANCES = {"bf16": 2e-2, "float": 1e-4, "float tf32": 5e-3}
-# One row may be off by this many times as much, in norms of a row: an error in a tile of many does
-# not show in the norm of all.
+# The error of a single row may be this many times as large, in norms of a row: an error in one of
+# many tiles is not visible in the norm of the whole.
 ROW_ALLOWANCE = 10
 
 
 def differences(ours, exact):
-    """(of the norm, of the worst row). NaN counts as infinite."""
+    """Returns the relative errors of the whole and of the worst row. NaN counts as infinite."""
     rows = torch.linalg.vector_norm(ours.float() - exact, dim=-1)
     of_rows = torch.linalg.vector_norm(exact, dim=-1)
     root_mean_square = of_rows.square().mean().sqrt()
@@ -60,7 +60,7 @@ def differences(ours, exact):
 
 
 def check(results, exact, arithmetic):
-    """(differences by name, what is wrong or None)."""
+    """Returns (differences by name, an error message or None)."""
     allowed, found, wrong = TOLERANCES[arithmetic], {}, []
     for name, tensor in results.items():
         whole, row = found[name] = differences(tensor, exact[name])

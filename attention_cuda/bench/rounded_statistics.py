@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What storing lse and delta in 16 bits costs the gradients, over the length.
+"""Measures the error of the gradients if lse and delta are stored in 16 bits, over the length.
 
-The backward pass is run twice on the same bf16 inputs, with lse and delta in float and with both
-rounded to bf16 (round_statistics), and each gradient is held against attention in double: the norm
+The backward pass runs twice on the same bf16 inputs: with lse and delta in float, and with both
+rounded to bf16 (round_statistics). Each gradient is compared with attention in double: the norm
 of the difference over the norm of the exact gradient.
 """
 import argparse
@@ -24,7 +24,7 @@ GRADIENTS = ("dQ", "dK", "dV")
 
 
 def exact_gradients(Q, K, V, dO):
-    """In double, one head after the other: [num_heads, seqlen, head_dim] each."""
+    """Returns the gradients in double, computed head by head: [num_heads, seqlen, head_dim] each."""
     results = [[], [], []]
     for h in range(NUM_HEADS):
         q, k, v, do = (t[0, h].double() for t in (Q, K, V, dO))
@@ -37,7 +37,7 @@ def exact_gradients(Q, K, V, dO):
 
 
 def errors(seqlen, device, variant, dtype):
-    """{"float": {"dQ": …}, "rounded": {…}}"""
+    """Returns {"float": {"dQ": …}, "rounded": {…}}."""
     torch.manual_seed(seqlen)
     Q, K, V, dO = (torch.randn(1, NUM_HEADS, seqlen, HEAD_DIM, device=device).to(dtype)
                    for _ in range(4))

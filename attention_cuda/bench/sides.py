@@ -1,4 +1,4 @@
-"""What is timed: variants of ours and backends of PyTorch, on the same inputs."""
+"""The sides of a comparison: our variants and PyTorch's backends, on the same inputs."""
 import contextlib
 import warnings
 
@@ -16,11 +16,11 @@ RESULTS = {"forward": ("O",), "backward": ("dQ", "dK", "dV"), "both": ("O", "dQ"
 
 
 class Refused(Exception):
-    """This side does not do this case; says why."""
+    """This side does not support this case; contains the reason."""
 
 
 class Inputs:
-    """Q, K, V, dO, and the exact O and lse, which every backward pass of ours is given."""
+    """Q, K, V, dO, and the exact O and lse, which are inputs of all our backward passes."""
 
     def __init__(self, case, seed, device):
         generator = torch.Generator(device=device).manual_seed(seed)
@@ -32,7 +32,7 @@ class Inputs:
         self.O = self.exact_O.to(dtype)
 
     def exact(self, case):
-        """The exact results by name."""
+        """Returns the exact results by name."""
         if case.direction == "forward":
             return {"O": self.exact_O}
         gradients = exact_backward(self.Q, self.K, self.V, self.exact_O, self.lse, self.dO,
@@ -41,7 +41,7 @@ class Inputs:
 
 
 class Ours:
-    """A variant, or a pair of them, "flash2+bwd-onepass", with outputs of its own."""
+    """A variant, or a pair of them, "flash2+bwd-onepass", with its own outputs."""
 
     def __init__(self, entry, case, inputs):
         self._inputs, self._calls = inputs, []
@@ -87,8 +87,8 @@ class Ours:
 
 
 class Peer:
-    """A backend of scaled_dot_product_attention. Its backward pass is autograd.grad of an O whose
-    forward pass is outside the time."""
+    """A backend of scaled_dot_product_attention. Its backward pass is autograd.grad of O; the forward
+    pass for this O is not timed."""
 
     def __init__(self, entry, case, inputs):
         self._entry, self._case, self._inputs = entry, case, inputs
@@ -102,7 +102,7 @@ class Peer:
         self._results = ()
 
     def poison(self):
-        """Nothing: torch allocates its outputs."""
+        """Does nothing: torch allocates its outputs."""
 
     def __call__(self):
         direction = self._case.direction
@@ -135,7 +135,7 @@ class Peer:
 
     @contextlib.contextmanager
     def _refusals(self):
-        """torch warns of what a backend lacks, then raises."""
+        """Collects torch's warnings: it warns about what a backend lacks, and then raises."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -150,7 +150,7 @@ def make_side(entry, case, inputs):
 
 
 def peak_extra_bytes(entry, case):
-    """Bytes that torch's allocator held at most beyond Q, K and V, for a forward pass."""
+    """Returns the peak bytes of torch's allocator during a forward pass, besides Q, K and V."""
     Q, K, V = (torch.randn(case.batch, 1, case.seqlen, case.head_dim, device="cuda")
                for _ in range(3))
 
@@ -160,7 +160,7 @@ def peak_extra_bytes(entry, case):
         with sdpa_kernel(BACKENDS[entry.name]):
             return scaled_dot_product_attention(Q, K, V)
 
-    run()  # what a library keeps for good is there now
+    run()  # after this, libraries have allocated their permanent memory
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()

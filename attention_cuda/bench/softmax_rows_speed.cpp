@@ -1,6 +1,6 @@
-// Softmax over rows that are longer than any cache: three passes against two. Prints what the
-// algorithms read and write, and the time that takes. Under Nsight Compute the kernels' own
-// counters say what was really read:
+// Times softmax over rows that are longer than any cache: three passes against two. Prints what
+// the algorithms read and write, and the time. Under Nsight Compute the kernels' counters show
+// the actual reads:
 //   ncu --clock-control none --metrics dram__bytes_read.sum,dram__bytes_write.sum
 //   softmax_rows_speed
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace flashlab::cuda;
 
-// A row of each multiprocessor at a time is 132 x 2 MiB on an H200, five times its L2.
+// One row per multiprocessor at a time is 132 x 2 MiB on an H200, five times its L2.
 constexpr std::int64_t kRows = 1056, kColumns = 1 << 19;
 constexpr int kSamples = 5;
 

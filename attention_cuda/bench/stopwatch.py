@@ -1,4 +1,4 @@
-"""How long work on a GPU takes, and what time it cannot have taken."""
+"""Times work on a GPU, and computes the minimum time that a measurement can have."""
 import json
 import os
 import time
@@ -10,8 +10,8 @@ GPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../gpus/gpus
 
 class GpuStopwatch:
     """Times by CUDA events. Before each sample L2 is flushed (as triton's do_bench does), and the
-    GPU sleeps until the processor has put all of the work on the stream: what is measured are
-    kernels and the gaps between them, not how fast Python launches them."""
+    GPU sleeps until the processor has enqueued all of the work. So the time includes kernels and the
+    gaps between them, but not the speed at which Python launches them."""
 
     FLUSH_BYTES = 256 << 20  # several times the L2 of any GPU so far
     MOST_SLEEP_CYCLES = 1 << 26
@@ -19,10 +19,10 @@ class GpuStopwatch:
     def __init__(self):
         self._flushed = torch.empty(self.FLUSH_BYTES, dtype=torch.int8, device="cuda")
         self._sleep_cycles = 1 << 18
-        self.late_samples = 0  # taken although the processor came too late
+        self.late_samples = 0  # samples before which the processor was late
 
     def sample_ms(self, work):
-        """One sample; with a longer sleep once more, if the GPU had to wait for the processor."""
+        """Takes one sample. Repeats it with a longer sleep if the GPU had to wait for the processor."""
         while True:
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             self._flushed.zero_()
@@ -39,7 +39,7 @@ class GpuStopwatch:
 
 
 class ProcessorStopwatch:
-    """For the emulated library: its times mean nothing."""
+    """For the emulated library, whose times are meaningless."""
 
     late_samples = 0
 
@@ -51,7 +51,7 @@ class ProcessorStopwatch:
 
 
 def gpu_rates(device_name):
-    """What gpus.json says of a GPU's rates, or None: "NVIDIA H200" has H200 in its name."""
+    """Returns the rates of a GPU from gpus.json, or None: "NVIDIA H200" contains the word H200."""
     with open(GPUS, encoding="utf-8") as file:
         rows = json.load(file)["gpus"]
     words = set(device_name.replace("-", " ").split())
@@ -61,7 +61,7 @@ def gpu_rates(device_name):
 
 
 def floor_ms(case, arithmetic, rates):
-    """No GPU with these rates can be faster: all FLOPs at the peak rate, all inputs from DRAM."""
+    """Returns the minimum time with these rates: all FLOPs at the peak rate, all inputs from DRAM."""
     if rates is None:
         return 0.0
     flops_per_s = rates["flops_per_s"][arithmetic]
@@ -69,7 +69,7 @@ def floor_ms(case, arithmetic, rates):
 
 
 def product_rates(size=8192):
-    """FLOP/s of torch.mm of size^3 here and now, by type."""
+    """Measures the FLOP/s of torch.mm of size^3, by type."""
     found = {}
     for name, dtype, precision in (("bf16", torch.bfloat16, "highest"),
                                    ("float", torch.float32, "highest"),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The tables of docs/attention_cuda_results.md, from the committed results.
+"""Prints the tables of docs/attention_cuda_results.md from the committed results.
 
   tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, rows, kernels,
                       marks, tests
 
-Where a seed measured the same, its time stands beside ours (source_timings.json).
+If a source measured the same, its time is shown beside ours (source_timings.json).
 """
 import json
 import os
@@ -28,7 +28,7 @@ def sources():
 
 
 def print_table(header, rows):
-    """Columns as wide as they need; the first to the left, the others to the right."""
+    """Prints columns of minimum width, the first aligned to the left, the others to the right."""
     rows = [[str(cell) for cell in row] for row in (header, *rows)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(header))]
     for row in rows:
@@ -69,7 +69,7 @@ def run():
 
 
 def fa2():
-    """bf16 beside FA2 and cuDNN: TFLOP/s, and FA2's time over ours."""
+    """Prints bf16 beside FA2 and cuDNN: TFLOP/s, and FA2's time over ours."""
     table = []
     for direction, variants in (("forward", ["flash2"]), ("backward", ["bwd-onepass", "bwd-twopass"])):
         for row in rows_of("a", direction):

@@ -1,5 +1,5 @@
-// How the backward kernels divide their problem among blocks, as detail/tile_shapes.hpp does for
-// the forward ones.
+// The division of a backward problem among blocks, like detail/tile_shapes.hpp for
+// the forward pass.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ struct DeltaShape {
   static constexpr int kNumWarps = 8, kNumThreads = 32 * kNumWarps;
 };
 
-/// fp32 (device/backward_fp32.cuh): tiles of `block` queries and as many keys.
+/// fp32 (device/backward_fp32.cuh): tiles of `block` queries and `block` keys.
 struct BackwardFp32Shape {
   static constexpr int kHalfThreads = 64, kNumThreads = 2 * kHalfThreads;
   static constexpr int kZeroThreads = 256;
-  static constexpr int kStatisticsBytes = 12;  // a query: lse, delta, how many keys it sees
+  static constexpr int kStatisticsBytes = 12;  // per query: lse, delta, number of visible keys
   int head_dim;
 
   constexpr int block() const { return head_dim <= 64 ? 64 : 4096 / head_dim; }
-  /// For dQ: Q, dO, K twice and V; dS; statistics.
+  /// For dQ: Q, dO, two tiles of K, and V; dS; statistics.
   constexpr int query_pass_bytes() const {
     return block() * (5 * head_dim * 4 + block() * 4 + kStatisticsBytes);
   }
@@ -31,19 +31,19 @@ struct BackwardFp32Shape {
   }
 };
 
-/// How a block on tensor cores works through the queries of its K/V tile.
+/// The block of a K/V tile on tensor cores: how it processes the queries.
 struct KeyTileShape {
   int block_q, block_kv, warps, warp_keys;
-  int chunk;       // queries whose S^T and dP^T are in registers at a time
-  int stages;      // of sQ and sdO: 2 load the next tile beside this one's products
-  int warps_q;     // of dQ
-  int min_blocks;  // on a multiprocessor
+  int chunk;       // queries whose S^T and dP^T are in registers at once
+  int stages;      // of sQ and sdO: 2 overlap loading the next tile with products
+  int warps_q;     // for dQ
+  int min_blocks;  // per multiprocessor
 
   static constexpr int kFactsBytes = 32;  // KeyTileFacts
 
   constexpr int num_threads() const { return 32 * warps; }
   constexpr int column_warps() const { return warps / (block_kv / warp_keys); }
-  /// Warps that have the same keys share S and dP by way of shared memory.
+  /// Warps with the same keys share S and dP through shared memory.
   constexpr bool shares_scores(int element_bytes) const {
     return column_warps() > 1 && element_bytes == 2 && block_q / column_warps() % 16 == 0;
   }
@@ -58,12 +58,12 @@ struct KeyTileShape {
   }
 };
 
-/// How a block on tensor cores works through the keys of its query tile.
+/// The block of a query tile on tensor cores: how it processes the keys.
 struct QueryTileShape {
   int warps, warp_queries, block_kv;
-  int chunk;       // keys whose S and dP are in registers at a time
-  int stages;      // of sK and sV: 2 load the next tile beside this one's products
-  int min_blocks;  // on a multiprocessor
+  int chunk;       // keys whose S and dP are in registers at once
+  int stages;      // of sK and sV: 2 overlap loading the next tile with products
+  int min_blocks;  // per multiprocessor
 
   constexpr int block_q() const { return warps * warp_queries; }
   constexpr int num_threads() const { return 32 * warps; }
@@ -72,51 +72,5 @@ struct QueryTileShape {
     return 2 * (block_q() + stages * block_kv) * head_dim * element_bytes;
   }
 };
-
-/// bwd-onepass, bf16 and fp16, where a block has kLeastSharedBytes.
-inline constexpr KeyTileShape kOnePassShapes16[] = {
-    // queries, keys, warps, keys a warp, chunk, stages, warps_q, blocks an SM
-    {64, 128, 4, 32, 32, 2, 2, 2},
-    {64, 128, 4, 32, 32, 2, 2, 2},
-    {32, 64, 4, 16, 32, 2, 1, 2},
-    {32, 32, 4, 16, 32, 1, 1, 2}};
-/// Where there is more shared memory; block_q 0: nothing better is known.
-inline constexpr KeyTileShape kOnePassLargeShapes16[] = {
-    {}, {}, {64, 128, 8, 32, 64, 2, 2, 1}, {32, 64, 8, 16, 32, 2, 1, 1}};
-constexpr bool takes_large_shape(std::int64_t head_dim, std::int64_t shared_memory_bytes) {
-  const KeyTileShape& large = kOnePassLargeShapes16[head_dim_index(head_dim)];
-  return large.block_q > 0 &&
-         large.shared_bytes(padded_head_dim(head_dim), 2, true) <= shared_memory_bytes;
-}
-/// float by tf32: rows are twice as long as 16-bit ones.
-inline constexpr KeyTileShape kOnePassShapesTf32[] = {{32, 128, 4, 32, 16, 2, 2, 2},
-                                                      {32, 64, 4, 16, 32, 2, 2, 2},
-                                                      {16, 64, 4, 16, 16, 1, 1, 2},
-                                                      {16, 32, 4, 16, 16, 1, 1, 1}};
-
-/// bwd-twopass, for dQ.
-inline constexpr QueryTileShape kTwoPassQueryShapes16[] = {
-    // warps, queries a warp, keys, chunk, stages, blocks an SM
-    {4, 32, 64, 32, 2, 2},
-    {4, 32, 64, 64, 2, 2},
-    {4, 32, 32, 32, 2, 2},
-    {4, 16, 16, 16, 2, 2}};
-/// [0] one tf32 product, [1] three for each, whose operands take twice the registers.
-inline constexpr QueryTileShape kTwoPassQueryShapesTf32[2][4] = {
-    {{4, 32, 32, 32, 2, 2}, {4, 32, 32, 32, 2, 2}, {4, 16, 16, 16, 2, 2}, {2, 16, 16, 16, 1, 2}},
-    {{4, 32, 32, 32, 2, 2}, {4, 32, 32, 16, 2, 2}, {4, 16, 16, 16, 2, 2}, {2, 16, 16, 16, 1, 2}}};
-/// For dK and dV; no warps_q.
-inline constexpr KeyTileShape kTwoPassKeyShapes16[] = {{64, 128, 4, 32, 32, 2, 1, 2},
-                                                       {64, 128, 4, 32, 32, 2, 1, 2},
-                                                       {64, 64, 4, 16, 32, 2, 1, 2},
-                                                       {16, 64, 8, 16, 16, 2, 1, 1}};
-inline constexpr KeyTileShape kTwoPassKeyShapesTf32[2][4] = {{{32, 128, 4, 32, 32, 2, 1, 2},
-                                                              {16, 128, 4, 32, 16, 2, 1, 2},
-                                                              {16, 64, 4, 16, 16, 2, 1, 2},
-                                                              {16, 32, 4, 16, 16, 1, 1, 1}},
-                                                             {{32, 128, 4, 32, 32, 2, 1, 2},
-                                                              {32, 64, 4, 16, 16, 2, 1, 2},
-                                                              {16, 64, 8, 16, 16, 2, 1, 1},
-                                                              {16, 32, 4, 16, 16, 1, 1, 1}}};
 
 }  // namespace flashlab::cuda

@@ -1,4 +1,4 @@
-// What a kernel's launcher gets: a checked problem, and where everything lies.
+// The arguments of a kernel's launcher: a checked problem, and pointers to all data.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace flashlab::cuda {
 struct Call {
   const AttentionProblem& problem;
   const ExecutionOptions& options;
-  const std::int64_t* key_lengths;  // [batch] in device memory; null: seqlen_k everywhere
-  std::byte* workspace;  // the bytes that the row asked for, 256-byte aligned; null: none asked for
+  const std::int64_t* key_lengths;  // [batch] in device memory; null: seqlen_k for all
+  std::byte* workspace;             // as many bytes as the row requests, 256-byte aligned; or null
 };
 
 struct ForwardCall : Call {

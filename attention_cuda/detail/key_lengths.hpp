@@ -1,4 +1,4 @@
-// Key lengths that the caller has in host memory, brought to the device.
+// Copies key lengths from host memory to the device.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace flashlab::cuda {
 
-/// call.problem.key_lengths, as kernel parameters: no copy that a captured graph would repeat from
-/// memory that is gone, and nothing that waits.
+/// Stores call.problem.key_lengths with kernel parameters. A copy from host memory would be wrong
+/// in a captured graph, which may run after that memory is freed; and this call does not wait.
 void store_key_lengths(const Call& call, std::int64_t* to);
 
 }  // namespace flashlab::cuda

@@ -1,13 +1,17 @@
-// What kernel_tiles() asks for each kernel's launches.
+// Helpers of kernel_tiles() for the launches of each kernel.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/tiles.hpp"
 
 namespace flashlab::cuda {
 
-/// A problem and what decides the tiles beside it.
+/// A problem and everything else that determines the tiles.
 struct TilesRequest {
   const AttentionProblem& problem;
   const ExecutionOptions& execution;
@@ -23,25 +27,40 @@ struct TilesRequest {
 
 using Launches = std::vector<LaunchTiles>;
 
-/// What no toy program has: blocks of kRowThreads threads, unless it is told otherwise.
+/// A launch that no toy program contains: blocks of kRowThreads threads, unless changed.
 LaunchTiles uncounted_launch(std::string_view name, std::int64_t num_blocks, MovedBytes moved);
-/// A product by the library.
+/// A product by the library (cuBLAS).
 LaunchTiles library_launch(std::string_view name, std::string_view toy_pass);
-/// What copies the key lengths, some at a time, into device memory before anything else.
+/// The launches that first copy the key lengths to device memory, several at a time.
 LaunchTiles key_length_launches(std::int64_t batch);
 
-Launches naive_launches(const TilesRequest& request);
-Launches fused_softmax_launches(const TilesRequest& request);
-Launches three_pass_launches(const TilesRequest& request);
-Launches online_launches(const TilesRequest& request);
-Launches flash1_launches(const TilesRequest& request);
-Launches flash2_fp32_launches(const TilesRequest& request);
-Launches flash2_mma_launches(const TilesRequest& request);
-Launches split_kv_launches(const TilesRequest& request);
-Launches bwd_naive_launches(const TilesRequest& request);
-Launches bwd_onepass_fp32_launches(const TilesRequest& request);
-Launches bwd_onepass_mma_launches(const TilesRequest& request);
-Launches bwd_twopass_fp32_launches(const TilesRequest& request);
-Launches bwd_twopass_mma_launches(const TilesRequest& request);
+using Names = std::vector<std::string_view>;
+
+/// A product by the library that moves these arrays.
+LaunchTiles library_product(std::string_view name, std::string_view toy_pass, Names loaded,
+                            Names stored);
+/// One block per row of S.
+LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
+                       const TilesRequest& request, int shared_floats = 0);
+/// The product with V, and the kernel that completes its result (device/stored_scores.cuh).
+void add_output_product(Launches& launches, const TilesRequest& request);
+/// One warp per query; each warp reads all keys of its query.
+Launches one_warp_per_query(std::string_view name, const TilesRequest& request);
+
+/// One launch, one block per query tile.
+template <class Shape>
+LaunchTiles query_tiles(std::string_view name, const Shape& shape, std::int64_t shared_bytes,
+                        const TilesRequest& request) {
+  LaunchTiles launch;
+  launch.name = name;
+  launch.block_q = shape.block_q();
+  launch.block_kv = shape.block_kv;
+  launch.num_threads = shape.num_threads();
+  launch.shared_bytes = shared_bytes;
+  launch.num_blocks = request.heads() * num_tiles(request.problem.seqlen_q, shape.block_q());
+  launch.elements_loaded = {"q", "k", "v"};
+  launch.elements_stored = {"o"};
+  return launch;
+}
 
 }  // namespace flashlab::cuda

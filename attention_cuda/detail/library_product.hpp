@@ -1,4 +1,4 @@
-// Matrix products by cuBLAS, for the variants whose subject is what lies between them.
+// Matrix products by cuBLAS, for variants that study the steps between the products.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace flashlab::cuda {
 
-/// Device memory that the library wants for itself.
+/// Device memory for the library's own use.
 inline constexpr std::int64_t kLibraryScratchBytes = std::int64_t{32} << 20;
 
 /// C [rows, columns] = alpha A [rows, depth] B [depth, columns] + beta C, `batch` times.
@@ -19,11 +19,11 @@ struct ProductShape {
   float alpha = 1, beta = 0;
 };
 
-/// Row-major matrices, columns without gaps; strides in elements.
+/// Row-major matrices with contiguous columns; strides in elements.
 struct ProductOperand {
   const void* data;
   std::int64_t row_stride, batch_stride;
-  bool is_transposed = false;  // it lies as [columns, rows], and row_stride is that of this matrix
+  bool is_transposed = false;  // stored as [columns, rows]; row_stride belongs to the stored matrix
 };
 struct ProductResult {
   void* data;
@@ -31,13 +31,13 @@ struct ProductResult {
   DataType dtype = DataType::kFloat32;  // or the operands'
 };
 
-/// One step of the call, called `name`; sums in fp32.
+/// Runs one step of the call, called `name`; sums in fp32.
 ///
-/// arithmetic  the elements of A and B; products tf32: their upper 19 bits are multiplied
+/// arithmetic  the types of A and B; products tf32: the upper 19 bits of operands are multiplied
 /// scratch     [kLibraryScratchBytes], 256-byte aligned
 /// Errors      CudaError
-/// Bits        the same every time on one kind of GPU
-/// Memory      the first call on a device makes the library's handle, which allocates
+/// Bits        reproducible on one kind of GPU
+/// Memory      the first call on a device creates the library's handle, which allocates
 void library_product(const Call& call, std::string_view name, const Arithmetic& arithmetic,
                      const ProductShape& shape, const ProductOperand& A, const ProductOperand& B,
                      const ProductResult& C, std::byte* scratch);

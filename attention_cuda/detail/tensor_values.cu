@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kValueThreads = 256;
 
-/// 64 bits that look random (Steele, Lea and Flood 2014, SplitMix64).
+/// 64 pseudo-random bits (Steele, Lea and Flood 2014, SplitMix64).
 __device__ std::uint64_t mixed(std::uint64_t bits) {
   bits += 0x9e3779b97f4a7c15u;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -46,7 +46,7 @@ __global__ void look_for_nan_kernel(const Element* values, std::int64_t count, i
   const std::int64_t k = thread_of_grid();
   if (k >= count) return;
   const float value = ptx::to_float(values[k]);
-  if (value != value) *found = 1;  // whoever else writes writes the same
+  if (value != value) *found = 1;  // concurrent writers store the same value
 }
 
 std::int64_t num_elements(const TensorView& tensor) {
@@ -55,7 +55,7 @@ std::int64_t num_elements(const TensorView& tensor) {
                          std::multiplies<>());
 }
 
-/// Launches a kernel with a thread for each element.
+/// Launches a kernel with one thread per element.
 template <class... Parameters, class... Arguments>
 void launch_for_each(Stream stream, std::string_view name, void (*kernel)(Parameters...),
                      std::int64_t count, const Arguments&... arguments) {
@@ -66,7 +66,7 @@ void launch_for_each(Stream stream, std::string_view name, void (*kernel)(Parame
          {(count + kValueThreads - 1) / kValueThreads, kValueThreads}, arguments...);
 }
 
-/// Calls `work` with a pointer to the first element.
+/// Calls `work` with a typed pointer to the first element.
 template <class Work>
 void with_element_type(const TensorView& tensor, const Work& work) {
   switch (tensor.dtype) {

@@ -1,4 +1,4 @@
-// What measurements put into tensors, and look for in them, without taking them off the GPU.
+// Fills tensors for measurements and checks them, on the GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace flashlab::cuda {
 
-/// Normally distributed numbers, rounded to the tensor's type: the same for the same seed.
+/// Fills the tensor with normally distributed numbers in its type; the same seed gives
+/// the same numbers.
 /// tensor  row-major, float, bf16 or fp16
 void draw_normal(const TensorView& tensor, std::uint64_t seed, Stream stream);
 

@@ -1,5 +1,5 @@
-// Arrays in the caller's workspace, one after the other. A row's workspace_bytes and its launcher
-// take the same arrays in the same order, the first from nothing.
+// Allocates arrays in the caller's workspace one after another. A row's workspace_bytes and its
+// launcher call this with the same arrays in the same order; workspace_bytes has no memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ class Workspace {
  public:
   explicit Workspace(std::byte* memory = nullptr) : memory_(memory) {}
 
-  /// 256-byte aligned; null while nothing but the size is asked for.
+  /// Returns 256-byte aligned memory, or null if only the size is computed.
   template <class Element>
   Element* take(std::int64_t count) {
     std::byte* const array = memory_ == nullptr ? nullptr : memory_ + bytes_;

@@ -1,4 +1,4 @@
-// What kernels are given: tensors with strides, sizes, the mask. Passed by value.
+// The arguments of kernels, passed by value: tensors with strides, sizes, the mask.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +10,7 @@
 
 namespace flashlab::cuda {
 
-/// [batch, heads, rows, columns] or, for lse, [batch, heads, rows]; strides in elements.
+/// [batch, heads, rows, columns], or [batch, heads, rows] for lse. Strides count elements.
 template <class Element>
 struct DeviceTensor {
   Element* data;
@@ -20,7 +20,7 @@ struct DeviceTensor {
   __device__ Element* row(int b, int h, std::int64_t i) const {
     return head(b, h) + i * row_stride;
   }
-  /// Whether rows can be read and written 16 bytes at a time.
+  /// Returns whether rows can be read and written 16 bytes at a time.
   __host__ __device__ bool has_aligned_rows(int head_dim) const {
     constexpr int kElements = 16 / static_cast<int>(sizeof(Element));
     const auto odd = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % 16) |
@@ -34,17 +34,17 @@ struct Sizes {
   int heads_per_kv_head;
 };
 
-/// Query i of a batch entry sees the first visible_keys(i) keys; key j is seen by the queries from
-/// first_query(j) on.
+/// Query i of a batch entry sees the first visible_keys(i) keys. The queries from first_query(j) on
+/// see key j.
 struct VisibleKeys {
-  int keys;  // the batch entry's own number of keys
+  int keys;  // the number of keys of the batch entry
   bool is_causal;
-  int diagonal;  // causal: query i sees key j where j <= i + diagonal
+  int diagonal;  // causal: query i sees key j if j <= i + diagonal
 
   __device__ int of_query(int i) const {
     return is_causal ? max(0, min(i + 1 + diagonal, keys)) : keys;
   }
-  /// May lie past the last query: nobody sees the key then.
+  /// May be beyond the last query: then no query sees the key.
   __device__ int first_query(int j) const {
     if (j >= keys) return INT32_MAX;
     return is_causal ? max(0, j - diagonal) : 0;
@@ -53,7 +53,7 @@ struct VisibleKeys {
 
 struct MaskArguments {
   Mask mask;
-  const std::int64_t* key_lengths;  // null: seqlen_k everywhere
+  const std::int64_t* key_lengths;  // null: seqlen_k for all
 
   __device__ VisibleKeys of_batch_entry(int b, const Sizes& sizes) const {
     int keys = sizes.seqlen_k;
@@ -70,7 +70,7 @@ template <class Element>
 struct ForwardArguments {
   DeviceTensor<const Element> Q, K, V;  // Q, O [batch, num_heads, seqlen_q, head_dim]
   DeviceTensor<Element> O;              // K, V [batch, num_kv_heads, seqlen_k, head_dim]
-  DeviceTensor<float> lse;              // [batch, num_heads, seqlen_q]; data null: not wanted
+  DeviceTensor<float> lse;              // [batch, num_heads, seqlen_q]; data null: not requested
   Sizes sizes;
   MaskArguments mask;
   float softmax_scale;

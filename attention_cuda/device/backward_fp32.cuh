@@ -1,8 +1,9 @@
-// What the fp32 backward kernels share: tiles, how threads divide the products, and the step from
-// S and dP to P and dS.
+// Shared parts of the fp32 backward kernels: tiles, the division of products among threads, and the
+// step from S and dP to P and dS.
 //
-// Half of a block's threads makes S and P, the other half dP and dS at the same time: all products
-// are of 8 x 8 sums a thread (where head_dim is 64), and a thread keeps one gradient, not two.
+// Half of a block's threads computes S and P while the other half computes dP and dS. So
+// each thread has 8 x 8 sums of every product (if head_dim is 64), and accumulates one
+// gradient, not two.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,24 +28,24 @@ struct BackwardConfig {
   static constexpr int kHalfThreads = BackwardFp32Shape::kHalfThreads;
   static constexpr int kNumThreads = BackwardFp32Shape::kNumThreads;
   static constexpr int kBlocksPerSM = 2;
-  /// What compute capability 8.6 and 8.9 have; 9.0 has room for two such blocks.
+  /// The limit of compute capability 8.6 and 8.9. On 9.0 two such blocks fit.
   static constexpr int kMaxSharedBytes = kLeastSharedBytes;
 
-  using QueryTile = SharedTile<float, kBlockQ, kHeadDim>;   // Q, dO
-  using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;    // K, V
-  using WeightTile = SharedTile<float, kBlockQ, kBlockKV>;  // P, dS
+  using QueryTile = SharedTile<float, kBlockQ, kHeadDim>;   // Q, dO [kBlockQ, kHeadDim]
+  using KeyTile = SharedTile<float, kBlockKV, kHeadDim>;    // K, V [kBlockKV, kHeadDim]
+  using WeightTile = SharedTile<float, kBlockQ, kBlockKV>;  // P, dS [kBlockQ, kBlockKV]
 
   using WeightGrid = ProductGrid<kBlockQ, kBlockKV, kHalfThreads, 8>;
-  /// dK or dV, 8 rows a thread.
+  /// dK or dV, 8 rows per thread.
   using KeyGrid = ProductGrid<kBlockKV, kHeadDim, kHalfThreads, kHalfThreads * 8 / kBlockKV>;
-  /// dQ, 4 rows a thread.
+  /// dQ, 4 rows per thread.
   using QueryGrid = ProductGrid<kBlockQ, kHeadDim, kNumThreads, kNumThreads * 4 / kBlockQ>;
 };
 
-/// One query's, as its thread read them.
+/// The statistics of one query, in registers of the thread that read them.
 struct StatisticsAndLimit {
   float lse_log2, delta;  // lse in powers of two
-  int limit;              // the query sees keys 0 … limit - 1; none where its lse is -inf
+  int limit;              // number of visible keys; 0 if lse is -inf
 };
 
 __device__ __forceinline__ StatisticsAndLimit
@@ -58,18 +59,18 @@ query_statistics(const BackwardArguments<float>& arguments, const float* delta,
   return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.of_query(i)};
 }
 
-/// Those of a query tile, in shared memory.
+/// The statistics of a query tile, in shared memory.
 template <int kBlockQ>
 struct SharedStatistics {
   static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimit));
 
   StatisticsAndLimit* data;
 
-  /// Thread t brings query t's.
+  /// Thread t stores those of query t.
   __device__ __forceinline__ void put(const StatisticsAndLimit& statistics) const {
     if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
   }
-  /// Whether some query does not see some key before kv_end; a whole warp asks.
+  /// Returns whether some query does not see some key before kv_end. Called by a whole warp.
   __device__ __forceinline__ bool hide_some(int kv_end) const {
     bool hide = false;
     for (int i = static_cast<int>(threadIdx.x) % kWarpSize; i < kBlockQ; i += kWarpSize) {
@@ -79,7 +80,7 @@ struct SharedStatistics {
   }
 };
 
-/// P = exp(scale S - lse); S as Q K^T came out.
+/// P = exp(scale S - lse), where S is Q K^T without the scale.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::Sums& S,
                                         const Statistics& statistics, int kv_begin,
@@ -97,7 +98,7 @@ __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::S
   }
 }
 
-/// dS = P o (dP - delta); sdS may be sP.
+/// dS = P o (dP - delta); sdS may be the same memory as sP.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::Sums& dP,
                                          const Statistics& statistics, int kv_begin, const Tile& sP,
@@ -115,7 +116,7 @@ __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::
   }
 }
 
-/// Four neighbouring columns of a gradient, those that head_dim has.
+/// Stores four consecutive columns of a gradient, as far as they are inside head_dim.
 __device__ __forceinline__ void store_4(const GlobalRows<float>& to, int row, int column,
                                         const float* values, float scale) {
   if (row >= to.num_rows || column >= to.head_dim) return;
@@ -130,7 +131,7 @@ __device__ __forceinline__ void store_4(const GlobalRows<float>& to, int row, in
   }
 }
 
-/// A thread's sums, of which it has single rows, as add_product_nn leaves them.
+/// Stores a thread's sums in the layout of add_product_nn: single rows.
 template <class Grid>
 __device__ __forceinline__ void store_single_rows(const Grid& grid, const typename Grid::Sums& sums,
                                                   float scale, const GlobalRows<float>& to) {
@@ -143,7 +144,7 @@ __device__ __forceinline__ void store_single_rows(const Grid& grid, const typena
   }
 }
 
-/// Of which it has rows in fours, as add_product_tn leaves them.
+/// Stores a thread's sums in the layout of add_product_tn: groups of four rows.
 template <class Grid>
 __device__ __forceinline__ void store_row_chunks(const Grid& grid, const typename Grid::Sums& sums,
                                                  float scale, const GlobalRows<float>& to) {

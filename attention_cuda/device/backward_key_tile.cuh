@@ -1,21 +1,26 @@
-// The part of the tensor-core backward pass in which a block owns a K/V tile: dK and dV of it, and
-// its share of dQ where one is wanted.
+// The block of a K/V tile in the tensor-core backward pass: computes dK and dV of the tile and, if
+// requested, its part of dQ.
 //
+//   1  find the keys of the tile, and the queries that see them
 //   for each query head of the kv head, each query tile i that sees the tile:
-//     S^T = K Qi^T,  P^T = e^(scale S^T - lse),  dP^T = V dOi^T,  dS^T = P^T o (dP^T - delta)
-//     dV += P^T dOi,  dK += dS^T Qi,  and a tile later, beside the next one's products, dQi += dS K
+//     2  wait for Qi and dOi; start loading the next ones
+//     3  dQ += dS K of the previous query tile (after step 4 of the same tile if scores are shared)
+//     4  S^T = K Qi^T,  P^T = e^(scale S^T - lse),  dP^T = V dOi^T,  dS^T = P^T o (dP^T - delta)
+//        dV += P^T dOi,  dK += dS^T Qi
+//   5  dK = scale dK;  write dK and dV
 //
-// The keys are the rows of S^T, so that P^T and dS^T lie in registers as the next products want
-// them; only dS goes through shared memory, because dQ adds over the keys of all warps.
+// The rows of S^T are keys, so that P^T and dS^T are in registers in the layout of the next
+// products. Only dS goes through shared memory, because dQ sums over the keys of all warps.
 //
-// Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, kStages each;
-//          sdS [kBlockKV, kBlockQ] as often: with two, one barrier a query tile is enough;
-//          S^T, dP^T kWarpChunk queries at a time, dK, dV, dQ in registers
-// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each. Where there are more warps than that, some share
-//          keys: each makes its part of P^T and dS^T, which then go through shared memory, and its
-//          columns of dV and dK. dQ: kWarpsQ x the rest, queries x columns
-// dQ       is added up in fp32 in the order of the fragments, so that each addition of a warp is
-//          one line of 128 bytes: [batch, num_heads, q tile][warp][element][lane]
+// Tiles    sK, sV [kBlockKV, kHeadDim] stay in shared memory; sQ, sdO [kBlockQ, kHeadDim] change
+//          with each query tile, kStages of each; sdS [kBlockKV, kBlockQ] has as many stages: with
+//          two, one barrier per query tile is enough; S^T, dP^T (kWarpChunk queries at a time), dK,
+//          dV, dQ are in registers
+// Warps    S^T, dP^T, dV, dK: kWarpKeys keys each. If there are more warps than that needs, several
+//          share keys: each computes its part of P^T and dS^T, which then go through shared memory,
+//          and its columns of dV and dK. dQ: kWarpsQ x the rest, queries x columns
+// dQ       is summed in fp32 in the order of the fragments, so that each addition of a warp is one
+//          line of 128 bytes: [batch, num_heads, q tile][warp][element][lane]
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,7 +35,7 @@
 
 namespace flashlab::cuda {
 
-/// One block's work.
+/// The work of one block.
 template <class Config>
 class KeyTileBlock {
   using TensorCore = typename Config::TensorCore;
@@ -60,7 +65,7 @@ class KeyTileBlock {
     static_assert(sizeof(KeyTileFacts) <= Config::kFactsBytes);
   }
 
-  /// kernel: dK and dV of the block's keys, and dQ_sums += what they give.
+  /// The kernel: computes dK and dV of the block's keys, and adds their contribution to dQ_sums.
   __device__ __forceinline__ void run() {
     const int end_key = find_facts();
     KeyGradients dK, dV;
@@ -74,7 +79,8 @@ class KeyTileBlock {
   }
 
  private:
-  /// 1. Which keys, and which queries see them. Returns the end of the keys that any query sees.
+  /// 1. Finds the keys and the queries that see them. Returns the end of the keys that
+  /// any query sees.
   __device__ __forceinline__ int find_facts() const {
     const Sizes& sizes = arguments_.sizes;
     const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
@@ -95,12 +101,12 @@ class KeyTileBlock {
     return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
   }
   __device__ __forceinline__ QueryWalk<Config> walk() const { return {arguments_.sizes, *facts_}; }
-  /// Recomputed where it is used: what follows from it would otherwise take registers all the time.
+  /// Recomputed at each use: values derived from it would otherwise occupy registers all the time.
   static __device__ __forceinline__ int warp() {
     return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
   }
-  /// Values split in two, and tiles of shared scores, leave no registers for what follows from the
-  /// lane.
+  /// Recomputed if values are split in two or scores are shared: then no registers are left for
+  /// values derived from the lane.
   static __device__ __forceinline__ int chunk_lane() {
     return TensorCore::kSplitsValues || Config::kSharesScores ? new_lane_id() : lane_id();
   }
@@ -127,12 +133,12 @@ class KeyTileBlock {
     load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
   }
 
-  /// Rows of queries that see no key may hold anything: they count as 0. What is returned, of one
-  /// query, put_statistics writes.
+  /// Loads a tile of Q and dO. Rows of queries that see no key count as 0, because they may contain
+  /// anything. Returns the statistics of one query for put_statistics.
   __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
     const int first = at.query;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      // What is rare is one path, so that the loop stays short.
+      // Rare cases share one path, which keeps the loop short.
       const bool is_fast = is_aligned_ && first >= facts_->begin_query;
       const auto rows = global_rows(tensor, facts_->b, at.head, first, arguments_.sizes.seqlen_q,
                                     arguments_.sizes.head_dim, true);
@@ -166,7 +172,7 @@ class KeyTileBlock {
       const int stage = walk().stage_of(at);
       QueryStatistics statistics = {};
 
-      // 2. This tile's Q and dO, and the dS before it, are there for all; the next ones set off.
+      // 2. Wait for this tile's Q and dO, and for the previous dS; start loading the next tile.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
@@ -177,7 +183,7 @@ class KeyTileBlock {
         statistics = load_queries(at, 0);
       }
 
-      // 3. dQ of the tile before.
+      // 3. dQ of the previous tile.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
         if (!walk().is_first(at))
           add_dQ(gradient_tile(Config::kStages - 1 - stage), walk().previous_dQ_tile(at));
@@ -206,11 +212,11 @@ class KeyTileBlock {
     }
   }
 
-  /// P^T and dS^T of the warp's keys and kWarpChunk queries from at.query on; false: all hidden,
-  /// and not set.
+  /// Computes P^T and dS^T of the warp's keys and kWarpChunk queries from at.query on. Returns
+  /// false and leaves them unset if all pairs are hidden.
   __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at,
                                         int stage) const {
-    const int query = at.query, q = query % Config::kBlockQ;  // in its tile
+    const int query = at.query, q = query % Config::kBlockQ;  // q: within its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const int key = facts_->first_key + warp_first_key();
     const VisibleKeys visible = facts_->visible();
@@ -232,8 +238,8 @@ class KeyTileBlock {
     return true;
   }
 
-  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from at.query on, and dS^T to shared
-  /// memory.
+  /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from at.query on. Stores dS^T
+  /// to shared memory.
   __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
                                             const WalkPlace& at) const {
     const int q = at.query % Config::kBlockQ;
@@ -253,8 +259,8 @@ class KeyTileBlock {
     multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
   }
 
-  /// The same for a query tile, and dQ: warps that share keys each make P^T and dS^T of their part
-  /// of the queries, and take all of them for their columns of dV and dK.
+  /// Does the same for a query tile, and dQ. Warps that share keys each compute P^T and dS^T of
+  /// their part of the queries, and use all of them for their columns of dV and dK.
   __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV,
                                                   const WalkPlace& at) const {
     const auto sP = gradient_tile(1), sdS = gradient_tile(0);
@@ -312,7 +318,7 @@ class KeyTileBlock {
     }
   }
 
-  /// 5. dK and dV in rows, by way of the tiles of K and V.
+  /// 5. Writes dK and dV in rows, through the tiles of K and V.
   __device__ __forceinline__ void write_gradients(const KeyGradients& dK, const KeyGradients& dV) {
     __syncthreads();
     put_sums(sK_, warp_first_key(), warp_first_column(), dK, arguments_.softmax_scale);
@@ -332,9 +338,10 @@ class KeyTileBlock {
   const float* const delta_;
   float* const dQ_sums_;
   const bool is_aligned_;
-  typename Config::KeyTile sK_, sV_;
+  typename Config::KeyTile sK_, sV_;  // [kBlockKV, kHeadDim]
+  // sQ_, sdO_ [kStages][kBlockQ, kHeadDim], sdS_ [kGradientTiles][kBlockKV, kBlockQ]
   Element *sQ_, *sdO_, *sdS_;
-  float *lse_log2_, *stage_delta_;
+  float *lse_log2_, *stage_delta_;  // [kStages][kBlockQ]
   KeyTileFacts* facts_;
 };
 

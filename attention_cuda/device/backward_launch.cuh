@@ -1,4 +1,4 @@
-// What the launchers of the tensor-core backward kernels share.
+// Shared functions of the launchers of the tensor-core backward kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ void with_tensor_core_16(const Call& call, const Work& work) {
   }
 }
 
-/// Calls work.operator()<TensorCore>() for what multiplies the fp32 values of this call.
+/// Calls work.operator()<TensorCore>() for the way in which this call multiplies fp32 values.
 template <class Work>
 void with_tensor_core_32(const Call& call, const Work& work) {
   if (call.options.products == Products::kTensorFloat32) {
@@ -31,7 +31,7 @@ void with_tensor_core_32(const Call& call, const Work& work) {
   }
 }
 
-/// Whether all rows that the kernels read and write can be copied 16 bytes at a time.
+/// Returns whether all rows that the kernels read and write can be copied 16 bytes at a time.
 template <class Element>
 bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
   const int head_dim = arguments.sizes.head_dim;
@@ -41,7 +41,7 @@ bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
          arguments.dV.has_aligned_rows(head_dim);
 }
 
-/// Bytes of shared memory that a block can ask for on the current device.
+/// Returns the maximum shared memory of a block on the current device, in bytes.
 inline int max_shared_bytes() {
   int device = 0, bytes = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");

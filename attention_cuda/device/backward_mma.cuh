@@ -1,10 +1,10 @@
-// What the tensor-core backward kernels share: the weights P and their gradient dS of one warp,
-// from S and dP in its registers, and what is known of a query before its keys are met.
+// Shared parts of the tensor-core backward kernels: P and dS of one warp, from S and dP in
+// registers, and the statistics of a query.
 //
 //   P = 2^(softmax_scale log2(e) S - lse log2(e)),   dS = P o (dP - delta)
 //
-// dS is left unscaled: softmax_scale multiplies dQ and dK once, at their end. A query that sees no
-// key, or none but with scores of -inf, has lse = -inf: here it counts as +inf, so that P = 0.
+// dS is not scaled: softmax_scale multiplies dQ and dK once, at the end. A query that sees no key,
+// or only scores of -inf, has lse = -inf. Here lse becomes +inf, so that P = 0.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ struct QueryStatistics {
   float lse_log2, delta;
 };
 
-/// Of query i; one beyond the last counts as a query that sees nothing.
+/// Loads the statistics of query i. A query beyond the last one sees nothing.
 template <class Element>
 __device__ __forceinline__ QueryStatistics load_statistics(
     const BackwardArguments<Element>& arguments, const float* delta, int b, int h, int i) {
@@ -31,15 +31,15 @@ __device__ __forceinline__ QueryStatistics load_statistics(
   return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
 }
 
-/// 2^(scale_log2 score - lse_log2), 0 where the key is hidden.
+/// Returns 2^(scale_log2 score - lse_log2), or 0 if the key is hidden.
 __device__ __forceinline__ float weight(float score, float scale_log2, float lse_log2,
                                         bool is_visible) {
   return is_visible ? ptx::exp2_approximate(fmaf(score, scale_log2, -lse_log2)) : 0.f;
 }
 
-/// Rows are keys: S^T becomes P^T and dP^T becomes dS^T, of the warp's keys from first_key on and
-/// the queries from first_query on, whose statistics lie in shared memory.
-/// kIsEdge: some query does not see some key.
+/// Rows are keys: replaces S^T by P^T and dP^T by dS^T, for the warp's keys from first_key on and
+/// the queries from first_query on, whose statistics are in shared memory. kIsEdge: some query does
+/// not see some key.
 template <bool kIsEdge, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
                                            WarpSums<kRowTiles, kColumnTiles>& dP,
@@ -55,7 +55,7 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
     for (int j = 0; j < 2; ++j) {
       const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
       const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
-      // The keys that the query sees are the rows below this one of the lane's first row.
+      // In terms of the lane's rows, the visible keys of this query are the rows before `end`.
       const int end =
           kIsEdge ? visible.of_query(first_query + n * 8 + column + j) - first_key - row : 0;
 #pragma unroll
@@ -70,8 +70,8 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
   }
 }
 
-/// Rows are queries, two a row tile and lane, whose statistics are in registers: S becomes P and dP
-/// becomes dS, of the queries from first_query on and the keys from first_key on.
+/// Rows are queries, two per row tile and lane, with statistics in registers: replaces S by P and
+/// dP by dS, for the queries from first_query on and the keys from first_key on.
 template <bool kIsEdge, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void weigh_queries(WarpSums<kRowTiles, kColumnTiles>& S,
                                               WarpSums<kRowTiles, kColumnTiles>& dP,

@@ -1,12 +1,12 @@
-// What the backward kernels know of a query before they meet its keys:
+// The statistics of queries for the backward kernels, computed before them:
 //
 //   delta = rowsum(dO o O) = rowsum(P o dP)
 //
 // Shapes   O, dO [batch, num_heads, seqlen_q, head_dim], any strides
-//          delta [batch, num_heads, seqlen_q] fp32, without gaps, in the workspace
+//          delta [batch, num_heads, seqlen_q] fp32, contiguous, in the workspace
 // Grid     one warp per row, kWarps rows per block
 // Rounded  with ExecutionOptions::round_statistics: delta and a copy of lse, both rounded to
-//          Element and kept as fp32; with_lse shows the copy to the kernels instead of lse
+//          Element and stored as fp32; with_lse gives kernels the copy instead of lse
 // Traffic  O and dO once
 // Source   Dao 2023, FlashAttention-2, Algorithm 2, line 4
 #pragma once
@@ -25,13 +25,13 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kWarps = DeltaShape::kNumWarps, kNumThreads = DeltaShape::kNumThreads;
 }  // namespace delta_config
 
-/// One number per query, [batch, num_heads, seqlen_q] without gaps.
+/// One number per query, [batch, num_heads, seqlen_q], contiguous.
 template <class Number>
 DeviceTensor<Number> per_query(Number* data, const Sizes& sizes) {
   return {data, static_cast<std::int64_t>(sizes.num_heads) * sizes.seqlen_q, sizes.seqlen_q, 1, 1};
 }
 
-/// rounded_lse null: nothing is rounded.
+/// rounded_lse null: rounds nothing.
 template <class Element>
 __global__ void __launch_bounds__(delta_config::kNumThreads)
     delta_kernel(const BackwardArguments<Element> arguments, float* delta, float* rounded_lse) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(delta_config::kNumThreads)
   }
 }
 
-/// delta and, unless null, rounded_lse: [batch, num_heads, seqlen_q] in device memory.
+/// Computes delta and, unless null, rounded_lse: [batch, num_heads, seqlen_q] in device memory.
 template <class Element>
 void launch_delta(const Call& call, const BackwardArguments<Element>& arguments, float* delta,
                   float* rounded_lse = nullptr) {
@@ -76,7 +76,7 @@ void launch_delta(const Call& call, const BackwardArguments<Element>& arguments,
          arguments, delta, rounded_lse);
 }
 
-/// The same arguments, but lse is read from [batch, num_heads, seqlen_q] without gaps.
+/// Returns the same arguments with a contiguous lse [batch, num_heads, seqlen_q].
 template <class Element>
 BackwardArguments<Element> with_lse(BackwardArguments<Element> arguments, const float* lse) {
   arguments.lse = per_query(lse, arguments.sizes);

@@ -1,4 +1,4 @@
-// Four neighbouring columns of a row of fp32, and what one does with them.
+// Operations on four consecutive columns of a row of fp32.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 namespace flashlab::cuda {
 
-/// Four columns of a row, 0 beyond head_dim.
+/// Loads four columns of a row; columns beyond head_dim are 0.
 __device__ __forceinline__ float4 load_four(const float* row, std::int64_t column_stride,
                                             int column, int head_dim, bool is_aligned) {
   if (is_aligned) {

@@ -1,5 +1,5 @@
-// The head dims that kernels are compiled for; others run as the next one, padded with zeros
-// inside.
+// The head dims of compiled kernels. Others use the next larger one, padded with zeros
+// inside the kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace flashlab::cuda {
 
-/// Calls work.operator()<kHeadDim>() for the smallest one that head_dim fits.
+/// Calls work.operator()<kHeadDim>() for the smallest compiled kHeadDim that is at least head_dim.
 template <class Work>
 void with_head_dim(std::int64_t head_dim, const Work& work) {
-#ifdef FLASHLAB_CUDA_ONE_HEAD_DIM  // a quick check that everything compiles for a GPU
+#ifdef FLASHLAB_CUDA_ONE_HEAD_DIM  // to check quickly that everything compiles for a GPU
   static_cast<void>(head_dim);
   work.template operator()<64>();
 #else

@@ -1,4 +1,4 @@
-// dK and dV of a K/V tile, by one block, and what the tile adds to dQ.
+// One block computes dK and dV of a K/V tile, and the tile's contribution to dQ.
 //
 //   dK = 0, dV = 0
 //   for each query head of the kv head, each query tile i that sees the tile:
@@ -10,9 +10,10 @@
 //     5 (kAddsdQ)   all:  dQi += scale dS K, by atomic additions
 //   dK = scale dK
 //
-// Tiles    sK, sV [kBlockKV, kHeadDim] stay; sQ, sdO [kBlockQ, kHeadDim] stream past, the next ones
-//          during step 5; sP, sdS [kBlockQ, kBlockKV]; S, dP, dK, dV in registers
-// NaN      in a tile that hides some pairs, their weights multiply nothing
+// Tiles    sK, sV [kBlockKV, kHeadDim] stay in shared memory; sQ, sdO [kBlockQ, kHeadDim] change
+//          with each query tile, and the next ones are loaded during step 5; sP, sdS [kBlockQ,
+//          kBlockKV]; S, dP, dK, dV in registers
+// NaN      in a tile with hidden pairs, their weights are not multiplied
 #pragma once
 
 #include <cuda_runtime.h>
@@ -32,10 +33,10 @@ struct KeyPassMemory {
   static_assert(kBytes <= Config::kMaxSharedBytes, "the key pass fits the shared memory");
   static_assert(kBytes == Config::kShape.key_pass_bytes());
 
-  typename Config::KeyTile sK, sV;
-  typename Config::QueryTile sQ, sdO;
-  typename Config::WeightTile sP, sdS;
-  SharedStatistics<Config::kBlockQ> statistics;
+  typename Config::KeyTile sK, sV;               // [kBlockKV, kHeadDim]
+  typename Config::QueryTile sQ, sdO;            // [kBlockQ, kHeadDim]
+  typename Config::WeightTile sP, sdS;           // [kBlockQ, kBlockKV]
+  SharedStatistics<Config::kBlockQ> statistics;  // [kBlockQ]
 
   __device__ explicit KeyPassMemory(unsigned char* memory) {
     const auto floats = [&memory](int bytes) {
@@ -53,7 +54,7 @@ struct KeyPassMemory {
   }
 };
 
-/// The query tiles that see a K/V tile, head after head.
+/// The query tiles that see a K/V tile, for all heads in order.
 struct QueryTiles {
   int first_head, first_tile, tiles_per_head, count;
 
@@ -81,7 +82,7 @@ __device__ __forceinline__ void load_keys(const BackwardArguments<float>& argume
                                                         mV.has_aligned_rows(head_dim)));
 }
 
-/// Starts the copies of Q and dO; the statistics are there on return.
+/// Starts the copies of Q and dO. Returns the statistics.
 template <class Config>
 __device__ __forceinline__ StatisticsAndLimit fetch_queries(
     const BackwardArguments<float>& arguments, const float* delta, const VisibleKeys& visible,
@@ -142,7 +143,7 @@ __device__ __forceinline__ void make_P_and_dS(int kv_begin, float softmax_scale_
   using Grid = typename Config::WeightGrid;
   const bool is_other_half = threadIdx.x >= Config::kHalfThreads;
   const Grid grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
-  typename Grid::Sums sums = {};  // S, the other half's dP
+  typename Grid::Sums sums = {};  // S; in the other half, dP
   add_product_nt(grid, is_other_half ? shared.sdO : shared.sQ,
                  is_other_half ? shared.sV : shared.sK, sums);
   if (!is_other_half) {
@@ -155,7 +156,7 @@ __device__ __forceinline__ void make_P_and_dS(int kv_begin, float softmax_scale_
   __syncthreads();
 }
 
-/// Step 4: gradient is dV, the other half's dK.
+/// Step 4: gradient is dV; in the other half of the threads, dK.
 template <class Config>
 __device__ __forceinline__ void add_to_gradient(bool hides_some,
                                                 const typename Config::KeyGrid& grid,
@@ -184,7 +185,7 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
   const QueryTiles queries(place, visible, kv_begin, kBlockQ, sizes);
   const KeyPassMemory<Config> shared(ptx::shared_memory());
   const typename Config::KeyGrid key_grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
-  typename Config::KeyGrid::Sums gradient = {};  // dV, the other half's dK
+  typename Config::KeyGrid::Sums gradient = {};  // dV; in the other half, dK
 
   StatisticsAndLimit next = {};
   if (queries.count > 0) {

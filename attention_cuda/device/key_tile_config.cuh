@@ -1,5 +1,5 @@
-// How a block of the tensor-core backward pass works through the queries of its K/V tile: sizes,
-// and what follows from them (device/backward_key_tile.cuh).
+// The constants of a block of the tensor-core backward pass that owns a K/V tile
+// (device/backward_key_tile.cuh).
 #pragma once
 
 #include "attention_cuda/detail/backward_tile_shapes.hpp"

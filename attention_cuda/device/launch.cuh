@@ -1,4 +1,4 @@
-// One launch: checked, named for profilers, told to whoever times kernels one by one.
+// Launches a kernel: checks errors, names the launch for profilers, and notifies the observer.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,7 @@
 
 namespace flashlab::cuda {
 
-/// More dynamic shared memory than this has to be asked for kernel by kernel.
+/// A kernel needs an opt-in for more dynamic shared memory than this.
 inline constexpr std::size_t kSharedBytesWithoutAsking = 48 << 10;
 
 inline void check_cuda(cudaError_t error, std::string_view call,
@@ -21,7 +21,7 @@ inline void check_cuda(cudaError_t error, std::string_view call,
   if (error != cudaSuccess) throw CudaError(call, cudaGetErrorString(error), where);
 }
 
-/// A step of a call: an NVTX range, and the observer's before and after.
+/// A step of a call: an NVTX range, and calls of the observer before and after it.
 class Step {
  public:
   Step(const Call& call, std::string_view name) : call_(call), name_(name) {
@@ -43,12 +43,12 @@ class Step {
 };
 
 struct LaunchShape {
-  std::int64_t num_blocks;  // 0: nothing is launched
-  int num_threads;          // a block
+  std::int64_t num_blocks;  // 0: no launch
+  int num_threads;          // per block
   std::size_t shared_bytes = 0;
 };
 
-/// Puts `kernel` on the call's stream. `name` is the kernel's, for profilers and errors.
+/// Launches `kernel` on the call's stream. `name` is for profilers and errors.
 /// Errors  ProblemError: more than 2^31 - 1 blocks. CudaError
 template <class... Parameters, class... Arguments>
 void launch(const Call& call, std::string_view name, void (*kernel)(Parameters...),

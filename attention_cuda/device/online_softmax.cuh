@@ -1,11 +1,11 @@
-// The softmax of a warp's rows, taken tile by tile, on sums as the tensor cores leave them.
+// The softmax of a warp's rows, tile by tile, on sums in the layout of the tensor cores.
 //
-//   m' = max(m, rowmax S);  P = exp(S - m');  l = l exp(m - m') + rowsum P;  O = O exp(m - m') + P
-//   V
+//   m' = max(m, rowmax S);  P = exp(S - m');  l = l exp(m - m') + rowsum P
+//   O = O exp(m - m') + P V
 //
 // Everything is in powers of two: exp(scale s - m) = 2^(s c - M), c = scale log2(e), M = m log2(e).
-// M may lag behind the maximum by up to kLag: P then is at most 2^kLag, which costs fp32 sums and
-// 16-bit P no precision, and O is hardly ever rescaled. The quotient O / l is the same.
+// M may be below the maximum by up to kLag. Then P is at most 2^kLag, which costs fp32 sums and
+// 16-bit P no precision, and O is rarely rescaled. The quotient O / l is the same.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,10 +17,10 @@ namespace flashlab::cuda {
 inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.693147180559945309417f;
 inline constexpr float kLag = 8;
 
-/// The rows that one lane shares with its three neighbours: two for each 16 x 8 tile of sums.
+/// The rows that one lane shares with three other lanes: two for each 16 x 8 tile of sums.
 template <int kRowTiles>
 struct RowStatistics {
-  float maximum[kRowTiles][2];  // M; -inf until something is visible
+  float maximum[kRowTiles][2];  // M; -inf until a key is visible
   float sum[kRowTiles][2];      // l, this lane's part
 
   __device__ __forceinline__ RowStatistics() {
@@ -32,7 +32,7 @@ struct RowStatistics {
   }
 };
 
-/// Over the four lanes that share a row.
+/// The reductions over the four lanes that share a row.
 __device__ __forceinline__ float row_maximum(float value) {
   value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
   return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
@@ -42,7 +42,7 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/// Raises M where a row of S has outgrown it, and rescales l and O there.
+/// Raises M if a row of S exceeds it by too much, and rescales l and O.
 template <int kRowTiles, int kKeyTiles, int kColumnTiles>
 __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
                                               const float (&S)[kRowTiles][kKeyTiles][4],
@@ -71,7 +71,7 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float old = rows.maximum[r][half];
-      const float rescale = raised[r][half] == old ? 1.f  // also where both are -inf
+      const float rescale = raised[r][half] == old ? 1.f  // also if both are -inf
                                                    : ptx::exp2_approximate(old - raised[r][half]);
       rows.maximum[r][half] = raised[r][half];
       rows.sum[r][half] *= rescale;
@@ -84,7 +84,7 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
   }
 }
 
-/// From S to P in place; adds to l.
+/// Replaces S by P and adds to l.
 template <int kRowTiles, int kKeyTiles>
 __device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
                                              float (&S)[kRowTiles][kKeyTiles][4],
@@ -94,7 +94,7 @@ __device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float maximum = rows.maximum[r][half];
-      const float subtracted = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is no number
+      const float subtracted = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is NaN
 #pragma unroll
       for (int n = 0; n < kKeyTiles; ++n) {
 #pragma unroll

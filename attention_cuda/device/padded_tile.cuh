@@ -1,5 +1,5 @@
-// A tile in shared memory whose rows are kPadding floats longer than their elements, so that
-// neighbouring rows start in different banks. To be filled by load_tile of device/shared_tile.cuh.
+// A tile in shared memory with kPadding more floats per row, so that consecutive rows start in
+// different banks. load_tile of device/shared_tile.cuh fills it.
 #pragma once
 
 #include <cuda_runtime.h>

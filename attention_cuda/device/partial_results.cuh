@@ -1,9 +1,9 @@
-// What attention to parts of the keys leaves, and the kernel that merges it.
+// The results of attention to parts of the keys, and the kernel that merges them.
 //
 //   m = max m_s;   l = sum l_s exp(m_s - m);   O = sum O_s exp(m_s - m) / l;   lse = m + log l
 //
-// Any order and any bracketing gives the same, up to rounding; a part without visible keys has m =
-// -inf, l = 0, O = 0.
+// Any order and any bracketing gives the same result, except for rounding. A part without visible
+// keys has m = -inf, l = 0, O = 0.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/split_kv_shape.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -31,7 +31,7 @@ struct PartialResults {
   int num_splits;
 };
 
-/// The splits of one row per block: each warp adds up every kMergeWarps-th one.
+/// Merges the splits of one row per block. Each warp adds every kMergeWarps-th split.
 template <int kHeadDim>
 __global__ void __launch_bounds__(kMergeThreads)
     merge_partial_results_kernel(ForwardArguments<float> arguments, PartialResults partial) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kMergeThreads)
   row_max = block_max<kMergeThreads>(row_max, one_a_warp);
   const float shift = shift_of(row_max);
 
-  float row_sum = 0;  // the warp's; every lane has it
+  float row_sum = 0;  // of the warp, in every lane
   WarpRow<kHeadDim> o;
   const HeadRows<const float> mO = {partial.O + first * sizes.head_dim, sizes.head_dim, 1,
                                     sizes.head_dim};

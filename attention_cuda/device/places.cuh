@@ -1,5 +1,5 @@
-// Which head and which part of its queries (or keys) a block or a warp works on: batch, heads and
-// parts are counted in one number, the parts fastest.
+// Maps the index of a block or a warp to a batch entry, a head and a part of its queries (or keys).
+// The parts vary fastest.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,8 +11,8 @@
 namespace flashlab::cuda {
 
 struct Place {
-  int b, h;     // h: a query head, or a kv head where the parts are counted over kv heads
-  int kv_head;  // that h reads
+  int b, h;     // h: a query head, or a kv head for place_of_kv
+  int kv_head;  // the kv head that h reads
   int part;
 };
 
@@ -20,7 +20,7 @@ __host__ __device__ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t
   return (a + b - 1) / b;
 }
 
-/// Of num_parts parts for each query head.
+/// For num_parts parts of each query head.
 __device__ __forceinline__ Place place_of(std::int64_t index, int num_parts, const Sizes& sizes) {
   const std::int64_t head = index / num_parts;
   const int h = static_cast<int>(head % sizes.num_heads);
@@ -28,7 +28,7 @@ __device__ __forceinline__ Place place_of(std::int64_t index, int num_parts, con
           static_cast<int>(index % num_parts)};
 }
 
-/// Of num_parts parts for each kv head.
+/// For num_parts parts of each kv head.
 __device__ __forceinline__ Place place_of_kv(std::int64_t index, int num_parts,
                                              const Sizes& sizes) {
   const std::int64_t head = index / num_parts;

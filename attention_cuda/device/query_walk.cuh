@@ -1,5 +1,5 @@
-// How a block that owns a K/V tile walks over the queries that see it (backward_key_tile.cuh): the
-// query tiles of one head after the other.
+// The loop of a block that owns a K/V tile over the queries that see it (backward_key_tile.cuh):
+// all query tiles of one head, then those of the next.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,20 +8,20 @@
 
 namespace flashlab::cuda {
 
-/// What a block has to know all the time: in shared memory, because registers are few.
+/// Values that a block needs all the time. They are in shared memory to save registers.
 struct KeyTileFacts {
   int b, kv_head;
-  int first_key;    // of the tile
-  int begin_query;  // that sees any key
-  int first_query;  // of the first query tile that sees that key; may lie beyond end_query
-  int end_query;    // of all query tiles
+  int first_key;    // the first key of the tile
+  int begin_query;  // the first query that sees any key of the tile
+  int first_query;  // the first query of its tile; may be beyond end_query
+  int end_query;    // the end of all query tiles
   int keys, diagonal;
 
-  /// As a causal mask, which for a mask of keys alone has its diagonal beyond all of them.
+  /// Returns a causal mask. For a mask of key lengths alone, its diagonal is beyond all keys.
   __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
 };
 
-/// Where a block is in its walk: at a query tile or, within its chunks, at a query of it.
+/// The current place: a query tile or, within its chunks, one of its queries.
 struct WalkPlace {
   int head, query;
 };
@@ -31,15 +31,15 @@ struct QueryWalk {
   const Sizes& sizes;
   const KeyTileFacts& facts;
 
-  /// One tile further, which may be the next head's first.
+  /// Returns the next tile, which may be the first of the next head.
   __device__ __forceinline__ WalkPlace next(const WalkPlace& at) const {
     return settled({at.head, at.query + Config::kBlockQ});
   }
-  /// Beyond a head's last tile comes the next head's first.
+  /// Moves from the end of a head to the first tile of the next head.
   __device__ __forceinline__ WalkPlace settled(const WalkPlace& at) const {
     return at.query < facts.end_query ? at : WalkPlace{at.head + 1, facts.first_query};
   }
-  /// Where the tile before lies among all heads' sums of dQ.
+  /// Returns the index of the previous tile among all heads' sums of dQ.
   __device__ __forceinline__ int previous_dQ_tile(const WalkPlace& at) const {
     return dQ_tile_of({at.head, at.query == facts.first_query ? 0 : at.query}) - 1;
   }
@@ -47,7 +47,7 @@ struct QueryWalk {
     const int num_q_tiles = facts.end_query / Config::kBlockQ;
     return (facts.b * sizes.num_heads + at.head) * num_q_tiles + at.query / Config::kBlockQ;
   }
-  /// Tiles alternate between two stages. Recomputed each time, because registers are few.
+  /// Tiles alternate between two stages. Recomputed each time to save registers.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
     if (Config::kStages == 1) return 0;
     const int queries_a_head = facts.end_query - facts.first_query;

@@ -1,5 +1,5 @@
-// One value of many: over the lanes of a warp, over the threads of a block. Every thread gets it.
-// A maximum passes over NaN: the sum of exponentials that follows a row's maximum is NaN then.
+// Reductions over the lanes of a warp or the threads of a block. Every thread gets the result. A
+// maximum ignores NaN: the sum of exponentials after it becomes NaN.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-/// `one_a_warp` [kNumThreads / 32] in shared memory; may be used again as soon as all are back.
+/// `one_a_warp` [kNumThreads / 32] in shared memory; reusable as soon as all threads have returned.
 template <int kNumThreads>
 __device__ __forceinline__ float block_max(float value, float* one_a_warp) {
   const int thread = static_cast<int>(threadIdx.x);

@@ -1,6 +1,6 @@
-// A tile in shared memory: rows of kColumns elements, in chunks of 16 bytes. Chunk c of row r lies
-// at chunk c ^ (r's place among the rows that start a 128-byte line), so that the eight rows that
-// ldmatrix takes at once, at the same c, lie in different banks:
+// A tile in shared memory: rows of kColumns elements, in chunks of 16 bytes. Chunk c of row r is
+// stored at chunk c ^ (r's index among the rows that start a 128-byte line). So the eight rows that
+// ldmatrix reads at once, at the same c, are in different banks:
 //
 //   rows of 128 bytes   0 1 2 3 4 5 6 7     rows of 64 bytes, two a line   0 1 2 3 | 0 1 2 3
 //                       1 0 3 2 5 4 7 6                                    1 0 3 2 | 1 0 3 2
@@ -39,9 +39,9 @@ struct SharedTile {
   }
 };
 
-/// One row of a tile as a lane sees it, and those a multiple of 8 further down, in one register:
-/// the even chunks are an xor of low bits and a constant offset away, and so are their neighbours,
-/// for the lanes whose lane_bit is 1.
+/// One row of a tile for a lane, and the rows at multiples of 8 below it, in one register: the
+/// address of an even chunk differs by an xor of low bits and a constant offset. Lanes with
+/// lane_bit 1 use the next chunk instead.
 template <class Tile>
 class LaneRow {
  public:
@@ -50,13 +50,15 @@ class LaneRow {
     first_ = ptx::opaque(ptx::shared_address(tile.data) +
                          static_cast<unsigned>(row * Tile::kRowBytes + permuted * 16 + byte));
   }
-  /// Of chunk `index`, an even one (+ lane_bit), `rows` further down; both known when unrolled.
+  /// Returns the address of chunk `index` (even, + lane_bit), `rows` below; both are
+  /// constants after unrolling.
   __device__ __forceinline__ ptx::SharedAddress at(int rows, int index) const {
     const int low = index % Tile::kPermuted;
     return (first_ ^ static_cast<unsigned>(low * 16)) +
            static_cast<unsigned>(rows * Tile::kRowBytes + (index - low) * 16);
   }
-  /// From here on at() counts from chunk `index`, a multiple of the chunks that will be asked for.
+  /// After this, at() counts from chunk `index`, a multiple of the number of chunks used
+  /// from then on.
   __device__ __forceinline__ void skip_chunks(int index) {
     const int low = index % Tile::kPermuted;
     first_ = ptx::opaque((first_ ^ static_cast<unsigned>(low * 16)) +
@@ -67,12 +69,12 @@ class LaneRow {
   ptx::SharedAddress first_;
 };
 
-/// Rows of one head in global memory, from some row on.
+/// Rows of one head in global memory, from a first row on.
 template <class Element>
 struct GlobalRows {
-  Element* data;  // the first row
+  Element* data;  // start of the first row
   std::int64_t row_stride, column_stride;
-  int num_rows, head_dim;  // what lies beyond counts as 0
+  int num_rows, head_dim;  // elements beyond count as 0
   bool is_aligned;         // DeviceTensor::has_aligned_rows
 };
 
@@ -84,9 +86,9 @@ __device__ __forceinline__ GlobalRows<Element> global_rows(const DeviceTensor<El
           end_row - first_row,         head_dim,          is_aligned};
 }
 
-/// Tiles of consecutive rows, loaded one after the other by the block's threads; what is not there
-/// becomes 0. Each thread takes one chunk of every kRowStep-th row, so that all it has to remember
-/// is where its next one is.
+/// Loads tiles of consecutive rows one after another, with all threads of the block; missing
+/// elements become 0. Each thread loads one chunk of every kRowStep-th row, so it only needs the
+/// address of its next chunk.
 template <int kNumThreads, class Tile>
 class TileStream {
  public:
@@ -105,7 +107,7 @@ class TileStream {
     source_ = rows.data + row * row_stride_ + column * column_stride_;
   }
 
-  /// The next tile. To be closed with cp_async_commit and waited for.
+  /// Loads the next tile. The caller closes the group with cp_async_commit and waits for it.
   __device__ __forceinline__ void load(const Tile& tile) {
     if (is_aligned_) {
       load_chunks(tile);
@@ -128,7 +130,7 @@ class TileStream {
     const ptx::SharedAddress first = ptx::opaque(ptx::shared_address(tile.chunk(row, chunk)));
 #pragma unroll
     for (int i = 0; i < Tile::kRows; i += kRowStep) {
-      const ptx::SharedAddress to =  // rows 8 apart are permuted alike
+      const ptx::SharedAddress to =  // rows 8 apart have the same permutation
           kRowStep % 8 == 0 ? first + static_cast<unsigned>(i * Tile::kRowBytes)
                             : ptx::shared_address(tile.chunk(row + i, chunk));
       ptx::cp_async_16(to, source, i < num_rows_ && num_columns_ > 0);
@@ -161,13 +163,13 @@ class TileStream {
 template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile(const Tile& tile,
                                           const GlobalRows<const typename Tile::Element>& from) {
-  // Recomputed: what follows from the thread would otherwise take registers between two loads.
+  // Recomputed: values derived from it would otherwise occupy registers between two loads.
   const int thread = static_cast<int>(ptx::opaque(threadIdx.x));
   TileStream<kNumThreads, Tile>(from, thread).load(tile);
 }
 
-/// As load_tile, but rows before begin_row count as 0 and are not read either. For tiles of which
-/// there are few: element by element, and there for this thread when the function returns.
+/// Like load_tile, but rows before begin_row are not read and count as 0. Slow, for few tiles: it
+/// copies element by element, and has finished for this thread when it returns.
 template <int kNumThreads, class Tile>
 __device__ __forceinline__ void load_tile_from_row(
     const Tile& tile, const GlobalRows<const typename Tile::Element>& from, int begin_row) {
@@ -182,14 +184,14 @@ __device__ __forceinline__ void load_tile_from_row(
   }
 }
 
-/// kNumRows rows of a tile from first_row, a multiple of 8, on.
+/// Returns kNumRows rows of a tile, from first_row on, a multiple of 8.
 template <int kNumRows, class Tile>
 __device__ __forceinline__ auto rows_from(const Tile& tile, int first_row) {
   using Element = typename Tile::Element;
   return SharedTile<Element, kNumRows, Tile::kColumns>{tile.data + first_row * Tile::kColumns};
 }
 
-/// One warp writes the tile's rows, those that are there.
+/// One warp writes the tile's valid rows.
 template <class Tile>
 __device__ __forceinline__ void store_rows(const Tile& tile,
                                            const GlobalRows<typename Tile::Element>& to) {

@@ -1,4 +1,4 @@
-// Matrix products by fp32 multiply-adds, a warp at once, from shared memory into registers.
+// Matrix products of one warp with fp32 multiply-adds, from shared memory into registers.
 //
 // The 32 lanes form a grid of 4 x 8. Lane (y, x) owns kRows rows and kColumns columns:
 //   rows      2y, 2y + 1, 2y + 8, 2y + 9, …   of the warp's 4 kRows rows
@@ -6,15 +6,16 @@
 //             4x … 4x + 3, 4x + 32, …         of 8 kColumns (product of rows with columns)
 //
 // Lanes    A lane reads 16 bytes at once. The hardware serves half a warp at a time if lanes l and
-//          l ^ 1, or l and l ^ 2, want the same bytes, and a quarter if not: so bit 0 of the lane
+//          l ^ 1, or l and l ^ 2, read the same bytes, otherwise a quarter. So bit 0 of the lane
 //          belongs to y and bit 1 to x.
-// Banks    A's rows lie 4 or 8 floats more than a multiple of 32 apart: rows 2y, of which half a
-//          warp reads two, start in different banks. B's, of which it reads 8 neighbours, lie a
-//          multiple of 32 apart, the chunks of 16 bytes permuted: chunk c of row r is at c ^ r % 8.
-// Sectors  cp.async fetches a sector of 32 bytes twice if its halves go to different sectors of
-//          shared memory, as they do in every second row where rows are an odd number of chunks
-//          apart. Tiles that it fills have an even number, and the permutation keeps pairs
-//          together.
+// Banks    The stride of A's rows is 4 or 8 floats more than a multiple of 32: rows 2y, two of
+//          which half a warp reads, start in different banks. The stride of B's rows is a multiple
+//          of 32, and half a warp reads 8 consecutive rows. Their chunks of 16 bytes are permuted:
+//          chunk c of row r is at c ^ r % 8.
+// Sectors  cp.async fetches a sector of 32 bytes twice if its halves are stored to different
+//          sectors of shared memory. This happens in every second row if the stride is an odd
+//          number of chunks. Tiles that it fills have an even number, and the permutation
+//          keeps pairs together.
 // Cost     rows with rows: kRows + kColumns 16-byte loads for 4 kRows kColumns multiply-adds
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace flashlab::cuda {
 
-/// Where a lane stands.
+/// The position of a lane in the grid.
 struct LaneGrid {
   int y, x;  // 0 … 3, 0 … 7
 };
@@ -31,10 +32,10 @@ __device__ __forceinline__ LaneGrid lane_grid(int lane) {
   return {(lane & 1) + 2 * (lane >> 4), (lane >> 1) & 7};
 }
 
-/// The r-th row of a lane, counted from its first one, 2y.
+/// Returns the r-th row of a lane, relative to its first row, 2y.
 __host__ __device__ constexpr int row_of(int r) { return r % 2 + r / 2 * 8; }
 
-/// The largest, or the sum, of a row: over the 8 lanes with the same y.
+/// Returns the maximum, or the sum, of a row: over the 8 lanes with the same y.
 __device__ __forceinline__ float max_over_x(float value) {
 #pragma unroll
   for (int distance = 2; distance <= 8; distance *= 2) {
@@ -50,13 +51,13 @@ __device__ __forceinline__ float sum_over_x(float value) {
   return value;
 }
 
-/// 16 bytes at once.
+/// Loads 16 bytes at once.
 __device__ __forceinline__ void load_four(float (&to)[4], const float* shared) {
   const float4 four = *reinterpret_cast<const float4*>(shared);
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-/// C += A B^T, the sum over kDepth neighbours in memory.
+/// C += A B^T, where the summed index is contiguous in memory.
 /// sA  the lane's first row (2y) of [.., kStrideA]
 /// sB  the lane's first row (x) of [.., kStrideB], whose column d is at d ^ permutation, 4x
 template <int kDepth, int kStrideA, int kStrideB, int kUnroll, int kRows, int kColumns>
@@ -81,9 +82,9 @@ __device__ __forceinline__ void add_rows_times_rows(float (&rC)[kRows][kColumns]
   }
 }
 
-/// C += A B, kColumns a multiple of 4.
-/// sA  the lane's first row (2y) of [.., kStrideA];  sB  [kDepth, kStrideB] from the lane's first
-/// column (4x) on
+/// C += A B; kColumns is a multiple of 4.
+/// sA  the lane's first row (2y) of [.., kStrideA]
+/// sB  [kDepth, kStrideB] from the lane's first column (4x) on
 template <int kDepth, int kStrideA, int kStrideB, int kUnroll, int kRows, int kColumns>
 __device__ __forceinline__ void add_rows_times_columns(float (&rC)[kRows][kColumns],
                                                        const float* sA, const float* sB) {

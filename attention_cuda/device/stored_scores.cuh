@@ -1,15 +1,15 @@
-// What the variants share that store S: the two products by the library, what they read, and O.
+// Shared parts of the variants that store S: the two library products, their operands, and O.
 //
-//   S = Q K^T, then the variant makes P of it, then O = P V
+//   S = Q K^T, then the variant computes P from S, then O = P V
 //
-// Shapes   S [batch, num_heads, seqlen_q, seqlen_k] fp32; P the same as Element, in S's place where
-//          that is fp32; row_max, row_sum [batch, num_heads, seqlen_q] fp32. The query heads of a
-//          kv head lie one after the other, so a product has heads_per_kv_head seqlen_q rows, batch
-//          x num_kv_heads times.
-// Copies   Q, K, V, O whose rows do not lie one after the other go through the workspace; so does V
-//          where no query sees its last rows, with zeros in their place
-// NaN      or infinities in a row of V that some query sees spoil their column of all rows: the
-//          library multiplies by hidden weights, 0, too
+// Shapes   S [batch, num_heads, seqlen_q, seqlen_k] fp32; P the same shape as Element, in the
+//          memory of S if that is fp32; row_max, row_sum [batch, num_heads, seqlen_q] fp32. The
+//          query heads of a kv head are contiguous, so a product has heads_per_kv_head seqlen_q
+//          rows, batch x num_kv_heads times.
+// Copies   Q, K, V, O are copied through the workspace if their rows are not contiguous. V is also
+//          copied if no query sees its last rows; the copy has zeros there
+// NaN      a NaN or infinity in a row of V that some query sees affects its column in all rows: the
+//          library also multiplies it by hidden weights, which are 0
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,7 +27,7 @@
 
 namespace flashlab::cuda {
 
-/// S or P, row-major, a row for each query of each head.
+/// S or P, row-major, with a row for each query of each head.
 template <class Element>
 struct ScoreMatrix {
   Element* data;
@@ -36,7 +36,7 @@ struct ScoreMatrix {
   __device__ Element* row(std::int64_t index) const { return data + index * num_keys; }
 };
 
-/// One row of head_dim elements a block; keys that no query sees, where asked for, become 0.
+/// Copies one row of head_dim elements per block. If requested, keys that no query sees become 0.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     copy_rows_kernel(DeviceTensor<const Element> from, Element* to, MaskArguments mask, Sizes sizes,
@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-/// O from where the product left it, lse, and what the product cannot know: O = 0 for a row without
-/// weights. One row per block.
+/// Writes O from the product's result, and lse. Sets O = 0 for rows without weights, which the
+/// product cannot know. One row per block.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     finish_rows_kernel(ForwardArguments<Element> arguments, const Element* product_O,
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-/// Whether a tensor's elements lie one after the other.
+/// Returns whether a tensor's elements are contiguous and row-major.
 inline bool is_row_major(const TensorView& tensor) {
   std::int64_t expected = 1;
   for (std::size_t axis = tensor.shape.size(); axis-- > 0;) {
@@ -88,7 +88,7 @@ inline bool is_row_major(const TensorView& tensor) {
 template <class Element>
 class StoredScores {
  public:
-  /// With an empty workspace: to ask for its size.
+  /// With an empty workspace, computes only the size.
   StoredScores(const AttentionProblem& problem, Workspace& workspace)
       : num_rows(problem.batch * problem.num_heads * problem.seqlen_q),
         S{workspace.take<float>(num_rows * problem.seqlen_k), static_cast<int>(problem.seqlen_k)},
@@ -164,7 +164,7 @@ class StoredScores {
     return {call.problem.dtype, call.options.products};
   }
 
-  /// The tensor's memory, or its copy.
+  /// Returns the tensor's memory, or that of its copy.
   const Element* rows_of(const ForwardCall& call, const TensorView& tensor,
                          const DeviceTensor<const Element>& from, Element* copy,
                          bool only_seen) const {
@@ -185,7 +185,7 @@ class StoredScores {
   std::byte* const library_scratch_;
 };
 
-/// KernelRow::workspace_bytes of the variants that need nothing else.
+/// KernelRow::workspace_bytes of variants that need no other memory.
 inline std::size_t stored_scores_bytes(const AttentionProblem& problem, const ExecutionOptions&) {
   Workspace workspace;
   if (size_in_bytes(problem.dtype) == 2) {

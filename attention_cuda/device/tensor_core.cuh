@@ -1,16 +1,17 @@
-// What the tensor cores multiply, by kind: 16-bit elements, tf32, fp32 split into two tf32.
+// The kinds of tensor core products: 16-bit elements, tf32, fp32 split into two tf32.
 //
-// Each kind has a warp's fragments A (16 x kDepth) and B (kDepth x 8), and how they are loaded from
-// shared tiles (device/shared_tile.cuh). There are two orders of the summed index, and both
-// operands of a product have the same one:
-//   by rows      ARows, BRows               A(m, k) = tile(m, k),  B(k, n) = tile(n, k)
-//   by columns   AColumns, BColumns, a_of_sums
-//                                           A(m, k) = tile(k, m) or sums(m, k),  B(k, n) = tile(k,
-//                                           n)
-// load(fragment, ARows<Tile>(tile), m, k) and so on; of B two neighbouring fragments, 16 columns n.
-// m, n, k are multiples of 16, 16 and kDepth. Such an ARows holds one address: made once for a
-// tile, it serves all loads from it. Sums (D, 16 x 8 fp32, ptx/mma.cuh) become an A without leaving
-// their registers.
+// Each kind has a warp's fragments A (16 x kDepth) and B (kDepth x 8), and loads them from shared
+// tiles (device/shared_tile.cuh). There are two orders of the summed index. Both operands of a
+// product must use the same one:
+//   by rows      ARows, BRows                     A(m, k) = tile(m, k)
+//                                                 B(k, n) = tile(n, k)
+//   by columns   AColumns, BColumns, a_of_sums    A(m, k) = tile(k, m) or sums(m, k)
+//                                                 B(k, n) = tile(k, n)
+//
+// load(fragment, ARows<Tile>(tile), m, k) loads A; the other loads are similar. For B it loads two
+// adjacent fragments, 16 columns n. m, n, k are multiples of 16, 16 and kDepth. An ARows contains
+// one address: created once for a tile, it serves all loads from it. Sums (D, 16 x 8 fp32,
+// ptx/mma.cuh) become an A without leaving their registers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,12 +27,12 @@
 namespace flashlab::cuda {
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
-/// Recomputed where it is used: what follows from it would otherwise take registers all the time.
+/// Recomputed at each use: values derived from it would otherwise occupy registers all the time.
 __device__ __forceinline__ int new_lane_id() {
   return static_cast<int>(ptx::opaque(threadIdx.x)) % 32;
 }
 
-/// Which row of a tile each lane names to ldmatrix, for A or B by rows or by columns.
+/// The row of a tile whose address each lane gives to ldmatrix, for A or B by rows or by columns.
 template <class Tile>
 struct ARows : LaneRow<Tile> {
   __device__ __forceinline__ explicit ARows(const Tile& tile, int lane = lane_id())
@@ -43,13 +44,13 @@ struct BRows : LaneRow<Tile> {
       : LaneRow<Tile>(tile, lane / 16 * 8 + lane % 8, lane / 8 % 2) {}
 };
 
-/// bf16 or fp16, products exact, sums fp32.
+/// bf16 or fp16: products are exact, sums are fp32.
 template <class ElementType>
 struct TensorCore16 {
   using Element = ElementType;
   static constexpr int kDepth = 16;
   static constexpr bool kSplitsValues = false;
-  static constexpr int kSumTiles = 2;  // sums that make one A: 16 x 16
+  static constexpr int kSumTiles = 2;  // tiles of sums that form one A: 16 x 16
   struct A {
     std::uint32_t r[4];
   };
@@ -107,8 +108,8 @@ struct TensorCore16 {
   }
 };
 
-/// fp32 values as tf32 operands: rounded once, or in two parts x = high + low, of which
-/// low x low, 2^-22 of the product, is left out.
+/// fp32 values as tf32 operands: rounded once, or split in two parts x = high + low. The product
+/// low x low, 2^-22 of the whole, is omitted.
 template <bool kInTwoParts>
 struct TensorCoreFloat {
   using Element = float;
@@ -123,8 +124,8 @@ struct TensorCoreFloat {
     std::uint32_t r[kParts][2];
   };
 
-  /// By columns, index 2 t stands where the instruction has t, and 2 t + 1 where it has t + 4: that
-  /// is how sums lie, and rows two apart do not meet in a bank.
+  /// By columns, index 2 t takes the instruction's place t, and 2 t + 1 takes t + 4. Sums have this
+  /// layout, and rows two apart use different banks.
   template <class Tile>
   struct Columns {
     __device__ __forceinline__ explicit Columns(const Tile& tile, int lane = lane_id())
@@ -182,7 +183,8 @@ struct TensorCoreFloat {
   }
   __device__ __forceinline__ static void multiply_add(float (&sum)[4], const A& a, const B& b) {
     if constexpr (kInTwoParts) {
-      // Tensor cores cut their sums off. From 0, that is little; what was there is added rounded.
+      // Tensor cores truncate their sums. Starting from 0 keeps this error small; the addition to
+      // the old sum is rounded.
       float product[4] = {};
       ptx::mma_m16n8k8_tf32(product, a.r[1], b.r[0]);
       ptx::mma_m16n8k8_tf32(product, a.r[0], b.r[1]);
@@ -198,8 +200,8 @@ struct TensorCoreFloat {
   template <class Fragment>
   __device__ __forceinline__ static void set(Fragment& fragment, int i, float value) {
     if constexpr (kInTwoParts) {
-      // The nearest tf32 in two operations where cvt.rna takes three; of the rest the tensor core
-      // drops what is below 2^-21 of the value. A NaN stays one in the rest.
+      // The nearest tf32 value in two operations; cvt.rna takes three. The tensor core drops the
+      // bits of the remainder below 2^-21 of the value. For NaN the remainder is NaN as well.
       const std::uint32_t high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
       fragment.r[0][i] = high;
       fragment.r[1][i] = __float_as_uint(value - __uint_as_float(high));

@@ -1,17 +1,18 @@
-// Products of fp32 tiles in shared memory, by multiply-adds. The threads of a group lie in a grid,
-// kRowThreads x kColumnThreads, over the product; each holds kRows x kColumns sums of it.
+// Products of fp32 tiles in shared memory with multiply-adds. The threads of a group form a grid of
+// kRowThreads x kColumnThreads over the product; each has kRows x kColumns sums of it.
 //
 //   nt   sums += A B^T   A [rows, depth], B [columns, depth]   S = Q K^T,  dP = dO V^T
 //   nn   sums += A B     A [rows, depth], B [depth, columns]   dQ = dS K
 //   tn   sums += A^T B   A [depth, rows], B [depth, columns]   dV = P^T dO,  dK = dS^T Q
 //
-// Every load is a 16-byte chunk of a row. Where that runs along the depth, a thread takes single
-// rows (columns), kRowThreads (kColumnThreads) apart; where it runs along the product, chunks of
-// four. SharedTile keeps the chunks that lanes ask for at once in different banks in both cases.
-// Lanes    a warp's 16-byte loads are served in halves if lanes l and l ^ 1, or l and l ^ 2, want
-//          the same, in quarters if not: so bit 0 of the thread names the row, bit 1 the column
+// Every load is a 16-byte chunk of a row. If a chunk is along the depth, a thread has single rows
+// (columns), kRowThreads (kColumnThreads) apart. If it is along the product, a thread has chunks of
+// four. In both cases SharedTile puts chunks that lanes read at once into different banks.
+// Lanes    a warp's 16-byte loads are served in halves if lanes l and l ^ 1, or l and l ^ 2,
+//          read the same bytes, otherwise in quarters: so bit 0 of the thread selects the row,
+//          bit 1 the column
 // Ratio    8 x 8 sums: 4 loads for 64 multiply-adds of a thread; 4 x 8: 3 for 32
-// Against  simt_product.cuh: tiles without padding (99 KiB hold six of 64 x 64), and A^T
+// Against  simt_product.cuh: tiles without padding (six of 64 x 64 fit in 99 KiB), and A^T
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +22,7 @@
 
 namespace flashlab::cuda {
 
-/// Which sums of a kTileRows x kTileColumns product a thread of the group holds.
+/// The sums of a kTileRows x kTileColumns product that a thread of the group has.
 template <int kTileRows, int kTileColumns, int kGroupThreads, int kGroupColumnThreads>
 struct ProductGrid {
   static constexpr int kColumnThreads = kGroupColumnThreads;
@@ -43,16 +44,16 @@ struct ProductGrid {
 
   __device__ int single_row(int r) const { return row_thread + r * kRowThreads; }
   __device__ int single_column(int c) const { return column_thread + c * kColumnThreads; }
-  /// Chunks of four rows or columns; c counts chunks.
+  /// Chunks of four rows or columns; c is the index of a chunk.
   __device__ int row_chunk(int c) const { return row_thread + c * kRowThreads; }
   __device__ int column_chunk(int c) const { return column_thread + c * kColumnThreads; }
 };
 
-/// SharedTile permutes chunks within 8 and repeats that every 8 rows: steps of 8 rows or chunks are
-/// constants in a load's address.
+/// SharedTile permutes chunks in groups of 8 and repeats this every 8 rows. So steps of 8 rows or
+/// chunks are constants in a load's address.
 inline constexpr int kPeriod = 8;
 
-/// Chunk `index` of row `row + rows`, for a constant `rows`.
+/// Returns chunk `index` of row `row + rows`, for a constant `rows`.
 template <class Tile>
 __device__ __forceinline__ const float* chunk_rows_on(const Tile& tile, int row, int rows,
                                                       int index) {
@@ -67,15 +68,15 @@ __device__ __forceinline__ void load_4(const float* chunk, float* to) {
   unpack(*reinterpret_cast<const float4*>(chunk), to);
 }
 
-/// The weight of a pair that the mask hides. P of a visible pair is never -0, its dS only where Q,
-/// K and V are finite.
+/// The weight of a pair that the mask hides. P of a visible pair is never -0. dS of a visible pair
+/// can be -0 only if Q, K and V are finite; then skipping it changes nothing.
 inline constexpr float kHiddenWeight = -0.f;
 
 __device__ __forceinline__ bool is_hidden(float weight) {
   return __float_as_uint(weight) == 0x80000000u;
 }
 
-/// sums += weights x row. kSkipsHidden: what a hidden weight would be multiplied with may be NaN.
+/// sums += weights x row. kSkipsHidden: skips hidden weights, because the other factor may be NaN.
 template <bool kSkipsHidden, int kRows, int kColumns>
 __device__ __forceinline__ void add_outer_product(const float (&weights)[kRows],
                                                   const float (&row)[kColumns],
@@ -88,7 +89,7 @@ __device__ __forceinline__ void add_outer_product(const float (&weights)[kRows],
   }
 }
 
-/// Of kTimes single rows of a tile, kThreads apart, chunk k.
+/// Loads chunk k of kTimes single rows of a tile, kThreads apart.
 template <int kThreads, int kTimes, class Tile>
 __device__ __forceinline__ void load_single_rows(const Tile& tile, int first, int k,
                                                  float (&rows)[kTimes][4]) {
@@ -96,8 +97,8 @@ __device__ __forceinline__ void load_single_rows(const Tile& tile, int first, in
   for (int r = 0; r < kTimes; ++r) load_4(chunk_rows_on(tile, first, r * kThreads, k), rows[r]);
 }
 
-/// A thread's chunks of row after row: `first`, one of the first kThreads, and every kThreads-th
-/// from there. All addresses of 8 rows are an xor and an offset away from one register.
+/// A thread's chunks in successive rows: `first`, one of the first kThreads, and every kThreads-th
+/// after it. One register, an xor and an offset give all addresses of 8 rows.
 template <class Tile, int kThreads>
 class ThreadChunks {
  public:
@@ -106,7 +107,7 @@ class ThreadChunks {
   __device__ __forceinline__ ThreadChunks(const Tile& tile, int first)
       : first_(ptx::opaque(ptx::shared_address(tile.data) + static_cast<unsigned>(first * 16))) {}
 
-  /// Of a row, 0 … 7, known when unrolled.
+  /// Loads the chunks of a row, 0 … 7, a constant after unrolling.
   template <int kElements>
   __device__ __forceinline__ void load(int row, float (&elements)[kElements]) const {
     const int permutation = row / (8 / Tile::kPermuted) % Tile::kPermuted;

@@ -1,6 +1,6 @@
-// Products of one warp on tensor cores, of tiles in shared memory and of sums in registers. A
-// warp's sums are [row tiles of 16][column tiles of 8] fragments D (ptx/mma.cuh); loops are
-// unrolled, so that fragments are registers.
+// Products of one warp on tensor cores, from tiles in shared memory and sums in registers. A warp's
+// sums are [row tiles of 16][column tiles of 8] fragments D (ptx/mma.cuh). Loops are unrolled, so
+// that fragments stay in registers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,11 +11,12 @@
 
 namespace flashlab::cuda {
 
-/// Fragments of (16 kRowTiles) x (8 kColumnTiles) fp32 sums, spread over the lanes.
+/// Fragments of (16 kRowTiles) x (8 kColumnTiles) fp32 sums, distributed over the lanes.
 template <int kRowTiles, int kColumnTiles>
 using WarpSums = float[kRowTiles][kColumnTiles][4];
 
-/// Of the summed index. Values split in two would, with more at a time, not fit the registers.
+/// Unrolled steps of the summed index. For values split in two, more steps would
+/// exceed the registers.
 template <class TensorCore>
 inline constexpr int kUnrolledSteps = TensorCore::kSplitsValues ? 2 : 8;
 
@@ -31,7 +32,7 @@ __device__ __forceinline__ void set_to_zero(WarpSums<kRowTiles, kColumnTiles>& s
   }
 }
 
-/// Adds A B for one step of the summed index: `load` gives B's fragments of two column tiles.
+/// Adds A B for one step of the summed index. `load` loads B's fragments of two column tiles.
 template <class TensorCore, int kRowTiles, int kColumnTiles, class LoadB>
 __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>& sums,
                                               const typename TensorCore::A (&a)[kRowTiles],
@@ -39,8 +40,8 @@ __device__ __forceinline__ void multiply_step(WarpSums<kRowTiles, kColumnTiles>&
   static_assert(kColumnTiles % 2 == 0, "B is loaded 16 columns at a time");
 #pragma unroll
   for (int column = 0; column < kColumnTiles; column += 2) {
-    // No load from shared memory comes before this: with more of them begun, and each value in two
-    // parts, registers would not do.
+    // Keeps loads from shared memory after this point. If more were started earlier, values in two
+    // parts would exceed the registers.
     if (TensorCore::kSplitsValues && column % 4 == 0) __syncwarp();
     typename TensorCore::B b[2];
     load(b, column * 8);
@@ -70,8 +71,8 @@ __device__ __forceinline__ void multiply_rows(WarpSums<kRowTiles, kColumnTiles>&
   }
 }
 
-/// sums(i, j) += the factors' row i times column j of a tile that has as many rows as the factors
-/// have columns. columns: TensorCore::BColumns of the tile.
+/// sums(i, j) += row i of the factors times column j of a tile, which has as many rows as the
+/// factors have columns. columns: TensorCore::BColumns of the tile.
 template <class TensorCore, int kRowTiles, int kDepthTiles, int kColumnTiles, class Columns>
 __device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>& sums,
                                               const WarpSums<kRowTiles, kDepthTiles>& factors,
@@ -87,8 +88,9 @@ __device__ __forceinline__ void multiply_sums(WarpSums<kRowTiles, kColumnTiles>&
   }
 }
 
-/// sums(i, j) += row i of one tile times column j of the other, for 16-bit elements, which have one
-/// order of the summed index. columns_b: TensorCore::BColumns of a tile with TileA::kColumns rows.
+/// sums(i, j) += row i of one tile times column j of the other. Only for 16-bit elements, for
+/// which both orders of the summed index are equal. columns_b: TensorCore::BColumns of a tile
+/// with TileA::kColumns rows.
 template <class TensorCore, int kRowTiles, int kColumnTiles, class TileA, class ColumnsB>
 __device__ __forceinline__ void multiply_tiles(WarpSums<kRowTiles, kColumnTiles>& sums,
                                                const ARows<TileA>& rows_a,
@@ -105,7 +107,7 @@ __device__ __forceinline__ void multiply_tiles(WarpSums<kRowTiles, kColumnTiles>
   }
 }
 
-/// sums(i, j) = column i of one tile times column j of the other, kDepth rows of both.
+/// sums(i, j) = column i of one tile times column j of the other, over kDepth rows of both.
 /// columns_a, columns_b: TensorCore::AColumns and BColumns of the tiles.
 template <class TensorCore, int kDepth, int kRowTiles, int kColumnTiles, class ColumnsA,
           class ColumnsB>
@@ -125,15 +127,15 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
   }
 }
 
-/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements;
-/// first_row a multiple of 8, first_column of the columns.
+/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements.
+/// first_row is a multiple of 8.
 template <int kRowTiles, int kColumnTiles, class Tile>
 __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
                                          const WarpSums<kRowTiles, kColumnTiles>& sums,
                                          float scale = 1.f, int lane = lane_id()) {
   using Element = typename Tile::Element;
   constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
-  const int pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 in the lane's row
+  const int pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 bytes in the lane's row
   const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
   LaneRow to(rows, lane / 4, pair_byte / 16, pair_byte % 16);
   to.skip_chunks(first_column / Tile::kChunkElements);

@@ -1,5 +1,5 @@
-// A row of head_dim numbers spread over a warp: lane l holds columns l, l + 32, …; beyond head_dim
-// lie zeros. Whatever the strides, neighbouring lanes read neighbouring columns.
+// A row of head_dim numbers distributed over a warp: lane l has columns l, l + 32, …; columns
+// beyond head_dim are 0. For any strides, adjacent lanes read adjacent columns.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ struct WarpRow {
   float at[kPerLane] = {};
 };
 
-/// Where a head's rows lie in global memory.
+/// The rows of a head in global memory.
 template <class Element>
 struct HeadRows {
   Element* head;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void store_row(const WarpRow<kHeadDim>& values,
   }
 }
 
-/// a . b, to every lane.
+/// Returns a . b in every lane.
 template <int kHeadDim>
 __device__ __forceinline__ float dot(const WarpRow<kHeadDim>& a, const WarpRow<kHeadDim>& b) {
   float sum = 0;
@@ -70,7 +70,7 @@ __device__ __forceinline__ void scale_and_add(WarpRow<kHeadDim>& sum, float fact
   }
 }
 
-/// O of its numerator.
+/// Returns O from its numerator.
 template <int kHeadDim>
 __device__ __forceinline__ WarpRow<kHeadDim> normalised(WarpRow<kHeadDim> numerator,
                                                         float row_sum) {

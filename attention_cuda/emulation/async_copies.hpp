@@ -1,6 +1,6 @@
-// One thread's cp.async copies. From the start a copy's destination holds NaN: a reader that comes
-// before the wait sees it, and so does one for whom the copy begins too early. The bytes arrive at
-// the wait at the latest; at each barrier, one of four does.
+// The cp.async copies of one thread. From its start, a copy's destination contains NaN. So a read
+// before the wait gives NaN, and so does a read of data that is overwritten too early. The bytes
+// arrive at the wait at the latest; at each barrier, one copy in four arrives.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class AsyncCopies {
     under_way_.push_back({to, is_there ? from : nullptr, groups_closed_});
   }
   void commit() { ++groups_closed_; }
-  /// Leaves under way at most the newest closed groups, and what is in none yet.
+  /// Completes all copies except those in the newest groups and in no closed group.
   void wait(int groups_under_way) {
     auto copy = under_way_.begin();
     while (copy != under_way_.end() && copy->group < groups_closed_ - groups_under_way) {
@@ -26,7 +26,7 @@ class AsyncCopies {
     }
     under_way_.erase(under_way_.begin(), copy);
   }
-  /// Some arrive before anybody waits for them, and then lie over what was written there meanwhile.
+  /// Completes some copies before any wait. They overwrite what was written there in between.
   void land_some() {
     std::erase_if(under_way_, [&](const Copy& copy) {
       draw_ = draw_ * 6364136223846793005u + 1442695040888963407u;

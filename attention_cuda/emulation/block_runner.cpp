@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -9,7 +10,7 @@
 namespace flashlab::cuda::emulation {
 namespace {
 
-constexpr std::size_t kSharedAlignment = 128, kSharedGuardBytes = 1024;
+constexpr std::size_t kSharedAlignment = 1024, kSharedGuardBytes = 1024;
 constexpr unsigned char kPoison = 0xFF;
 
 constinit thread_local BlockRunner* running = nullptr;
@@ -39,12 +40,17 @@ void BlockRunner::run(const Launch& launch, std::int64_t block_number, std::uint
               static_cast<unsigned>(row / launch.grid.y)};
   prepare_shared();
   prepare_threads();
+  blocked_.clear();
+  async_.begin(shared_bytes(), num_threads_);
   running = this;
   current_ = queue_.take();
   threadIdx = thread(current_).index;
   main_.switch_to(context(current_));
   running = nullptr;
   if (failure_) throw_failure();
+  async_.block_ends();
+  while (async_.advance(random_)) {
+  }
   check_shared_end();
   ++statistics_.blocks;
 }
@@ -96,18 +102,28 @@ void BlockRunner::enter_context() {
   for (;;) running->run_thread();
 }
 
-/// Ends with a switch away; what comes back to this context runs a thread of a later block.
+/// Ends by switching to another context. When this context resumes, it runs a thread of
+/// a later block.
 void BlockRunner::run_thread() {
   try {
     launch_->thread();
+    async_.thread_ends(current_);
     thread_ended();
   } catch (...) {
     failure_ = std::current_exception();
   }
-  if (failure_ || num_present_ == 0) {
+  int next = -1;
+  if (!failure_ && num_present_ > 0) {
+    try {
+      next = next_thread();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  if (next < 0) {
     context(current_).switch_to(main_);
   } else {
-    switch_to(queue_.take());
+    switch_to(next);
   }
 }
 
@@ -116,13 +132,39 @@ void BlockRunner::thread_ended() {
   --warp().present;
   if (warp().waiting > 0 && warp().waiting == warp().present) finish_warp();
   if (num_at_barrier_ > 0 && num_at_barrier_ == num_present_) release_barrier();
-  if (num_present_ > 0 && queue_.empty()) throw_stuck();
 }
 
 void BlockRunner::let_others_run() {
-  if (queue_.empty()) throw_stuck();
-  const int next = queue_.take();
+  const int next = next_thread();
   if (next != current_) switch_to(next);
+}
+
+int BlockRunner::next_thread() {
+  constexpr std::uint32_t kOneIn = 4;
+  if (async_.has_operations() && random_.below(kOneIn) == 0) async_.advance(random_);
+  if (!blocked_.empty()) wake_blocked();
+  while (queue_.empty()) {
+    if (!async_.advance(random_)) throw_stuck();
+    wake_blocked();
+  }
+  return queue_.take();
+}
+
+void BlockRunner::wake_blocked() {
+  std::erase_if(blocked_, [this](const Blocked& blocked) {
+    if (!blocked.is_ready()) return false;
+    auto ready = static_cast<std::uint16_t>(blocked.thread);
+    queue_.add({&ready, 1}, random_);
+    return true;
+  });
+}
+
+void BlockRunner::wait_until(std::function<std::string()> describe,
+                             std::function<bool()> is_ready) {
+  constexpr std::uint32_t kOneIn = 4;
+  if (is_ready() && random_.below(kOneIn) != 0) return;
+  blocked_.push_back({current_, std::move(describe), std::move(is_ready)});
+  let_others_run();
 }
 
 void BlockRunner::switch_to(int next) {
@@ -165,7 +207,7 @@ void BlockRunner::meet_warp(const char* operation, void* data, CompleteWarp comp
   }
 }
 
-/// The last lane goes on at once; it is not enqueued.
+/// The last lane continues at once; it is not enqueued.
 void BlockRunner::finish_warp() {
   ++statistics_.warp_operations;
   Warp& own = warp();
@@ -199,10 +241,16 @@ void BlockRunner::throw_stuck() const {
     text += "; of warp " + std::to_string(i) + ", " + std::to_string(warp.waiting) + " lanes of " +
             std::to_string(warp.present) + " are at " + warp.operation;
   }
+  std::map<std::string, std::vector<int>> waiting;
+  for (const Blocked& blocked : blocked_) waiting[blocked.describe()].push_back(blocked.thread);
+  for (const auto& [waits_for, threads] : waiting) {
+    text += "; " + std::to_string(threads.size()) + " threads, of them " +
+            std::to_string(threads.front()) + ", wait for " + waits_for;
+  }
   throw std::logic_error(text);
 }
 
-/// The other threads are left where they are: their stacks go, without destructors.
+/// The other threads are abandoned: their stacks are freed without running destructors.
 void BlockRunner::throw_failure() {
   contexts_.clear();
   const std::string where =
@@ -214,11 +262,16 @@ void BlockRunner::throw_failure() {
   }
 }
 
-// What a running thread calls
+// Functions for the running thread
 
 int lane_index() { return runner().lane(); }
+int thread_number() { return runner().thread_number(); }
 void sync_block() { runner().sync_block(); }
 std::span<unsigned char> shared_bytes() { return runner().shared_bytes(); }
+AsyncBlock& async_block() { return runner().async(); }
+void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready) {
+  runner().wait_until(std::move(describe), std::move(is_ready));
+}
 AsyncCopies& async_copies() { return runner().async_copies(); }
 Statistics& block_statistics() { return runner().statistics(); }
 
@@ -228,21 +281,26 @@ void meet_warp(const char* operation, void* data, CompleteWarp complete) {
 
 void require_aligned(const void* address, std::size_t bytes, const char* operation) {
   if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) {
-    throw std::logic_error(std::string(operation) + ": the address is no multiple of " +
+    throw std::logic_error(std::string(operation) + ": the address is not a multiple of " +
                            std::to_string(bytes));
   }
 }
 
-std::size_t require_shared_16(const void* address, const char* operation) {
+std::size_t shared_offset(const void* address, std::size_t bytes, const char* operation) {
   const auto shared = runner().shared_bytes();
   const auto offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shared.data());
-  if (offset >= shared.size() || shared.size() - offset < 16) {
+  if (offset >= shared.size() || shared.size() - offset < bytes) {
     throw std::logic_error(std::string(operation) + " outside shared memory");
   }
+  return offset;
+}
+
+std::size_t require_shared_16(const void* address, const char* operation) {
+  const std::size_t offset = shared_offset(address, 16, operation);
   if (offset % 16 != 0) {
     throw std::logic_error(std::string(operation) + " at byte " + std::to_string(offset) +
-                           " of shared memory, no multiple of 16");
+                           " of shared memory, not a multiple of 16");
   }
   return offset;
 }

@@ -1,13 +1,16 @@
-// Runs the threads of one block after the other's; what fibers.hpp offers a running thread.
+// Runs the threads of one block after another. Implements fibers.hpp for the running thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "attention_cuda/emulation/async/async_block.hpp"
 #include "attention_cuda/emulation/async_copies.hpp"
 #include "attention_cuda/emulation/context.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
@@ -16,18 +19,22 @@
 
 namespace flashlab::cuda::emulation {
 
-/// Runs blocks, one after the other, and keeps their stacks in between.
+/// Runs blocks one after another, and reuses their stacks.
 class BlockRunner {
  public:
-  /// Throws std::logic_error, which names block and thread, if the kernel makes an error.
+  /// Throws std::logic_error with block and thread if the emulation detects an error in the kernel.
   void run(const Launch& launch, std::int64_t block_number, std::uint64_t seed);
-  /// What the blocks did since the last call.
+  /// Returns statistics of the blocks since the last call.
   Statistics take_statistics();
 
-  // For the thread that is running.
+  // For the running thread.
   int lane() const { return current_ % kWarpLanes; }
+  int thread_number() const { return current_; }
   void sync_block();
   void meet_warp(const char* operation, void* data, CompleteWarp complete);
+  /// Lets other threads run, and operations in flight advance, until the condition holds.
+  void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready);
+  AsyncBlock& async() { return async_; }
   std::span<unsigned char> shared_bytes() const { return {shared_, launch_->shared_bytes}; }
   AsyncCopies& async_copies() { return thread(current_).copies; }
   Statistics& statistics() { return statistics_; }
@@ -43,7 +50,13 @@ class BlockRunner {
     int waiting = 0;
     const char* operation = nullptr;
     CompleteWarp complete = nullptr;
-    std::array<void*, kWarpLanes> data{};  // null: this lane does not wait
+    std::array<void*, kWarpLanes> data{};  // null: this lane is not waiting
+  };
+
+  struct Blocked {
+    int thread;
+    std::function<std::string()> describe;
+    std::function<bool()> is_ready;
   };
 
   Thread& thread(int index) { return threads_[static_cast<std::size_t>(index)]; }
@@ -62,6 +75,9 @@ class BlockRunner {
   template <class Predicate>
   void enqueue_lanes(std::size_t warp, Predicate is_wanted);
   void let_others_run();
+  /// Advances operations in flight and wakes blocked threads, until one can run.
+  int next_thread();
+  void wake_blocked();
   void switch_to(int thread);
   [[noreturn]] void throw_stuck() const;
   [[noreturn]] void throw_failure();
@@ -72,6 +88,8 @@ class BlockRunner {
   std::vector<Warp> warps_;
   std::vector<std::uint16_t> warp_order_;
   RunQueue queue_;
+  std::vector<Blocked> blocked_;
+  AsyncBlock async_;
   Random random_{0};
   const Launch* launch_ = nullptr;
   int current_ = 0, num_threads_ = 0, num_present_ = 0, num_at_barrier_ = 0;

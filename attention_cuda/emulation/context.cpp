@@ -25,7 +25,8 @@
 #endif
 
 #if defined(__x86_64__)
-// Saves what a function must keep, stores the stack pointer, takes the other, restores and returns.
+// Saves the callee-saved registers, stores the stack pointer, switches to the other one,
+// restores and returns.
 extern "C" void flashlab_emulation_switch(void** store_position, void* position);
 asm(R"(
 .text
@@ -60,7 +61,8 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 << 10, kGuardBytes = 64 << 10;
 
-/// Hot frames of equal distance from a page's end would share the few cache lines of one set.
+/// Without it, hot frames at equal offsets in their pages would share the few cache lines
+/// of one set.
 std::size_t offset_from_top(int index) { return static_cast<std::size_t>(index % 32) * 512; }
 
 thread_local Context* left_last = nullptr;
@@ -69,8 +71,8 @@ thread_local Context* left_last = nullptr;
 
 #if defined(__x86_64__)
 void Context::prepare(void (*entry)(), std::byte* top) {
-  // Six registers, the address to return to, and, as at the start of any function, a return
-  // address 8 bytes below a multiple of 16: here none.
+  // Six registers, the return address, and the caller's return address, which is 8 bytes below a
+  // multiple of 16 at the start of any function and is 0 here.
   auto* slots = reinterpret_cast<std::uintptr_t*>(top) - 8;
   for (int i = 0; i < 8; ++i) slots[i] = 0;
   slots[6] = reinterpret_cast<std::uintptr_t>(entry);
@@ -88,7 +90,7 @@ void Context::prepare(void (*entry)(), std::byte* top) {
 }
 #endif
 
-Context::Context() {  // NOLINT(modernize-use-equals-default): on other processors there is more
+Context::Context() {  // other processors need a body
 #if !defined(__x86_64__)
   position_ = new ucontext_t;
 #endif

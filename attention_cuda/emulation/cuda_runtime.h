@@ -1,5 +1,5 @@
-// What kernels and host code see instead of CUDA's header when they are compiled to run here:
-// every CUDA thread is a fiber of a processor thread (fibers.hpp).
+// Replaces CUDA's header for kernels and host code that are compiled for the emulation: every CUDA
+// thread is a fiber of a processor thread (fibers.hpp).
 #pragma once
 
 #define __global__

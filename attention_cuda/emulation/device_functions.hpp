@@ -17,14 +17,14 @@ inline void require_full_mask(unsigned mask) {
   if (mask != 0xFFFFFFFFu) throw std::logic_error("emulated warp operations want the full mask");
 }
 
-/// What a lane brings to a shuffle: its value, the lane that it wants to hear.
+/// A lane's data in a shuffle: its value, and the lane that it reads from.
 template <class Value>
 struct ShuffleLane {
   Value value;
   int source;
 };
 
-/// The value of lane `source`; of a lane that does not take part, all bits are set.
+/// Returns the value of lane `source`; all bits set if that lane does not take part.
 template <class Value>
 Value shuffle(const char* operation, unsigned mask, Value value, int source) {
   static_assert(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8));
@@ -114,7 +114,7 @@ inline int __all_sync(unsigned mask, int vote) {
   return flashlab::cuda::emulation::ballot(mask, vote == 0) == 0;
 }
 
-/// Returns what was there before.
+/// Returns the old value.
 template <class Value>
 Value atomicAdd(Value* address, std::type_identity_t<Value> value) {
   return std::atomic_ref<Value>(*address).fetch_add(value, std::memory_order_relaxed);
@@ -126,7 +126,8 @@ Value __ldg(const Value* address) {
   return *address;
 }
 
-// The processor's arithmetic rounds to nearest, as do these. math.h may have declared __expf.
+// The processor's arithmetic rounds to nearest, like these functions. math.h may
+// have declared __expf.
 inline float __fadd_rn(float x, float y) { return x + y; }
 inline float __fsub_rn(float x, float y) { return x - y; }
 inline float __fmul_rn(float x, float y) { return x * y; }

@@ -1,4 +1,4 @@
-// A block's threads, each on a stack of its own, taking turns on one thread of the processor.
+// Runs a block's threads, each on its own stack, in turns on one processor thread.
 #pragma once
 
 #include <array>
@@ -20,39 +20,53 @@ inline constexpr int kWarpLanes = 32, kMaxThreads = 1024;
 struct Launch {
   dim3 grid, block;
   std::size_t shared_bytes;
-  std::function<void()> thread;  ///< what each thread does
+  std::function<void()> thread;  ///< the body of each thread
 };
 
-/// Runs a grid to its end. Throws std::logic_error, naming block and thread, if a block's threads
-/// wait for one another for ever, if a lane skips its warp's operation, or if a check fails.
+/// Runs a grid to its end. Throws std::logic_error with block and thread if threads deadlock, if a
+/// lane skips an operation of its warp, or if a check fails.
 void run(const Launch& launch);
 
-// The rest is for the thread that is running.
+// The following functions are for the running thread.
 
 int lane_index();
+/// Returns the number of the thread in its block.
+int thread_number();
 void sync_block();
 
-/// The block's; all bytes are 0xFF, which is NaN in every format, when the block begins.
+/// Returns the block's shared memory. At the start all bytes are 0xFF, which is NaN
+/// in every format.
 std::span<unsigned char> shared_bytes();
-/// How far into shared memory 16 bytes begin; throws if not inside, or if not at a multiple of 16.
+/// Returns the offset of 16 bytes in shared memory. Throws if they are not inside, or not
+/// aligned to 16.
 std::size_t require_shared_16(const void* address, const char* operation);
 
-/// Throws unless a number of bytes, a power of two, divides the address.
+/// Throws unless the address is a multiple of `bytes`, a power of two.
 void require_aligned(const void* address, std::size_t bytes, const char* operation);
 
+/// Returns how many bytes into shared memory the address is. Throws std::logic_error unless this
+/// many bytes from there on are shared memory.
+std::size_t shared_offset(const void* address, std::size_t bytes, const char* operation);
+
+/// Lets other threads run, and operations in flight advance, until the condition holds.
+/// `describe`: names what the thread waits for, in the report of a deadlock.
+void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready);
+
+class AsyncBlock;
+AsyncBlock& async_block();
 AsyncCopies& async_copies();
 Statistics& block_statistics();
 
-/// What the lanes brought to an operation of their warp; null for a lane that has ended or that the
-/// block does not have.
+/// The data of each lane in an operation of their warp; null for a lane that has ended or
+/// does not exist.
 template <class Data>
 using Lanes = std::span<Data*, kWarpLanes>;
 
 using CompleteWarp = void (*)(Lanes<void>);
 void meet_warp(const char* operation, void* data, CompleteWarp complete);
 
-/// Waits for the other lanes of the warp; the last one to come runs compute(Lanes<Data>), a lambda
-/// without captures, for all. `operation` is what errors call it.
+/// Waits for the other lanes of the warp. The last one runs compute(Lanes<Data>), a lambda without
+/// captures, for all. `operation` is its name in errors.
 template <class Data, class Compute>
 void warp_collective(const char* operation, Data& data, Compute) {
   static_assert(std::is_empty_v<Compute>, "any lane's lambda serves: captures would differ");

@@ -1,4 +1,4 @@
-// The blocks of a launch, on one processor thread or several.
+// Runs the blocks of a launch on one or several processor threads.
 #include <atomic>
 #include <cstdint>
 #include <exception>

@@ -1,4 +1,4 @@
-// The products that cuBLAS makes on a GPU, element by element, sums in double.
+// Replaces cuBLAS: computes products element by element, with sums in double.
 #include "attention_cuda/detail/library_product.hpp"
 
 #include "attention_cuda/device/launch.cuh"
@@ -7,7 +7,7 @@
 namespace flashlab::cuda {
 namespace {
 
-/// What the tensor core reads of an operand.
+/// The value that a tensor core reads from an operand.
 template <class Element>
 double operand(Element value, Products products) {
   const float number = ptx::to_float(value);

@@ -1,4 +1,4 @@
-// Which thread of a block goes on next: those that can, in an order partly left to chance.
+// Chooses the next thread of a block among those that can run, partly at random.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ class RunQueue {
   bool empty() const { return size_ == 0; }
   void clear() { size_ = 0; }
 
-  /// Shuffles the threads, then lets them go before all others or after all, as chance has it: a
-  /// warp runs far ahead of the others, or none does.
+  /// Shuffles the threads, then adds them at the front or at the back, at random: so a warp may run
+  /// far ahead of the others.
   void add(std::span<std::uint16_t> threads, Random& random) {
     random.shuffle(threads);
     const auto count = static_cast<std::uint32_t>(threads.size());

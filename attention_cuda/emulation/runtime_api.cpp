@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMemoryBytes = std::size_t{8} << 30;
 constexpr int kSharedBytes = 48 << 10, kSharedBytesOptin = 227 << 10, kVersion = 13000;
-// The limits of a launch, from the CUDA programming guide's table of compute capabilities.
+// The limits of a launch, from the table of compute capabilities in the CUDA programming guide.
 constexpr unsigned kMaxGridX = 0x7FFFFFFF, kMaxGridYZ = 65535, kMaxBlockZ = 64;
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -68,7 +68,7 @@ const ErrorText& text_of(cudaError_t error) {
   return found == std::end(kErrors) ? kUnknown : *found;
 }
 
-/// How much shared memory each kernel may have, where that is not the default.
+/// The maximum shared memory of each kernel, if it differs from the default.
 class SharedLimits {
  public:
   void set(const void* kernel, int bytes) {
@@ -87,7 +87,7 @@ class SharedLimits {
 };
 SharedLimits shared_limits;
 
-/// What cudaMalloc gave and cudaFree has not taken back.
+/// Memory from cudaMalloc that was not freed.
 class Allocations {
  public:
   void add(const void* memory, std::size_t bytes) {

@@ -1,5 +1,5 @@
-// CUDA's runtime for host code, of a GPU that is emulated: its memory is the processor's, streams
-// do everything at once, a launch returns when the grid has ended.
+// CUDA's runtime for host code on an emulated GPU: device memory is the processor's memory, stream
+// operations run at once, and a launch returns when the grid has ended.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "attention_cuda/emulation/vector_types.hpp"
 
-// CUDA's numbers.
+// The values are CUDA's.
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -31,7 +31,7 @@ enum cudaError_t {
 };
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
-/// The calling thread's last error, which is then forgotten.
+/// Returns the calling thread's last error and clears it.
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 
@@ -57,7 +57,7 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-/// Of the host's memory, as much as the emulated GPU says it has.
+/// Returns host memory, limited to the emulated GPU's size.
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDriverGetVersion(int* version);
@@ -70,7 +70,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize();
 
-// Memory: all bytes of what is new are 0xFF, which is NaN in every format.
+// Memory: new memory is filled with 0xFF, which is NaN in every format.
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
   cudaMemcpyHostToDevice,
@@ -102,10 +102,10 @@ struct cudaPointerAttributes {
   int device;
   void *devicePointer, *hostPointer;
 };
-/// Device memory is what cudaMalloc gave; all other is unregistered.
+/// Memory from cudaMalloc is device memory; all other memory is unregistered.
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory);
 
-// Events: points of the processor's time.
+// Events: times of the processor's clock.
 using cudaEvent_t = struct CUevent_st*;
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
@@ -122,7 +122,7 @@ struct cudaFuncAttributes {
 };
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
-/// One.
+/// Returns 1.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* num_blocks, const void* kernel,
                                                           int block_size,
                                                           std::size_t dynamic_shared_bytes);
@@ -132,7 +132,7 @@ struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;
   cudaStream_t stream;
-  cudaLaunchAttribute* attrs;  // none is emulated
+  cudaLaunchAttribute* attrs;  // attributes are not emulated
   unsigned numAttrs;
 };
 
@@ -156,13 +156,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* num_blocks,
 
 namespace flashlab::cuda::emulation {
 
-/// Refuses what a GPU refuses, then runs `thread` once for each thread of the grid.
+/// Rejects what a GPU rejects, then runs `thread` once for each thread of the grid.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread);
 
 }  // namespace flashlab::cuda::emulation
 
-/// Throws std::logic_error if a thread of the grid makes an error that the emulation notices.
+/// Throws std::logic_error if the emulation detects an error in a thread.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {

@@ -13,7 +13,7 @@
 namespace flashlab::cuda::emulation {
 namespace {
 
-/// Tensor cores cut the sum off instead of rounding it: its error has a direction.
+/// Tensor cores truncate the sum instead of rounding it, which biases the error.
 float toward_zero(double value) {
   const float nearest = static_cast<float>(value);
   const bool is_too_far = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
@@ -28,13 +28,13 @@ struct Fragments {
   const std::uint32_t *a, *b;
 };
 
-/// Of a row of A, or of a column of B.
+/// An element of a row of A, or of a column of B.
 struct Element {
   int along;  // its column in A, its row in B
   double value;
 };
 
-/// The 16-bit kinds: two elements a register, k = 16.
+/// The 16-bit formats: two elements per register, k = 16.
 template <class Stored>
 struct Pairs {
   static constexpr int kK = 16, kElements = 2;
@@ -110,14 +110,14 @@ void mma(const char* name, float (&d)[4], const std::uint32_t (&a)[4],
   });
 }
 
-/// One lane's part of ldmatrix: the row that it names, where its elements of each matrix go.
+/// One lane's part of ldmatrix: the row whose address it gives, and where its elements go.
 struct MatrixLane {
   std::uint32_t* to;
   const unsigned char* row;
-  std::size_t row_offset;  // bytes into shared memory
+  std::size_t row_offset;  // in bytes, within shared memory
 };
 
-/// Eight rows are read in one pass, or in as many as there are different rows in the same banks.
+/// Returns the additional passes: eight rows need one pass for each row in the same banks.
 int conflicts(std::span<MatrixLane*, 8> rows) {
   std::array<int, 8> rows_in_bank_group{};
   for (auto row = rows.begin(); row != rows.end(); ++row) {

@@ -1,4 +1,4 @@
-// What mma and ldmatrix do for a whole warp.
+// mma and ldmatrix for a whole warp.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace flashlab::cuda::emulation {
 
-// D += A B for the lane that calls; the fragments are laid out as attention_cuda/ptx/mma.cuh says.
-// Products are exact, sums are of doubles and rounded once.
+// D += A B for the calling lane; the fragments have the layout in attention_cuda/ptx/mma.cuh.
+// Products are exact; sums are computed in double and rounded once.
 void mma_m16n8k16(BFloat16, float (&d)[4], const std::uint32_t (&a)[4],
                   const std::uint32_t (&b)[2]);
 void mma_m16n8k16(Float16, float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]);

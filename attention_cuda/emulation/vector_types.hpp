@@ -1,4 +1,4 @@
-// CUDA's built-in vector types, with its alignments, and where a thread finds itself.
+// CUDA's built-in vector types with their alignments, and the thread's indices.
 #pragma once
 
 struct uint3 {
@@ -40,7 +40,7 @@ constexpr int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 constexpr uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 constexpr uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-// Set whenever another CUDA thread goes on.
+// Set before a CUDA thread continues.
 inline constinit thread_local uint3 threadIdx{}, blockIdx{};
 inline constinit thread_local dim3 blockDim, gridDim;
 inline constexpr int warpSize = 32;

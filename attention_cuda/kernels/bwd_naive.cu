@@ -1,54 +1,53 @@
-// bwd-naive: the gradients step by step, every step a kernel that reads and writes global memory.
+// bwd-naive: the gradients step by step; every step is a kernel that reads and writes global memory.
 //
-//   S = Q K^T                          the library's product, as are the other four
-//   P = exp(softmax_scale S - lse)     0 where hidden
+//   S = Q K^T                          this and the other four products: by the library
+//   P = exp(softmax_scale S - lse)     0 for hidden pairs
 //   dV = P^T dO
 //   dP = dO V^T
 //   delta = rowsum(dO o O)
-//   dS = P o (dP - delta)              0 where hidden
+//   dS = P o (dP - delta)              0 for hidden pairs
 //   dQ = softmax_scale dS K
 //   dK = softmax_scale dS^T Q
 //
-// Shapes     attention/problem.hpp;  P (S before it), dP, dS  [batch, num_heads, seqlen_q,
-// seqlen_k]
-//                                    delta                    [batch, num_heads, seqlen_q];  fp32
-//            The query heads of a kv head lie one after the other, so a product takes all their
-//            queries at once, and dK, dV come out summed over the heads
+// Shapes     attention/problem.hpp;  all fp32
+//            P (before it S), dP, dS  [batch, num_heads, seqlen_q, seqlen_k]
+//            delta                    [batch, num_heads, seqlen_q]
+//            The query heads of a kv head are contiguous, so a product processes all their queries
+//            at once and sums dK and dV over the heads
 // Grid       one block per row
 // Traffic    S: 1 store, 1 load; P: 1 store, 2 loads; dP: 1 store, 1 load; dS: 1 store, 2 loads
-// Copies     Q, K, V, dO go through the workspace, with zeros in rows of queries that see nothing
-// and
-//            of keys that nobody sees; so do the gradients
+// Copies     Q, K, V, dO are copied through the workspace, with zeros in rows of queries that see
+//            nothing and of keys that no query sees; the gradients are copied from it
 // Workspace  3 batch num_heads seqlen_q seqlen_k elements, the copies, 32 MiB
-// NaN        or infinities in other rows of Q, K, dO spoil their column of dK, dQ, dV: the library
-//            multiplies by hidden weights, 0, too
-// Against    nothing: the gradients as they are derived, an operation a kernel
+// NaN        a NaN or infinity in other rows of Q, K, dO affects its column of dK, dQ, dV: the
+//            library also multiplies it by hidden weights, which are 0
+// Against    none: the gradients as derived, one operation per kernel
 // Source     toy-model notes; two-option algorithm; toymachine/programs/bwd_naive.toy
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <string>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/library_product.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/stored_scores.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
 namespace {
 
-/// How many keys count for a query: none where its lse is -inf.
+/// The number of keys with a weight for a query: 0 if its lse is -inf.
 __device__ __forceinline__ int weighed_keys(const BackwardArguments<float>& arguments,
                                             const Place& place, float lse) {
   if (lse == -INFINITY) return 0;
   return arguments.mask.of_batch_entry(place.b, arguments.sizes).of_query(place.part);
 }
 
-/// One row of head_dim elements a block.
+/// Copies one row of head_dim elements per block.
 __global__ void __launch_bounds__(kRowThreads)
     bwd_naive_copy_queries_kernel(const BackwardArguments<float> arguments,
                                   DeviceTensor<const float> from, float* to) {
@@ -101,7 +100,8 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-/// A gradient from where the product left it, null: zeros; one row of head_dim elements a block.
+/// Stores a gradient from the product's result, or zeros if `from` is null. One row of head_dim
+/// elements per block.
 __global__ void __launch_bounds__(kRowThreads)
     bwd_naive_store_kernel(const float* from, DeviceTensor<float> to, int num_heads, int num_rows,
                            int head_dim) {
@@ -116,10 +116,10 @@ __global__ void __launch_bounds__(kRowThreads)
 // ------------------------------------------------------------------------------------- launcher
 
 struct NaiveArrays {
-  float *P, *dP, *dS, *delta;
-  float *Q, *K, *V, *dO;  // the copies
-  float *dQ, *dK, *dV;
-  std::byte* product_scratch;
+  float *P, *dP, *dS, *delta;  // [batch, num_heads, seqlen_q, seqlen_k]; delta without seqlen_k
+  float *Q, *K, *V, *dO;       // copies, [batch, heads, rows, head_dim]
+  float *dQ, *dK, *dV;         // the same
+  std::byte* product_scratch;  // [kLibraryScratchBytes]
 };
 
 NaiveArrays take_naive_arrays(Workspace& workspace, const AttentionProblem& problem) {
@@ -187,7 +187,7 @@ class Steps {
   }
 
  private:
-  /// [count, head_dim], a kv head's.
+  /// [count, head_dim] for each kv head.
   ProductOperand rows(const float* data, std::int64_t count) const {
     return {data, problem_.head_dim, count * problem_.head_dim, false};
   }
@@ -207,7 +207,8 @@ class Steps {
   }
   std::int64_t key_rows() const { return problem_.batch * problem_.num_kv_heads * keys_; }
 
-  /// A sum of nothing is left to store: the library wants one row at least.
+  /// If the depth is 0, the gradient stays for store(), which writes zeros: the library requires a
+  /// depth of at least 1.
   void product(std::string_view name, ProductShape shape, const ProductOperand& A,
                const ProductOperand& B, const ProductResult& C) const {
     if (shape.depth == 0) return;
@@ -240,7 +241,7 @@ class Steps {
   const BackwardCall& call_;
   const AttentionProblem& problem_;
   const BackwardArguments<float> arguments_;
-  const std::int64_t queries_, keys_;  // of a kv head
+  const std::int64_t queries_, keys_;  // per kv head
   NaiveArrays arrays_;
 };
 

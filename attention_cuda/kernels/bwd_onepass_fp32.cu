@@ -1,23 +1,23 @@
-// bwd-onepass, fp32: one block a K/V tile, one pass over its queries.
+// bwd-onepass, fp32: one block per K/V tile, one pass over its queries.
 //
 //   delta = rowsum(dO o O);  dQ = 0
 //   for each K/V tile j (a block):
 //     for each query tile i:  P = exp(scale Qi Kj^T - lse);  dS = P o (dOi Vj^T - delta)
 //                             dVj += P^T dOi;  dKj += scale dS^T Qi
-//                             dQi += scale dS Kj   atomically, in memory
+//                             dQi += scale dS Kj   by atomic additions, in memory
 //
 // Shapes   attention/problem.hpp; fp32, any strides
-// Tiles    device/backward_fp32.cuh; the pass itself device/key_pass_fp32.cuh
+// Tiles    device/backward_fp32.cuh; the pass is in device/key_pass_fp32.cuh
 // Grid     batch x num_kv_heads x num_kv_tiles; under a causal mask a head's longest blocks first
-// Traffic  K and V once; Q, dO num_kv_tiles times; dQ added to num_kv_tiles times
-// Bits     dK and dV the same every time; dQ is summed in the order of arrival
-// Against  bwd-twopass: five products instead of seven, atomic additions
+// Traffic  K and V once; Q, dO num_kv_tiles times; num_kv_tiles additions to dQ
+// Bits     dK and dV are reproducible; dQ is summed in order of arrival
+// Against  bwd-twopass: five products instead of seven, but atomic additions
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/key_pass_fp32.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -1,6 +1,6 @@
 // bwd-onepass in bf16 and fp16: see bwd_onepass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/kernels/bwd_onepass_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -1,15 +1,15 @@
-// bwd-onepass on tensor cores: one block a K/V tile, dQ by atomic additions.
+// bwd-onepass on tensor cores: one block per K/V tile, dQ by atomic additions.
 //
 //   delta = rowsum(dO o O);  dQ sums = 0
-//   a block for each K/V tile (device/backward_key_tile.cuh): dK, dV and its share of the dQ sums
+//   a block for each K/V tile (device/backward_key_tile.cuh): dK, dV and its part of the dQ sums
 //   dQ = softmax_scale x sums, rounded
 //
 // Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V, dK, dV [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32
-// Grid     K/V tiles x kv heads x batch, tiles fastest, the first, which most queries see, first
-// Traffic  K and V once, Q and dO num_kv_tiles times; dQ added to num_kv_tiles times in fp32, then
-//          read and written once
-// Against  bwd_onepass_fp32: tensor cores multiply; P stays in registers; dQ sums in the
+// Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
+// Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
+//          is then read and written once
+// Against  bwd_onepass_fp32: products by tensor cores; P stays in registers; dQ sums are in the
 //          workspace, in the order of the fragments
 // Source   Dao 2023, FlashAttention-2, Algorithm 2
 #pragma once
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   KeyTileBlock<Config>(arguments, delta, dQ_sums, is_aligned).run();
 }
 
-/// A block turns a tile of sums in the order of fragments into rows of dQ.
+/// One block converts a tile of sums in the order of fragments into rows of dQ.
 template <class Config>
 __global__ void __launch_bounds__(Config::kNumThreads)
     dQ_of_sums_kernel(BackwardArguments<typename Config::Element> arguments, const float* dQ_sums,
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
 
   constexpr int kRowTiles = Config::kWarpQueriesDQ / 16;
   constexpr int kColumnTiles = Config::kWarpColumnsDQ / 8;
-  WarpSums<kRowTiles, kColumnTiles> dQ;
+  WarpSums<kRowTiles, kColumnTiles> dQ;  // [kWarpQueriesDQ, kWarpColumnsDQ]
   const float* from = dQ_sums + static_cast<std::int64_t>(blockIdx.x) * Config::kTileElements +
                       warp * (Config::kTileElements / Config::kWarps) + lane_id();
 #pragma unroll
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
 
 namespace bwd_onepass_mma {
 
-/// The workspace has room for whole query tiles of any size.
+/// The workspace has room for query tiles of up to this size.
 inline constexpr int kMaxBlockQ = 128;
 
 struct Arrays {
@@ -105,7 +105,7 @@ inline std::size_t bwd_onepass_mma_workspace_bytes(const AttentionProblem& probl
   return bwd_onepass_mma::arrays(problem, options, nullptr).bytes;
 }
 
-/// name: the kernel's, for profilers and errors.
+/// name: for profilers and errors.
 template <class Config>
 void launch_bwd_onepass_mma(const BackwardCall& call, std::string_view name) {
   using namespace bwd_onepass_mma;

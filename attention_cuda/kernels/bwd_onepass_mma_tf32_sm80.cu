@@ -1,7 +1,7 @@
-// bwd-onepass of fp32 tensors with tf32 products, one or three for each: see
+// bwd-onepass for fp32 tensors with one or three tf32 products for each product: see
 // bwd_onepass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/kernels/bwd_onepass_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -1,4 +1,5 @@
-// bwd-twopass, fp32: one pass over the tiles for dQ, one for dK and dV; no block waits for another.
+// bwd-twopass, fp32: one pass over the tiles for dQ, one for dK and dV; blocks never
+// wait for others.
 //
 //   delta = rowsum(dO o O)
 //   for each query tile i (a block):  dQi = 0
@@ -12,19 +13,20 @@
 //   for each K/V tile j (a block):  device/key_pass_fp32.cuh without its step 5
 //
 // Shapes   attention/problem.hpp; fp32, any strides
-// Tiles    dQ: sQ, sdO [kBlockQ, kHeadDim] stay; sK twice and sV [kBlockKV, kHeadDim] stream past,
-//          the next ones from step 3 on; P, and dS in its place, [kBlockQ, kBlockKV]
-// Grid     dQ: batch x num_heads x num_q_tiles, a head's last (causal: longest) first
+// Tiles    dQ: sQ, sdO [kBlockQ, kHeadDim] stay in shared memory; two sK and one sV
+//          [kBlockKV, kHeadDim] change with each K/V tile, and the next ones are loaded from step 3
+//          on; P, then dS in its place, [kBlockQ, kBlockKV]
+// Grid     dQ: batch x num_heads x num_q_tiles, a head's last tiles (the longest if causal) first
 //          dK, dV: batch x num_kv_heads x num_kv_tiles
-// Traffic  dQ: Q and dO once, K and V num_q_tiles times;  dK, dV: the other way round
-// Bits     the same every time
+// Traffic  dQ: Q and dO once, K and V num_q_tiles times;  dK, dV: the reverse
+// Bits     reproducible
 // Against  bwd-onepass: S and dP computed twice (seven products instead of five), nothing shared
 // Source   two-option algorithm, option 2
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/key_pass_fp32.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
@@ -38,11 +40,11 @@ struct QueryPassMemory {
   static_assert(kBytes <= Config::kMaxSharedBytes, "the query pass fits the shared memory");
   static_assert(kBytes == Config::kShape.query_pass_bytes());
 
-  typename Config::QueryTile sQ, sdO;
-  float* both_sK;
-  typename Config::KeyTile sV;
-  typename Config::WeightTile sdS;
-  SharedStatistics<Config::kBlockQ> statistics;
+  typename Config::QueryTile sQ, sdO;            // [kBlockQ, kHeadDim]
+  float* both_sK;                                // two of [kBlockKV, kHeadDim]
+  typename Config::KeyTile sV;                   // [kBlockKV, kHeadDim]
+  typename Config::WeightTile sdS;               // [kBlockQ, kBlockKV]; P before dS
+  SharedStatistics<Config::kBlockQ> statistics;  // [kBlockQ]
 
   __device__ explicit QueryPassMemory(unsigned char* memory) {
     const auto floats = [&memory](int bytes) {
@@ -106,7 +108,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
   const bool is_other_half = thread >= Config::kHalfThreads;
   const typename Config::WeightGrid weight_grid(thread % Config::kHalfThreads);
   const typename Config::QueryGrid query_grid(thread);
-  typename Config::QueryGrid::Sums rdQ = {};
+  typename Config::QueryGrid::Sums rdQ = {};  // the thread's part of [kBlockQ, kHeadDim]
 
   if (num_kv_tiles > 0) {
     load_queries_of_pass<Config>(arguments, place, q_begin, shared);
@@ -121,8 +123,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
     ptx::cp_async_wait<0>();
     __syncthreads();
 
-    // 1, 2: P.
-    typename Config::WeightGrid::Sums weights = {};  // S, the other half's dP
+    // 1, 2: S and P; in the other half of the threads, dP.
+    typename Config::WeightGrid::Sums weights = {};  // S; in the other half, dP
     add_product_nt(weight_grid, is_other_half ? shared.sdO : shared.sQ,
                    is_other_half ? shared.sV : shared.sK(j), weights);
     if (!is_other_half) {
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
     }
     __syncthreads();
 
-    // 3: dS, while the next keys arrive.
+    // 3: dS, while the next keys are loaded.
     if (j + 1 < num_kv_tiles) {
       load_keys_of_pass<Config>(arguments, place, j + 1, visible.keys, shared);
     }

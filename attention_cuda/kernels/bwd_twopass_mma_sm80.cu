@@ -1,7 +1,7 @@
 // bwd-twopass in bf16 and fp16: see bwd_twopass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -1,30 +1,34 @@
-// bwd-twopass on tensor cores: dQ in one pass, dK and dV in another, nothing added up by atomics.
+// bwd-twopass on tensor cores: dQ in one pass, dK and dV in another, without atomic additions.
 //
 //   delta = rowsum(dO o O)
-//   a block for each query tile, over the K/V tiles j that it sees:
-//     S = Q Kj^T,  P = e^(scale S - lse),  dP = dO Vj^T,  dS = P o (dP - delta),  dQ += dS Kj
+//   a block for each query tile:
+//     1  find its queries, the keys that they see, and their lse and delta
+//     for each K/V tile j that the query tile sees:
+//       2  wait for Kj and Vj; start loading the next ones
+//       3  S = Q Kj^T,  P = e^(scale S - lse),  dP = dO Vj^T,  dS = P o (dP - delta),  dQ += dS Kj
+//     4  dQ = scale dQ;  write dQ
 //   a block for each K/V tile: dK and dV (device/backward_key_tile.cuh)
 //
 // Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V, dK, dV [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32
-// Tiles    of the dQ pass: sQ, sdO [kBlockQ, kHeadDim] stay; sK, sV [kBlockKV, kHeadDim] stream
-//          past, kStages each; S, dP kChunk keys at a time and dQ in registers, kWarpQueries rows
-//          a warp
-// Grid     query tiles x heads x batch, tiles fastest, the last, which see most keys, first
+// Tiles    of the dQ pass: sQ, sdO [kBlockQ, kHeadDim] stay in shared memory; sK, sV
+//          [kBlockKV, kHeadDim] change with each K/V tile, kStages of each; S, dP (kChunk keys at a
+//          time) and dQ are in registers, kWarpQueries rows per warp
+// Grid     query tiles x heads x batch, tiles fastest; the last tile, which sees most keys, first
 // Traffic  Q, dO once and K, V num_q_tiles times; then K, V once and Q, dO num_kv_tiles times
-// Against  bwd_onepass_mma_sm80: S and dP are made twice, seven products instead of five; the same
-//          bits every time
-// Source   Dao 2023, FlashAttention-2, Algorithm 2, its two outer loops apart
+// Against  bwd_onepass_mma_sm80: S and dP are computed twice (seven products instead of five); the
+//          bits are reproducible
+// Source   Dao 2023, FlashAttention-2, Algorithm 2, with its two outer loops in separate kernels
 #pragma once
 
 #include <cstdint>
 
-#include "attention_cuda/detail/backward_tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/backward_key_tile.cuh"
 #include "attention_cuda/device/backward_launch.cuh"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
 
 namespace flashlab::cuda {
 
@@ -45,7 +49,7 @@ struct QueryTileConfig {
   static_assert(kBlockKV % kChunk == 0 && kChunk % 16 == 0 && (kStages == 1 || kStages == 2));
 };
 
-/// One block's part of the dQ pass.
+/// The work of one block in the dQ pass.
 template <class Config>
 class QueryTileBlock {
   using TensorCore = typename Config::TensorCore;
@@ -64,7 +68,7 @@ class QueryTileBlock {
     sK_ = shared + 2 * kQueryElements;
     sV_ = sK_ + Config::kStages * Config::KeyTile::kRows * Config::KeyTile::kColumns;
 
-    // 1. Which queries, which keys they see, and what is known of the lane's queries.
+    // 1. The block's queries, the keys that they see, and the lse and delta of the lane's queries.
     const Sizes& sizes = arguments.sizes;
     const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
     place_ = place_of(blockIdx.x, num_tiles, sizes);
@@ -78,16 +82,16 @@ class QueryTileBlock {
     }
   }
 
-  /// kernel: dQ of the block's queries.
+  /// The kernel: computes dQ of the block's queries.
   __device__ __forceinline__ void run() {
     load_queries();
-    QueryGradients dQ;
+    QueryGradients dQ;  // [kWarpQueries, kHeadDim]
     set_to_zero(dQ);
     const int num_kv_tiles = static_cast<int>(ceil_div(end_key_, Config::kBlockKV));
     if (Config::kStages == 2 && num_kv_tiles > 0) load_keys(0, 0);
     for (int tile = 0; tile < num_kv_tiles; ++tile) {
       const int stage = Config::kStages == 2 ? tile % 2 : 0;
-      // 2. This tile's K and V are there for all; the next ones set off.
+      // 2. Wait for this tile's K and V; start loading the next ones.
       if constexpr (Config::kStages == 2) {
         ptx::cp_async_wait<0>();
         __syncthreads();
@@ -120,11 +124,11 @@ class QueryTileBlock {
     };
     load_tile<Config::kNumThreads>(sQ_, rows(arguments_.Q));
     load_tile<Config::kNumThreads>(sdO_, rows(arguments_.dO));
-    ptx::cp_async_commit();  // also where no K/V tile follows: what is not committed is not waited
-                             // for
+    // Committed even if no K/V tile follows: a wait only covers committed copies.
+    ptx::cp_async_commit();
   }
 
-  /// Keys that none of the block's queries sees count as 0.
+  /// Loads a tile of K and V. Keys that none of the block's queries sees become 0.
   __device__ __forceinline__ void load_keys(int tile, int stage) const {
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
       const int first = tile * Config::kBlockKV, head_dim = arguments_.sizes.head_dim;
@@ -152,7 +156,7 @@ class QueryTileBlock {
     const auto sdO = rows_from<Config::kWarpQueries>(sdO_, warp_row());
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
 
-    Scores S, dP;
+    Scores S, dP;  // [kWarpQueries, kChunk]
     multiply_rows<TensorCore>(S, ARows(sQ), BRows(sK));
     multiply_rows<TensorCore>(dP, ARows(sdO), BRows(sV));
     if (first_key + Config::kChunk > visible_.of_query(query)) {
@@ -165,7 +169,7 @@ class QueryTileBlock {
     multiply_sums<TensorCore>(dQ, dP, Columns(sK));
   }
 
-  /// 4. dQ in rows, by way of the warp's rows of sQ.
+  /// 4. Writes dQ in rows, through the warp's rows of sQ.
   __device__ __forceinline__ void write_gradients(const QueryGradients& dQ) const {
     ptx::cp_async_wait<0>();
     __syncthreads();
@@ -178,11 +182,11 @@ class QueryTileBlock {
 
   const BackwardArguments<Element>& arguments_;
   const bool is_aligned_;
-  typename Config::QueryTile sQ_, sdO_;
-  Element *sK_, *sV_;
+  typename Config::QueryTile sQ_, sdO_;  // [kBlockQ, kHeadDim]
+  Element *sK_, *sV_;                    // [kStages][kBlockKV, kHeadDim]
   Place place_;
   int first_query_;
-  int end_key_;  // of those that any query of the block sees
+  int end_key_;  // the end of the keys that any query of the block sees
   VisibleKeys visible_;
   QueryStatistics statistics_[Config::kRowTiles * 2];
 };
@@ -224,7 +228,7 @@ inline std::size_t bwd_twopass_mma_workspace_bytes(const AttentionProblem& probl
   return bwd_twopass_mma::arrays(problem, options, nullptr).bytes;
 }
 
-/// QueryConfig: of the dQ pass; KeyConfig: of the other one.
+/// QueryConfig: for the dQ pass; KeyConfig: for the other pass.
 template <class QueryConfig, class KeyConfig>
 void launch_bwd_twopass_mma(const BackwardCall& call) {
   using namespace bwd_twopass_mma;

@@ -1,8 +1,8 @@
-// bwd-twopass of fp32 tensors with tf32 products, one or three for each: see
+// bwd-twopass for fp32 tensors with one or three tf32 products for each product: see
 // bwd_twopass_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

@@ -1,30 +1,33 @@
-// flash1 forward: K/V tiles in the outer loop, one launch each; O, m and l wait in global memory.
+// flash1 forward: K/V tiles in the outer loop, one launch each; O, m and l are in global memory.
 //
 //   m = -inf, l = 0, O = 0 for all rows
 //   for each K/V tile j (a launch), each query tile i (a block):
-//     S = scale Qi Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
-//     l' = l exp(m - m') + rowsum P;  O = (l exp(m - m') O + P Vj) / l';  m = m', l = l'
+//     1  load Kj, Vj and the tile's m and l
+//     for each query of the tile (a warp):
+//       2  S = scale Qi Kj^T
+//       3  m' = max(m, rowmax S);  P = exp(S - m');  l' = l exp(m - m') + rowsum P
+//       4  O = (l exp(m - m') O + P Vj) / l';  m = m', l = l'
+//     5  store m and l
 //   lse = m + log l
 //
 // Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse, m, l [batch, num_heads, seqlen_q]
 //            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ one query per warp; m and l
-// [kBlockQ]
-//            come and go together, by whole sectors. O is divided by the sum so far each time: it
-//            is the attention to the keys so far
-// Banks      sK's chunks are permuted, so that lanes read theirs from different banks; no padding,
-//            for cp.async fetches a sector twice whose halves it must put into two of shared memory
+// Tiles      sK, sV [kBlockKV, kHeadDim]: a lane has one key; sQ [kFlash1Warps, kHeadDim]: a warp
+//            has one query; m and l [kBlockQ], which are loaded and stored together, in whole
+//            sectors. O is divided by l in each step, so it is the attention to the keys so far
+// Banks      sK's chunks are permuted, so that lanes read theirs from different banks. There
+//            is no padding: cp.async fetches a sector twice if its halves belong to two
+//            sectors of shared memory
 // Grid       batch x num_heads x query tiles; the warps of a block share the queries of its tile
 // Traffic    K and V once for each query tile; Q, O, m and l once for each K/V tile
 // Workspace  m and l
-// Against    flash2: the other order of loops, whose O, m and l never leave the registers
+// Against    flash2: the loops are exchanged, so that O, m and l stay in registers
 // Source     Dao et al. 2022, FlashAttention, Algorithm 1
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/head_dims.hpp"
@@ -34,6 +37,7 @@
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/ptx/cp_async.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
@@ -59,17 +63,17 @@ using ValueTile = PaddedTile<kBlockKV, kHeadDim, 0>;
 template <int kHeadDim>
 using QueryRows = PaddedTile<kFlash1Warps, kHeadDim, 0>;
 
-/// What a block has in shared memory.
+/// The shared memory of a block.
 template <int kHeadDim>
 struct Flash1Tiles {
   static constexpr int kBytes = KeyTile<kHeadDim>::kBytes + ValueTile<kHeadDim>::kBytes +
                                 QueryRows<kHeadDim>::kBytes + 2 * kBlockQ * 4;
   static_assert(kBytes == Flash1Shape::shared_bytes(kHeadDim));
 
-  KeyTile<kHeadDim> sK;
-  ValueTile<kHeadDim> sV;
-  QueryRows<kHeadDim> sQ;
-  Statistics statistics;  // [kBlockQ] each
+  KeyTile<kHeadDim> sK;    // [kBlockKV, kHeadDim]
+  ValueTile<kHeadDim> sV;  // [kBlockKV, kHeadDim]
+  QueryRows<kHeadDim> sQ;  // [kFlash1Warps, kHeadDim]
+  Statistics statistics;   // [kBlockQ] each
 
   __device__ explicit Flash1Tiles(unsigned char* memory) {
     sK.data = reinterpret_cast<float*>(memory);
@@ -80,7 +84,7 @@ struct Flash1Tiles {
   }
 };
 
-/// An element of O a thread, and of m and l, which are no longer.
+/// Initialises O, and m and l, which have fewer elements; one element of O per thread.
 __global__ void __launch_bounds__(kStartThreads)
     flash1_start_kernel(ForwardArguments<float> arguments, Statistics statistics,
                         std::int64_t num_queries) {
@@ -96,7 +100,7 @@ __global__ void __launch_bounds__(kStartThreads)
   arguments.O.row(place.b, place.h, place.part)[c * arguments.O.column_stride] = 0;
 }
 
-/// m and l of a tile's queries, from one place to another; a thread each.
+/// Copies m and l of a tile's queries, with one thread for each number.
 __device__ __forceinline__ void copy_statistics(const Statistics& to, const Statistics& from,
                                                 int num_queries) {
   static_assert(kFlash1Threads == 2 * kBlockQ);
@@ -109,8 +113,8 @@ __device__ __forceinline__ void copy_statistics(const Statistics& to, const Stat
   }
 }
 
-/// s_j, the score of the lane's key, for a query whose row lies in shared memory; `sK`: the key's
-/// row, whose column c is at c ^ permutation.
+/// The score of the lane's key for a query whose row is in shared memory. `sK`: the key's row,
+/// whose column c is at c ^ permutation.
 template <int kHeadDim>
 __device__ __forceinline__ float score(const float* sQ, const float* sK, int permutation,
                                        float softmax_scale) {
@@ -127,7 +131,8 @@ __device__ __forceinline__ float score(const float* sQ, const float* sK, int per
   return softmax_scale * sum;
 }
 
-/// One query's step: O from global memory and back; its row of Q, m and l are in shared memory.
+/// Steps 2 to 4 for one query. Reads and writes O in global memory; Q's row, m and l are
+/// in shared memory.
 template <int kHeadDim>
 __device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i, int num_visible,
                                                float softmax_scale,
@@ -135,14 +140,17 @@ __device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i,
                                                float& row_max, float& row_sum) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   static_assert(KeyTile<kHeadDim>::kPermuted == 8);
+  // 2. S.
   const float s = lane < num_visible ? score<kHeadDim>(sQ, tiles.sK.data + lane * kHeadDim,
                                                        lane % 8 * 4, softmax_scale)
                                      : -INFINITY;
+  // 3. m', P and l'.
   const float old_max = row_max;
   const float new_max = fmaxf(old_max, warp_max(s)), shift = shift_of(new_max);
   const float p = expf(s - shift), weight = row_sum * expf(old_max - shift);
   const float new_sum = weight + warp_sum(p);
 
+  // 4. O, m and l.
   WarpRow<kHeadDim> o =
       load_row<kHeadDim>({mO.head, mO.row_stride, mO.column_stride, mO.head_dim}, i);
   scale_and_add(o, weight, 0.f, {});
@@ -162,7 +170,7 @@ template <int kHeadDim>
 __global__ void __launch_bounds__(kFlash1Threads)
     flash1_kernel(ForwardArguments<float> arguments, Statistics statistics, int num_q_tiles,
                   int first_key) {
-  // Which queries, and whether they see the tile's keys.
+  // The block's queries. Return if they see no key of the tile.
   const Sizes& sizes = arguments.sizes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
@@ -171,7 +179,7 @@ __global__ void __launch_bounds__(kFlash1Threads)
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
   if (visible.of_query(end_query - 1) <= first_key) return;
 
-  // K, V, m and l come.
+  // 1. Load K, V, m and l.
   const Flash1Tiles<kHeadDim> tiles(ptx::shared_memory());
   load_tile<kFlash1Threads>(
       tiles.sK, global_rows(arguments.K, place.b, place.kv_head, first_key, visible.keys,
@@ -187,7 +195,7 @@ __global__ void __launch_bounds__(kFlash1Threads)
   ptx::cp_async_wait<0>();
   __syncthreads();
 
-  // One query per warp, and the next one.
+  // 2 to 4, for each query of the warp.
   const auto mQ = head_rows(arguments.Q, place.b, place.h, sizes.head_dim);
   const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
   float* const sQ = tiles.sQ.row(warp);
@@ -201,7 +209,7 @@ __global__ void __launch_bounds__(kFlash1Threads)
                              tiles.statistics.row_sum[i - first_query]);
   }
 
-  // m and l go.
+  // 5. Store m and l.
   __syncthreads();
   copy_statistics(mStatistics, tiles.statistics, end_query - first_query);
 }

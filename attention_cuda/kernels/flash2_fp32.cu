@@ -1,23 +1,27 @@
 // flash2 forward, fp32: one block per query tile, one pass over K and V.
 //
 //   m = -inf, l = 0, O = 0
-//   for each K/V tile j:   S = scale Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
-//                          l = l exp(m - m') + rowsum P;  O = O exp(m - m') + P Vj;  m = m'
-//   O = O / l,  lse = m + log l
+//   for each K/V tile j:
+//     1  wait for Kj; start loading Vj
+//     2  S = scale Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
+//        l = l exp(m - m') + rowsum P;  O = O exp(m - m');  m = m'
+//     3  wait for Vj and P; start loading Kj+1
+//     4  O = O + P Vj
+//   5  O = O / l,  lse = m + log l
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] stream past; a warp has
-//          4 kRows queries and all keys of a tile, its lanes kRows x kColumns of S and of O
-//          (device/simt_product.cuh); P goes through shared memory, within its warp
-// Grid     batch x num_heads x query tiles, the last tiles first: with a causal mask the longest
+// Tiles    sQ [kBlockQ, kHeadDim] stays in shared memory; sK, sV [kBlockKV, kHeadDim] change with
+//          each K/V tile; a warp has 4 kRows queries and all keys of a tile, its lanes have
+//          kRows x kColumns of S and of O (device/simt_product.cuh); P goes through shared memory,
+//          within its warp
+// Grid     batch x num_heads x query tiles, the last tiles first: under a causal mask the longest
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
-// Copies   V's tile comes while S is computed, the next K tile while O is
-// Numbers  2^x for e^x: log2 e is multiplied into Q with the scale, m and S are in base 2
-// Masks    K/V tiles that nobody sees are skipped; scores are compared with the mask, and hidden
-//          rows of V left out, only in tiles that some query of the block does not see whole
-// Against  online: a K/V tile read once serves kBlockQ queries, a number read from shared memory
-//          several multiply-adds
+// Numbers  2^x replaces e^x: Q is multiplied by log2 e and the scale, m and S are in base 2
+// Masks    K/V tiles that no query sees are skipped; only tiles with hidden pairs compare scores
+//          with the mask and leave out hidden rows of V
+// Against  online: a K/V tile that is read once serves kBlockQ queries, and a number from shared
+//          memory serves several multiply-adds
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
 #include <cuda_runtime.h>
 
@@ -26,8 +30,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "attention_cuda/detail/flash2_fp32_choices.hpp"
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/padded_tile.cuh"
@@ -35,6 +37,8 @@
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/simt_product.cuh"
+#include "attention_cuda/kernels/flash2_fp32_choices.hpp"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/ptx/exp2.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
@@ -63,14 +67,14 @@ struct Flash2Fp32Config {
   static_assert(kSharedBytes <= 227 << 10, "a block of compute capability 9.0 has 227 KiB");
 };
 
-/// What a lane keeps of its queries from one K/V tile to the next.
+/// The lane's data of its queries, which persist over the K/V tiles.
 template <class Config>
 struct Queries {
   static constexpr int kRows = Config::kRows;
   float rO[kRows][Config::kHeadDim / 8] = {};  // the numerator
   float row_max[kRows];                        // base 2
-  float row_sum[kRows] = {};                   // of the lane's own keys only
-  int first;                                   // its query 0; query r is first + row_of(r)
+  float row_sum[kRows] = {};                   // sum over the lane's own keys only
+  int first;                                   // its query 0; its query r is first + row_of(r)
 };
 
 template <class Config>
@@ -80,10 +84,10 @@ struct Scores {
 
 template <class Config>
 struct Flash2Fp32Tiles {
-  typename Config::QTile sQ;
-  typename Config::KTile sK;
-  typename Config::VTile sV;
-  typename Config::PTile sP;
+  typename Config::QTile sQ;  // [kBlockQ, kHeadDim]
+  typename Config::KTile sK;  // [kBlockKV, kHeadDim]
+  typename Config::VTile sV;  // [kBlockKV, kHeadDim]
+  typename Config::PTile sP;  // [kBlockQ, kBlockKV]
 };
 
 template <class Config>
@@ -95,7 +99,7 @@ __device__ __forceinline__ Flash2Fp32Tiles<Config> tiles_in(unsigned char* memor
   return {{sQ}, {sK}, {sV}, {sP}};
 }
 
-/// -inf where a query does not see a key; first_key is the tile's.
+/// Sets hidden scores to -inf; first_key is the tile's.
 template <class Config>
 __device__ __forceinline__ void hide_scores(Scores<Config>& S, const Queries<Config>& queries,
                                             const VisibleKeys& visible, int first_key, int x) {
@@ -109,7 +113,8 @@ __device__ __forceinline__ void hide_scores(Scores<Config>& S, const Queries<Con
   }
 }
 
-/// P = 2^(S - m') into the lane's place of sP, m = m', and O and l repaired by 2^(m - m').
+/// Stores P = 2^(S - m') at the lane's places in sP. Sets m = m', and multiplies O and l by
+/// 2^(m - m').
 template <class Config>
 __device__ __forceinline__ void add_to_softmax(Queries<Config>& queries, const Scores<Config>& S,
                                                float* sP) {
@@ -135,7 +140,7 @@ __device__ __forceinline__ void add_to_softmax(Queries<Config>& queries, const S
   }
 }
 
-/// O += P V without the rows of V that a query does not see: 0 times NaN would be NaN.
+/// O += P V without hidden rows of V: 0 times NaN would be NaN.
 template <class Config>
 __device__ __forceinline__ void add_visible_values(Queries<Config>& queries, const float* sP,
                                                    const float* sV, const VisibleKeys& visible,
@@ -159,7 +164,7 @@ __device__ __forceinline__ void add_visible_values(Queries<Config>& queries, con
   }
 }
 
-/// O = O / l and lse, of the lane's queries and columns.
+/// Writes O = O / l and lse of the lane's queries and columns.
 template <class Config>
 __device__ __forceinline__ void write_outputs(const Queries<Config>& queries,
                                               const ForwardArguments<float>& arguments,
@@ -202,7 +207,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   const int thread = static_cast<int>(threadIdx.x), head_dim = sizes.head_dim;
   const auto [y, x] = lane_grid(thread % 32);
 
-  // Which queries, and which keys they see.
+  // The block's queries, and the keys that they see.
   const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
   const int first_query = (num_q_tiles - 1 - place.part) * Config::kBlockQ;
   const int end_query = min(first_query + Config::kBlockQ, sizes.seqlen_q);
@@ -215,7 +220,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   const bool is_k_aligned = arguments.K.has_aligned_rows(head_dim),
              is_v_aligned = arguments.V.has_aligned_rows(head_dim);
 
-  // Where the lane finds its rows and columns.
+  // The lane's rows and columns.
   const Flash2Fp32Tiles<Config> tiles = tiles_in<Config>(ptx::shared_memory());
   const int first_row = thread / 32 * Config::kWarpRows + 2 * y;
   Queries<Config> queries;
@@ -223,7 +228,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) queries.row_max[r] = -INFINITY;
 
-  // Q comes once, and is scaled; K's first tile meanwhile.
+  // Load Q once and scale it; load K's first tile at the same time.
   load_tile<kNumThreads>(tiles.sQ, mQ);
   ptx::cp_async_commit();
   if (seen_by_any > 0) {
@@ -239,7 +244,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   }
 
   for (int first_key = 0; first_key < seen_by_any; first_key += kBlockKV) {
-    // 1. K is there, and nobody needs the V before any more.
+    // 1. Wait for K. All threads are done with the previous V: load the next one.
     ptx::cp_async_wait<0>();
     __syncthreads();
     load_tile<kNumThreads>(tiles.sV, global_rows(arguments.V, place.b, place.kv_head, first_key,
@@ -255,7 +260,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
     if (is_partly_hidden) hide_scores(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);
 
-    // 3. V and P are there, and nobody needs this K any more.
+    // 3. Wait for V and P. All threads are done with this K: load the next one.
     ptx::cp_async_wait<0>();
     __syncthreads();
     if (first_key + kBlockKV < seen_by_any) {
@@ -275,6 +280,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
                                               tiles.sV.data + 4 * x);
     }
   }
+  // 5. O and lse.
   write_outputs(queries, arguments, place, x);
 }
 

@@ -1,7 +1,7 @@
 // flash2 forward in bf16 and fp16: see flash2_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

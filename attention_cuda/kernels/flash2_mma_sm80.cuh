@@ -2,34 +2,37 @@
 //
 //   M = -inf, l = 0, O = 0
 //   for each K/V tile j that the query tile sees:
-//     S = Q Kj^T;  hide what lies beyond each query's keys, on edge tiles only
-//     M' = max(M, rowmax S);  l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P;  O += P Vj
-//   O = O / l,  lse = (M + log2 l) ln 2
+//     1  start loading Kj+1 and Vj+1
+//     2  S = Q Kj^T;  -inf for hidden keys, on edge tiles only
+//     3  M' = max(M, rowmax S);  l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P
+//     4  O += P Vj
+//   5  O = O / l,  lse = (M + log2 l) ln 2
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
-// Tiles    sQ [kBlockQ, kHeadDim] stays; sK, sV [kBlockKV, kHeadDim] two of each: one is computed
-//          with while cp.async fills the other; S, P, O in registers, 16 x kRowTiles rows a warp
-// Grid     groups of heads whose K and V fit L2 together, with a causal mask one group of all; in
+// Tiles    sQ [kBlockQ, kHeadDim] stays in shared memory; two each of sK, sV [kBlockKV, kHeadDim]:
+//          cp.async fills one while the other is used; S, P, O are in registers, 16 x kRowTiles
+//          rows per warp
+// Grid     groups of heads whose K and V fit L2 together (under a causal mask one group of all); in
 //          each group query tiles x heads, heads fastest, the longest (last) query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
-// Against  flash2_fp32: tensor cores multiply; P stays in registers
+// Against  flash2_fp32: products by tensor cores; P stays in registers
 // Source   Dao 2023, FlashAttention-2, Algorithm 1
 #pragma once
 
 #include <cstdint>
 
-#include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
+#include "attention_cuda/kernels/flash2_mma_sm80.hpp"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
 
-/// kNumWarps warps of 16 kRowTiles queries each meet kBlockKV keys at a time.
+/// kNumWarps warps of 16 kRowTiles queries each, and kBlockKV keys at a time.
 template <class UnitType, int kHeadDimension, int kWarps, int kRowTilesAWarp, int kKeys,
           bool kKeepsQueries, int kBlocksAnSm>
 struct Flash2Config {
@@ -39,7 +42,7 @@ struct Flash2Config {
   static constexpr int kNumWarps = kWarps, kNumThreads = 32 * kWarps, kMinBlocks = kBlocksAnSm;
   static constexpr int kRowTiles = kRowTilesAWarp, kWarpRows = 16 * kRowTiles;
   static constexpr int kBlockQ = kNumWarps * kWarpRows, kBlockKV = kKeys;
-  static constexpr bool kQInRegisters = kKeepsQueries;  // else read again for each K/V tile
+  static constexpr bool kQInRegisters = kKeepsQueries;  // otherwise loaded again for each K/V tile
   static constexpr int kKeyTiles = kBlockKV / 8, kColumnTiles = kHeadDim / 8;
   static constexpr int kDepthSteps = kHeadDim / Unit::kDepth, kKeySteps = kBlockKV / Unit::kDepth;
   using QTile = SharedTile<Element, kBlockQ, kHeadDim>;
@@ -72,8 +75,8 @@ template <class Config>
 struct Fragments {
   using A = typename Config::Unit::A;
   A Q[Config::kQInRegisters ? Config::kDepthSteps : 1][Config::kRowTiles];
-  float S[Config::kRowTiles][Config::kKeyTiles][4];
-  float O[Config::kRowTiles][Config::kColumnTiles][4];
+  float S[Config::kRowTiles][Config::kKeyTiles][4];     // [kWarpRows, kBlockKV]
+  float O[Config::kRowTiles][Config::kColumnTiles][4];  // [kWarpRows, kHeadDim]
 };
 
 template <int kA, int kB>
@@ -85,8 +88,8 @@ __device__ __forceinline__ void clear(float (&sums)[kA][kB][4]) {
   }
 }
 
-/// c must be positive, so that the largest score has the largest product: a negative one's sign,
-/// and a 0, go into the warp's rows of Q.
+/// c must be positive, so that the largest score has the largest product. So the sign of a negative
+/// scale, or a 0, is multiplied into the warp's rows of Q.
 template <class Config>
 __device__ void take_sign_into_queries(const typename Config::WarpQTile& sQ, float softmax_scale) {
   if (softmax_scale > 0) return;
@@ -116,7 +119,8 @@ __device__ __forceinline__ void scores(Fragments<Config>& fragments,
                                        const BRows<typename Config::KVTile>& sK) {
   using Unit = typename Config::Unit;
   clear(fragments.S);
-  // Rolled up where values in two parts would, with all steps begun, not fit the registers.
+  // Not fully unrolled if values are in two parts: with all steps started, they would exceed the
+  // registers.
   [[maybe_unused]] constexpr bool kIsLong = Unit::kSplitsValues && Config::kDepthSteps > 8;
   [[maybe_unused]] constexpr int kUnrolled =
       kIsLong && !Config::kQInRegisters ? 2 : Config::kDepthSteps;
@@ -137,7 +141,7 @@ __device__ __forceinline__ void scores(Fragments<Config>& fragments,
   }
 }
 
-/// Hides the keys that a query does not see: first_query is the warp's, first_key the tile's.
+/// Sets hidden scores to -inf: first_query is the warp's, first_key the tile's.
 template <class Config>
 __device__ __forceinline__ void hide(Fragments<Config>& fragments, const VisibleKeys& visible,
                                      int first_query, int first_key) {
@@ -190,13 +194,13 @@ __device__ __forceinline__ void store_pair(float* to, float first, float second)
   *reinterpret_cast<float2*>(to) = make_float2(first, second);
 }
 
-/// O = O / l into the warp's rows of sQ, which it alone reads and writes; lse to global memory.
+/// Stores O = O / l in the warp's own rows of sQ, and lse in global memory.
 template <class Config>
 __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                                        const RowStatistics<Config::kRowTiles>& rows,
                                        const typename Config::WarpQTile& sQ, float* mLse,
                                        std::int64_t lse_stride, int num_rows) {
-  __syncwarp();  // nobody reads these rows as queries any more
+  __syncwarp();  // all lanes have finished reading these rows as queries
   const int lane = lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
@@ -246,14 +250,15 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   auto* const shared = reinterpret_cast<Element*>(ptx::shared_memory());
   constexpr int kQElements = Config::kBlockQ * Config::kHeadDim;
   constexpr int kKVElements = Config::kBlockKV * Config::kHeadDim;
-  const typename Config::QTile sQ{shared};
+  const typename Config::QTile sQ{shared};  // [kBlockQ, kHeadDim]
+  // sK(stage), sV(stage): [kBlockKV, kHeadDim]
   const auto sK = [&](int stage) {
     return typename Config::KVTile{shared + kQElements + 2 * stage * kKVElements};
   };
   const auto sV = [&](int stage) {
     return typename Config::KVTile{shared + kQElements + (2 * stage + 1) * kKVElements};
   };
-  // Keys that none of these queries sees are not read: they may be anything.
+  // Keys that none of these queries sees are not read, because they may contain anything.
   TileStream<kThreads, typename Config::KVTile> K(
       global_rows(arguments.K, b, kv_head, 0, num_keys, sizes.head_dim, aligned.K));
   TileStream<kThreads, typename Config::KVTile> V(
@@ -269,7 +274,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   ptx::cp_async_wait<0>();
   __syncthreads();
 
-  // From here on each warp has rows of its own.
+  // From here on each warp processes its own rows.
   const int first_row = static_cast<int>(threadIdx.x) / 32 * Config::kWarpRows;
   const int warp_query = first_query + first_row;
   const int fewest_keys = visible.of_query(warp_query);
@@ -289,24 +294,29 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
 
   for (int kv_tile = 0; kv_tile < num_kv_tiles; ++kv_tile) {
     const int stage = kv_tile % 2, first_key = kv_tile * Config::kBlockKV;
+    // 1. Load the next tile.
     if (kv_tile + 1 < num_kv_tiles) {
       K.load(sK(1 - stage));
       V.load(sV(1 - stage));
     }
     ptx::cp_async_commit();
     if (first_key < most_keys) {
+      // 2. S.
       scores(fragments, query_rows, BRows(sK(stage)));
       if (first_key + Config::kBlockKV > fewest_keys) {
         hide(fragments, visible, warp_query, first_key);
       }
+      // 3. M, l and P.
       raise_maximum(rows, fragments.S, scale_log2, fragments.O);
       exponentiate(rows, fragments.S, scale_log2);
+      // 4. O.
       add_values(fragments, BColumns<Config>(sV(stage)));
     }
     ptx::cp_async_wait<0>();
     __syncthreads();
   }
 
+  // 5. O and lse.
   if (warp_query >= sizes.seqlen_q) return;
   float* const mLse = arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, warp_query);
   finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - warp_query);
@@ -315,10 +325,10 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
              global_rows(arguments.O, b, h, warp_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
 }
 
-/// How many heads' blocks go together, so that the K and V that one block loaded are still in L2
-/// for the next one: a quarter of L2, whose halves may each keep a copy, and which Q and O pass
-/// through. With a causal mask all of them: short blocks have to fill the gaps that the long ones
-/// leave, which is worth more than what L2 saves.
+/// The number of heads whose blocks run together, so that the K and V that one block loaded are
+/// still in L2 for the next one. They may use a quarter of L2: each half may keep a copy, and Q and
+/// O pass through it. Under a causal mask all heads run together: short blocks must fill the gaps
+/// of the long ones, which saves more than L2 does.
 template <class Element>
 int heads_together(const AttentionProblem& problem) {
   const std::int64_t heads = problem.batch * problem.num_heads;
@@ -342,7 +352,7 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   const AlignedRows aligned = {
       arguments.Q.has_aligned_rows(head_dim), arguments.K.has_aligned_rows(head_dim),
       arguments.V.has_aligned_rows(head_dim), arguments.O.has_aligned_rows(head_dim)};
-  // Where the scale is 0, Q is (take_sign_into_queries), and any c will do.
+  // If the scale is 0, Q is 0 as well (take_sign_into_queries), so any c works.
   const float scale = arguments.softmax_scale == 0 ? 1.f : fabsf(arguments.softmax_scale);
   const std::int64_t num_q_tiles = (problem.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
   launch(call, name, flash2_mma_sm80_kernel<Config>,

@@ -1,8 +1,8 @@
-// flash2 forward of fp32 tensors on tensor cores, their operands rounded to tf32 or split in two:
-// see flash2_mma_sm80.cuh.
-#include "attention_cuda/detail/kernel_table.hpp"
+// flash2 forward for fp32 tensors on tensor cores, with operands rounded to tf32 or split in
+// two: see flash2_mma_sm80.cuh.
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {

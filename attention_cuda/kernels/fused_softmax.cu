@@ -1,13 +1,12 @@
 // fused-softmax forward: the library's two products, and one kernel between them.
 //
 //   S = Q K^T                                     the library's product
-//   P = exp(softmax_scale S - m) / l, row by row  one kernel; m the largest, l the sum
+//   P = exp(softmax_scale S - m) / l, row by row  one kernel; m is the maximum, l the sum
 //   O = P V                                       the library's product;  lse = m + log l
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 //            S fp32, P in the tensors' type
-// Tiles      sS [seqlen_k] fp32: the row, once it is read; a row that does not fit into 48 KiB is
-//            read three times
+// Tiles      sS [seqlen_k] fp32: the row, after it is read; a row above 48 KiB is read three times
 // Grid       one block per row; hidden scores are not read
 // Traffic    S: 1 store, 1 load; P: 1 store, 1 load
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
@@ -18,12 +17,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/stored_scores.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
@@ -33,11 +32,11 @@ namespace {
 
 static_assert((kMostStoredKeys + kReduceFloats) * sizeof(float) <= kSharedBytesWithoutAsking);
 
-/// A row's scores after scaling, in shared memory if they are stored there.
+/// The scaled scores of a row, in shared memory if they fit.
 template <bool kIsStored>
 struct ScaledRow {
   const float* row;
-  float* sS;
+  float* sS;  // [seqlen_k] if kIsStored
   float scale;
 
   /// Reads a score for the first time.
@@ -52,7 +51,8 @@ struct ScaledRow {
   }
 };
 
-/// Each thread takes every kRowThreads-th key, and reads again only what it has read itself.
+/// Each thread processes every kRowThreads-th key, and rereads only the scores that it
+/// has read itself.
 template <class Element, bool kIsStored>
 __global__ void __launch_bounds__(kRowThreads)
     fused_softmax_kernel(ScoreMatrix<float> S, ScoreMatrix<Element> P, MaskArguments mask,

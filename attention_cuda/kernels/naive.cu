@@ -1,8 +1,8 @@
-// naive forward: step by step, every step a kernel that reads and writes global memory.
+// naive forward: step by step; every step is a kernel that reads and writes global memory.
 //
 //   S = Q K^T                 the library's product
 //   S = softmax_scale S
-//   S_ij = -inf               where query i does not see key j
+//   S_ij = -inf               if query i does not see key j
 //   m = rowmax S
 //   P = S - m
 //   P = exp P
@@ -12,24 +12,23 @@
 //
 // Shapes     attention/problem.hpp;  S, then P in its place  [batch, num_heads, seqlen_q, seqlen_k]
 //                                    m, l                    [batch, num_heads, seqlen_q]  fp32
-//            all fp32, but for the last P, which is stored in the tensors' type
+//            all fp32, except the last P, which has the tensors' type
 // Grid       one block per row
 // Traffic    S: 2 stores, 3 loads, and the hidden part is stored once more; P: 3 stores, 4 loads
 // Workspace  batch num_heads seqlen_q seqlen_k elements, copies of tensors with gaps, 32 MiB
-// Against    nothing: what a framework does that runs one kernel an operation
-// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has memory of its
-// own)
+// Against    none: this is what a framework does that runs one kernel per operation
+// Source     FA2 backward post, "eager"; toymachine/programs/naive.toy (there P has its own memory)
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/stored_scores.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
@@ -95,8 +94,8 @@ __global__ void __launch_bounds__(kRowThreads)
   if (threadIdx.x == 0) row_sum[blockIdx.x] = sum;
 }
 
-/// Several elements are on their way before the first is divided: a division may branch, and no
-/// load would be moved ahead of it.
+/// Loads several elements before the first division: a division may branch, and the compiler does
+/// not move loads ahead of it.
 template <class Element>
 __global__ void __launch_bounds__(kRowThreads)
     naive_divide_kernel(ScoreMatrix<float> exponentials, const float* row_sum,

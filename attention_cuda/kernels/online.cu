@@ -8,7 +8,7 @@
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Grid     one warp per query, kQueryWarps neighbours per block; a row's columns lie over the lanes
+// Grid     one warp per query, kQueryWarps adjacent queries per block; lanes share a row's columns
 // Traffic  Q and O once; K and V once for every query, mostly from the caches
 // Against  three-pass: one pass instead of three
 // Source   Milakov and Gimelshein 2018, algorithm 3, with the toy-model notes' vector numerator
@@ -17,12 +17,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
       load_row<kHeadDim>(head_rows(arguments.Q, place.b, place.h, sizes.head_dim), place.part);
 
   float row_max = -INFINITY, row_sum = 0;
-  WarpRow<kHeadDim> o;
+  WarpRow<kHeadDim> o;  // [head_dim]
   for (int j = 0; j < num_visible; ++j) {
     const float s = arguments.softmax_scale * dot(q, load_row<kHeadDim>(mK, j));
     const float new_max = fmaxf(row_max, s), shift = shift_of(new_max);

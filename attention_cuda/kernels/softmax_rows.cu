@@ -1,13 +1,13 @@
-// softmax over rows, three-pass and online: what one pass less over the input saves.
+// softmax over rows, three-pass and online: online saves one pass over the input.
 //
-//   three-pass   m = max x_j                         online   m = -inf, l = 0, for each x_j:
-//                l = sum exp(x_j - m)                           m' = max(m, x_j)
-//                                                               l = l exp(m - m') + exp(x_j - m')
-//                                                               m = m'
-//                y_j = exp(x_j - m) / l                       y_j = exp(x_j - m) / l
+//   three-pass   1  m = max x_j               online   1  m = -inf, l = 0, for each x_j:
+//                2  l = sum exp(x_j - m)                    m' = max(m, x_j)
+//                                                           l = l exp(m - m') + exp(x_j - m')
+//                                                           m = m'
+//                3  y_j = exp(x_j - m) / l             2  y_j = exp(x_j - m) / l
 //
 // Shapes   x, y [rows, n], fp32
-// Grid     one block per row; a thread takes every kSoftmaxThreads-th element
+// Grid     one block per row; a thread processes every kSoftmaxThreads-th element
 // Traffic  three-pass reads x three times, online twice; y is written once
 // Online   each thread has m and l of its own elements; they are merged at the end of the pass
 // Source   Milakov and Gimelshein 2018, algorithms 2 and 3
@@ -40,14 +40,17 @@ __global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_three_pass_rows_kernel(const float* x, float* y, std::int64_t n) {
   float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
+  // 1. m.
   float row_max = -INFINITY;
   for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_max = fmaxf(row_max, row[j]);
   const float shift = shift_of(block_max<kSoftmaxThreads>(row_max, one_a_warp));
 
+  // 2. l.
   float row_sum = 0;
   for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_sum += expf(row[j] - shift);
   row_sum = block_sum<kSoftmaxThreads>(row_sum, one_a_warp);
 
+  // 3. y.
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);
 }
 
@@ -55,6 +58,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_online_rows_kernel(const float* x, float* y, std::int64_t n) {
   float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
+  // 1. m and l.
   RowState own;
   for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) {
     const float new_max = fmaxf(own.row_max, row[j]), shift = shift_of(new_max);
@@ -65,6 +69,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads)
   const float row_sum =
       block_sum<kSoftmaxThreads>(own.row_sum * expf(own.row_max - shift), one_a_warp);
 
+  // 2. y.
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);
 }
 

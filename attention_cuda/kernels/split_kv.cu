@@ -1,28 +1,26 @@
-// split-kv forward: K and V split among blocks, their partial results merged by a second kernel.
+// split-kv forward: K and V are split among blocks, and a second kernel merges the partial results.
 //
-//   each split s of the keys (a block):   m, l, O = online's loop over the keys of s
-//   then for each query:                  m = max m_s;  l = sum l_s exp(m_s - m)
-//                                         O = sum O_s exp(m_s - m) / l;  lse = m + log l
+//   1  each split s of the keys (a block):   m, l, O = online's loop over the keys of s
+//   2  then for each query:                  m = max m_s;  l = sum l_s exp(m_s - m)
+//                                            O = sum O_s exp(m_s - m) / l;  lse = m + log l
 //
 // Shapes     Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //            K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
 //            m_s, l_s [rows, num_splits];  O_s [rows, num_splits, head_dim];  a row is a query of a
-//            head, rows in the order of O
-// Tiles      a block has kRows rows that read the same K and V: queries of one kv head's heads.
-//            kLanes lanes have one key, each four columns at a time; the block's groups of lanes
-//            take turns, kKeys keys at once, so that many loads are under way
+//            head, in the order of O
+// Tiles      a block has kRows rows that read the same K and V: queries of one kv head's heads. A
+//            group of kLanes lanes has one key, each lane four columns at a time. The groups of the
+//            block take turns, kKeys keys at a time, so that many loads are in flight
 // Grid       batch x num_kv_heads x groups of rows x splits
 // Traffic    K and V once for each group of rows; partial results written and read once
 // Workspace  rows num_splits (head_dim + 2) numbers
-// Against    online: enough blocks for the whole GPU when there are few queries
+// Against    online: enough blocks for the whole GPU even with few queries
 // Source     Dao et al. 2023, Flash-Decoding; toy-model notes, merging tiles
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
-#include "attention_cuda/detail/split_kv_shape.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/four_columns.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -31,6 +29,8 @@
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
+#include "attention_cuda/kernels/split_kv.hpp"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
 
@@ -62,7 +62,7 @@ struct Rows {
   __device__ int head(int r, const Sizes& sizes) const {
     return kv_head * sizes.heads_per_kv_head + static_cast<int>((first + r) / sizes.seqlen_q);
   }
-  /// In the order of O: the heads of a kv head are neighbours.
+  /// In the order of O: the heads of a kv head are adjacent.
   __device__ std::int64_t index(int r, const Sizes& sizes) const {
     const std::int64_t rows_of_kv_head = std::int64_t{sizes.heads_per_kv_head} * sizes.seqlen_q;
     return (std::int64_t{b} * sizes.num_kv_heads + kv_head) * rows_of_kv_head + first + r;
@@ -81,10 +81,10 @@ __device__ __forceinline__ Rows rows_of_block(const Sizes& sizes, int num_splits
           static_cast<int>(left < Config::kRows ? left : Config::kRows)};
 }
 
-/// What a lane holds of one query: its columns of q and O, and m, l of its group's keys.
+/// A lane's data of one query: its columns of q and O, and m, l of its group's keys.
 template <class Config>
 struct Query {
-  float4 q[Config::kVectors] = {}, o[Config::kVectors] = {};
+  float4 q[Config::kVectors] = {}, o[Config::kVectors] = {};  // the lane's columns
   RowState state;
   int num_visible = 0;
 };
@@ -94,7 +94,7 @@ struct KeyRows {
   float4 at[Config::kKeys][Config::kVectors];
 };
 
-/// kKeys rows from first_key on, 0 from end_key on.
+/// Loads kKeys rows from first_key on; rows from end_key on are 0.
 template <class Config>
 __device__ __forceinline__ void load_key_rows(KeyRows<Config>& keys,
                                               const DeviceTensor<const float>& from,
@@ -115,7 +115,7 @@ __device__ __forceinline__ void load_key_rows(KeyRows<Config>& keys,
   }
 }
 
-/// online's step for kKeys keys: the largest of them first, so that O is rescaled once.
+/// The step of online for kKeys keys. Takes their maximum first, so that O is rescaled once.
 template <class Config>
 __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRows<Config>& K,
                                                const KeyRows<Config>& V, int first_key, int end_key,
@@ -150,8 +150,8 @@ __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRo
   }
 }
 
-/// The groups of lanes leave O [kGroups, kHeadDim], m and l [kGroups] of a row in shared memory;
-/// then the block's threads merge them, a column each, into the split's partial result.
+/// Merges O [kGroups, kHeadDim], m and l [kGroups] of a row, which the groups of lanes have stored
+/// in shared memory, into the split's partial result. Each thread merges one column at a time.
 template <class Config>
 __device__ __forceinline__ void merge_groups(const float* sO, const float* sMax, const float* sSum,
                                              const PartialResults& partial, std::int64_t row,
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kSplitThreads)
   const Rows rows = rows_of_block<Config>(sizes, partial.num_splits);
   const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
 
-  // The queries, and how many keys any of them sees.
+  // The queries, and the number of keys that any of them sees.
   Query<Config> queries[kRows];
   int seen_by_any = 0;
 #pragma unroll
@@ -223,10 +223,10 @@ __global__ void __launch_bounds__(kSplitThreads)
     }
   }
 
-  // The groups' results into one.
+  // Merge the results of the groups.
   float* const sO = reinterpret_cast<float*>(ptx::shared_memory());  // [kRows, kGroups, kHeadDim]
   float* const sMax = sO + kRows * Config::kGroups * Config::kHeadDim;  // [kRows, kGroups]
-  float* const sSum = sMax + kRows * Config::kGroups;                   // the same
+  float* const sSum = sMax + kRows * Config::kGroups;                   // [kRows, kGroups]
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int at = r * Config::kGroups + group;

@@ -1,28 +1,29 @@
-// three-pass forward: nothing n x n is stored; K is read three times, V once.
+// three-pass forward: stores no n x n array; reads K three times, V once.
 //
 //   for each query i, over the keys j that it sees:
-//     pass 1   m = max s_j                       s_j = softmax_scale q_i . k_j, each time again
+//     pass 1   m = max s_j                       s_j = softmax_scale q_i . k_j, recomputed
 //     pass 2   l = sum exp(s_j - m)
 //     pass 3   O_i = sum exp(s_j - m) / l v_j
 //   lse_i = m + log l
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
-// Grid     one warp per query, kQueryWarps neighbours per block; a row's columns lie over the lanes
+// Grid     one warp per query, kQueryWarps adjacent queries per block; lanes share a row's columns
 // Traffic  Q and O once; K three times and V once for every query, mostly from the caches
-// Against  fused-softmax: no matrix S in memory, the price is the first product three times
+// Against  fused-softmax: no matrix S in memory; the cost is computing the first
+//          product three times
 // Source   toymachine/programs/three_pass.toy; safe softmax, fused with both products
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "attention_cuda/detail/kernel_table.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
       load_row<kHeadDim>(head_rows(arguments.Q, place.b, place.h, sizes.head_dim), place.part);
   const float scale = arguments.softmax_scale;
 
-  // Pass 1: the largest score.
+  // Pass 1: the maximum score.
   float row_max = -INFINITY;
   for (int j = 0; j < num_visible; ++j) {
     row_max = fmaxf(row_max, scale * dot(q, load_row<kHeadDim>(mK, j)));
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
     const float p = expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift) / divisor;
     scale_and_add(o, 1.f, p, load_row<kHeadDim>(mV, j));
   }
-  if (row_sum == 0) o = {};  // only scores of -inf: not even a NaN of V counts
+  if (row_sum == 0) o = {};  // only scores of -inf: ignore even a NaN in V
   store_row(o, head_rows(arguments.O, place.b, place.h, sizes.head_dim), place.part);
   if (lane == 0 && arguments.lse.data != nullptr) {
     *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max, row_sum);

@@ -1,4 +1,4 @@
-// Conversions between fp32 and what is stored or multiplied, round to nearest even.
+// Conversions between fp32 and the types of stored or multiplied values, rounding to nearest even.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace flashlab::cuda::ptx {
 
-/// Two elements in one register, the first in the lower half.
+/// Packs two elements into one register, the first in the lower half.
 __device__ __forceinline__ std::uint32_t pack(BFloat16, float first, float second) {
   std::uint32_t packed;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(second), "f"(first));
@@ -43,7 +43,7 @@ __device__ __forceinline__ float from_float<float>(float value) {
   return value;
 }
 
-/// The tf32 nearest to a value, as the tensor cores take it (ties away from zero).
+/// Returns the nearest tf32 value as a tensor core operand (ties away from zero).
 __device__ __forceinline__ std::uint32_t to_tf32(float value) {
   std::uint32_t result;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(value));

@@ -1,6 +1,6 @@
-// Copies from global to shared memory that go on while the thread does. A thread's copies form
-// groups, closed by cp_async_commit; cp_async_wait<n> waits until at most its n newest groups are
-// still under way. Others see the data after a barrier that follows the wait.
+// Asynchronous copies from global to shared memory. A thread's copies form groups, closed by
+// cp_async_commit; cp_async_wait<n> waits until at most its n newest groups are in flight. Other
+// threads see the data after a barrier that follows the wait.
 // Source  PTX ISA, "Data movement and conversion instructions: cp.async"
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace flashlab::cuda::ptx {
 
-/// 16 bytes, both addresses 16-byte aligned; 16 zero bytes, and nothing is read, if not is_there.
+/// Copies 16 bytes; both addresses are 16-byte aligned. If not is_there, reads nothing and stores
+/// 16 zero bytes.
 __device__ __forceinline__ void cp_async_16(SharedAddress shared, const void* global,
                                             bool is_there) {
   const int source_bytes = is_there ? 16 : 0;

@@ -1,5 +1,5 @@
-// 2^x by the special function unit: relative error below 2^-22, subnormal results are 0, -inf
-// gives 0.
+// 2^x by the special function unit. The relative error is below 2^-22; subnormal results are 0;
+// -inf gives 0.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,8 @@
-// Loads four 8 x 8 matrices of 16-bit elements (or 8 x 4 of 32 bits) from shared memory, a warp at
-// once. Lane l names a row of 16 bytes, 16-byte aligned: row l % 8 of matrix l / 8. Afterwards
-// to[i] holds of matrix i the 4 bytes at row l / 4, byte 4 (l % 4);
-// transposed (16-bit only): elements (2 (l % 4), l / 4) and (2 (l % 4) + 1, l / 4).
+// Loads four 8 x 8 matrices of 16-bit elements (or 8 x 4 of 32 bits) from shared memory with a
+// whole warp. Lane l gives the address of a row of 16 bytes, 16-byte aligned: row l % 8 of matrix l
+// / 8. Afterwards its to[i] contains these elements of matrix i:
+//   direct                     the 4 bytes at row l / 4, byte 4 (l % 4)
+//   transposed (16-bit only)   elements (2 (l % 4), l / 4) and (2 (l % 4) + 1, l / 4)
 // Source  PTX ISA, "Warp-level matrix load instruction: ldmatrix"
 #pragma once
 

@@ -1,13 +1,14 @@
 // The tensor cores' product of one warp, D += A B, of compute capability 8.0.
 //
-// Lane l of the warp, with row g = l / 4 and column pair t = l % 4, holds
-//   A  16 x k   16-bit, k = 16: a[0] (g, 2t..2t+1)   a[1] (g+8, 2t..)   a[2] (g, 2t+8..)   a[3]
-//   (g+8, 2t+8..)
-//               tf32,   k = 8:  a[0] (g, t)          a[1] (g+8, t)      a[2] (g, t+4)      a[3]
-//               (g+8, t+4)
-//   B  k x 8    16-bit, k = 16: b[0] (2t..2t+1, g)   b[1] (2t+8.., g)
+// Lane l of the warp, with row g = l / 4 and column pair t = l % 4, holds these elements:
+//   A  16 x k   16-bit, k = 16: a[0] (g, 2t..2t+1)   a[1] (g+8, 2t..2t+1)
+//                               a[2] (g, 2t+8..2t+9) a[3] (g+8, 2t+8..2t+9)
+//               tf32,   k = 8:  a[0] (g, t)          a[1] (g+8, t)
+//                               a[2] (g, t+4)        a[3] (g+8, t+4)
+//   B  k x 8    16-bit, k = 16: b[0] (2t..2t+1, g)   b[1] (2t+8..2t+9, g)
 //               tf32,   k = 8:  b[0] (t, g)          b[1] (t+4, g)
-//   D  16 x 8   fp32: d[0], d[1] (g, 2t), (g, 2t+1)  d[2], d[3] (g+8, 2t), (g+8, 2t+1)
+//   D  16 x 8   fp32:           d[0] (g, 2t)         d[1] (g, 2t+1)
+//                               d[2] (g+8, 2t)       d[3] (g+8, 2t+1)
 // Source  PTX ISA, "Matrix multiply-accumulate operation using mma instruction"
 #pragma once
 
@@ -35,7 +36,7 @@ __device__ __forceinline__ void mma_m16n8k16(Float16, float (&d)[4], const std::
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// Of the operands' 32 bits the tensor core reads the upper 19: to_tf32 rounds instead.
+/// The tensor core uses the upper 19 bits of each operand, so to_tf32 must round them before.
 __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const std::uint32_t (&a)[4],
                                                  const std::uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "

@@ -1,4 +1,4 @@
-// Additions to global memory whose result nobody reads, each of the four atomic by itself.
+// Additions to global memory without a result; each of the four is atomic on its own.
 // Source  PTX ISA, "Parallel synchronization and communication instructions: red"
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace flashlab::cuda::ptx {
 
-/// `global` 16-byte aligned: one instruction from compute capability 9.0 on, four before.
+/// `global` is 16-byte aligned. One instruction from compute capability 9.0 on, four before.
 __device__ __forceinline__ void red_add_4(float* global, const float (&values)[4]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"

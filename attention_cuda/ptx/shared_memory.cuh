@@ -1,4 +1,4 @@
-// The block's dynamic shared memory; how much there is, the launch says.
+// The block's dynamic shared memory. The launch determines its size.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,21 +7,21 @@
 
 namespace flashlab::cuda::ptx {
 
-/// 128-byte aligned.
+/// Returns the memory, 128-byte aligned.
 __device__ __forceinline__ unsigned char* shared_memory() {
   extern __shared__ __align__(128) unsigned char flashlab_shared_memory[];
   return flashlab_shared_memory;
 }
 
-/// Where something lies in shared memory, in bytes.
+/// An address in shared memory, in bytes.
 using SharedAddress = std::uint32_t;
 
 __device__ __forceinline__ SharedAddress shared_address(const void* shared) {
   return static_cast<SharedAddress>(__cvta_generic_to_shared(shared));
 }
 
-/// The same address, of which the compiler knows nothing: what is added to it becomes part of the
-/// instructions that use it, not registers of its own.
+/// Hides the value of an address from the compiler. Constants that are added to it become part of
+/// the instructions, instead of taking registers.
 __device__ __forceinline__ SharedAddress opaque(SharedAddress address) {
   asm volatile("" : "+r"(address));
   return address;
@@ -37,7 +37,7 @@ __device__ __forceinline__ void store_shared(SharedAddress address, std::uint32_
   asm volatile("st.shared.b32 [%0], %1;" : : "r"(address), "r"(value) : "memory");
 }
 
-/// 8-byte aligned.
+/// Stores two floats, 8-byte aligned.
 __device__ __forceinline__ void store_shared(SharedAddress address, float first, float second) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
                :
@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_shared(SharedAddress address, float first,
                : "memory");
 }
 
-/// 16-byte aligned.
+/// Loads four floats, 16-byte aligned.
 __device__ __forceinline__ float4 load_shared_float4(SharedAddress address) {
   float4 values;
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"

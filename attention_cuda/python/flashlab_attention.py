@@ -1,4 +1,4 @@
-"""Attention on NVIDIA GPUs for PyTorch: the functions of flashlab.h, on tensors.
+"""Attention on NVIDIA GPUs for PyTorch: the functions of flashlab.h for tensors.
 
     import flashlab_attention as flashlab
     O = flashlab.attention(Q, K, V, mask="causal")            # part of autograd's graph
@@ -8,9 +8,9 @@
 Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bfloat16 or float16
          K, V, dK, dV  [batch, num_kv_heads, seqlen_k, head_dim]   num_kv_heads divides num_heads
          lse           [batch, num_heads, seqlen_q]                float32, natural logarithm
-Memory   results and workspace come from torch's allocator; calls go to torch's current stream
+Memory   results and workspace use torch's allocator; calls use torch's current stream
 Errors   ValueError: argument, value, what was expected. RuntimeError: CUDA, no library, no GPU
-Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one that came with this module
+Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one installed with this module
 """
 import contextlib
 import ctypes
@@ -66,7 +66,7 @@ class KernelStruct(ctypes.Structure):
 
 
 class Kernel(typing.NamedTuple):
-    """One kernel of a library; `arithmetic` holds pairs like ("bf16", "native")."""
+    """One kernel of a library; `arithmetic` contains pairs like ("bf16", "native")."""
     stem: str
     variant: str
     direction: str
@@ -87,7 +87,7 @@ class Library:
         self.path = path
         self.functions.flashlab_last_error.restype = ctypes.c_char_p
         self.functions.flashlab_version.restype = ctypes.c_char_p
-        # The emulation, which needs no GPU, works on CPU tensors.
+        # The emulation needs no GPU and works on CPU tensors.
         self.is_emulated = hasattr(self.functions, "flashlab_emulation_take_host_memory")
         self.device_type = "cpu" if self.is_emulated else "cuda"
         if self.is_emulated:
@@ -97,7 +97,7 @@ class Library:
         return self.functions.flashlab_version().decode()
 
     def kernels(self):
-        """Every kernel, in the order of the course."""
+        """Returns every kernel, in the order of the course."""
         return [self._kernel(index) for index in range(self.functions.flashlab_kernel_count())]
 
     def _kernel(self, index):
@@ -109,7 +109,7 @@ class Library:
         return Kernel(stem, variant, direction, pairs, source, row.min_compute_capability)
 
     def check(self, status):
-        """Raises what a call that returned this flashlab_status has to say."""
+        """Raises the last error if this flashlab_status is not OK."""
         if status != OK:
             error = ValueError if status == ARGUMENT else RuntimeError
             raise error(self.functions.flashlab_last_error().decode())
@@ -123,7 +123,7 @@ def default_library_path():
 
 
 def _installed_library():
-    """The one that pip installed together with this module, wherever its scheme puts it."""
+    """Returns the library that pip installed with this module, for any installation scheme."""
     try:
         files = importlib.metadata.files("flashlab-attention") or []
     except importlib.metadata.PackageNotFoundError:
@@ -133,7 +133,7 @@ def _installed_library():
 
 @functools.cache
 def loaded_library():
-    """The library that the functions below call."""
+    """Returns the library that the functions below call."""
     found = Library(default_library_path())
     if not found.is_emulated and not torch.cuda.is_available():
         raise RuntimeError("torch.cuda.is_available() is False: expected an NVIDIA GPU, and a "
@@ -158,8 +158,8 @@ def _tensor_struct(name, tensor, device):
 
 
 class Call:
-    """A pass with its tensors and options, ready to run as often as wanted: call(). Keeps its
-    tensors, and a workspace of `workspace_bytes`, alive."""
+    """A pass with its tensors and options. It can run repeatedly: call(). Keeps its tensors and a
+    workspace of `workspace_bytes` alive."""
 
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
                  key_lengths=None, products="native", kernel="", num_splits=0,
@@ -188,7 +188,7 @@ class Call:
                                           ctypes.byref(self._options)))
 
     def _set_key_lengths(self, key_lengths):
-        """A list of numbers, or a tensor of int64 on the tensors' device."""
+        """Accepts a list of numbers, or an int64 tensor on the tensors' device."""
         if key_lengths is None:
             return
         if isinstance(key_lengths, torch.Tensor):
@@ -213,7 +213,7 @@ class Call:
         self.workspace_bytes = needed.value
         if self.workspace_bytes == 0:
             return
-        alignment = 256  # torch's CUDA memory has it; a CPU tensor may begin anywhere
+        alignment = 256  # torch's CUDA memory has it; CPU tensors may not
         memory = torch.empty(self.workspace_bytes + alignment * self._library.is_emulated,
                              dtype=torch.uint8, device=self._device)
         self._held.append(memory)
@@ -231,7 +231,7 @@ class Call:
 
 
 def attention_forward(Q, K, V, *, variant="flash2", **options):
-    """(O, lse). Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
+    """Returns (O, lse). Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
     key_lengths (a list, or an int64 tensor on the GPU), products "native", "tf32" or "tf32x3",
     kernel, num_splits. Not part of autograd's graph."""
     O = torch.empty_like(Q)
@@ -241,7 +241,7 @@ def attention_forward(Q, K, V, *, variant="flash2", **options):
 
 
 def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", **options):
-    """(dQ, dK, dV), from what attention_forward gave with the same options."""
+    """Returns (dQ, dK, dV) from the results of attention_forward with the same options."""
     gradients = [torch.empty_like(tensor) for tensor in (Q, K, V)]
     tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
                        (Q, K, V, O, lse, dO, *gradients)))
@@ -265,6 +265,6 @@ class _Attention(torch.autograd.Function):
 
 
 def attention(Q, K, V, *, forward_variant="flash2", backward_variant="bwd-onepass", **options):
-    """O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
-    attention_forward takes them. Keeps Q, K, V, O and lse for the backward pass."""
+    """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
+    for attention_forward. Keeps Q, K, V, O and lse for the backward pass."""
     return _Attention.apply(Q, K, V, (forward_variant, backward_variant), options)

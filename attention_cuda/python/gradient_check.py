@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether flashlab.attention and its gradients are right, on this machine's GPU.
+"""Checks flashlab.attention and its gradients on this machine's GPU.
 
-Values and gradients are held against PyTorch's attention in double on the CPU, over shapes, types,
-products and masks. Then torch.autograd.gradcheck holds the gradients against finite differences of
-our own forward pass. It wants double, and the kernels compute in float: with a step of 1e-2 the
-difference quotient of O is off by its rounding, some 1e-7 / 1e-2, and by the curvature, some 1e-4;
-a tolerance of 1e-2 is far above both and far below a wrong term.
+Values and gradients are compared with PyTorch's attention in double on the CPU, for several shapes,
+types, products and masks. Then torch.autograd.gradcheck compares the gradients with finite differences
+of our own forward pass. It expects double, but the kernels compute in float. With a step of 1e-2 the
+difference quotient of O has an error of some 1e-7 / 1e-2 by rounding and some 1e-4 by curvature. A
+tolerance of 1e-2 is far above both and far below a wrong term.
 
-Exit code 0: right, or skipped for want of a GPU, the library or torch. 1: wrong.
+Exit code 0: right, or skipped because there is no GPU, library or torch. 1: wrong.
 """
 import argparse
 import itertools
@@ -23,7 +23,8 @@ except ImportError:
 
 import flashlab_attention as flashlab  # noqa: E402  (needs torch too)
 
-# Of the norm of the exact result: a few roundings of the operands (2^-9, 2^-12, 2^-12, 2^-24).
+# Relative to the norm of the exact result: a few roundings of the operands (2^-9,
+# 2^-12, 2^-12, 2^-24).
 TOLERANCES = {("bfloat16", "native"): 2e-2, ("float16", "native"): 3e-3, ("float32", "tf32"): 3e-3,
               ("float32", "tf32x3"): 2e-5, ("float32", "native"): 2e-5}
 # batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim, key_lengths
@@ -34,14 +35,14 @@ LARGE_SHAPES = [(2, 8, 8, 1024, 1024, 64, None), (1, 8, 2, 500, 1500, 128, None)
 
 
 def visible(mask, seqlen_q, keys, seqlen_k):
-    """[seqlen_q, seqlen_k]: whether a query sees a key."""
+    """Returns for [seqlen_q, seqlen_k] whether a query sees a key."""
     query, key = torch.arange(seqlen_q)[:, None], torch.arange(seqlen_k)[None, :]
     diagonal = {"none": seqlen_k, "causal": 0, "causal-bottom-right": keys - seqlen_q}[mask]
     return (key < keys) & (key <= query + diagonal)
 
 
 def exact_attention(Q, K, V, mask, key_lengths):
-    """In double; rows that see no key are 0."""
+    """Computes attention in double; rows that see no key are 0."""
     seqlen_q, seqlen_k = Q.shape[2], K.shape[2]
     lengths = key_lengths or [seqlen_k] * Q.shape[0]
     sees = torch.stack([visible(mask, seqlen_q, keys, seqlen_k) for keys in lengths])[:, None]
@@ -51,14 +52,15 @@ def exact_attention(Q, K, V, mask, key_lengths):
 
 
 def relative_error(ours, exact):
-    """Of the norm, which elements of 0.1 would have at least; NaN counts as infinite."""
+    """Returns the error relative to the norm, or to that of elements of 0.1 if that is larger. NaN
+    counts as infinite."""
     norm = max(float(exact.norm()), 0.1 * exact.numel()**0.5)
     error = float((ours.detach().cpu().double() - exact).norm()) / norm
     return error if error == error else float("inf")
 
 
 def errors_of(shape, mask, dtype, products, backward_variant):
-    """The relative errors of O, dQ, dK, dV."""
+    """Returns the relative errors of O, dQ, dK, dV."""
     batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim, key_lengths = shape
     generator = torch.Generator().manual_seed(seqlen_q)
     sizes = [(num_heads, seqlen_q), (num_kv_heads, seqlen_k), (num_kv_heads, seqlen_k),
@@ -79,7 +81,7 @@ def errors_of(shape, mask, dtype, products, backward_variant):
 
 
 def arithmetics_of(backward_variant):
-    """(dtype, products) that both flash2 and the variant have in this library."""
+    """Returns the (dtype, products) that flash2 and the variant both support in this library."""
     words = {"float": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
     have = {variant: {pair for kernel in flashlab.loaded_library().kernels() if kernel.variant == variant
                       for pair in kernel.arithmetic} for variant in ("flash2", backward_variant)}
@@ -88,7 +90,7 @@ def arithmetics_of(backward_variant):
 
 
 def check_values(backward_variant, shapes):
-    """The number of wrong cases, which it prints."""
+    """Prints the wrong cases and returns their number."""
     wrong = 0
     for dtype, products in arithmetics_of(backward_variant):
         tolerance, worst = TOLERANCES[str(dtype).removeprefix("torch."), products], 0
@@ -106,7 +108,7 @@ def check_values(backward_variant, shapes):
 
 
 def check_against_differences(backward_variant):
-    """torch.autograd.gradcheck; the number of wrong cases."""
+    """Runs torch.autograd.gradcheck and returns the number of wrong cases."""
     if (torch.float32, "native") not in arithmetics_of(backward_variant):
         print(f"{backward_variant:12} no kernel in float: no finite differences")
         return 0

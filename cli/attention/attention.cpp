@@ -13,7 +13,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// What was done: one run, or what was asked for instead.
+/// The results: one run, or what was requested instead.
 struct Results {
   std::vector<AttentionSummary> summaries;
   std::optional<Verification> verification;

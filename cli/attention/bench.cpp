@@ -20,15 +20,15 @@ std::int64_t process_peak_bytes() {
 #endif
 }
 
-/// Inputs are finite, so an element that is NaN was not written, or is wrong.
+/// Inputs are finite, so a NaN means that an element was not written, or is wrong.
 void check_written(const std::string& variant, AttentionTensors& tensors, Pass pass) {
   for (const OwnedTensor* const output : tensors.outputs(pass)) {
     std::int64_t count = 0;
     output->for_each([&](double value) { count += std::isnan(value) ? 1 : 0; });
     if (count == 0) continue;
-    throw Failure(kExitProgramWrong,
-                  "flashlab: error: " + variant + " left " + std::to_string(count) + " of " +
-                      std::to_string(output->size()) + " elements of " + output->name() + " NaN\n");
+    throw Failure(kExitProgramWrong, "flashlab: error: " + variant + ": " + std::to_string(count) +
+                                         " of " + std::to_string(output->size()) + " elements of " +
+                                         output->name() + " are NaN\n");
   }
 }
 
@@ -40,7 +40,7 @@ MeasuredVariant measure_on_cpu(const AttentionRequest& request, const VariantInf
       static_cast<double>(variant.pass == Pass::kForward ? forward_flops(request.problem)
                                                          : backward_flops(request.problem));
   const RunVariant run_variant = run_on_cpu(request);
-  for (int run = 0; run <= repeat; ++run) {  // run 0 warms up
+  for (int run = 0; run <= repeat; ++run) {  // run 0 is the warm-up
     prepare_run(run_variant, variant, request.seed + static_cast<std::uint64_t>(run), tensors);
     const AttentionRun measured = run_variant(variant.name, tensors);
     check_written(result.variant, tensors, variant.pass);

@@ -11,7 +11,7 @@ namespace flashlab::cli {
 struct MeasuredVariant {
   std::string variant;
   std::vector<double> seconds;  // sorted
-  double flops = 0;             // of one run, by the usual count
+  double flops = 0;             // of one run, usual count
   std::int64_t workspace_bytes = 0;
   int num_threads = 0;
 
@@ -21,12 +21,12 @@ struct MeasuredVariant {
 
 struct Measurement {
   std::vector<MeasuredVariant> variants;
-  double product_flops_per_s = 0;       // of this run, with the same threads
-  std::int64_t process_peak_bytes = 0;  // of the whole command, tensors included
+  double product_flops_per_s = 0;       // measured in this run, with the same threads
+  std::int64_t process_peak_bytes = 0;  // of the whole command, including tensors
 };
 
-/// Each variant `repeat` times after a first one, every time on new inputs and into outputs full of
-/// NaN. Throws Failure, also when an output still has NaN afterwards.
+/// Runs each variant `repeat` times after a warm-up, each time on new inputs and with outputs that
+/// are filled with NaN. Throws Failure, also if an output contains NaN afterwards.
 Measurement measure_attention(const AttentionRequest& request, int repeat);
 
 }  // namespace flashlab::cli

@@ -56,13 +56,13 @@ void print_gpu_text(const AttentionRequest& request, const GpuResults& results,
   }
 }
 
-/// Sizes whose product no 64 bits hold are refused before anything is worked out from them.
+/// Rejects sizes whose product exceeds 64 bits, before anything is computed from them.
 void check_sizes(const AttentionProblem& p) {
   element_count("Q", {p.batch, p.num_heads, p.seqlen_q, p.head_dim});
   element_count("K", {p.batch, p.num_kv_heads, p.seqlen_k, p.head_dim});
 }
 
-/// A kernel's name says which variant is meant, where no other one is.
+/// A kernel's name determines the variant if --variant is not given.
 void choose_by_kernel(const AttentionFlags& flags, AttentionRequest& request) {
   if (request.gpu.kernel.empty()) return;
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
@@ -71,7 +71,7 @@ void choose_by_kernel(const AttentionFlags& flags, AttentionRequest& request) {
     return;
   }
   throw request_failure("no kernel is called " + request.gpu.kernel,
-                        "one that `flashlab attention --list` has");
+                        "one that `flashlab attention --list` shows");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace flashlab::cli {
 
-/// Runs, verifies or measures what is asked for, and prints it. Returns the exit code. Throws
-/// Failure; where there is no GPU, or no library of kernels for it, a request's.
+/// Runs, verifies or measures as requested, and prints the results. Returns the exit code. Throws
+/// Failure; without a GPU or a library of kernels, it is a failure of the request.
 int attention_on_gpu(const AttentionFlags& flags, const AttentionRequest& request);
 
 }  // namespace flashlab::cli

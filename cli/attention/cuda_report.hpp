@@ -1,4 +1,4 @@
-// What `flashlab attention --device cuda` measured, as tables and as JSON.
+// The measurements of `flashlab attention --device cuda` as tables and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

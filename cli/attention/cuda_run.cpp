@@ -12,8 +12,8 @@ Failure failure_of(const ProblemError& error) {
   return request_failure(error.field + ": " + error.value, error.expected);
 }
 
-/// What the library refuses is the request's fault, memory that is not there a limit, and a result
-/// with NaN or a launch that failed an error of the program.
+/// Converts exceptions: a call that the library rejects is a wrong request, missing memory is a
+/// limit, and a NaN result or a failed launch is an error of the program.
 template <class Work>
 auto on_gpu_or_failure(const Work& work) {
   try {
@@ -34,7 +34,7 @@ cuda::Products products_of(const AttentionRequest& request) {
   return cuda::Products::kNative;
 }
 
-/// Of a variant that was asked for; one that only prepares for it has the same products.
+/// The options of a requested variant. The forward pass before it uses the same products.
 cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string_view variant) {
   cuda::ExecutionOptions execution;
   execution.products = products_of(request);
@@ -77,7 +77,7 @@ cuda::GpuInfo gpu_or_failure() {
   } catch (const compare::GpuLibraryMissing& missing) {
     throw request_failure(missing.what());
   } catch (const cuda::CudaError& error) {
-    throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs none");
+    throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs no GPU");
   }
 }
 
@@ -95,7 +95,8 @@ std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cud
     }
   }
   if (left.empty()) {
-    throw request_failure("no variant runs on this GPU as asked for: " + refused.front().reason);
+    throw request_failure("no variant runs on this GPU with these flags: " +
+                          refused.front().reason);
   }
   request.variants = std::move(left);
   return refused;

@@ -1,4 +1,4 @@
-// Calls on a GPU, for `flashlab attention`: once on the command's tensors, or measured.
+// Calls on a GPU for `flashlab attention`: once on the command's tensors, or measured.
 #pragma once
 
 #include <optional>
@@ -12,38 +12,39 @@
 
 namespace flashlab::cli {
 
-/// The current GPU. Throws Failure where there is none, or no library of kernels.
+/// Returns the current GPU. Throws Failure if there is no GPU or no library of kernels.
 cuda::GpuInfo gpu_or_failure();
 
-/// A variant that the GPU does not run on this problem, and why.
+/// A variant that the GPU cannot run on this problem, and the reason.
 struct RefusedVariant {
   std::string variant, reason;
 };
 
-/// Takes the variants out that no kernel runs. Throws Failure where none is left, or only one was
-/// asked for.
+/// Removes the variants that no kernel supports. Throws Failure if none is left, or if only
+/// one was requested.
 std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cuda::GpuInfo& gpu);
 
-/// From host memory to the GPU, the call, and back. The request must outlive it.
+/// Copies tensors to the GPU, runs the call, and copies results back. The request must
+/// outlive the result.
 RunVariant run_on_gpu(const AttentionRequest& request);
 
 struct MeasuredKernel {
   std::string variant, kernel;
   cuda::Samples samples;
-  double flops = 0;  // by the usual count
+  double flops = 0;  // usual count
   std::size_t workspace_bytes = 0;
-  std::optional<cuda::PeakRates> peak;  // none known of this GPU
-  double floor_ms = 0;                  // by these rates
+  std::optional<cuda::PeakRates> peak;  // nothing: unknown for this GPU
+  double floor_ms = 0;                  // minimum time by these rates
 
   double flops_per_s() const { return flops / (1e-3 * samples.median()); }
 };
 
-/// New inputs each time, outputs that start as NaN. Throws Failure, also for a time below the
-/// floor.
+/// Uses new inputs each time, and outputs filled with NaN. Throws Failure, also for a time
+/// below the minimum.
 std::vector<MeasuredKernel> measure_on_gpu(const AttentionRequest& request, int repeat,
                                            const cuda::GpuInfo& gpu);
 
-/// Throws Failure.
+/// Throws Failure if a time is below the minimum.
 void check_floor(const MeasuredKernel& measured, const cuda::GpuInfo& gpu);
 
 /// The kernels of one variant.

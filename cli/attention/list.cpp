@@ -47,7 +47,7 @@ void print_list_json() {
   std::cout << document.dump(2) << "\n";
 }
 
-/// "float, float tf32, bf16": native products go without saying.
+/// "float, float tf32, bf16": native products are not mentioned.
 std::string arithmetic_text(const cuda::KernelListing& kernel) {
   std::string text;
   for (const auto& [dtype, products] : kernel.arithmetic) {
@@ -74,11 +74,11 @@ void print_list_text(const Terminal& terminal) {
   std::cout << "\n"
             << kernel_table.to_string(terminal) << "\n"
             << in_lines(
-                   "from: the least compute capability; tf32, tf32x3: --products; of several "
-                   "that can, a variant takes the last.",
+                   "from: the least compute capability; tf32, tf32x3: values of --products. A "
+                   "variant runs the last kernel that supports the call.",
                    terminal);
   const std::string why_not = compare::why_no_gpu_library();
-  if (!why_not.empty()) std::cout << in_lines("Not here: " + why_not + ".", terminal);
+  if (!why_not.empty()) std::cout << in_lines("Not available here: " + why_not + ".", terminal);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace flashlab::cli {
 
-/// Prints the table that --variant and --kernel take their names from. Returns the exit code.
+/// Prints the table with the names for --variant and --kernel. Returns the exit code.
 int list_attention(const AttentionFlags& flags);
 
 }  // namespace flashlab::cli

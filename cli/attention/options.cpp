@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const Values& values) {
   return names;
 }
 
-/// The value with that name, which the parser has checked.
+/// Returns the value with that name, which the parser has checked.
 template <class Values>
 auto value_named(const Values& values, const std::string& name) {
   auto result = values.front();
@@ -38,7 +38,7 @@ auto value_named(const Values& values, const std::string& name) {
 
 std::int64_t checked_size(const char* flag, std::int64_t value, std::int64_t least) {
   if (value >= least) return value;
-  throw request_failure(std::string(flag) + " " + std::to_string(value) + " is no size",
+  throw request_failure(std::string(flag) + " " + std::to_string(value) + " is not a size",
                         std::to_string(least) + " or more");
 }
 
@@ -49,10 +49,10 @@ std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
   return all;
 }
 
-/// Flags that mean nothing here: of the other device, or without another flag.
+/// Rejects flags without effect: flags of the other device, or that need another flag.
 void refuse_idle_flags(const AttentionFlags& flags) {
   if (flags.repeat && !flags.bench && !flags.by_kernel) {
-    throw request_failure("--repeat means nothing when nothing is measured",
+    throw request_failure("--repeat has no effect when nothing is measured",
                           "--bench or --by-kernel");
   }
   struct OfDevice {
@@ -68,7 +68,7 @@ void refuse_idle_flags(const AttentionFlags& flags) {
                           {"--round-statistics", "cuda", flags.round_statistics}};
   for (const auto& [flag, device, is_given] : all) {
     if (is_given && flags.device != device) {
-      throw request_failure(std::string(flag) + " means nothing on the device " + flags.device,
+      throw request_failure(std::string(flag) + " has no effect on the device " + flags.device,
                             std::string("--device ") + device);
     }
   }
@@ -91,19 +91,19 @@ void AttentionFlags::add_to(CLI::App& command) {
       .one_of(names_of(kMasks))
       .type_name("MASK")
       .group(kShapeGroup);
-  add_option(command, "--key-lengths", key_lengths, "keys that each batch entry really has")
+  add_option(command, "--key-lengths", key_lengths, "number of valid keys of each batch entry")
       .delimiter(',')
       .allow_extra_args(false)
       .type_name("N,...")
       .group(kShapeGroup);
-  add_option(command, "--scale", softmax_scale, "of the scores (1/sqrt(head_dim))")
+  add_option(command, "--scale", softmax_scale, "factor of the scores (1/sqrt(head_dim))")
       .type_name("X")
       .group(kShapeGroup);
   add_option(command, "--dtype", dtype, "float, double, bf16 or fp16")
       .one_of(names_of(kDataTypes))
       .type_name("TYPE")
       .group(kShapeGroup);
-  add_option(command, "--seed", seed, "of the random inputs")
+  add_option(command, "--seed", seed, "seed of the random inputs")
       .capture_default_str()
       .type_name("N")
       .group(kShapeGroup);
@@ -139,21 +139,21 @@ void AttentionFlags::add_to(CLI::App& command) {
 void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
   add_flag(command, "--by-kernel", by_kernel, "the time of each kernel").group(kGpuGroup);
   add_option(command, "--products", products,
-             "what multiplies floats: native (fp32), tf32, or tf32x3 (three for one, as "
-             "precise as fp32) (native)")
+             "how floats are multiplied: native (fp32), tf32, or tf32x3 (three tf32 products "
+             "for one, as precise as fp32) (native)")
       .one_of({"native", "tf32", "tf32x3"})
       .type_name("HOW")
       .group(kGpuGroup);
-  add_option(command, "--kernel", kernel, "one that --list has (the best)")
+  add_option(command, "--kernel", kernel, "a kernel that --list shows (the best)")
       .type_name("NAME")
       .group(kGpuGroup);
   add_option(command, "--num-splits", num_splits,
-             "parts of the keys, of split-kv (as fill the GPU)")
+             "parts of the keys in split-kv (as many as fill the GPU)")
       .between(1, 1 << 30)
       .type_name("N")
       .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
-           "lse and delta in 16 bits, of a backward pass in bf16 or fp16")
+           "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
 }
 

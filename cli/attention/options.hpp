@@ -1,4 +1,4 @@
-// The flags of `flashlab attention`, and the problem that they state.
+// The flags of `flashlab attention`, and the problem that they define.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct AttentionFlags {
   TerminalOptions terminal;
 
   void add_to(CLI::App& command);
-  /// Of --bench and --by-kernel.
+  /// Returns the number of runs for --bench and --by-kernel.
   int num_runs() const { return repeat.value_or(kUsualRepeat); }
 
  private:
@@ -38,7 +38,7 @@ struct AttentionFlags {
   void add_gpu_flags_to(CLI::App& command);
 };
 
-/// What only a GPU does.
+/// Flags that only apply to a GPU.
 struct GpuFlags {
   std::string products = "native";
   std::string kernel;  // a stem; empty: the best
@@ -46,22 +46,22 @@ struct GpuFlags {
   bool round_statistics = false;
 };
 
-/// What is asked for, checked as far as it can be without tensors.
+/// The request, checked as far as possible without tensors.
 struct AttentionRequest {
   std::vector<const VariantInfo*> variants;
   AttentionProblem problem;
   cpu::InstructionSet instruction_set = cpu::InstructionSet::kBaseline;
-  int num_threads = 0;  // 0: as many as OpenMP would take
+  int num_threads = 0;  // 0: OpenMP's default
   std::uint64_t seed = 1;
   bool on_gpu = false;
   GpuFlags gpu;
 
-  /// Throws Failure: a flag of another device, one that is no size, an unknown word.
+  /// Throws Failure: a flag of another device, an invalid size, an unknown word.
   explicit AttentionRequest(const AttentionFlags& flags);
 
   AttentionOptions options() const;
   bool multiplies_tf32() const { return gpu.products == "tf32"; }
-  /// "batch 1, 8 heads on 2 kv heads, 2048 queries, 2048 keys, head_dim 64, causal, float".
+  /// Returns "batch 1, 8 heads on 2 kv heads, 2048 queries, 2048 keys, head_dim 64, causal, float".
   std::string description() const;
 };
 

@@ -12,7 +12,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// JSON has no NaN and no infinity: null.
+/// NaN and infinity become null, because JSON lacks them.
 nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
 }
@@ -25,8 +25,7 @@ std::string verdict_line(const Verification& verification, const Terminal& termi
   const auto wrong = std::count_if(verification.outputs.begin(), verification.outputs.end(),
                                    [](const VerifiedOutput& output) { return !output.agrees; });
   if (wrong == 0) {
-    return styled("agrees: no output is further off than plain rounding explains", Style::kGreen,
-                  terminal);
+    return styled("agrees: rounding explains the error of every output", Style::kGreen, terminal);
   }
   return styled("wrong: " + std::to_string(wrong) + " of " +
                     std::to_string(verification.outputs.size()) + " outputs are too far off",

@@ -1,4 +1,4 @@
-// What `flashlab attention` found, as tables and as JSON.
+// The results of `flashlab attention` as tables and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,16 +12,16 @@
 
 namespace flashlab::cli {
 
-/// Of all that `flashlab attention` prints as JSON.
+/// The version of all JSON that `flashlab attention` prints.
 inline constexpr int kAttentionJsonVersion = 1;
 
-/// The text in lines that fit, each ended.
+/// Wraps the text into lines that fit, each with a line end.
 std::string in_lines(const std::string& text, const Terminal& terminal);
-/// printf's, for one number.
+/// Formats one number as printf does.
 std::string formatted(const char* format, double value);
-/// Milliseconds with at least two digits.
+/// Returns milliseconds with at least two digits.
 std::string milliseconds(double seconds);
-/// "1.5 MiB".
+/// Returns "1.5 MiB".
 std::string byte_text(std::int64_t bytes);
 
 std::string summaries_text(const std::vector<AttentionSummary>& summaries,

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The share done on one line of a terminal, of calls that take long; says nothing elsewhere.
+/// Shows the share done of long calls on one line of a terminal; prints nothing elsewhere.
 class ShareLine {
  public:
   explicit ShareLine(std::string_view what)
@@ -47,7 +47,8 @@ cpu::ExecutionOptions execution_options(const AttentionRequest& request) {
   return execution;
 }
 
-/// What the library refuses is the request's fault, memory that is not there a limit.
+/// Converts exceptions: a call that the library rejects is a wrong request, missing memory
+/// is a limit.
 template <class Work>
 auto on_cpu_or_failure(const Work& work) {
   try {

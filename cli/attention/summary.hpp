@@ -1,4 +1,4 @@
-// One run of each variant, and what its outputs come to.
+// One run of each variant, with a summary of its outputs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace flashlab::cli {
 struct AttentionSummary {
   struct Output {
     std::string name;
-    double norm = 0, sum = 0;  // of the finite elements
+    double norm = 0, sum = 0;  // over the finite elements
     std::int64_t num_infinite = 0, num_nan = 0;
   };
   std::string variant;
@@ -19,7 +19,7 @@ struct AttentionSummary {
   std::vector<Output> outputs;
 };
 
-/// The request's variants on the same inputs. Throws Failure.
+/// Runs the request's variants on the same inputs. Throws Failure.
 std::vector<AttentionSummary> run_once(const AttentionRequest& request, const RunVariant& run);
 
 }  // namespace flashlab::cli

@@ -14,7 +14,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// Numbers that are converted at once: few, so that a tensor takes no further memory.
+/// Numbers per conversion: few, so that a tensor needs little additional memory.
 constexpr std::int64_t kChunk = 4096;
 
 void assign(const std::vector<double>& values, OwnedTensor& to) {
@@ -24,7 +24,7 @@ void assign(const std::vector<double>& values, OwnedTensor& to) {
 void copy(const OwnedTensor& from, OwnedTensor& to) { assign(from.values(), to); }
 
 double rounded_to_tf32(double value) {
-  constexpr std::uint32_t kHalf = 0x1000, kDropped = 0x1fff;  // of the 23 bits of fraction
+  constexpr std::uint32_t kHalf = 0x1000, kDropped = 0x1fff;  // of the 23 fraction bits
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   return std::bit_cast<float>((bits + kHalf) & ~kDropped);
 }
@@ -47,7 +47,7 @@ OwnedTensor::OwnedTensor(const char* name, DataType dtype, std::vector<std::int6
     : name_(name), dtype_(dtype), shape_(std::move(shape)), size_(element_count(name, shape_)) {
   const std::int64_t bytes = size_ * size_in_bytes(dtype);
   try {
-    // new aligns large arrays to 16 bytes, enough for any element.
+    // new aligns large arrays to 16 bytes, which is enough for any element.
     data_.reset(new std::byte[static_cast<std::size_t>(bytes)]);
   } catch (const std::bad_alloc&) {
     throw Failure(kExitLimit, "flashlab: error: no memory for " + std::string(name) + ": " +

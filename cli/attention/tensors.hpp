@@ -1,4 +1,4 @@
-// The tensors of one attention call in memory of their own: random inputs, poisoned outputs.
+// The tensors of one attention call in the command's memory: random inputs, poisoned outputs.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace flashlab::cli {
 
-/// How many elements a tensor of that shape has. Throws Failure when they are more than 2^48.
+/// Returns the number of elements of that shape. Throws Failure if there are more than 2^48.
 std::int64_t element_count(const char* name, const std::vector<std::int64_t>& shape);
 
-/// A row-major tensor in memory of its own.
+/// A row-major tensor with its own memory.
 class OwnedTensor {
  public:
-  /// Throws Failure when there is not so much memory.
+  /// Throws Failure if there is not enough memory.
   OwnedTensor(const char* name, DataType dtype, std::vector<std::int64_t> shape);
 
   const char* name() const { return name_; }
@@ -26,7 +26,7 @@ class OwnedTensor {
   std::int64_t size() const { return size_; }
   std::vector<double> values() const;
   void for_each(const std::function<void(double)>& visit) const;
-  /// Every element from the next number, rounded to the data type.
+  /// Sets every element to the next number, rounded to the data type.
   void generate(const std::function<double()>& next);
   void fill_with_nan();
 
@@ -45,14 +45,14 @@ struct AttentionTensors {
 
   ForwardTensors forward() const;
   BackwardTensors backward() const;
-  /// O and lse, or dQ, dK and dV.
+  /// Returns O and lse, or dQ, dK and dV.
   std::vector<OwnedTensor*> outputs(Pass pass);
 
-  /// Q, K, V, dO: normally distributed.
+  /// Draws Q, K, V, dO: normally distributed.
   void draw_inputs(std::uint64_t seed);
-  /// The same inputs as `other` has, value by value.
+  /// Copies the inputs of `other` by value.
   void copy_inputs(const AttentionTensors& other);
-  /// As tensor cores take floats: 10 bits of fraction, ties away from zero.
+  /// Rounds floats as tensor cores do: 10 fraction bits, ties away from zero.
   void round_inputs_to_tf32();
 };
 

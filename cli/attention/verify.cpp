@@ -8,11 +8,11 @@
 namespace flashlab::cli {
 namespace {
 
-/// What the plain variants may store beside the tensors; above, those that store nothing n x n
-/// take their place.
+/// Limit for the memory of plain variants besides the tensors. Above it, variants that store no n x
+/// n array replace them.
 constexpr double kMostStoredBytes = 2.0 * 1024 * 1024 * 1024;
 
-/// Ours may be as far from the reference as twice the plain algorithm, and rounding's own width.
+/// The error may be twice that of the plain algorithm, plus the width of rounding.
 constexpr double kAllowedTimesPlain = 2;
 
 struct References {
@@ -42,8 +42,8 @@ double epsilon_of(DataType dtype) {
   return 0;
 }
 
-/// What rounding alone may do to a relative norm. In double the reference rounds as we do, and may
-/// sum the longest axis in another order.
+/// The relative error that rounding alone may cause. In double the reference rounds as well, and
+/// may sum the longest axis in another order.
 double rounding_floor(const AttentionRequest& request) {
   constexpr double kTensorFloat32Epsilon = 0x1p-10;
   const AttentionProblem& p = request.problem;
@@ -73,7 +73,7 @@ Distance distance(const std::vector<double>& values, const std::vector<double>& 
     const double error = std::abs(values[k] - reference[k]);
     error_squares += error * error;
     squares += reference[k] * reference[k];
-    // Written so that NaN stays.
+    // Written so that a NaN is kept.
     if (!(error <= result.norms.largest)) result.norms.largest = error;
     result.reference_largest = std::max(result.reference_largest, std::abs(reference[k]));
   }
@@ -84,7 +84,7 @@ Distance distance(const std::vector<double>& values, const std::vector<double>& 
   return result;
 }
 
-/// A variant's outputs as numbers.
+/// Returns a variant's outputs as numbers.
 std::vector<std::vector<double>> outputs_of(std::string_view variant, const RunVariant& run,
                                             AttentionTensors& tensors) {
   run(variant, tensors);
@@ -137,7 +137,8 @@ class PassVerifier {
   VerifiedOutput compare(const std::vector<double>& ours, const std::vector<double>& plain,
                          const std::vector<double>& reference, double rounding) const {
     const Distance a = distance(ours, reference), b = distance(plain, reference);
-    // A gradient that is exactly 0 (one key: dS = 0) comes as a mean of rounded terms of size 1.
+    // A gradient that is exactly 0 (one key: dS = 0) is computed as a mean of rounded terms
+    // of size 1.
     const double count = static_cast<double>(reference.size()),
                  keys = static_cast<double>(std::max<std::int64_t>(request_.problem.seqlen_k, 1)),
                  scale = std::max(a.reference_norm, std::sqrt(count / keys)),

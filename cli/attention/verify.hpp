@@ -1,5 +1,5 @@
-// `flashlab attention --verify`: how far a variant's outputs are from a reference in double, beside
-// how far the plain algorithm's in the same data type are.
+// `flashlab attention --verify`: compares a variant's error against a reference in double with the
+// error of the plain algorithm in the same data type.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace flashlab::cli {
 
-/// Distance from the reference: ||out - ref|| / ||ref|| (NaN when something is NaN that should not
-/// be; the norm itself where the reference is 0), and the largest |out - ref|.
+/// The distance from the reference: ||out - ref|| / ||ref|| (NaN if there is an unexpected NaN; the
+/// norm itself if the reference is 0), and the largest |out - ref|.
 struct ErrorNorms {
   double relative = 0, largest = 0;
 };
@@ -23,14 +23,15 @@ struct VerifiedOutput {
 };
 
 struct Verification {
-  std::string forward_reference, backward_reference;  // variants, which ran in double
-  std::string plain;                                  // what is as precise as ours, in words
+  std::string forward_reference, backward_reference;  // variants that ran in double
+  std::string plain;                                  // what is equally precise, in words
   std::vector<VerifiedOutput> outputs;
 
   bool agrees() const;
 };
 
-/// Every chosen variant on the same inputs, by `run`; references are the CPU's. Throws Failure.
+/// Verifies every chosen variant on the same inputs with `run`. The references run on the
+/// CPU. Throws Failure.
 Verification verify_attention(const AttentionRequest& request, const RunVariant& run);
 
 }  // namespace flashlab::cli

@@ -1,4 +1,4 @@
-// `flashlab compare`: what the toy machine's counters predict, and what a GPU does.
+// `flashlab compare`: compares predictions from the toy machine's counters with a GPU.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -25,11 +25,11 @@ namespace flashlab::cli {
 namespace {
 using compare::MachineModel;
 
-/// What is compared, and with which machine.
+/// The comparison, and the machines for it.
 struct Session {
   compare::Comparison comparison;
   MachineModel machine, data_sheet;
-  std::optional<GpuHere> here;  // where to measure; nothing: nowhere
+  std::optional<GpuHere> here;  // the GPU to measure on; nothing: none
   std::string why_not_here;
 };
 
@@ -45,8 +45,8 @@ std::string now() {
 compare::GpuSpec spec_of(const std::string& name) {
   const auto spec = compare::find_gpu(name);
   if (spec) return *spec;
-  throw request_failure("nobody listed the GPU '" + printable(name) + "'",
-                        "--gpu with one that gpus/gpus.json has, or a row for it there");
+  throw request_failure("the GPU '" + printable(name) + "' is not in gpus/gpus.json",
+                        "--gpu with a GPU of that file, or a new row in it");
 }
 
 void set_machine(Session& session, const compare::GpuSpec& spec) {
@@ -61,7 +61,7 @@ void explain_rows(Session& session) {
   }
 }
 
-/// A file's times are believed as far as its GPU could reach them.
+/// Rejects times in a file that its GPU could not reach.
 void check_floors(const Session& session, const std::string& file) {
   for (const compare::Row& row : session.comparison.rows) {
     if (!row.measured || !row.measured->median_ms) continue;
@@ -75,7 +75,7 @@ void check_floors(const Session& session, const std::string& file) {
   }
 }
 
-/// All of a file's rows, as they are.
+/// Returns all rows of a file, unchanged.
 Session session_of_file(const CompareFlags& flags) {
   Session session;
   session.comparison = read_comparison(flags.measured);
@@ -94,10 +94,10 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
   const compare::GpuSpec spec =
       is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
   if (is_here && !session.here->is_listed) {
-    std::cerr << "nobody listed " << printable(spec.name)
-              << ": sizes are what it says, rates what is measured\n";
+    std::cerr << printable(spec.name)
+              << " is not in gpus/gpus.json: its sizes are queried, its rates measured\n";
   }
-  if (session.here && session.here->spec.key != spec.key) {  // predicted for another one
+  if (session.here && session.here->spec.key != spec.key) {  // predicted for another GPU
     session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
     session.here.reset();
   }
@@ -110,14 +110,14 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
     std::cerr << "measuring the GPU's rates ...\n";
     comparison.calibration = calibrate_here(flags.terminal.terminal()).calibration;
   }
-  if (comparison.calibration) {  // as a file has it, so that its rows predict the same again
+  if (comparison.calibration) {  // as in the file, so that its rows give the same predictions
     comparison.calibration =
         compare::parse_calibration(compare::to_json(*comparison.calibration).dump());
     const auto of = compare::find_gpu(comparison.calibration->gpu_name);
     if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
       throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
                                 ", the comparison of " + spec.name,
-                            "one of " + spec.name);
+                            "a calibration of " + spec.name);
     }
   }
   set_machine(session, spec);
@@ -174,7 +174,7 @@ Session predicted_session(const CompareFlags& flags) {
   return session;
 }
 
-/// Rows of an earlier run that are not among the present ones stay, in front of them.
+/// Keeps rows of an earlier run that are not among the present ones, in front of them.
 void keep_other_rows(const std::vector<compare::Row>& before, std::vector<compare::Row>& rows) {
   std::vector<compare::Row> kept;
   for (const compare::Row& row : before) {
@@ -184,7 +184,7 @@ void keep_other_rows(const std::vector<compare::Row>& before, std::vector<compar
   rows.insert(rows.begin(), kept.begin(), kept.end());
 }
 
-/// Takes over what an earlier run measured.
+/// Takes over the measurements of an earlier run.
 void resume(const CompareFlags& flags, Session& session) {
   if (!flags.resume || !std::filesystem::exists(flags.json)) return;
   const compare::Comparison before = read_comparison(flags.json);
@@ -192,7 +192,7 @@ void resume(const CompareFlags& flags, Session& session) {
     throw request_failure(flags.json + " is of " + printable(before.gpu_key) + ", not of " +
                           session.comparison.gpu_key);
   }
-  if (before.calibration) {  // the predictions that were measured after stay the same
+  if (before.calibration) {  // keeps the predictions of earlier measurements unchanged
     session.comparison.calibration = before.calibration;
     set_machine(session, session.machine.gpu);
     std::vector<compare::RefusedCall> refused;
@@ -208,7 +208,7 @@ void resume(const CompareFlags& flags, Session& session) {
   }
 }
 
-/// "3 of 40, flash2, …; 2 min left".
+/// Shows "3 of 40, flash2, …; 2 min left".
 class MeasuringProgress {
  public:
   explicit MeasuringProgress(std::size_t num_all) : num_all_(num_all) {}
@@ -237,7 +237,7 @@ void measure_rows(const CompareFlags& flags, Session& session) {
   comparison.driver = session.here->driver;
   comparison.cuda = session.here->cuda;
   comparison.date = now();
-  write_json(flags.json, comparison);  // the predictions, before anything is measured
+  write_json(flags.json, comparison);  // the predictions, before any measurement
   const MeasureRequest request{flags.repeat.value_or(kUsualRepeat), flags.seed, !flags.no_counters};
   MeasuringProgress progress(comparison.rows.size());
   for (std::size_t k = 0; k < comparison.rows.size(); ++k) {
@@ -255,7 +255,7 @@ void read_ncu(const CompareFlags& flags, compare::Comparison& comparison) {
   if (flags.from_ncu.empty()) return;
   if (comparison.rows.size() != 1) {
     throw request_failure(
-        "--from-ncu is of one call, and there are " + std::to_string(comparison.rows.size()),
+        "--from-ncu is for one call, but there are " + std::to_string(comparison.rows.size()),
         "one --variant, --n, --head-dim, --mask and --dtype");
   }
   take_ncu_counters(flags.from_ncu, comparison.rows.front());
@@ -293,7 +293,7 @@ void print(const CompareFlags& flags, const Session& session) {
   std::cout.flush();
   if (!session.here && comparison.gpu_name.empty() && !flags.predict_only) {
     std::cerr << "nothing measured: " << session.why_not_here << "; --measured " << kUsualGpu
-              << " has what an H200 did\n";
+              << " shows measurements of an H200\n";
   }
 }
 
@@ -317,7 +317,7 @@ int run(const CompareFlags& flags) {
 
 CommandAction add_compare(CLI::App& app) {
   CLI::App& command = add_command(
-      app, "compare", "What the counters predict, what a GPU does: bytes, times, pictures",
+      app, "compare", "Predicted and measured bytes and times of GPU kernels, with pictures",
       "  flashlab compare --measured h200                     an H200's figures\n"
       "  flashlab compare -v naive,flash2 --n 1024..16384 --measured h200\n"
       "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"

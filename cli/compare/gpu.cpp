@@ -14,7 +14,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// "13.0" of 13000.
+/// Returns "13.0" for 13000.
 std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -25,7 +25,7 @@ std::string one_decimal(double value) {
   return text.data();
 }
 
-/// What the data sheet has; 0: nothing.
+/// Returns the data sheet's value, or 0.
 double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
   return compare::rate_named(compare::machine_model(spec), key).value_or(compare::Rate{}).per_s;
 }
@@ -48,11 +48,11 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
     table.row({rate.key, with_prefix(rate.median, unit), one_decimal(spread) + " %",
                sheet > 0 ? with_prefix(sheet, unit) : "", share});
   }
-  return result.calibration.gpu_name + (spec ? "" : ", which nobody listed: no data sheet") +
+  return result.calibration.gpu_name + (spec ? "" : ", not in gpus/gpus.json: no data sheet") +
          "\n\n" + table.to_string(terminal);
 }
 
-/// What a GPU without a row says of itself.
+/// Describes a GPU without a data sheet by what the device reports.
 compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
   compare::GpuSpec spec;
   spec.name = gpu.name;

@@ -1,4 +1,4 @@
-// What `flashlab compare` asks of a GPU.
+// The GPU functions of `flashlab compare`.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@ namespace flashlab::cli {
 
 struct GpuHere {
   std::string name, driver, cuda;  // "NVIDIA H200", "13.0", "13.0"
-  bool is_listed = true;           // else it has no data sheet, and `spec` is what the device says
+  bool is_listed = true;           // false: no data sheet, and `spec` is what the device reports
   compare::GpuSpec spec;
 };
-/// The GPU that calls would run on; nothing, and `why_not` says why.
+/// Returns the GPU for calls. If there is none, returns nothing and sets `why_not`.
 std::optional<GpuHere> find_gpu_here(std::string& why_not);
 
 struct CalibrationShown {
   compare::Calibration calibration;
   std::string table;  // measured, spread, data sheet, share
 };
-/// Takes some seconds. Throws Failure.
+/// Calibrates the GPU, which takes some seconds. Throws Failure.
 CalibrationShown calibrate_here(const Terminal& terminal);
 
 struct MeasureRequest {
@@ -32,8 +32,8 @@ struct MeasureRequest {
   std::uint64_t seed = 1;
   bool counters = true;
 };
-/// Fills in what was measured of the row and its steps, or why nothing was. `data_sheet`: a time
-/// that this machine could not reach is no measurement.
+/// Sets the measurements of the row and its steps, or why there are none. `data_sheet`: a time that
+/// this machine cannot reach is rejected.
 void measure_here(compare::Row& row, const compare::MachineModel& data_sheet,
                   const MeasureRequest& request);
 

@@ -9,10 +9,10 @@ namespace flashlab::cli {
 
 using compare::Row;
 
-/// One attribute, in the order in which it is said. Where rows differ in it, it is a column of its
-/// own, but for those that follow from N and d.
+/// One attribute, in the order of the text. If rows differ in it, it has a column of its own,
+/// except attributes that follow from N and d.
 struct RowAttribute {
-  const char* title;                            // of the column; null: none
+  const char* title;                            // title of the column; null: none
   std::function<std::string(const Row&)> cell;  // "64"
   std::function<std::string(const Row&)> text;  // "d 64"
 };

@@ -1,4 +1,4 @@
-// How the rows of a comparison are called: the variant, N, and whatever not all of them share.
+// The names of rows in a comparison: the variant, N, and all attributes in which rows differ.
 #pragma once
 
 #include <string>
@@ -9,29 +9,29 @@
 
 namespace flashlab::cli {
 
-/// Something that tells calls apart; one with a title is a column of its own.
+/// An attribute of calls. One with a title has its own column.
 struct RowAttribute;
 
 class RowNames {
  public:
-  /// Finds out what the rows differ in.
+  /// Determines the attributes in which the rows differ.
   explicit RowNames(const std::vector<compare::Row>& rows);
 
-  /// The first columns of a table, and then `others`.
+  /// Returns the first columns of a table, followed by `others`.
   std::vector<Column> columns(const std::vector<Column>& others) const;
   std::vector<std::string> cells(const compare::Row& row,
                                  const std::vector<std::string>& others) const;
-  /// Of a part of a row, under its own name.
+  /// Returns the cells of a part of a row, with its own name.
   std::vector<std::string> part(const std::string& name,
                                 const std::vector<std::string>& others) const;
-  /// "flash2, d 64, N 4096".
+  /// Returns "flash2, d 64, N 4096".
   std::string text(const compare::Row& row) const;
 
  private:
   std::vector<const RowAttribute*> shown_;
 };
 
-/// What all rows share: "bf16, batch 4, 8 heads, d 64, full".
+/// Returns what all rows share: "bf16, batch 4, 8 heads, d 64, full".
 std::string shared_by(const std::vector<compare::Row>& rows);
 
 }  // namespace flashlab::cli

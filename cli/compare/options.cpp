@@ -28,7 +28,7 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
-/// The values with these names.
+/// Returns the values with these names.
 template <class Values>
 auto values_named(const char* flag, const Values& values, const std::string& text) {
   std::vector<typename Values::value_type> result;
@@ -53,7 +53,7 @@ std::vector<std::string> variant_names(const std::string& text) {
   for (const std::string& word : words(text)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--variant '" + printable(word) + "'",
-                            "all, or names that `flashlab attention --list` has",
+                            "all, or names that `flashlab attention --list` shows",
                             toy::nearest(word, known).value_or(""));
     }
     result.push_back(word);
@@ -61,7 +61,8 @@ std::vector<std::string> variant_names(const std::string& text) {
   return result;
 }
 
-/// As every range of the command, but that `a..b` doubles: no GPU is asked for each length.
+/// Parses a range as other commands do, except that `a..b` doubles: single steps of the length make
+/// no sense for a GPU.
 std::vector<std::int64_t> sizes(const char* flag, const std::string& text) {
   const bool doubles =
       text.find("..") != std::string::npos && text.find_first_of("*+,") == std::string::npos;
@@ -97,11 +98,12 @@ void CompareFlags::add_call_flags(CLI::App& command) {
   };
   list("-v,--variant", variants, "the algorithms, or all", "NAME,...");
   list("--dtype", dtypes, "float, bf16, fp16", "TYPE,...");
-  list("--products", products, "of floats: native, tf32, tf32x3", "HOW,...");
+  list("--products", products, "products of floats: native, tf32, tf32x3", "HOW,...");
   list("--mask", masks, "none, causal, causal-bottom-right", "MASK,...");
   list("-N,--n", seqlens, "queries and keys", "N,...");
   list("-d,--head-dim", head_dims, "columns of a head", "D,...");
-  add_option(command, "--tile", tiles, "queries x keys, instead of the kernels': predicts only")
+  add_option(command, "--tile", tiles,
+             "queries x keys, instead of the kernels' tiles; predicts only")
       .type_name("QxK,...")
       .group(kCallGroup);
   const auto size = [&](const char* names, auto& value, const char* what) {
@@ -110,7 +112,7 @@ void CompareFlags::add_call_flags(CLI::App& command) {
   const Flag batch_flag = size("-B,--batch", batch, "batch entries").capture_default_str();
   const Flag heads_flag = size("-H,--heads", num_heads, "query heads").capture_default_str();
   size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
-  size("--seqlen-k", seqlen_k, "keys, where they are not as many as queries");
+  size("--seqlen-k", seqlen_k, "number of keys, if it differs from that of queries");
   size("--tokens", tokens, "batch x N, instead of --batch").excludes(batch_flag);
   size("--hidden", hidden, "heads x head_dim, instead of --heads").excludes(heads_flag);
 }
@@ -138,7 +140,7 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
   add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
       .type_name("FILE")
       .group(kMeasureGroup);
-  add_flag(command, "--predict-only", predict_only, "measure nothing, though there be a GPU")
+  add_flag(command, "--predict-only", predict_only, "measure nothing, even if there is a GPU")
       .group(kMeasureGroup)
       .excludes(from);
   add_flag(command, "--no-counters", no_counters, "times only, no hardware counters")
@@ -147,11 +149,11 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
       .between(1, 100000)
       .type_name("R")
       .group(kMeasureGroup);
-  add_option(command, "--seed", seed, "of the random inputs")
+  add_option(command, "--seed", seed, "seed of the random inputs")
       .capture_default_str()
       .type_name("N")
       .group(kMeasureGroup);
-  add_flag(command, "--resume", resume, "go on with what --json FILE already has")
+  add_flag(command, "--resume", resume, "keep the results in --json FILE, measure the rest")
       .group(kMeasureGroup);
 }
 
@@ -162,10 +164,10 @@ void CompareFlags::add_output_flags(CLI::App& command) {
   file("--json", json, "everything; written after each call", "FILE");
   file("--csv", csv, "one line per call", "FILE");
   file("--html", html, "the report: pictures and tables on one page", "FILE");
-  file("--svg", svg, "the pictures, a file each", "FOLDER");
+  file("--svg", svg, "the pictures, one file for each", "FOLDER");
   file("--peers", peers, "other libraries' times, from attention_cuda/bench/beside_torch.py",
        "FILE");
-  file("--commit", commit, "what the file says it is of", "NAME");
+  file("--commit", commit, "the commit to record in the file", "NAME");
   add_option(command, "--show", show,
              "tables: times, sentences, models, bytes, flops, shared-memory, or all")
       .capture_default_str()
@@ -206,7 +208,7 @@ bool CompareFlags::shows(const std::string& table) const {
 void CompareFlags::check() const {
   tables();
   if (resume && (json.empty() || json == "-")) {
-    throw request_failure("--resume has nothing to go on with", "--json FILE beside it");
+    throw request_failure("--resume has no file to continue", "--json FILE as well");
   }
   if (!gpu.empty() && !compare::find_gpu(gpu)) {
     std::vector<std::string> keys;
@@ -215,12 +217,12 @@ void CompareFlags::check() const {
       keys.push_back(spec.key);
       all += (all.empty() ? "" : ", ") + spec.key;
     }
-    throw request_failure("--gpu '" + printable(gpu) + "': nobody listed it", all,
+    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", all,
                           toy::nearest(gpu, keys).value_or(""));
   }
   if (!tiles.empty() && !measured.empty()) {
-    throw request_failure("--tile means nothing beside --measured",
-                          "one of the two: what was measured has the kernels' tiles");
+    throw request_failure("--tile has no effect with --measured",
+                          "one of the two: measurements have the kernels' own tiles");
   }
 }
 

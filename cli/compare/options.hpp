@@ -1,4 +1,4 @@
-// The flags of `flashlab compare`, and what they ask for.
+// The flags of `flashlab compare`, and their meaning.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace flashlab::cli {
 
-/// Where there is none, and none is asked for.
+/// The GPU if there is none here and none is requested.
 inline constexpr const char* kUsualGpu = "h200";
 inline constexpr int kUsualRepeat = 5;
 
@@ -24,25 +24,25 @@ struct CompareFlags {
   // The machine
   std::string gpu, calibration;
   bool calibrate = false, data_sheet = false;
-  // What is measured
+  // The measurement
   std::string measured, from_ncu, peers;
   bool predict_only = false, no_counters = false, resume = false;
   std::optional<int> repeat;
   std::uint64_t seed = 1;
-  // Where it goes
+  // The output
   std::string json, csv, html, svg, commit;
   std::string show = "times,sentences";
   bool steps = false;
   TerminalOptions terminal;
 
   void add_to(CLI::App& command);
-  /// The tables to print.
+  /// Returns the tables to print.
   std::vector<std::string> tables() const;
   bool shows(const std::string& table) const;
-  /// Throws Failure: a word or a size that is none, flags that contradict each other.
+  /// Throws Failure: an unknown word, an invalid size, flags that contradict each other.
   compare::SweepAxes axes() const;
   void check() const;
-  /// Whether the calls were chosen, rather than left at what they are without flags.
+  /// Whether any flag chooses the calls.
   bool chooses_calls = false;
 
  private:

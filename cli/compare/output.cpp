@@ -27,7 +27,7 @@ std::string read_whole(const std::string& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw file_failure(file, "no such file");
-  if (!std::filesystem::is_regular_file(status)) throw file_failure(file, "no regular file");
+  if (!std::filesystem::is_regular_file(status)) throw file_failure(file, "not a regular file");
   if (std::filesystem::file_size(file, error) > kMostResultBytes) {
     throw Failure(kExitLimit, "flashlab: error: " + printable(file) + ": more than 64 MiB\n");
   }
@@ -45,7 +45,7 @@ std::string names_of_committed() {
   return names;
 }
 
-/// What a file holds; its errors with its name.
+/// Parses a file. Errors include its name.
 template <class Parse>
 auto parsed(const std::string& file, const Parse& parse) {
   const std::string text = read_whole(file);
@@ -108,7 +108,7 @@ void write_pictures(const CompareFlags& flags, const compare::Comparison& compar
   if (flags.svg.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(flags.svg, error);
-  if (!std::filesystem::is_directory(flags.svg)) throw file_failure(flags.svg, "no folder");
+  if (!std::filesystem::is_directory(flags.svg)) throw file_failure(flags.svg, "not a folder");
   for (const compare::Picture& picture :
        compare::draw_pictures(comparison, {options.machine, options.peers})) {
     write_file((std::filesystem::path(flags.svg) / (picture.name + ".svg")).string(),

@@ -33,7 +33,7 @@ std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
   return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
 }
 
-/// Which columns of the table of times have something to show.
+/// The columns of the table of times that have values.
 struct TimesColumns {
   bool bytes = false, measured_bytes = false, measured_times = false;
 
@@ -62,7 +62,7 @@ struct TimesColumns {
   }
 };
 
-/// A row, or a step of one.
+/// The cells of a row, or of a step.
 template <class Timed>
 std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& columns) {
   std::vector<std::string> cells;
@@ -80,7 +80,7 @@ std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& col
   return cells;
 }
 
-/// A word and what it means, in lines that fit.
+/// Formats a word and its meaning in lines that fit.
 std::string note(const std::string& word, const std::string& meaning, const Terminal& terminal) {
   constexpr std::size_t kColumn = 10;
   std::string text = word + std::string(kColumn - word.size(), ' ');
@@ -257,12 +257,12 @@ std::string shared_memory_table(const compare::Comparison& comparison,
                    {"d", Align::kRight},
                    {"tile", Align::kRight},
                    {"threads", Align::kRight},
-                   {"KiB a block", Align::kRight},
+                   {"KiB per block", Align::kRight},
                    {"of " + kib(limit), Align::kRight}});
   std::set<std::string> shown;
   for (const compare::Row& row : comparison.rows) {
     for (const Step& step : row.steps) {
-      if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // no tiles there
+      if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // it has no tiles
       const std::string name = printable(step.name + ", " + row.dtype);
       if (!shown.insert(name + std::to_string(row.head_dim)).second) continue;
       const double share = static_cast<double>(step.shared_bytes) / static_cast<double>(limit);

@@ -10,30 +10,30 @@
 
 namespace flashlab::cli {
 
-/// "H200, rates measured 2026-11-21; bf16, batch 4, 8 heads, d 64": what all rows share.
+/// Returns "H200, rates measured 2026-11-21; bf16, batch 4, 8 heads, d 64": what all rows share.
 std::string comparison_heading(const compare::Comparison& comparison,
                                const compare::MachineModel& machine, const Terminal& terminal);
 
-/// Bytes to the SMs and milliseconds: counted, predicted, measured and their ratios; with `steps` a
-/// line for each kernel of a call.
+/// Bytes to the SMs and milliseconds: counted, predicted, measured and their ratios. With `steps`,
+/// one line for each kernel of a call.
 std::string times_table(const compare::Comparison& comparison, bool steps,
                         const Terminal& terminal);
-/// Predicted milliseconds under three sets of assumptions, which stand below the table.
+/// Predicted milliseconds under three sets of assumptions, which are listed below the table.
 std::string models_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// Bytes by the Pallas post's formula and prose, by the toy program, by the kernel's blocks, by the
-/// hardware.
+/// Bytes by the Pallas post's formula and text, by the toy program, by the kernel's blocks,
+/// by the hardware.
 std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// FLOPs by the Pallas post's formula, as usually counted, and as the toy program executes them.
+/// FLOPs by the Pallas post's formula, by the usual count, and as the toy program executes them.
 std::string flops_table(const compare::Comparison& comparison, const Terminal& terminal);
-/// Shared memory of each kernel's blocks, beside the GPU's limit and the Pallas post's own budget.
+/// Shared memory of each kernel's blocks, with the GPU's limit and the Pallas post's own budget.
 std::string shared_memory_table(const compare::Comparison& comparison,
                                 const compare::MachineModel& machine, const Terminal& terminal);
 
-/// One line per row, "flash2, N 4096: …", and how many predictions were close.
+/// One line per row, "flash2, N 4096: …"; and the number of close predictions.
 std::string sentences(const compare::Comparison& comparison, const Terminal& terminal);
 std::string shares(const compare::Comparison& comparison);
 
-/// "1.09 GB", "137 GFLOP", "640 TFLOP/s": three digits and a prefix.
+/// Returns "1.09 GB", "137 GFLOP", "640 TFLOP/s": three digits and a prefix.
 std::string with_prefix(double value, const std::string& unit);
 
 }  // namespace flashlab::cli

@@ -1,4 +1,4 @@
-// `flashlab exercises new` and `flashlab exercises lint`: for those who write exercises.
+// `flashlab exercises new` and `flashlab exercises lint`, for authors of exercises.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -31,7 +31,7 @@ struct NewOptions {
 
 int make_new(const NewOptions& options) {
   if (!exercises::is_exercise_id(options.id)) {
-    throw request_failure("'" + printable(options.id) + "' is no name of an exercise",
+    throw request_failure("'" + printable(options.id) + "' is not a name for an exercise",
                           "letters, digits, _ and -, at most 64: 27_running_minimum");
   }
   const std::filesystem::path folder = std::filesystem::path(options.folder) / options.id;
@@ -107,13 +107,13 @@ std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {
 void print_problems(const ExerciseSource& source, const std::vector<LintProblem>& problems) {
   const std::string folder = printable(source.folder.empty() ? source.id : source.folder);
   for (const LintProblem& problem : problems) {
-    const bool placed = problem.what.starts_with(problem.file + ":");  // as the reader's messages
+    const bool placed = problem.what.starts_with(problem.file + ":");  // as in the reader's errors
     std::cout << folder << "/" << (placed ? "" : problem.file + ": ") << problem.what
               << (problem.what.ends_with('\n') ? "" : "\n");
   }
 }
 
-/// What lint says of the texts comes first: mutants of a broken exercise mean nothing.
+/// Runs lint first: mutants of a broken exercise are meaningless.
 int run_mutants(const LintOptions& options) {
   std::vector<std::shared_ptr<const exercises::Exercise>> all;
   for (const ExerciseSource& source : sources_to_lint(options)) {
@@ -164,7 +164,7 @@ int run_lint(const LintOptions& options) {
 
 CommandAction add_exercises_new(CLI::App& exercises) {
   auto options = std::make_shared<NewOptions>();
-  CLI::App& command = add_command(exercises, "new", "Copies an example exercise to start from",
+  CLI::App& command = add_command(exercises, "new", "Copy an example exercise to start from",
                                   "  flashlab exercises new 27_running_minimum\n"
                                   "  flashlab exercises new 27_running_minimum --in my_exercises");
   add_option(command, "id", options->id, "the new folder's name").type_name("ID").required();
@@ -176,7 +176,7 @@ CommandAction add_exercises_new(CLI::App& exercises) {
 
 CommandAction add_exercises_lint(CLI::App& exercises) {
   auto options = std::make_shared<LintOptions>();
-  CLI::App& command = add_command(exercises, "lint", "Says what is wrong with exercises",
+  CLI::App& command = add_command(exercises, "lint", "Report what is wrong with exercises",
                                   "  flashlab exercises lint\n"
                                   "  flashlab exercises lint my_exercises/27_running_minimum\n"
                                   "  flashlab exercises lint --mutants 8");
@@ -187,10 +187,10 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
   add_flag(command, "--mutants", options->mutants,
            "grade every program one edit away from a solution: each must fail or be "
            "proved equal");
-  add_option(command, "-j,--jobs", options->jobs, "mutants graded at once (one a processor)")
+  add_option(command, "-j,--jobs", options->jobs, "mutants graded at once (one per processor)")
       .between(1, 1024)
       .type_name("K");
-  add_option(command, "--seed", options->seed, "decides the inputs of --mutants")
+  add_option(command, "--seed", options->seed, "seed of the inputs of --mutants")
       .between(std::int64_t{0}, INT64_MAX)
       .type_name("N");
   options->terminal.add_to(command);

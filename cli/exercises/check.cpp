@@ -1,4 +1,4 @@
-// `flashlab exercises check`: is the learner's file right, and what does it cost?
+// `flashlab exercises check`: grades the learner's file and prints its cost.
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -83,10 +83,11 @@ int check_work(const CheckFlags& options) {
 
 CommandAction add_exercises_check(CLI::App& exercises) {
   auto options = std::make_shared<CheckFlags>();
-  CLI::App& command = add_command(exercises, "check", "Is it right, and what does it cost?",
-                                  "  flashlab exercises check                 what you are at\n"
-                                  "  flashlab exercises check 2\n"
-                                  "  flashlab exercises check 2 other.toy     another file\n");
+  CLI::App& command =
+      add_command(exercises, "check", "Is it right, and what does it cost?",
+                  "  flashlab exercises check                 the current exercise\n"
+                  "  flashlab exercises check 2\n"
+                  "  flashlab exercises check 2 other.toy     another file\n");
   add_work_argument(command, options->words);
   add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);

@@ -28,8 +28,7 @@ std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdi
 
 void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
   add_option(command, "work", words,
-             "an exercise, a file that is named after one, or both; what was started last "
-             "without")
+             "an exercise, a file that is named after one, or both (what was started last)")
       .expected(0, 2)
       .type_name("[ID] [FILE]");
 }

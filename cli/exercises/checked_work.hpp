@@ -1,4 +1,4 @@
-// Grading the learner's file and remembering the result, for `check` and for `watch`.
+// Grades the learner's file and stores the result, for `check` and `watch`.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@ class App;
 
 namespace flashlab::cli {
 
-/// [ID] [FILE], as `check` and `watch` take them.
+/// Adds the arguments [ID] [FILE] of `check` and `watch`.
 void add_work_argument(CLI::App& command, std::vector<std::string>& words);
 
-/// The file's text. Throws Failure: no file, no regular one, longer than the exercise allows.
+/// Reads the file. Throws Failure: no file, not a regular file, longer than the exercise allows.
 std::shared_ptr<const toy::SourceText> read_work(const Work& work);
 
-/// Counts the check, keeps the best result, the file's place, and that this exercise is the one
-/// worked on.
+/// Counts the check, stores the best result and the file's path, and makes this exercise
+/// the current one.
 void remember_verdict(Learner& learner, const Work& work, const exercises::Verdict& verdict);
 
-/// The verdict, what was reached so far, what full marks ask for, what comes next.
+/// Returns the verdict, the progress so far, the conditions for full marks, and the next step.
 std::string check_text(const Learner& learner, const Work& work, const exercises::Verdict& verdict,
                        const toy::SourceText& source, const Terminal& terminal);
 
-/// 0 right, 1 wrong, 3 a limit was hit, 2 unreadable.
+/// Returns 0 if right, 1 if wrong, 3 if a limit was hit, 2 if unreadable.
 int exit_code_of(const exercises::Verdict& verdict);
 
 }  // namespace flashlab::cli

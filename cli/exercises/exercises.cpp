@@ -1,11 +1,11 @@
-// `flashlab exercises`: the learner's path, one verb after the other.
+// `flashlab exercises`: the verbs of the learner's path.
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-/// In the order of the help.
+/// In the order of the help text.
 constexpr std::array<AddCommand, 11> kVerbs{
     add_exercises_list,  add_exercises_show, add_exercises_start,    add_exercises_check,
     add_exercises_watch, add_exercises_hint, add_exercises_solution, add_exercises_reset,

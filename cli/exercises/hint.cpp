@@ -1,4 +1,4 @@
-// `flashlab exercises hint` and `solution`: help, a little at a time, and all of it at once.
+// `flashlab exercises hint` and `solution`: help in steps, and the whole solution.
 #include "cli/exercises/hint.hpp"
 
 #include <algorithm>
@@ -21,19 +21,19 @@ struct HintFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::string id;
-  std::size_t level = 0;  // 0: the next one
+  std::size_t level = 0;  // 0: the next level
   bool again = false, yes = false;
 };
 
 constexpr std::array<const char*, kHintLevels> kLevelNames{"the concept", "the place",
                                                            "the operand", "the solution"};
 
-/// Whether the solution may be shown. Throws Failure when nobody can be asked.
+/// Returns whether the solution may be shown. Throws Failure if there is no terminal to ask on.
 bool may_show_solution(const std::string& what, bool yes) {
   if (yes) return true;
   const std::optional<bool> answer = ask(what + " is the solution. Show it?");
   if (answer) return *answer;
-  throw request_failure(what + " is the solution, and there is no terminal to ask on",
+  throw request_failure(what + " is the solution, and there is no terminal for the question",
                         "--yes to see it");
 }
 
@@ -74,8 +74,7 @@ int solution(const HintFlags& options) {
 }
 
 void add_common(CLI::App& command, HintFlags& options) {
-  add_option(command, "id", options.id,
-             "number or name of an exercise; the one you are at without it")
+  add_option(command, "id", options.id, "number or name of an exercise (the current one)")
       .type_name("ID");
   add_flag(command, "--yes", options.yes, "show the solution without asking");
   options.exercises.add_to(command);
@@ -115,14 +114,15 @@ CommandAction add_exercises_hint(CLI::App& exercises) {
   auto options = std::make_shared<HintFlags>();
   CLI::App& command =
       add_command(exercises, "hint", "The next of four hints; the last is the solution",
-                  "  flashlab exercises hint              for the exercise you are at\n"
+                  "  flashlab exercises hint              for the current exercise\n"
                   "  flashlab exercises hint 2 --level 1\n"
                   "  flashlab exercises hint --again      those that were shown already\n");
   add_common(command, *options);
-  const Flag level = add_option(command, "--level", options->level, "this one: 1 to 4")
+  const Flag level = add_option(command, "--level", options->level, "the hint to show: 1 to 4")
                          .between(std::size_t{1}, kHintLevels)
                          .type_name("N");
-  add_flag(command, "--again", options->again, "those that were shown already").excludes(level);
+  add_flag(command, "--again", options->again, "show those that were shown already")
+      .excludes(level);
   options->terminal.add_to(command);
   return [options] { return hint(*options); };
 }

@@ -1,4 +1,4 @@
-// Hints as the learner sees them, for `hint` and for `watch`.
+// Shows hints to the learner, for `hint` and `watch`.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace flashlab::cli {
 
-/// How many of the exercise's hints were shown, at most kHintLevels.
+/// Returns how many of the exercise's hints were shown, at most kHintLevels.
 std::size_t hints_shown(const Learner& learner, const exercises::Exercise& exercise);
 
-/// Hint `level`, from 1, under a line that says which it is.
+/// Returns hint `level`, from 1, below a line with its name.
 std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
                       const Terminal& terminal);
 
-/// Prints the hint and remembers that it was shown.
+/// Prints the hint and records it.
 void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
                const Terminal& terminal);
 

@@ -39,7 +39,7 @@ bool exists(const std::string& file) {
          !std::filesystem::is_directory(file, ignored);
 }
 
-/// Whether a word is a file's name rather than an exercise's.
+/// Whether a word is a file name rather than an exercise's name.
 bool names_file(const std::string& word) {
   if (is_exercise_folder(word)) return false;
   return exists(word) || word.find('/') != std::string::npos || word.ends_with(".toy") ||
@@ -138,7 +138,7 @@ std::string Learner::named(const std::string& id) const {
   try {
     return printable(id + ": " + find_exercise(id, options_)->title);
   } catch (const Failure&) {
-    return printable(id);  // broken: `start` will say how
+    return printable(id);  // broken: `start` will report it
   }
 }
 

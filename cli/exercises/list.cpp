@@ -1,5 +1,5 @@
-// `flashlab exercises list`: what there is, what is done, what comes next. And `reset`, which
-// forgets what was done.
+// `flashlab exercises list`: all exercises, the progress, and the next one. Also `reset`,
+// which deletes progress.
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ struct ListFlags {
   bool json = false;
 };
 
-/// One exercise as a line.
+/// One exercise as a line of the list.
 struct ListedExercise {
   std::string mark, id, title, points, status;
   Style style = Style::kDim;
@@ -81,7 +81,7 @@ Widths widths_of(const std::vector<ListedExercise>& rows, const Terminal& termin
     widths.points = std::max(widths.points, display_width(row.points));
     widths.status = std::max(widths.status, display_width(row.status));
   }
-  // The title gives way, down to a few words; it wraps.
+  // The title is shortened, down to a few words; it wraps.
   const std::size_t others = 3 + widths.id + 2 + 2 + widths.points + 2 + widths.status;
   const std::size_t left = terminal.width > others ? terminal.width - others : 0;
   widths.title = std::min(widths.title, std::max<std::size_t>(left, 14));
@@ -108,7 +108,7 @@ std::string list_lines(const ListedExercise& row, const Widths& widths, const Te
   return text;
 }
 
-/// "docs/04_softmax.md" as "Chapter 4: softmax (docs/04_softmax.md)".
+/// Returns "Chapter 4: softmax (docs/04_softmax.md)" for "docs/04_softmax.md".
 std::string chapter_heading(const std::string& chapter) {
   if (chapter.empty()) return "Without a chapter";
   std::string name = chapter.substr(chapter.rfind('/') + 1);
@@ -159,7 +159,7 @@ void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
   }
 }
 
-/// What to type next.
+/// Prints the next command to type.
 void print_foot(const Learner& learner) {
   const std::string next = learner.next();
   if (next.empty()) {
@@ -223,7 +223,7 @@ int list(const ListFlags& options) {
 
 int reset(const ExerciseOptions& options, const std::string& name) {
   Learner learner(options);
-  std::string id = name;  // an exercise that is gone may be forgotten, too
+  std::string id = name;  // also allows an exercise that no longer exists
   if (learner.progress().find(name) == nullptr) id = learner.find(name)->id;
   std::string file;
   bool known = false;
@@ -241,9 +241,10 @@ int reset(const ExerciseOptions& options, const std::string& name) {
 
 CommandAction add_exercises_list(CLI::App& exercises) {
   auto options = std::make_shared<ListFlags>();
-  CLI::App& command = add_command(exercises, "list", "What there is, what is done, what is next",
-                                  "  flashlab exercises list\n"
-                                  "  flashlab exercises list --json\n");
+  CLI::App& command =
+      add_command(exercises, "list", "List the exercises: what is done, what is next",
+                  "  flashlab exercises list\n"
+                  "  flashlab exercises list --json\n");
   add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
@@ -257,7 +258,7 @@ CommandAction add_exercises_reset(CLI::App& exercises) {
   };
   auto options = std::make_shared<ResetOptions>();
   CLI::App& command =
-      add_command(exercises, "reset", "Forget what was done of one; your file stays",
+      add_command(exercises, "reset", "Forget your progress in an exercise; your file stays",
                   "  flashlab exercises reset 2\n");
   add_option(command, "id", options->id, "number or name of an exercise")
       .required()

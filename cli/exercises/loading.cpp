@@ -32,7 +32,7 @@ std::shared_ptr<const exercises::Exercise> read_or_fail(const exercises::Exercis
                                        "' is broken\n");
 }
 
-/// The whole name decides; then a number or a part of it, the user's own exercises first.
+/// A whole name has priority; then a number or a part of it, the user's own exercises first.
 const exercises::ExerciseSource* source_called(const std::vector<exercises::ExerciseSource>& all,
                                                const std::string& name) {
   const exercises::ExerciseSource* found = nullptr;

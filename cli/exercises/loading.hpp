@@ -1,4 +1,4 @@
-// Exercises by the name that the user gave.
+// Finds exercises by the name that the user gave.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class App;
 
 namespace flashlab::cli {
 
-/// --exercises DIR; the folders of FLASHLAB_EXERCISES (separated by colons) come before it.
+/// --exercises DIR; the folders in FLASHLAB_EXERCISES (separated by colons) come before it.
 struct ExerciseOptions {
   std::vector<std::string> folders;
 
@@ -21,13 +21,13 @@ struct ExerciseOptions {
   std::vector<std::string> all_folders() const;
 };
 
-/// Every exercise that can be found, in order. One that is broken is skipped with a warning on
-/// standard error that says how to see what is wrong with it.
+/// Returns every exercise, in order. Skips a broken one with a warning on standard error that says
+/// how to see its errors.
 std::vector<std::shared_ptr<const exercises::Exercise>> load_exercises(
     const ExerciseOptions& options);
 
-/// The one called `name` (Exercise::answers_to, or the path of a folder). Throws Failure: no such
-/// exercise (with a near miss), a broken one (with what is wrong with it).
+/// Returns the exercise called `name` (Exercise::answers_to, or the path of a folder). Throws
+/// Failure: no such exercise (with a similar name), a broken one (with its errors).
 std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name,
                                                          const ExerciseOptions& options);
 

@@ -58,7 +58,7 @@ std::vector<std::string> cells(const std::string& name, const Counts& counts) {
           share(counts.named, counts.of(Fate::kRejected))};
 }
 
-/// How many of the equal ones were proved in which way.
+/// The number of equal mutants by kind of proof.
 std::string proofs_text(const std::vector<MutantReport>& reports) {
   Counts total;
   for (const MutantReport& report : reports) {

@@ -1,4 +1,4 @@
-// What became of the mutants of exercises' solutions.
+// Reports the results for mutants of exercises' solutions.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace flashlab::cli {
 
-/// A table of the exercises with programs, the survivors with their edits, and the share of
-/// rejected mutants whose line is named right, by kind of edit.
+/// Returns a table of the exercises with programs, the survivors with their edits, and by kind of
+/// edit the share of rejected mutants whose line is named correctly.
 std::string mutants_text(const std::vector<exercises::MutantReport>& reports,
                          const Terminal& terminal);
 std::string mutants_json(const std::vector<exercises::MutantReport>& reports);
 
-/// Tests them, with progress on standard error, and prints the report. The exit code: 1 when a
-/// mutant survives. Throws Failure when an exercise is broken.
+/// Tests the mutants, with progress on standard error, and prints the report. Returns the exit
+/// code: 1 if a mutant survives. Throws Failure if an exercise is broken.
 int report_mutants(const std::vector<std::shared_ptr<const exercises::Exercise>>& all,
                    std::size_t jobs, std::uint64_t seed, bool json, const Terminal& terminal);
 

@@ -1,4 +1,4 @@
-// `flashlab exercises prove`: what the cheapest programs of exercises cost, into their proven.json.
+// `flashlab exercises prove`: proves the minimum cost of exercises and writes their proven.json.
 #include "exercises/grader/prove/prove.hpp"
 
 #include <filesystem>
@@ -50,7 +50,7 @@ std::vector<std::shared_ptr<const Exercise>> chosen(const ProveFlags& options) {
   return result;
 }
 
-/// Null when the exercise has none.
+/// Returns the committed proof, or null.
 std::unique_ptr<const Proven> committed(const Exercise& exercise) {
   const auto file = exercise.files.find(kFile);
   if (file == exercise.files.end()) return nullptr;
@@ -83,13 +83,13 @@ void add_rows(const Exercise& exercise, const Proven& proven, bool times, TextTa
   }
 }
 
-/// What the proof says against the committed one; how many things.
+/// Prints the contradictions between the proof and the committed one. Returns their number.
 std::size_t check_against(const Exercise& exercise, const Proven* known, const Proven& now) {
   std::vector<std::string> found;
   if (known == nullptr) {
     found.push_back("there is no such file");
   } else if (!known->in_step_with(exercise.program)) {
-    found.push_back("it is proved about another state of the exercise");
+    found.push_back("it is the proof of another state of the exercise");
   } else {
     found = exercises::contradictions(exercise, *known, now);
   }
@@ -104,7 +104,7 @@ void write_proof(const Exercise& exercise, const Proven& proven) {
   write_file(path.string(), [&](std::ostream& out) { out << exercises::to_json(proven); });
 }
 
-/// Those of the committed proofs of this exercise and of others with the same arrays.
+/// The programs in the committed proofs of this exercise and of others with the same arrays.
 std::vector<std::string> known_programs(const Exercise& exercise, const ProveFlags& options) {
   std::vector<std::string> result;
   const auto add = [&](const Exercise& other) {
@@ -151,7 +151,7 @@ int run_prove(const ProveFlags& options) {
   for (const auto& exercise : all) {
     if (options.check || !exercise->folder.empty()) continue;
     throw request_failure("the exercise " + printable(exercise->id) +
-                              " travels inside the command: its proof cannot be written",
+                              " is built into the command: its proof cannot be written",
                           "its folder, exercises/" + printable(exercise->id) + ", or --check");
   }
   std::vector<Column> columns{{"exercise"},
@@ -183,7 +183,7 @@ int run_prove(const ProveFlags& options) {
 CommandAction add_exercises_prove(CLI::App& exercises) {
   auto options = std::make_shared<ProveFlags>();
   CLI::App& command =
-      add_command(exercises, "prove", "Proves what the cheapest programs of exercises cost",
+      add_command(exercises, "prove", "Prove what the cheapest programs of exercises cost",
                   "  flashlab exercises prove exercises/03_full_product   writes its proven.json\n"
                   "  flashlab exercises prove exercises/*_softmax --most-seconds 600\n"
                   "  flashlab exercises prove --check --recorded-below 1  is what is committed "
@@ -192,19 +192,19 @@ CommandAction add_exercises_prove(CLI::App& exercises) {
              "folders, or names for --check; all when left out")
       .type_name("[ID|FOLDER...]");
   options->exercises.add_to(command);
-  add_option(command, "--most-seconds", options->most_seconds, "search no longer, for each size")
+  add_option(command, "--most-seconds", options->most_seconds, "longest search for each size")
       .between(0.0, 1e9)
       .capture_default_str()
       .type_name("S");
   add_option(command, "--most-bytes", options->most_bytes, "memory that each search may take")
       .capture_default_str()
       .type_name("SIZE");
-  add_option(command, "-j,--jobs", options->jobs, "sizes at once")
+  add_option(command, "-j,--jobs", options->jobs, "sizes searched at once")
       .between(1, 1024)
       .capture_default_str()
       .type_name("K");
   add_flag(command, "--check", options->check,
-           "write nothing: say where the committed file is wrong, and fail then");
+           "write nothing; report where the committed file is wrong, and fail then");
   add_option(command, "--recorded-below", options->recorded_below,
              "only sizes whose recorded proof took fewer than this many seconds")
       .between(0.0, 1e9)

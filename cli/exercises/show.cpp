@@ -1,4 +1,4 @@
-// `flashlab exercises show`: a problem's text, its machine, and what earns the points.
+// `flashlab exercises show`: a problem's text, its machine, and how points are earned.
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -87,7 +87,7 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
                             : "")});
   }
   if (const std::string sizes = sizes_of(task); !sizes.empty()) {
-    table.row({"tested at", sizes});  // without parameters there is one size, and nothing to say
+    table.row({"tested at", sizes});  // not shown without parameters: there is only one size
   }
   const std::string correct = "a right result: " + points_text(task.points.correct);
   if (task.cost.full.empty()) {
@@ -114,7 +114,7 @@ std::string facts_table(const exercises::Exercise& exercise, const Terminal& ter
   return table.to_string(terminal);
 }
 
-/// The questions as the answer sheet asks them: the problem's text alone is only the introduction.
+/// The questions in the words of the answer sheet: the problem's text is only the introduction.
 std::string questions_of(const exercises::Exercise& exercise) {
   std::string text;
   if (!exercise.questions.conventions.empty()) text += exercise.questions.conventions + "\n\n";
@@ -202,7 +202,7 @@ CommandAction add_exercises_show(CLI::App& exercises) {
       add_command(exercises, "show", "A problem, its machine, and what earns the points",
                   "  flashlab exercises show          the next one\n"
                   "  flashlab exercises show 2\n");
-  add_option(command, "id", options->id, "number or name of an exercise; the next one without it")
+  add_option(command, "id", options->id, "number or name of an exercise (the next one)")
       .type_name("ID");
   add_flag(command, "--json", options->json, "as JSON");
   options->exercises.add_to(command);

@@ -1,4 +1,4 @@
-// `flashlab exercises start`: a file of the learner's own to work in.
+// `flashlab exercises start`: creates the learner's file.
 #include "cli/exercises/start.hpp"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ Failure is_there_already(const exercises::Exercise& exercise, const std::string&
               "  or begin again elsewhere: flashlab exercises start " + id + " --to FOLDER\n"};
 }
 
-/// Writes a file that must not be there yet, and removes it again when that fails half way.
+/// Writes a file that must not exist yet. Removes it again if writing fails.
 void write_new(const exercises::Exercise& exercise, const std::string& file,
                std::string_view text) {
   const int target = open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -53,7 +53,7 @@ void write_new(const exercises::Exercise& exercise, const std::string& file,
   throw not_written(file, reason);
 }
 
-/// --to: a folder (made when its name ends in a slash) or a file.
+/// --to: a folder (created if its name ends in a slash) or a file.
 std::string target_of(const exercises::Exercise& exercise, const std::string& to) {
   if (to.empty()) return exercise.work_file();
   std::error_code code;
@@ -102,10 +102,10 @@ void start_exercise(Learner& learner, const exercises::Exercise& exercise,
 CommandAction add_exercises_start(CLI::App& exercises) {
   auto options = std::make_shared<StartFlags>();
   CLI::App& command =
-      add_command(exercises, "start", "Your own file to work in; never over one that exists",
+      add_command(exercises, "start", "Create your own file to work in; never overwrite one",
                   "  flashlab exercises start             the next one, in this folder\n"
                   "  flashlab exercises start 2 --to work/\n");
-  add_option(command, "id", options->id, "number or name of an exercise; the next one without it")
+  add_option(command, "id", options->id, "number or name of an exercise (the next one)")
       .type_name("ID");
   add_option(command, "--to", options->to, "a folder (made if it ends in /), or the file's name")
       .type_name("DIR|FILE");

@@ -1,4 +1,4 @@
-// Beginning an exercise, for `start` and for `watch`.
+// Starts an exercise, for `start` and `watch`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace flashlab::cli {
 
-/// Writes the starter to a file that must not be there yet, and remembers where. Throws Failure:
-/// the file is there already, or cannot be written.
+/// Writes the starter to a file that must not exist yet, and stores its path. Throws Failure: the
+/// file exists, or cannot be written.
 void start_exercise(Learner& learner, const exercises::Exercise& exercise, const std::string& file);
 
 }  // namespace flashlab::cli

@@ -1,12 +1,12 @@
 // The verbs of `flashlab exercises`. Each function adds its subcommand to the command `exercises`
-// and returns what to do when it was chosen.
+// and returns the action for when it is chosen.
 #pragma once
 
 #include "cli/options/options.hpp"
 
 namespace flashlab::cli {
 
-// The learner's path (exercises_list.cpp, exercises_show.cpp, exercises_start.cpp, …).
+// For learners (list.cpp, show.cpp, start.cpp, …).
 CommandAction add_exercises_list(CLI::App& exercises);
 CommandAction add_exercises_show(CLI::App& exercises);
 CommandAction add_exercises_start(CLI::App& exercises);
@@ -16,9 +16,9 @@ CommandAction add_exercises_watch(CLI::App& exercises);
 CommandAction add_exercises_solution(CLI::App& exercises);
 CommandAction add_exercises_reset(CLI::App& exercises);
 
-// The author's (exercises_author.cpp).
+// For authors (author.cpp).
 CommandAction add_exercises_new(CLI::App& exercises);
 CommandAction add_exercises_lint(CLI::App& exercises);
-CommandAction add_exercises_prove(CLI::App& exercises);  // exercises_prove.cpp
+CommandAction add_exercises_prove(CLI::App& exercises);  // prove.cpp
 
 }  // namespace flashlab::cli

@@ -21,7 +21,7 @@ using exercises::SizeScore;
 using exercises::Verdict;
 
 constexpr std::size_t kVerdictIndent = 2;
-constexpr std::size_t kMostLoadLines = 5;  // JSON has the rest
+constexpr std::size_t kMostLoadLines = 5;  // JSON lists all
 
 std::string indented(const std::string& text, std::size_t columns, const Terminal& terminal) {
   std::string result;
@@ -31,7 +31,7 @@ std::string indented(const std::string& text, std::size_t columns, const Termina
   return result;
 }
 
-/// As it is; what does not fit goes on below its first word.
+/// Leaves the detail unchanged if it fits; otherwise wraps it below its first word.
 std::string detail_text(const std::string& detail, const Terminal& terminal) {
   const std::string shown = printable(detail);
   if (2 * kVerdictIndent + display_width(shown) <= terminal.width) {
@@ -55,7 +55,7 @@ bool is_said(const Check& check, const Verdict& verdict) {
                      [&](const Finding& finding) { return finding.what == check.message; });
 }
 
-/// The checks that did not pass and say more than findings and costs do.
+/// The failed checks that add to the findings and costs.
 std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
   std::string text;
   if (!verdict.costs.empty() || verdict.findings.size() == 1) return text;
@@ -67,7 +67,7 @@ std::string failed_checks(const Verdict& verdict, const Terminal& terminal) {
   return text;
 }
 
-/// What is proved about a counter at the size that costs are counted at: the best, the floor.
+/// The proved values of a counter at the size at which costs are counted: the best, the floor.
 std::pair<std::string, std::string> proved_about(const Verdict& verdict,
                                                  const std::string& counter) {
   if (verdict.scores.empty() || !verdict.scores.back().proof) return {};
@@ -78,7 +78,7 @@ std::pair<std::string, std::string> proved_about(const Verdict& verdict,
   return {"", counter == "loads" ? score.proof->floor_loads.get_str() : ""};
 }
 
-/// One row a counter, in columns that some counter fills.
+/// One row per counter, with the columns that have values.
 std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever,
                        const Terminal& terminal) {
   const std::string size = exercises::to_string(verdict.size);
@@ -116,7 +116,7 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
   return text;
 }
 
-/// The sizes that are small enough for a proof, where costs are counted at a larger one.
+/// The searched sizes that are smaller than the size at which costs are counted.
 std::string smaller_sizes(const Verdict& verdict, const Terminal& terminal) {
   TextTable table({{"cycles", Align::kLeft},
                    {"yours", Align::kRight},
@@ -132,7 +132,7 @@ std::string smaller_sizes(const Verdict& verdict, const Terminal& terminal) {
   return table.empty() ? "" : "\n" + table.to_string(terminal);
 }
 
-/// The lines with avoidable loads, those with most of them first.
+/// The lines with avoidable loads, sorted by their number, largest first.
 std::string load_table(const Verdict& verdict, const Terminal& terminal) {
   std::vector<LoadLine> lines;
   for (const LoadLine& line : verdict.loads) {
@@ -207,15 +207,15 @@ std::string next_step(const exercises::Exercise& exercise, const Verdict& verdic
   const std::string hint = "`flashlab exercises hint " + exercise.id + "`";
   switch (verdict.outcome) {
     case Outcome::kFull:
-      return "Next: `flashlab exercises list` shows what comes now.";
+      return "Next: `flashlab exercises list` shows the next exercise.";
     case Outcome::kCostly:
       return "Next: save cycles or loads until the costs reach full marks; " + hint + " helps.";
     case Outcome::kPartial:
     case Outcome::kWrong:
       return "Next: change what is named above and try again; " + hint + " helps.";
     case Outcome::kRejected:
-      return "Next: repair what is named above; `flashlab exercises show " + exercise.id +
-             "` tells what is asked for.";
+      return "Next: fix the errors above; `flashlab exercises show " + exercise.id +
+             "` shows the task.";
     case Outcome::kLimit:
       return "Next: make it smaller or shorter; " + hint + " helps.";
     case Outcome::kUnreadable:

@@ -1,4 +1,4 @@
-// One verdict, for the person whose program it is about.
+// Formats one verdict for the author of the program.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace flashlab::cli {
 
-/// "✓ full marks", "x wrong": a sign and words, so that colour is not needed.
+/// Returns "✓ full marks", "x wrong": a sign and words, so that colour is not needed.
 std::string outcome_text(exercises::Outcome outcome, const Terminal& terminal);
 
-/// Outcome and points, what was found with its details, the checks that did not pass, costs beside
-/// those of full marks, the solution and (where it is kept) the best ever, what is proved about the
-/// best and the floor, what the program's own order allows, and which loads it could save. Lines
-/// fit the terminal, but for quoted source.
+/// Returns outcome and points; findings with details; failed checks; costs compared with full
+/// marks, the solution and (if recorded) the best ever; what is proved about the best and the
+/// floor; what the program's own order allows; and which loads it could save. Lines fit the
+/// terminal, except quoted source.
 std::string verdict_text(const exercises::Verdict& verdict, const exercises::Costs& best_ever,
                          const Terminal& terminal);
 
-/// What the learner can do now, as a sentence with a command; empty when there is nothing left.
+/// Returns the learner's next step as a sentence with a command; empty if nothing is left.
 std::string next_step(const exercises::Exercise& exercise, const exercises::Verdict& verdict);
 
 }  // namespace flashlab::cli

@@ -25,7 +25,7 @@ struct WatchFlags {
   bool once = false, poll = false;
 };
 
-/// One exercise being watched; `n` moves on to another.
+/// Watches one exercise. `n` switches to the next.
 class Watch {
  public:
   Watch(const WatchFlags& options, Keyboard& keyboard)
@@ -67,14 +67,14 @@ class Watch {
               << "\n";
   }
 
-  /// Says something about the file, unless it was said last already.
+  /// Prints a message about the file, unless it equals the last message.
   void say(const std::string& text) {
     if (said_ != text) std::cout << "\n" << text;
     said_ = text;
   }
 
-  /// False when there was nothing to check: no file, an empty one (half saved, perhaps), or the
-  /// text that was checked already and `again` is not asked for.
+  /// Returns false if there was nothing to check: no file, an empty one (possibly half saved), or
+  /// the text that was checked before, unless `again`.
   bool check(bool again) {
     std::shared_ptr<const toy::SourceText> source;
     try {
@@ -100,7 +100,7 @@ class Watch {
     return true;
   }
 
-  /// False: the end.
+  /// Returns false to end.
   bool on_key(char key) {
     if (key == 'q' || key == '\x04') return false;
     if (key == 'h') hint();
@@ -118,7 +118,7 @@ class Watch {
               << printable(work_.exercise->id) << "`.\n";
   }
 
-  /// On to the next exercise, its file beside this one's.
+  /// Switches to the next exercise, with its file beside this one's.
   void next() {
     const std::string id = learner_.next_after(work_.exercise->id);
     std::cout << "\n";
@@ -138,7 +138,7 @@ class Watch {
       begin(std::move(work));
       check(true);
     } catch (const Failure& failure) {
-      std::cout << failure.what();  // this one goes on
+      std::cout << failure.what();  // stay with this exercise
     }
   }
 
@@ -165,7 +165,7 @@ CommandAction add_exercises_watch(CLI::App& exercises) {
   auto options = std::make_shared<WatchFlags>();
   CLI::App& command =
       add_command(exercises, "watch", "Checks whenever you save",
-                  "  flashlab exercises watch           what you are at\n"
+                  "  flashlab exercises watch           the current exercise\n"
                   "  flashlab exercises watch 2\n"
                   "\nOn a terminal: h shows a hint, n goes on to the next exercise, Enter checks "
                   "again,\nq ends it. Without one it prints a verdict after each change.\n");

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kWorkerName = "grading-worker";
 
-/// Where this executable lies; the link stays right when the file is replaced meanwhile.
+/// The path of this executable. The link stays valid if the file is replaced in the meantime.
 std::string own_path() {
 #ifdef __APPLE__
   std::string path(4096, '\0');
@@ -52,7 +52,7 @@ CommandAction add_grading_worker(CLI::App& app) {
                   "  flashlab grade 8 --all class/      starts it, one for each processor\n");
   hide(command);
   return [] {
-    // Nothing is left to be tidied up, and a sanitizer's search for leaks would start a thread.
+    // Nothing needs cleanup, and a sanitizer's search for leaks would start a thread.
     _exit(exercises::serve_grading(STDIN_FILENO));
     return kExitGood;
   };

@@ -1,4 +1,4 @@
-// The command as its own grading worker.
+// Runs this command as its own grading worker.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,12 @@
 
 namespace flashlab::cli {
 
-/// This executable, called as `flashlab grading-worker`, which is hidden: it speaks bytes.
+/// Returns this executable, called as `flashlab grading-worker`. That command is hidden, because it
+/// uses a binary protocol.
 exercises::WorkerProgram worker_program();
 
-/// A grader in a process of its own. Throws Failure: the exercise is broken, or no process can be
-/// started.
+/// Returns a grader in a separate process. Throws Failure: the exercise is broken, or no process
+/// can be started.
 std::unique_ptr<exercises::IsolatedGrader> isolated_grader(
     const ExercisePointer& exercise, const exercises::GraderOptions& options = {});
 

@@ -25,7 +25,8 @@ Failure failure(const std::string& path, const std::string& what,
   return request_failure("--best '" + printable(path) + "': " + what, expected);
 }
 
-/// Held by one process at a time. The file stays: removing it would let two hold it.
+/// A lock that only one process can hold. The file is kept: if it were removed, two processes
+/// could hold it.
 class Lock {
  public:
   explicit Lock(const std::string& path)
@@ -46,12 +47,12 @@ class Lock {
   int descriptor_;
 };
 
-/// Empty when there is no such file.
+/// Returns an empty text if there is no such file.
 std::string read_text(const std::string& path) {
   std::error_code code;
   const std::filesystem::file_status status = std::filesystem::status(path, code);
   if (!std::filesystem::exists(status)) return {};
-  if (!std::filesystem::is_regular_file(status)) throw failure(path, "no regular file");
+  if (!std::filesystem::is_regular_file(status)) throw failure(path, "not a regular file");
   if (std::filesystem::file_size(path, code) > kMostBestBytes)
     throw failure(path, "it is too long");
   std::ifstream file(path, std::ios::binary);

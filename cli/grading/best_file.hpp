@@ -1,4 +1,4 @@
-// The file of the best costs ever submitted: `flashlab grade --best FILE`.
+// The file of the lowest costs ever submitted: `flashlab grade --best FILE`.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace flashlab::cli {
 
-/// Enters the costs and returns what is best then. The file is made when there is none, replaced
-/// whole when something is better, and locked (FILE.lock) meanwhile, so that two processes lose
-/// nothing. Throws Failure: it cannot be read or written, or is damaged; it stays as it is then.
+/// Merges the costs into the file and returns the minimum. Creates the file if necessary,
+/// replaces it as a whole if a cost is lower, and locks it (FILE.lock) meanwhile, so that
+/// concurrent processes lose nothing. Throws Failure: it cannot be read or written, or is
+/// damaged; then it stays unchanged.
 exercises::Costs update_best_file(const std::string& path, const std::string& exercise,
                                   const exercises::Size& size, const exercises::Costs& costs);
 

@@ -17,7 +17,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// A worker, whose errors are the command's.
+/// A worker. Converts its errors into Failure.
 class ProtectedGrader : public exercises::TextGrader {
  public:
   explicit ProtectedGrader(std::unique_ptr<exercises::IsolatedGrader> grader)
@@ -34,7 +34,8 @@ class ProtectedGrader : public exercises::TextGrader {
   std::unique_ptr<exercises::IsolatedGrader> grader_;
 };
 
-/// Beside the class, then where programs keep their state, then where anybody may write.
+/// Folders for the journal: beside the class, then the user's state folder, then
+/// the temporary folder.
 exercises::JournalPlace place_of(const GradeOptions& options, const exercises::Exercise& exercise,
                                  const exercises::GraderOptions& grader_options) {
   std::error_code code;
@@ -120,7 +121,7 @@ std::shared_ptr<const exercises::Verdict> ClassGrading::grade(const std::string&
 }
 
 std::string ClassGrading::isolation() const {
-  if (own_ != nullptr) return "none: all submissions in one process, as --in-process asks";
+  if (own_ != nullptr) return "none: all submissions in one process (--in-process)";
   return "each submission in a worker process: memory, processor time, files and processes "
          "limited, " +
          exercises::to_string(sandbox_);
@@ -141,7 +142,7 @@ std::vector<std::string> ClassGrading::notes() const {
   if (found > 0) {
     const std::string results = std::to_string(found) + (found == 1 ? " result" : " results");
     all.push_back(options_.resume ? "taken over from an earlier grading: " + results
-                                  : "an earlier grading of this class was broken off; --resume "
+                                  : "an earlier grading of this class was interrupted; --resume "
                                     "would have taken over its " +
                                         results);
   }

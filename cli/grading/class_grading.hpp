@@ -1,4 +1,4 @@
-// A class, graded by workers, with a journal beside its folder.
+// Grades a class in worker processes, with a journal beside its folder.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,23 @@ namespace flashlab::cli {
 
 class ClassGrading {
  public:
-  /// With --resume, what earlier gradings of this class left is taken over.
+  /// With --resume, takes over the journals of earlier gradings of this class.
   ClassGrading(const GradeOptions& options, ExercisePointer exercise);
 
-  /// Grades them, `progress` as ClassOptions has it. Throws Failure.
+  /// Grades the students; `progress` as in ClassOptions. Throws Failure.
   std::vector<exercises::StudentResult> grade(const std::vector<exercises::Submission>& students,
                                               const std::function<void(std::size_t)>& progress);
 
-  /// One text, from standard input.
+  /// Grades one text, from standard input.
   std::shared_ptr<const exercises::Verdict> grade(const std::string& text);
 
-  /// What kept submissions apart: for the reports.
+  /// Returns how submissions were separated, for the reports.
   std::string isolation() const;
-  /// What the teacher should know: a kernel without walls, results that are not on disk, an earlier
-  /// grading that was broken off.
+  /// Returns notes for the teacher: a kernel without isolation, results that are not on disk, an
+  /// earlier grading that was interrupted.
   std::vector<std::string> notes() const;
 
-  /// All is reported: the journals have done their work.
+  /// Removes the journals, after everything is reported.
   void finish();
 
  private:

@@ -16,10 +16,10 @@ using exercises::Histogram;
 using exercises::HistogramBin;
 using exercises::HistogramMark;
 
-constexpr std::size_t kMostFindingBytes = 60;  // the reports have the rest
+constexpr std::size_t kMostFindingBytes = 60;  // reports have the full text
 constexpr std::size_t kMostBarColumns = 50, kFewestBarColumns = 5;
 
-/// Place and sentence of the first finding.
+/// The place and sentence of the first finding.
 std::string first_finding(const exercises::Verdict& verdict) {
   if (verdict.findings.empty()) return {};
   const std::string line = exercises::finding_lines(verdict.findings.front()).front();
@@ -68,7 +68,8 @@ std::string summary(const exercises::ClassReport& report, const Terminal& termin
   return lines;
 }
 
-/// "F", "FB", …: the first letters of a bin's marks, in capitals; the best ever is E.
+/// The first letter of a mark, capitalised; the best ever is E. letters() combines them:
+/// "F", "FB", ….
 char letter_of(const std::string& mark) {
   if (mark == "best ever") return 'E';
   return static_cast<char>(mark.front() - ('a' - 'A'));
@@ -91,7 +92,7 @@ std::string marks_legend(const Histogram& histogram, const Terminal& terminal) {
   return lines;
 }
 
-/// In eighths of a column where the terminal has them.
+/// Draws a bar in eighths of a column if the terminal supports them.
 std::string bar(double columns, const Terminal& terminal) {
   if (!terminal.unicode) return std::string(std::max<std::size_t>(1, std::lround(columns)), '#');
   constexpr std::array<const char*, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -1,4 +1,4 @@
-// A graded class in the terminal.
+// Shows a graded class in the terminal.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace flashlab::cli {
 
-/// One row per student, then how many came to each outcome.
+/// Returns one row per student, then the number of students for each outcome.
 std::string class_table(const exercises::ClassReport& report, const Terminal& terminal);
 
-/// A bar for each bin; the letters behind it are explained below.
+/// Returns a bar for each bin; a legend explains the letters after it.
 std::string histogram_text(const exercises::Histogram& histogram, const Terminal& terminal);
 
 }  // namespace flashlab::cli

@@ -1,4 +1,4 @@
-// `flashlab grade`: one submission, or a class.
+// `flashlab grade`: grades one submission or a class.
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using exercises::Submission;
 
 constexpr std::size_t kMostNotes = 20;
 
-/// Counts on one line of a terminal; says nothing elsewhere.
+/// Shows the count on one line of a terminal; prints nothing elsewhere.
 class GradingProgress {
  public:
   GradingProgress(std::size_t total, bool quiet)
@@ -78,7 +78,8 @@ std::vector<StudentResult> grade_standard_input(const exercises::Exercise& exerc
   return {result};
 }
 
-/// The students' results, in `skipped` the entries of a class's folder that are no submission.
+/// Returns the students' results. `skipped` receives the entries of a class's folder that
+/// are not submissions.
 std::vector<StudentResult> grade_files(const GradeOptions& options,
                                        const exercises::Exercise& exercise, ClassGrading& grading,
                                        std::vector<StudentResult>& skipped) {
@@ -135,10 +136,11 @@ void rename_students(const GradeOptions& options, std::vector<StudentResult>& st
   const Names names = options.names == "none" ? Names::kNone : Names::kPseudonym;
   exercises::rename_students(students, names, options.seed);
   exercises::rename_students(skipped, names, options.seed);
-  for (StudentResult& entry : skipped) entry.name += " (skipped)";  // may be a student's, too
+  for (StudentResult& entry : skipped) entry.name += " (skipped)";  // a student may have this name
 }
 
-/// Does all that can be done, one piece of work after the other, and keeps why others cannot.
+/// Runs several pieces of work and collects their failures, so that one failure does not
+/// stop the others.
 class Attempts {
  public:
   template <class Work>
@@ -149,7 +151,7 @@ class Attempts {
       failures_.push_back(failure);
     }
   }
-  /// Says of all but the last, which is thrown.
+  /// Prints all failures except the last, which it throws.
   void end() const {
     if (failures_.empty()) return;
     for (std::size_t i = 0; i + 1 < failures_.size(); ++i) std::cerr << failures_[i].what();
@@ -174,7 +176,7 @@ void write_gradescope_files(const GradeOptions& options, const ClassReport& repo
   std::filesystem::create_directories(options.gradescope, code);
   if (!std::filesystem::is_directory(options.gradescope)) {
     return attempt([&] {
-      throw request_failure("--gradescope '" + printable(options.gradescope) + "' is no folder",
+      throw request_failure("--gradescope '" + printable(options.gradescope) + "' is not a folder",
                             "a folder: it gets one file for each student");
     });
   }
@@ -244,7 +246,7 @@ int grade(const GradeOptions& options) {
     (options.single() ? print_single : print_class)(exercise, report, terminal);
   }
   attempt.end();
-  grading.finish();  // what could not be reported stays in the journal
+  grading.finish();  // the journal keeps results that could not be reported
   const bool all_right = report.passed() == report.students.size();
   return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;
 }

@@ -18,7 +18,8 @@ std::int64_t parse_memory_limit(const std::string& text) {
   constexpr std::int64_t kLeast = std::int64_t{16} << 20, kMost = std::int64_t{64} << 30;
   const auto size = parse_size(text);
   if (size && *size >= kLeast && *size <= kMost) return *size;
-  throw request_failure("--memory-limit " + in_quotes(text) + " is no such size", "16MiB to 64GiB");
+  throw request_failure("--memory-limit " + in_quotes(text) + " is not a valid size",
+                        "16MiB to 64GiB");
 }
 
 std::vector<std::pair<const char*, const std::string*>> GradeOptions::report_files() const {
@@ -39,7 +40,7 @@ void GradeOptions::check() const {
     throw request_failure("standard input (-) is one submission", "- alone, or files");
   }
   if (resume && all_folder.empty()) {
-    throw request_failure("--resume goes on with a class", "--all DIR beside it");
+    throw request_failure("--resume continues the grading of a class", "--all DIR as well");
   }
   if (!memory_limit.empty()) parse_memory_limit(memory_limit);
   std::string first;
@@ -68,8 +69,8 @@ void GradeOptions::add_reports_to(CLI::App& command) {
   };
   file("--json", json, "everything, for programs; - writes to standard output");
   file("--csv", csv,
-       "one line per student, for spreadsheets; a cell that one would compute begins with an "
-       "apostrophe");
+       "one line per student, for spreadsheets; a cell that would be computed begins with "
+       "an apostrophe");
   file("--junit", junit, "JUnit XML, for CI servers");
   file("--html", html, "one page with histogram and findings");
   file("--gradescope", gradescope,
@@ -97,7 +98,7 @@ void GradeOptions::add_safety_to(CLI::App& command) {
       .type_name("SIZE")
       .group(kSafetyGroup);
   add_flag(command, "--resume", resume,
-           "take over what a grading of this class left that was broken off")
+           "take over the results of an interrupted grading of this class")
       .group(kSafetyGroup);
   add_flag(command, "--in-process", in_process,
            "no worker processes: a submission that crashes the grader ends it")
@@ -112,12 +113,12 @@ void GradeOptions::add_to(CLI::App& command) {
   add_option(command, "files", files,
              "submissions: files, a student's folder, or - for standard input")
       .type_name("FILE ...");
-  add_option(command, "--all", all_folder, "a folder with a file or folder a student")
+  add_option(command, "--all", all_folder, "a folder with a file or a folder for each student")
       .type_name("DIR");
-  add_option(command, "-j,--jobs", jobs, "submissions graded at once (one a processor)")
+  add_option(command, "-j,--jobs", jobs, "submissions graded at once (one per processor)")
       .between(1, 1024)
       .type_name("K");
-  add_option(command, "--seed", seed, "decides the inputs; keep it from the students")
+  add_option(command, "--seed", seed, "seed of the inputs; keep it secret from the students")
       .between(std::int64_t{0}, INT64_MAX)
       .each([this](const std::string&) { own_seed = true; })
       .type_name("N");

@@ -1,4 +1,4 @@
-// What `flashlab grade` was asked to do.
+// The options of `flashlab grade`.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace flashlab::cli {
 
-/// Bytes. Throws Failure for what is no size from 16 MiB to 64 GiB.
+/// Returns bytes. Throws Failure unless the text is a size from 16 MiB to 64 GiB.
 std::int64_t parse_memory_limit(const std::string& text);
 
 struct GradeOptions {
@@ -20,29 +20,29 @@ struct GradeOptions {
   std::vector<std::string> files;
   std::size_t jobs = 1;
   std::uint64_t seed = exercises::GraderOptions().seed;
-  bool own_seed = false;  // --seed was given
+  bool own_seed = false;  // whether --seed was given
   std::string json, csv, junit, gradescope, html, best;
   std::string names = "real";
   bool hide_costs = false, fail_on_wrong = false, quiet = false;
-  double time_limit = 0;     // seconds of processor time; 0: what the exercise allows
+  double time_limit = 0;     // seconds of processor time; 0: the exercise's limit
   std::string memory_limit;  // empty: exercises::kMostGradingBytes
   bool resume = false, in_process = false;
   ExerciseOptions exercises;
   TerminalOptions terminal;
 
   void add_to(CLI::App& command);
-  /// Throws Failure for what does not go together.
+  /// Throws Failure for flags that contradict each other.
   void check() const;
 
   bool reads_standard_input() const { return files == std::vector<std::string>{"-"}; }
   bool writes_standard_output() const;
-  /// One submission is answered in full; a class is a table, whatever its size.
+  /// A single submission gets its full verdict; a class of any size gets a table.
   bool single() const { return all_folder.empty() && files.size() == 1; }
 
  private:
   void add_reports_to(CLI::App& command);
   void add_safety_to(CLI::App& command);
-  /// Flags and the files behind them.
+  /// Returns the flags for reports with their files.
   std::vector<std::pair<const char*, const std::string*>> report_files() const;
 };
 

@@ -1,4 +1,4 @@
-// `flashlab completion`: scripts that complete its command lines in a shell.
+// `flashlab completion`: prints scripts for completion in a shell.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -5,7 +5,7 @@
 namespace flashlab::cli {
 namespace {
 
-// Also for bash 3.2, which has no mapfile. A word that holds '=' comes in three.
+// Supports bash 3.2, which lacks mapfile. It splits a word with '=' into three words.
 constexpr const char* kBashHead =
     R"(# Completion of flashlab for bash. Made by `flashlab completion bash`.
 
@@ -35,7 +35,7 @@ _flashlab() {
     case "$command ${COMP_WORDS[i]}" in
 )";
 
-/// Shell patterns and what is done for them; equal actions share a line.
+/// Shell patterns and their actions. Equal actions share a line.
 class BashCases {
  public:
   void add(const std::string& action, const std::string& pattern) {

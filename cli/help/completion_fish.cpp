@@ -35,7 +35,7 @@ std::string fish_words(const Values& values) {
   return " -a " + fish_quoted(values.list ? "(__fish_append , " + words + ")" : words);
 }
 
-/// "-D" is -s D, "--define" is -l define.
+/// Converts "-D" to -s D and "--define" to -l define.
 std::string fish_names(const Parameter& flag) {
   std::string text;
   for (const std::string& name : flag.names) {

@@ -1,5 +1,5 @@
-// What shells need to complete a command line, made from the tree of commands. Each script stands
-// alone: while it completes, it starts nothing.
+// Data for completion scripts, made from the tree of commands. The scripts are self-contained: they
+// start no process while completing.
 #pragma once
 
 #include <string>
@@ -9,33 +9,33 @@
 
 namespace flashlab::cli {
 
-/// What can stand where a value is wanted, apart from a text of one's own.
+/// The possible values at a place, besides free text.
 struct Values {
   std::vector<std::string> words;
   bool files = false, folders = false;
-  bool list = false;  // several words, with commas between them
+  bool list = false;  // several words, separated by commas
 };
 
-/// Of a command's flag or argument.
+/// Returns the values of a command's flag or argument.
 Values values_of(const CommandTree& command, const Parameter& parameter);
 
 std::string bash_completion(const CommandTree& root);
 std::string fish_completion(const CommandTree& root);
 std::string zsh_completion(const CommandTree& root);
 
-/// The words of a command behind the root's name: "exercises check".
+/// Returns the words of a command after the root's name: "exercises check".
 std::string path_of(const CommandTree& root, const CommandTree& command);
 
-/// "a b c".
+/// Returns "a b c".
 std::string spaced(const std::vector<std::string>& words);
 
-/// The values of all arguments of a command together.
+/// Returns the values of all arguments of a command.
 Values argument_values(const CommandTree& command);
 
-/// What comes after a flag that takes a value, or in place of an argument: "words", "files", …
+/// Returns the kind of values for a flag or an argument: "words", "files", …
 std::string kind_of(const Values& values);
 
-/// The names of the commands below, and of all flags.
+/// Return the names of the subcommands, and of all flags.
 std::vector<std::string> names_below(const CommandTree& command);
 std::vector<std::string> names_of_flags(const CommandTree& command);
 

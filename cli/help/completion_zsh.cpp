@@ -34,7 +34,7 @@ else
 fi
 )";
 
-/// In single quotes for the shell, without what _arguments would read.
+/// Quotes for the shell, without characters that _arguments would interpret.
 std::string zsh_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -50,7 +50,7 @@ std::string zsh_plain(const std::string& text) {
   return result;
 }
 
-/// ":what it is:how to complete it".
+/// Returns ":what it is:how to complete it".
 std::string zsh_value(const std::string& value, const Values& values) {
   const std::string words = values.words.empty() ? "" : " " + spaced(values.words);
   return ":" + zsh_plain(value) + ": _flashlab_reply " + kind_of(values) + words;

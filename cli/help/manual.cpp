@@ -1,4 +1,4 @@
-// `flashlab manual`: the manual's pages, one a command, in roff, from the parser's own tree.
+// `flashlab manual`: manual pages in roff, one per command, from the parser's tree.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct ManualEntry {
 constexpr std::array<ManualEntry, 5> kExitCodes{{
     {"0", "All is well."},
     {"1", "The program, the answer or the result is wrong."},
-    {"2", "The command was: an unknown flag, an unreadable file."},
+    {"2", "The command is wrong: an unknown flag, an unreadable file."},
     {"3", "A limit was hit."},
     {"130", "You interrupted it."},
 }};
@@ -44,8 +44,8 @@ constexpr std::array<ManualEntry, 6> kEnvironment{{
     {"NO_COLOR", "When it is not empty, no colours."},
 }};
 
-/// Text as it is: roff would make typographic signs of some characters, and commands of a dot or an
-/// apostrophe at a line's beginning.
+/// Escapes text for roff, which would replace some characters by typographic ones, and treats a dot
+/// or an apostrophe at the start of a line as a command.
 std::string roff(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -112,7 +112,7 @@ std::string roff_parameter(const Parameter& parameter) {
   return roff_entry(term, text);
 }
 
-/// The flags by the groups that the help has, in its order.
+/// Returns the flags in the groups and the order of the help.
 std::string roff_flags(const CommandTree& command) {
   std::vector<std::string> groups;
   for (const Parameter& flag : command.flags) {
@@ -139,7 +139,7 @@ std::string roff_commands(const CommandTree& command) {
   return text;
 }
 
-/// Each example, and under it what it shows, where the help's column says something.
+/// Returns each example with its description below, if there is one.
 std::string roff_examples(const CommandTree& command) {
   if (command.examples.empty()) return "";
   std::string text = roff_heading("EXAMPLES");
@@ -169,7 +169,7 @@ std::string roff_see_also(const CommandTree& root, const CommandTree& command) {
   return text;
 }
 
-/// No date: the same source gives the same bytes.
+/// Contains no date: the same source gives the same bytes.
 std::string manual_page(const CommandTree& root, const CommandTree& command) {
   std::string title = page_name(command);
   std::transform(title.begin(), title.end(), title.begin(),

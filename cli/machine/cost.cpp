@@ -1,4 +1,4 @@
-// `flashlab cost`: counts as formulas and as numbers, without running.
+// `flashlab cost`: prints counts as formulas and as numbers, without running the program.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,14 +21,14 @@ struct CostFlags {
   TerminalOptions terminal;
 };
 
-/// The numbers for one choice of parameters.
+/// The counts for one choice of parameters.
 struct Numbers {
   toy::BoundProgram bound;
   toy::Executions executions;
 };
 
-/// What is known of a program's cost: formulas unless they cannot be derived, numbers unless a
-/// parameter has no value.
+/// A program's cost: formulas unless they cannot be derived, numbers unless a parameter
+/// has no value.
 struct Cost {
   std::optional<toy::CostFormulas> formulas;
   std::optional<Numbers> numbers;

@@ -18,7 +18,7 @@ using toy::BoundProgram;
 using toy::Count;
 using toy::Counters;
 
-/// The counters of the whole program, then of each shown pass.
+/// Returns the counters of the whole program, then of each shown pass.
 std::vector<Counters> counters_of_columns(const BoundProgram& bound,
                                           const toy::Executions& executions,
                                           const toy::CostTable& costs) {
@@ -47,7 +47,7 @@ std::string value_text(double value) {
   return text;
 }
 
-/// Shown of a long axis: the first and the last few.
+/// The shown part of a long axis: the first and the last few.
 struct Window {
   std::int64_t extent, head, tail;
   Window(std::int64_t all, std::int64_t most)
@@ -56,14 +56,14 @@ struct Window {
   bool elides_after(std::int64_t i) const { return head < extent && i + 1 == head; }
 };
 
-/// How often the instruction of a row was executed.
+/// The number of executions of an instruction.
 struct Share {
   Count executed;
   std::size_t row;
 };
 
-/// Loads, then compute, then stores. Products with and without an addend are one kind of work: they
-/// count together, under the later name, unless they cost differently.
+/// Returns loads, then compute, then stores. Products with and without an addend are counted
+/// together, under the later name, unless their costs differ.
 std::vector<Share> shares_of_cost(const Counters& counters, const toy::CostTable& costs) {
   const auto instructions = toy::instruction_set();
   const auto is_product = [&](std::size_t row) {
@@ -86,7 +86,7 @@ std::vector<Share> shares_of_cost(const Counters& counters, const toy::CostTable
   return shares;
 }
 
-/// How an array's traffic is shown: as instructions, which move a tile each, and as elements.
+/// How an array's traffic is shown: as instructions, each of which moves one tile, and as elements.
 struct TrafficRow {
   const char* verb;
   Count toy::ArrayTraffic::*tiles;
@@ -271,7 +271,7 @@ Json array_json(const BoundArray& array, std::span<const double> dram) {
 std::string array_text(const BoundArray& array, std::span<const double> dram,
                        const Terminal& terminal) {
   constexpr std::int64_t kMostRows = 16;
-  constexpr std::size_t kCellWidth = 12;  // and the gap before it
+  constexpr std::size_t kCellWidth = 12;  // including the gap before it
   const std::int64_t columns = array.extents.empty() ? 1 : array.extents.back();
   const std::int64_t rows = columns == 0 ? 0 : array.size / columns;
   const bool is_matrix = array.extents.size() > 1;

@@ -1,4 +1,4 @@
-// `flashlab diff`: two programs that do the same, side by side: what they cost, where they cross,
+// `flashlab diff`: compares two programs with the same result: their costs, where the costs cross,
 // and their traces.
 #include <algorithm>
 #include <iostream>
@@ -19,7 +19,7 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::int64_t kSmallTrace = 40;  // steps: shown without being asked
+constexpr std::int64_t kSmallTrace = 40;  // steps; shown by default
 
 struct DiffFlags {
   std::string left, right;
@@ -29,7 +29,7 @@ struct DiffFlags {
   TerminalOptions terminal;
 };
 
-/// The flags of a diff may name parameters that only one of the two programs has.
+/// Flags may name parameters that only one of the two programs has.
 toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgram& other,
                                  toy::CapacityBinding binding) {
   const auto declares = [](const LoadedProgram& program, const std::string& name) {
@@ -75,7 +75,7 @@ std::string trace_text(const DiffFlags& options, const Side& side, const Termina
 void print_traces(const DiffFlags& options, const Comparison& comparison,
                   const Terminal& terminal) {
   Terminal wide = terminal;
-  wide.width = 0;  // as wide as it gets
+  wide.width = 0;  // no limit
   const std::string left = trace_text(options, comparison.left, wide);
   const std::string right = trace_text(options, comparison.right, wide);
   const std::string both = side_by_side(left, right, terminal);

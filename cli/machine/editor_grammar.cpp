@@ -14,7 +14,7 @@ using toy::OperandKind;
 
 const std::string kName = "[A-Za-z_][A-Za-z0-9_]*";
 const std::string kIndex = "\\[[^\\];#]*\\]";  // indices are affine: no brackets inside
-// Text up to a comma that stands in no bracket; one pair inside another is enough in practice.
+// Text up to a comma outside brackets; one nested pair is enough in practice.
 const std::string kExpression =
     "(?:[^,;#()\\[\\]]|\\((?:[^;#()]|\\([^;#()]*\\))*\\)|\\[[^;#\\[\\]]*\\])*";
 
@@ -25,7 +25,7 @@ const char* const kDirective = "keyword.control.directive";
 const char* const kConstant = "constant.language";
 const char* const kMnemonic = "support.function.instruction";
 
-/// What a group of a rule's match is: a scope, or text for further rules.
+/// A group of a rule's match: a scope, or text for further rules.
 struct Group {
   std::string scope;
   std::string include;
@@ -39,7 +39,7 @@ Json rule(const std::string& name, const std::string& match) {
 
 Json include(const std::string& name) { return {{"include", "#" + name}}; }
 
-/// A rule whose groups, counted from 1, are coloured each in its own way.
+/// A rule whose groups, counted from 1, each have their own scope.
 Json grouped_rule(const std::string& match, const std::vector<Group>& groups) {
   Json captures = Json::object();
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -76,7 +76,7 @@ void add_operand(OperandKind kind, std::string& match, std::vector<Group>& group
   }
 }
 
-/// A complete instruction. One that is not complete yet is left to the rule for its mnemonic.
+/// The rule for a complete instruction. An incomplete one is matched by the rule for its mnemonic.
 Json instruction_rule(const toy::InstructionSpec& spec) {
   std::string match = "(?i)\\b(" + std::string(spec.mnemonic) + ")\\s+";
   std::vector<Group> groups{scope(kMnemonic)};
@@ -98,7 +98,7 @@ Json instruction_rules(std::span<const toy::InstructionSpec> instructions) {
   return patterns(std::move(rules));
 }
 
-/// Directives with a form of their own; what they have in common comes last.
+/// Directives with a special form, followed by the general rule.
 Json directive_rules() {
   const std::string rest = "([^;#]*)";
   return patterns({
@@ -167,7 +167,7 @@ Json package_manifest() {
                                        {"path", "./syntaxes/flashlab.tmLanguage.json"}}})}}}};
 }
 
-/// Comments, brackets, and where lines are indented.
+/// Comments, brackets, and indentation.
 Json language_configuration() {
   const Json brackets = Json::array({Json::array({"[", "]"}), Json::array({"(", ")"})});
   return {

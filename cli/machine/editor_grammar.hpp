@@ -1,4 +1,5 @@
-// What editors need to colour .toy files, made from the instruction table and the language's words.
+// Syntax highlighting of .toy files for editors, from the instruction table and
+// the language's words.
 #pragma once
 
 #include <map>
@@ -10,11 +11,11 @@
 
 namespace flashlab::cli {
 
-/// A TextMate grammar. Every rule stands within one line, as statements do. An operand is coloured
-/// by its kind in the table: registers by whatever name, arrays, expressions.
+/// Returns a TextMate grammar. Every rule matches within one line, like statements. Operands are
+/// coloured by their kind in the table: registers (under any name), arrays, expressions.
 nlohmann::ordered_json textmate_grammar(std::span<const toy::InstructionSpec> instructions);
 
-/// The files of a Visual Studio Code extension, by their paths in its folder.
+/// Returns the files of a Visual Studio Code extension, by their paths in its folder.
 std::map<std::string, std::string> vscode_extension();
 
 }  // namespace flashlab::cli

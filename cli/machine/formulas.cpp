@@ -13,7 +13,7 @@
 namespace flashlab::cli {
 namespace {
 
-/// A string, or null where there is no formula.
+/// Returns a string, or null if there is no formula.
 nlohmann::ordered_json formula_json(const toy::Formula& formula) {
   return formula.is_known() ? nlohmann::ordered_json(toy::to_string(formula)) : nullptr;
 }
@@ -52,7 +52,7 @@ Json counter_formulas_json(const toy::Program& program, const toy::CounterFormul
   return json;
 }
 
-/// The formula under the key of a counter.
+/// Returns the formula with the key of a counter.
 Formula toy::CounterFormulas::*formula_of(std::string_view key) {
   for (const toy::FormulaField& field : toy::formula_fields()) {
     if (key == field.key) return field.value;

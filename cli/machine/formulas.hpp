@@ -11,18 +11,18 @@
 
 namespace flashlab::cli {
 
-/// Products in the order in which the program declares its parameters.
+/// Writes products in the order in which the program declares its parameters.
 toy::FormulaStyle formula_style(const toy::Program& program, const Terminal& terminal);
 
-/// The same keys as counters_json, each with its formula as a string; "by_pass" too.
+/// Returns the same keys as counters_json, each with its formula as a string; also "by_pass".
 nlohmann::ordered_json formulas_json(const toy::Program& program,
                                      const toy::CostFormulas& formulas);
 
-/// Counter, formula and, where there are numbers, the number.
+/// Returns counter, formula and, if available, the number.
 std::string formulas_table(const toy::Program& program, const toy::CostFormulas& formulas,
                            const std::optional<toy::Counters>& numbers, const Terminal& terminal);
 
-/// Loads, stores, compute and cycles of each pass; empty for a program without passes.
+/// Returns loads, stores, compute and cycles of each pass; empty for a program without passes.
 std::string pass_formulas_table(const toy::Program& program, const toy::CostFormulas& formulas,
                                 const Terminal& terminal);
 

@@ -1,4 +1,4 @@
-// `flashlab isa`: the instruction table, as text and for other tools.
+// `flashlab isa`: prints the instruction table, as text and for other tools.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -54,7 +54,7 @@ std::string levels_of(const InstructionSpec& spec) {
   return text;
 }
 
-/// FLOPs of one execution on scalars; exponentials are counted apart.
+/// FLOPs of one execution on scalars; exponentials are counted separately.
 std::string flops_of(const InstructionSpec& spec) {
   return spec.flop_kind == toy::FlopKind::kExponential ? "exp" : std::to_string(spec.flops);
 }
@@ -106,7 +106,7 @@ Json instructions_json(const std::vector<InstructionSpec>& instructions) {
   return list;
 }
 
-/// Writes the extension's files; none that was there before is lost.
+/// Writes the extension's files. Never overwrites an existing file.
 int write_extension(const std::string& folder) {
   const std::map<std::string, std::string> files = vscode_extension();
   for (const auto& [name, text] : files) {

@@ -8,15 +8,15 @@ namespace flashlab::cli {
 namespace {
 
 constexpr std::size_t kLabel = 10;  // columns before a lane
-constexpr std::int64_t kTick = 10;  // columns from one number of the axis to the next, at least
+constexpr std::int64_t kTick = 10;  // minimum columns between numbers of the axis
 
 std::size_t num_kinds() { return toy::instruction_set().size() + toy::kNumCauses; }
 std::size_t kind_of_cause(toy::Cause cause) {
   return toy::instruction_set().size() + static_cast<std::size_t>(cause);
 }
 
-/// The first of 1, 2, 5, 10, 20, … that is not below `wanted`: lanes and axes are read more easily
-/// in round steps.
+/// Returns the first of 1, 2, 5, 10, 20, … that is at least `wanted`: round steps are
+/// easier to read.
 std::int64_t round_cycles(std::int64_t wanted) {
   for (std::int64_t decade = 1;; decade *= 10) {
     for (const std::int64_t factor : {1, 2, 5}) {
@@ -26,7 +26,7 @@ std::int64_t round_cycles(std::int64_t wanted) {
   }
 }
 
-constexpr char kWaitGlyphs[] = {'?', '.', '-', ' '};  // by Cause; busy is the instruction's letter
+constexpr char kWaitGlyphs[] = {'?', '.', '-', ' '};  // by Cause; busy: the instruction's letter
 
 }  // namespace
 
@@ -73,14 +73,14 @@ char LanePicture::glyph(std::size_t kind) const {
   return kind < rows ? toy::instruction_letters()[kind] : kWaitGlyphs[kind - rows];
 }
 
-/// What fills most of the column; num_kinds() when nothing does.
+/// Returns the most frequent kind in the column; num_kinds() if it is empty.
 std::size_t LanePicture::main_kind(const Cycles& cycles, std::size_t column) const {
   const auto first = cycles.begin() + static_cast<std::ptrdiff_t>(column * num_kinds());
   const auto most = std::max_element(first, first + static_cast<std::ptrdiff_t>(num_kinds()));
   return *most == 0 ? num_kinds() : static_cast<std::size_t>(most - first);
 }
 
-/// Numbers at round cycles, each to the right of a mark in its column.
+/// Writes numbers at round cycles, each to the right of a mark in its column.
 std::string LanePicture::axis() const {
   const auto digits = static_cast<std::int64_t>(grouped(std::to_string(to_)).size());
   const std::int64_t step = round_cycles(std::max(kTick, digits + 2) * scale_);
@@ -148,7 +148,7 @@ std::string LanePicture::legend() const {
 std::string LanePicture::to_string(const std::vector<toy::Timeline>& timelines) const {
   std::string text =
       "Cycles " + grouped(std::to_string(from_)) + " to " + grouped(std::to_string(to_)) + ", " +
-      (scale_ == 1 ? "one" : grouped(std::to_string(scale_))) + " a letter\n\n" + axis();
+      (scale_ == 1 ? "one" : grouped(std::to_string(scale_))) + " per letter\n\n" + axis();
   for (std::size_t model = 0; model < timelines.size(); ++model) {
     text += styled(toy::to_string(timelines[model].model), Style::kBold, terminal_) + "\n";
     for (const toy::Unit unit : {toy::Unit::kMemory, toy::Unit::kCompute}) {

@@ -1,4 +1,4 @@
-// A timeline as letters: one lane per unit, time from left to right.
+// Draws a timeline as letters: one lane per unit, time from left to right.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace flashlab::cli {
 
-/// Cycles [from, to) as letters. Each letter stands for as many cycles as make the picture fit the
-/// terminal, and shows what fills most of them.
+/// Cycles [from, to) as letters. Each letter represents several cycles, so that the picture fits
+/// the terminal, and shows what is most frequent among them.
 class LanePicture {
  public:
   LanePicture(const toy::BoundProgram& program, std::int64_t from, std::int64_t to,
               const Terminal& terminal);
 
-  /// Columns for cycles on a terminal; a lane's name stands before them.
+  /// Returns the columns for cycles on a terminal, after the lane's name.
   static std::int64_t columns(const Terminal& terminal);
-  /// A round number of them, so that `cycles` fit.
+  /// Returns the cycles per column, a round number, so that `cycles` fit.
   static std::int64_t cycles_of_column(std::int64_t cycles, const Terminal& terminal);
 
   void add(std::size_t model, const toy::TimelineInterval& interval);
-  /// A heading and two lanes for each model, under one axis, and a legend of what occurs.
+  /// Returns a heading, two lanes for each model, one axis, and a legend of the letters that occur.
   std::string to_string(const std::vector<toy::Timeline>& timelines) const;
 
  private:
@@ -37,7 +37,7 @@ class LanePicture {
   std::string legend() const;
 
   const toy::BoundProgram& program_;
-  std::int64_t from_, to_, scale_;  // cycles of a column
+  std::int64_t from_, to_, scale_;  // scale_: cycles per column
   const Terminal& terminal_;
   std::vector<Cycles> lanes_;  // by model and unit
   std::vector<char> seen_;     // by kind

@@ -17,7 +17,7 @@ namespace {
 
 using toy::CounterFormulas;
 
-/// One property of one program, as text.
+/// One property of a program, as text.
 using Property = std::function<std::string(const Side&)>;
 using FormulaMember = toy::Formula CounterFormulas::*;
 
@@ -50,7 +50,7 @@ std::string by_pass_text(const Side& side, FormulaMember member, const Terminal&
                        : joined_with(parts, ", ");
 }
 
-/// The one parameter in which the program's compute grows linearly, if that is so.
+/// Returns the only parameter in which the program's compute grows linearly, or nothing.
 std::optional<toy::Atom> element_parameter(const Side& side) {
   const toy::Polynomial* compute = side.formulas->total.compute.polynomial();
   if (compute == nullptr) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<toy::Atom> element_parameter(const Side& side) {
   return atoms[0];
 }
 
-/// "SUB, 2 EXP": what one pass computes for each element.
+/// Returns "SUB, 2 EXP": the work of one pass for each element.
 std::string element_work(const CounterFormulas& pass, const toy::Atom& parameter) {
   std::vector<std::string> parts;
   for (std::size_t row = 0; row < pass.by_instruction.size(); ++row) {
@@ -114,7 +114,7 @@ std::string counts_table(const Comparison& comparison, const Terminal& terminal)
   return table.to_string(terminal);
 }
 
-/// The instruction whose cost decides what DRAM costs: the first that loads.
+/// The instruction whose cost represents the cost of DRAM: the first load.
 std::size_t load_row() {
   const auto rows = toy::instruction_set();
   const auto load =
@@ -122,8 +122,8 @@ std::size_t load_row() {
   return static_cast<std::size_t>(load - rows.begin());
 }
 
-/// For which cycles of a load both cost the same at these parameters; nothing when both load
-/// equally.
+/// Returns the cycles per load at which both programs cost the same for these parameters; nothing
+/// if both load equally often.
 std::optional<mpq_class> crossing_number(const Comparison& comparison) {
   const std::size_t row = load_row();
   const auto fixed = [&](const toy::Counters& counters) -> toy::Count {
@@ -238,7 +238,7 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
   }
   const std::vector<std::string> formulas =
       crossing_formulas(comparison, formula_style(*comparison.left.loaded.program, terminal));
-  constexpr std::size_t kLongestFormula = 60;  // beyond, the number says more
+  constexpr std::size_t kLongestFormula = 60;  // a longer formula is less useful than the number
   const bool constant = formulas.empty() || formulas == std::vector{decimal(*number)} ||
                         joined_with(formulas, "; ").size() > kLongestFormula;
   return "They cost the same when a " + mnemonic + " takes " +

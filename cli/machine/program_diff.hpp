@@ -1,4 +1,4 @@
-// What `flashlab diff` says about two programs.
+// The comparison of two programs in `flashlab diff`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,15 +25,16 @@ struct Comparison {
   toy::CostTable costs;
 };
 
-/// Formulas for both sides, or for none when one of them has none: half a comparison compares
-/// nothing. Reasons go to standard error as notes.
+/// Adds formulas to both sides, or to none if one of them has none. Prints the reason to standard
+/// error as a note.
 void add_formulas(Comparison& comparison);
 
-/// Registers, passes, loads and stores of each pass as formulas, compute of one element, cycles.
+/// Returns registers, passes, loads and stores of each pass as formulas, compute
+/// per element, cycles.
 std::string property_table(const Comparison& comparison, const Terminal& terminal);
-/// From which cost of a load on which program is the cheaper one.
+/// Says from which cost of a load on which program is cheaper.
 std::string crossing_sentence(const Comparison& comparison, const Terminal& terminal);
-/// Both, and the counts with their difference.
+/// Returns both of these, and the counts with their difference.
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal);
 nlohmann::ordered_json comparison_json(const Comparison& comparison);
 

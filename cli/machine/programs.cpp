@@ -1,4 +1,4 @@
-// `flashlab programs`: the programs that travel with the command.
+// `flashlab programs`: lists the programs that are embedded in the command.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>

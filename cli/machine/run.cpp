@@ -52,7 +52,7 @@ void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
 }
 
 int run_program(const RunFlags& options) {
-  options.machine.cost_table();  // wrong flags come before a long run
+  options.machine.cost_table();  // report wrong flags before a long run
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   const Executed executed = execute(loaded, bound, options.run);

@@ -21,18 +21,18 @@ const nlohmann::json& all_tables() {
   return tables;
 }
 
-/// source_tables.json is ours, so what is wrong there is a mistake of the program.
+/// source_tables.json is part of the program, so an error in it is a bug.
 std::logic_error wrong(const std::string& what) {
   return std::logic_error("source_tables.json: " + what);
 }
 
 Polynomial polynomial(const std::string& text) {
   const auto value = toy::parse_polynomial(text);
-  if (!value) throw wrong("'" + text + "' is no formula");
+  if (!value) throw wrong("'" + text + "' is not a formula");
   return *value;
 }
 
-/// What one column's program costs, with the table's element sizes put in.
+/// The cost of one column's program, with the table's element sizes substituted.
 class ColumnCounts {
  public:
   ColumnCounts(const SourceColumn& column, const nlohmann::json& table)
@@ -86,7 +86,7 @@ class ColumnCounts {
     return value;
   }
 
-  /// The formula's piece that holds at the sample, with the table's element sizes.
+  /// The piece of the formula that holds at the sample, with the table's element sizes.
   Polynomial at_sample(const toy::Formula& formula) const {
     const toy::SymbolValues lookup = [&](const std::string& symbol) -> std::optional<mpz_class> {
       const auto found = sample_.find(symbol);

@@ -1,5 +1,5 @@
-// The comparison tables of the course's source, each entry beside what the programs' counters say.
-// The tables are data: source_tables.json.
+// The comparison tables of the course's source, each entry beside the programs' counters. The
+// tables are data: source_tables.json.
 #pragma once
 
 #include <string>
@@ -9,27 +9,27 @@
 
 namespace flashlab::cli {
 
-/// A way in which the program honestly counts otherwise than the source, and by how much.
+/// A justified difference between the program's count and the source's, and its size.
 struct Difference {
   std::string why;
   toy::Polynomial formula;
 };
 
 struct SourceCell {
-  bool empty = true;        // the source says nothing here, and nothing is counted
+  bool empty = true;        // the source has no entry, and nothing is counted
   bool has_entry = false;   // the source has an entry
-  std::string text;         // what it says, as it is written
-  toy::Polynomial entry;    // what it says
-  toy::Polynomial counted;  // what the program's counters say
+  std::string text;         // the entry as written
+  toy::Polynomial entry;    // the entry as a formula
+  toy::Polynomial counted;  // by the program's counters
   std::vector<Difference> differences;
 
-  /// counted = entry + differences.
+  /// Returns whether counted = entry + differences.
   bool adds_up() const;
 };
 
 struct SourceRow {
   std::string title;
-  std::vector<SourceCell> cells;  // one a column
+  std::vector<SourceCell> cells;  // one per column
 };
 
 struct SourceColumn {
@@ -44,11 +44,11 @@ struct SourceTable {
   std::vector<SourceRow> rows;
 };
 
-/// In the order of the file.
+/// Returns the names in the order of the file.
 std::vector<std::string> source_table_names();
 
-/// Reads the table and derives its counts from the programs' cost formulas, for elements as the
-/// table gives them. Throws Failure for an unknown name.
+/// Reads the table and derives its counts from the programs' cost formulas, with the table's
+/// element sizes. Throws Failure for an unknown name.
 SourceTable source_table(const std::string& name);
 
 }  // namespace flashlab::cli

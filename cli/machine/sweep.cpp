@@ -1,4 +1,4 @@
-// `flashlab sweep`: a program's counts over a range of one parameter, as a table and a plot.
+// `flashlab sweep`: prints a program's counts over a range of one parameter, as a table and a plot.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -23,7 +23,7 @@ struct SweepFlags {
 
 void choose_fitted(const SweepFlags& options, Sweep& sweep) {
   if (!sweep.fixed.sram_bytes) {
-    throw request_failure("--fit has nothing to fit into", "--sram SIZE beside it");
+    throw request_failure("--fit needs a capacity", "--sram SIZE as well");
   }
   const auto& params = sweep.loaded.program->params;
   const auto param = std::find_if(params.begin(), params.end(), [&](const auto& declaration) {
@@ -32,7 +32,7 @@ void choose_fitted(const SweepFlags& options, Sweep& sweep) {
   const bool free = param != params.end() && options.fit != sweep.range.name &&
                     !sweep.fixed.params.contains(options.fit);
   if (!free) {
-    throw request_failure("--fit '" + printable(options.fit) + "' is no free parameter",
+    throw request_failure("--fit '" + printable(options.fit) + "' is not a free parameter",
                           "a parameter of the program that -D does not set");
   }
   sweep.fitted = options.fit;
@@ -97,7 +97,7 @@ CommandAction add_sweep(CLI::App& app) {
       .one_of({"auto", "none", "x", "y", "xy"})
       .type_name("AXES");
   add_option(command, "--fit", options->fit,
-             "make this parameter as large as --sram allows, for each value again")
+             "make this parameter as large as --sram allows, for each value")
       .type_name("NAME");
   add_flag(command, "--no-plot", options->no_plot, "the table only");
   const Flag json = add_flag(command, "--json", options->json, "as JSON");

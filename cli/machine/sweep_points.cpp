@@ -79,8 +79,8 @@ Metric metric(const std::string& key) {
                         toy::nearest(key, keys).value_or(""));
 }
 
-/// With the fitted parameter as large as it may be. More is never smaller, so that halving finds
-/// it.
+/// Binds with the largest value of the fitted parameter. Memory grows with it, so
+/// bisection finds it.
 toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::CapacityBinding binding) {
   constexpr std::int64_t kLargest = 1 << 20;
   std::int64_t fits = 0, too_large = 1;
@@ -96,7 +96,7 @@ toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::CapacityBinding bind
     fits = too_large;
     too_large *= 2;
   }
-  if (fits == 0) return bound;  // what is wrong with 1
+  if (fits == 0) return bound;  // report what is wrong with 1
   if (too_large > kLargest) {
     return toy::Diagnostic{toy::Severity::kError,
                            toy::Fault::kRequest,
@@ -136,7 +136,7 @@ Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
 }
 
 std::string sweep_problems(const Sweep& sweep) {
-  std::vector<std::pair<std::string, std::string>> messages;  // and the values they are about
+  std::vector<std::pair<std::string, std::string>> messages;  // message, affected values
   for (const Point& point : sweep.points) {
     if (point.bound || point.problems.empty()) continue;
     const std::string& what = point.problems.front().what;

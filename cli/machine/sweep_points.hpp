@@ -1,4 +1,4 @@
-// The counts of one program over a range of one parameter, and how they are shown.
+// The counts of one program over a range of one parameter, and their display.
 #pragma once
 
 #include <functional>
@@ -26,20 +26,20 @@ struct Sweep {
   LoadedProgram loaded;
   ParameterRange range;
   toy::CapacityBinding fixed;
-  std::string fitted;            // the parameter that is as large as --sram allows; empty: none
+  std::string fitted;            // the parameter that --sram limits; empty: none
   std::size_t fitted_index = 0;  // into Program::params
   std::vector<Point> points;
 };
 
-/// A column that can be shown: its key, and how to read it.
+/// A column: its key, and how to read its value.
 struct Metric {
   std::string key;
   std::function<toy::Count(const Point&)> value;
 };
 
-/// Counters, peaks, and every mnemonic.
+/// Returns counters, peaks, and every mnemonic.
 std::vector<Metric> all_metrics();
-/// Throws Failure with a near miss.
+/// Returns the metric of this name. Throws Failure with a similar name.
 Metric metric(const std::string& key);
 
 /// Binds and counts with the swept parameter at `x`.
@@ -52,7 +52,7 @@ std::string sweep_table(const Sweep& sweep, const std::vector<Metric>& plotted,
 /// `log` is one of auto, none, x, y, xy.
 std::string sweep_plot(const Sweep& sweep, const std::vector<Metric>& plotted,
                        const std::string& log, const Terminal& terminal);
-/// What went wrong at some values, each message once; empty when nothing did.
+/// Returns the messages for values that failed, each message once; empty if there are none.
 std::string sweep_problems(const Sweep& sweep);
 
 }  // namespace flashlab::cli

@@ -1,4 +1,4 @@
-// `flashlab tables`: the source's comparison tables, its entry beside what the counters say.
+// `flashlab tables`: prints the source's comparison tables, each entry beside the counters.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ struct TablesFlags {
 
 toy::FormulaStyle style_of(const Terminal& terminal) { return {terminal.unicode, {"n", "s", "d"}}; }
 
-/// The row's differences, each once, whatever the number of columns that have it.
+/// Returns the row's differences, each once, for any number of columns.
 std::vector<std::string> reasons(const SourceRow& row) {
   std::vector<std::string> all;
   for (const SourceCell& cell : row.cells) {
@@ -34,7 +34,7 @@ std::vector<std::string> reasons(const SourceRow& row) {
   return all;
 }
 
-/// As the source writes it, with raised exponents where the terminal has them.
+/// Returns the entry as written in the source, with raised exponents if the terminal supports them.
 std::string entry_text(const SourceCell& cell, const Terminal& terminal) {
   std::string text = cell.text;
   for (std::size_t at = 0; terminal.unicode && (at = text.find("^2")) != std::string::npos;) {

@@ -1,4 +1,4 @@
-// `flashlab timeline`: when each instruction runs, one after the other and on two units.
+// `flashlab timeline`: shows when each instruction runs, in sequence and on two units.
 #include "toymachine/timeline/timeline.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using toy::Cause;
 using toy::Timeline;
 using toy::Unit;
 
-constexpr std::uint64_t kShownSteps = 40;  // that the picture shows unless told otherwise
+constexpr std::uint64_t kShownSteps = 40;  // default number of steps in the picture
 
 struct TimelineFlags {
   std::string program, model = "both", html;
@@ -35,7 +35,7 @@ struct TimelineFlags {
   TerminalOptions terminal;
 };
 
-/// The plain sum, and every number of buffers up to the one that was asked for, within reason.
+/// Returns the plain sum, and every number of buffers up to the requested one, within a limit.
 std::vector<toy::TimelineModel> models(const TimelineFlags& options) {
   std::vector<toy::TimelineModel> models;
   if (options.model != "overlap") models.push_back({false, 1});
@@ -83,7 +83,7 @@ std::string summary_table(const std::vector<Timeline>& timelines, const Terminal
   return table.to_string(terminal);
 }
 
-/// The lines that the units wait longest for, under the last model.
+/// Returns the lines for which the units wait longest, under the last model.
 std::string waits_table(const toy::BoundProgram& bound, const Timeline& timeline,
                         const Terminal& terminal) {
   constexpr std::size_t kMostLines = 5;
@@ -118,7 +118,7 @@ std::string waits_table(const toy::BoundProgram& bound, const Timeline& timeline
   return "\n" + table.to_string(terminal);
 }
 
-/// When the first steps have ended, as recorded under one model.
+/// Returns when the recorded first steps have ended, under one model.
 std::int64_t end_of_first_steps(const Timeline& timeline) {
   std::int64_t end = 0;
   for (const toy::TimelineInterval& interval : timeline.intervals) {
@@ -142,7 +142,7 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
     if (longest > 0) std::cout << "\nNothing runs after cycle " << longest << ".\n";
     return;
   }
-  // Unless told otherwise, the picture fills its lines.
+  // By default the picture fills its lines.
   const std::int64_t wanted =
       std::min(end_of_first_steps(timelines.front()), longest - simulation.from);
   const std::int64_t columns = LanePicture::columns(terminal);
@@ -161,7 +161,7 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
 }
 
 void check_timeline_flags(const TimelineFlags& options) {
-  options.machine.cost_table();  // wrong flags come before a long run
+  options.machine.cost_table();  // report wrong flags before a long run
   const std::int64_t from = options.from.value_or(0);
   if (from < 0 || options.to.value_or(INT64_MAX) <= from) {
     throw request_failure("--from and --to leave no cycle", "0 <= from < to");
@@ -214,7 +214,8 @@ CommandAction add_timeline(CLI::App& app) {
       .one_of({"serial", "overlap", "both"})
       .type_name("MODEL")
       .capture_default_str();
-  add_option(command, "--buffers", options->buffers, "of every register, when units overlap")
+  add_option(command, "--buffers", options->buffers,
+             "buffers of every register, when units overlap")
       .between(std::int64_t{1}, toy::kMaxBuffers)
       .type_name("K")
       .capture_default_str();

@@ -1,4 +1,4 @@
-// `flashlab trace`: every step of a run, as a table, as JSON, as a page with a player.
+// `flashlab trace`: shows every step of a run as a table, as JSON, or as a page with a player.
 #include <iostream>
 #include <memory>
 
@@ -49,8 +49,8 @@ toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& 
   return table;
 }
 
-/// A program that goes wrong leaves a trace up to the wrong step, which is worth having; a request
-/// that cannot be met leaves nothing.
+/// Keeps the trace of a program that fails, because it ends at the wrong step. Keeps nothing for a
+/// request that is wrong.
 void keep_only_if_started(const toy::Result<toy::Execution>& result,
                           const toy::SourceText& source) {
   if (result || result.diagnostics.front().fault == toy::Fault::kProgram) return;
@@ -73,7 +73,7 @@ Traced write_page(const TraceFlags& options, const LoadedProgram& loaded,
   std::ostream json(&buffer);
   Traced result = write_trace_json(options, loaded, bound, json);
   json.flush();
-  // A run that failed took no time worth showing, and a generic iteration happens at no time.
+  // There is no timeline for a run that failed, or for a generic iteration.
   std::string timeline;
   if (result && options.body.empty()) {
     timeline =
@@ -99,7 +99,7 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
 }
 
 int trace_program(const TraceFlags& options) {
-  options.machine.cost_table();  // wrong flags come before a long run
+  options.machine.cost_table();  // report wrong flags before a long run
   if (options.from < 1 || options.from > options.to) {
     throw request_failure("--from and --to leave no step", "1 <= from <= to");
   }

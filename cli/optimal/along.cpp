@@ -27,7 +27,7 @@ std::string cycles_words(std::int64_t value) {
   return grouped_number(value) + (value == 1 ? " cycle" : " cycles");
 }
 
-/// The program, the machine it is judged on, and what came out.
+/// The program, its machine, and the result.
 struct Judged {
   LoadedProgram loaded;
   toy::BoundProgram bound;
@@ -39,7 +39,7 @@ std::uint32_t source_line(const Judged& judged, const AlongStep& step) {
   return judged.bound.instructions[step.site].span.line;
 }
 
-/// "LOAD x[i], R0", without what stands behind it.
+/// Returns "LOAD x[i], R0", without a comment.
 std::string instruction_text(const Judged& judged, const AlongStep& step) {
   std::string text(judged.loaded.source->line(source_line(judged, step)));
   text = text.substr(0, text.find(';'));
@@ -49,7 +49,7 @@ std::string instruction_text(const Judged& judged, const AlongStep& step) {
                                     : printable(text.substr(first, last + 1 - first));
 }
 
-/// "i = 1, j = 0"; empty outside of loops.
+/// Returns "i = 1, j = 0"; empty outside of loops.
 std::string loops_text(const Judged& judged, std::size_t index) {
   const std::uint32_t site = judged.along.steps[index].site;
   std::uint32_t loop = judged.bound.instructions[site].loop;
@@ -97,7 +97,7 @@ Judged judge(const OptimalRequest& request, const OptimalOptions& options,
   return judged;
 }
 
-/// "7", ">= 5" of a search that did not end, "-" where there is no way on.
+/// Returns "7", ">= 5" if the search did not end, "-" if no program exists.
 std::string remainder_cell(const Remainder& remainder, std::int64_t so_far) {
   if (!remainder.is_possible) return "-";
   return (remainder.is_proved ? "" : ">= ") + grouped_number(so_far + remainder.cycles);
@@ -132,7 +132,7 @@ std::string place(const Judged& judged, std::size_t index) {
          (loops.empty() ? "" : ", " + loops) + ")";
 }
 
-/// One sentence for each step that makes the total rise.
+/// Returns one sentence for each step that increases the total.
 std::vector<std::string> loss_sentences(const Judged& judged) {
   std::vector<std::string> result;
   for (std::size_t i = 0; i < judged.along.steps.size(); ++i) {
@@ -150,7 +150,7 @@ std::vector<std::string> loss_sentences(const Judged& judged) {
   return result;
 }
 
-/// How far the optimum could be reached.
+/// Says up to which step the optimum could be reached.
 std::string reach_sentence(const Judged& judged) {
   const Along& along = judged.along;
   const Remainder& optimum = along.optimum;
@@ -176,7 +176,7 @@ std::string reach_sentence(const Judged& judged) {
          place(judged, *reach - 1) + ".";
 }
 
-/// Where the program ends.
+/// Describes the program's total at its end.
 std::string end_sentence(const Judged& judged) {
   const Along& along = judged.along;
   const std::int64_t cycles = along.steps.empty() ? 0 : along.steps.back().cycles;

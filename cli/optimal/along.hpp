@@ -1,4 +1,5 @@
-// `flashlab optimal COMPUTATION --along MY.toy`: what is still possible at each step of a program.
+// `flashlab optimal COMPUTATION --along MY.toy`: the best possible cost after each step
+// of a program.
 #pragma once
 
 #include <atomic>
@@ -7,8 +8,8 @@
 
 namespace flashlab::cli {
 
-/// Prints the judgement of the program options.along, as text or JSON. `cancel` ends the searches
-/// soon. Throws Failure: no such program, one that does not run or is of another computation.
+/// Prints the judgement of the program options.along, as text or JSON. `cancel` soon ends the
+/// searches. Throws Failure: no such program, one that fails, or one for another computation.
 void print_along(const OptimalRequest& request, const OptimalOptions& options,
                  const std::atomic<bool>& cancel);
 

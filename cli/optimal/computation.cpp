@@ -14,9 +14,9 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr int kMostRegisters = 1 << 20;  // more than any solver takes
+constexpr int kMostRegisters = 1 << 20;  // more than any solver accepts
 
-/// A file, or a program that travels inside the command; no computation's name is one.
+/// Returns whether the name is a file or an embedded program; no computation has such a name.
 bool is_program(const std::string& name) {
   return name == "-" || name.ends_with(".toy") || name.find('/') != std::string::npos ||
          find_bundled_program(name) != nullptr;
@@ -28,7 +28,7 @@ optimal::Computation value_or_refuse(toy::Result<optimal::Computation> result) {
   throw request_failure(printable(first.what), printable(first.expected));
 }
 
-/// ".input  x[2]", as the program declares it at this size.
+/// Returns ".input  x[2]", the program's declaration at this size.
 std::string declaration(const toy::BoundArray& array) {
   std::string text = array.role == toy::ArrayRole::kInput ? ".input  " : ".output ";
   text += array.name;
@@ -62,7 +62,7 @@ AskedComputation of_file(const ComputationOptions& options) {
   if (asked.product() != nullptr) asked.operands = program.operand_rule;
   if (asked.product() == nullptr && program.operand_rule == toy::OperandRule::kPinned) {
     throw request_failure(loaded.short_name() +
-                              " has pinned operands, which the solver knows of "
+                              " has pinned operands, which the solver supports for "
                               "products only",
                           ".operands any");
   }
@@ -85,7 +85,7 @@ std::string sizes_text(const exercises::ProgramTask& task) {
   return text;
 }
 
-/// "n=2,d=1", or the smallest one.
+/// Parses "n=2,d=1"; empty: the smallest size.
 exercises::Size size_of(const exercises::ProgramTask& task, const std::string& text) {
   if (text.empty()) return task.sizes.front();
   MachineOptions machine;
@@ -152,12 +152,12 @@ AskedComputation asked_computation(const ComputationOptions& options) {
                               : "one of them");
   }
   if (!options.size.empty() && options.exercise.empty()) {
-    throw request_failure("--size is one of an exercise's", "it beside --exercise");
+    throw request_failure("--size selects a size of an exercise", "it with --exercise");
   }
   const bool reads_program = is_program(options.name);
   if (!options.definitions.empty() && !reads_program) {
     throw request_failure("-D gives values to a program's parameters",
-                          "it beside a .toy file or a program's name; --size n=2 for an exercise");
+                          "it with a .toy file or a program's name; --size n=2 for an exercise");
   }
   if (!options.exercise.empty()) return of_exercise(options);
   if (reads_program) return of_file(options);

@@ -1,4 +1,4 @@
-// `flashlab optimal`: the cheapest program for a small computation, and the proof that it is.
+// `flashlab optimal`: finds the cheapest program for a small computation, and proves it.
 #include <signal.h>
 #include <unistd.h>
 
@@ -30,8 +30,8 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal's handler sets i
 
 void on_interrupt(int) { interrupted = true; }
 
-/// While it lives, the first Ctrl-C ends the search with what is known so far; a second one ends
-/// the command.
+/// During its lifetime, the first Ctrl-C ends the search with the results so far; a second one
+/// ends the command.
 class EndedByInterrupt {
  public:
   EndedByInterrupt() {
@@ -49,7 +49,7 @@ class EndedByInterrupt {
   struct sigaction before_ {};
 };
 
-/// One line on standard error, rewritten each time where that is a terminal.
+/// One line on standard error. It is rewritten on a terminal.
 class SearchLine {
  public:
   explicit SearchLine(std::string machine) : machine_(std::move(machine)) {}
@@ -78,7 +78,7 @@ class SearchLine {
   bool is_terminal_ = isatty(STDERR_FILENO) != 0, is_shown_ = false;
 };
 
-/// Solves for one machine; `count`, if given, also counts the programs with this number of cycles.
+/// Solves for one machine. `count`, if given, also counts the programs with this number of cycles.
 template <class Solve, class Count>
 Solved solved(int registers, toy::OperandRule rule, const Solve& solve, const Count& count,
               bool counts) {
@@ -127,7 +127,7 @@ Solved solve_one(const OptimalRequest& request, const OptimalOptions& options, i
   }
 }
 
-/// By registers, and then by rule; fewer when the user interrupts.
+/// Solves by registers, then by rule. Returns fewer results if the user interrupts.
 std::vector<Solved> solve_all(const OptimalRequest& request, const OptimalOptions& options) {
   const EndedByInterrupt guard;
   std::vector<Solved> all;
@@ -144,7 +144,7 @@ void write_witness(const Solved& solved, const std::string& path) {
   write_file(path, [&](std::ostream& out) { out << solved.answer.program->text; });
 }
 
-/// A paragraph for each rule, and the programs.
+/// Prints a paragraph for each rule, and the programs.
 void print_machines(const std::vector<Solved>& all, const OptimalRequest& request,
                     const OptimalOptions& options, const Terminal& terminal, std::ostream& out) {
   out << optimal_heading(request, options, terminal);

@@ -19,8 +19,9 @@ std::vector<int> parse_registers(const std::string& text, bool is_product) {
   std::vector<int> result;
   for (const std::int64_t value : parse_values("registers", text.empty() ? all : text)) {
     if (value < 1 || value > most) {
-      throw request_failure(std::to_string(value) + " registers are outside of what is solved",
-                            "1 to " + std::to_string(most) + " for this computation");
+      throw request_failure(
+          std::to_string(value) + " registers are outside the range of the solver",
+          "1 to " + std::to_string(most) + " for this computation");
     }
     result.push_back(static_cast<int>(value));
   }
@@ -29,7 +30,7 @@ std::vector<int> parse_registers(const std::string& text, bool is_product) {
   return result;
 }
 
-/// A program is judged on one machine, and nothing else is done.
+/// --along judges a program on one machine and excludes other tasks.
 void check_along(const OptimalOptions& options, const OptimalRequest& request) {
   if (options.along.empty()) return;
   const std::pair<bool, const char*> others[] = {{!options.witness.empty(), "--witness"},
@@ -42,17 +43,17 @@ void check_along(const OptimalOptions& options, const OptimalRequest& request) {
     throw request_failure(std::string(flag) + " does not go with --along", "one of the two");
   }
   if (request.rules.size() > 1 || (!options.registers.empty() && request.registers.size() > 1)) {
-    throw request_failure("--along judges a program on one machine, and several are asked for",
+    throw request_failure("--along judges a program on one machine, but several are requested",
                           "one number of registers and one rule, or those of the program");
   }
 }
 
-/// Only the search knows cells for values in between.
+/// Only the search supports cells for intermediate values.
 void check_scratch(const OptimalOptions& options, const OptimalRequest& request) {
   if (options.scratch && request.computation.product() != nullptr) {
-    throw request_failure(
-        "--scratch says nothing about " + in_quotes(request.computation.name),
-        "it beside a computation that is no product; --spills for the partial sums of one");
+    throw request_failure("--scratch does not apply to " + in_quotes(request.computation.name),
+                          "--scratch with a computation that is not a product; --spills for a "
+                          "product's partial sums");
   }
   if (options.count && request.scratch_cells > 0) {
     throw request_failure("--count counts programs that store nothing but results",
@@ -60,7 +61,7 @@ void check_scratch(const OptimalOptions& options, const OptimalRequest& request)
   }
 }
 
-/// As asked for, or as the exercise has it.
+/// Sets the requested number, or that of the exercise.
 void set_scratch(const OptimalOptions& options, std::int64_t of_exercise, OptimalRequest& request) {
   if (options.scratch) {
     request.scratch_cells = *options.scratch;
@@ -77,7 +78,7 @@ void set_scratch(const OptimalOptions& options, std::int64_t of_exercise, Optima
   }
 }
 
-/// What the flags say of products makes no sense for a vector.
+/// Checks that the flags fit the computation and each other.
 void check_flags(const OptimalOptions& options, const OptimalRequest& request) {
   if (const auto* product = request.computation.product()) {
     if (options.spills && optimal::product_bits(*product, true) > optimal::kMostProductBits) {
@@ -89,22 +90,22 @@ void check_flags(const OptimalOptions& options, const OptimalRequest& request) {
     }
   } else if (options.spills || (!options.operands.empty() && options.operands != "any")) {
     throw request_failure((options.spills ? "--spills" : "--operands " + options.operands) +
-                              std::string(" says nothing about ") +
+                              std::string(" does not apply to ") +
                               in_quotes(request.computation.name),
-                          "it beside a product: 2x2x2, dot:8");
+                          "it with a product: 2x2x2, dot:8");
   }
   if (!options.checkpoint.empty() && !request.is_one_machine()) {
-    throw request_failure("--checkpoint keeps one search, and several are asked for",
+    throw request_failure("--checkpoint keeps one search, but several are requested",
                           "one number of registers and one rule: --registers 4 --operands any");
   }
   check_along(options, request);
   check_scratch(options, request);
   if (options.svg == "-") {
-    throw request_failure("--svg - would stand between the lines of the table", "a file");
+    throw request_failure("--svg - would mix with the table on standard output", "a file");
   }
   if (options.witness.empty()) return;
   if (!request.is_one_machine()) {
-    throw request_failure("--witness writes one program, and several are asked for",
+    throw request_failure("--witness writes one program, but several are requested",
                           "one number of registers and one rule: --registers 4 --operands any");
   }
   if (options.json && options.witness == "-") {
@@ -135,7 +136,7 @@ void OptimalOptions::add_to(CLI::App& command) {
       .type_name("N");
   add_option(command, "--cost", costs, "cycles of instructions, 1 each unless set: LOAD=10,STORE=2")
       .type_name("OP=CYCLES,...");
-  add_option(command, "--most-seconds", most_seconds, "search no longer, for each machine")
+  add_option(command, "--most-seconds", most_seconds, "longest search for each machine")
       .between(0.0, 1e9)
       .capture_default_str()
       .type_name("S");
@@ -146,8 +147,8 @@ void OptimalOptions::add_to(CLI::App& command) {
       .between(1U, 1024U)
       .type_name("N");
   add_option(command, "--checkpoint", checkpoint,
-             "where a search that ends early is kept, and gone on with when asked again; "
-             "removed when it finishes")
+             "file for a search that ends early: the next call continues it; a search that "
+             "finishes removes it")
       .type_name("FILE");
   add_option(command, "--witness", witness, "write the program to a file, or to - alone")
       .type_name("FILE");
@@ -166,7 +167,7 @@ void OptimalOptions::add_to(CLI::App& command) {
 OptimalRequest understand(const OptimalOptions& options) {
   OptimalRequest request;
   ComputationOptions wanted = options.computation;
-  if (wanted.name.empty() && wanted.exercise.empty()) wanted.name = options.along;  // of itself
+  if (wanted.name.empty() && wanted.exercise.empty()) wanted.name = options.along;  // its own task
   AskedComputation asked = asked_computation(wanted);
   request.computation = std::move(asked.computation);
   request.says_allowed = !asked.is_named;

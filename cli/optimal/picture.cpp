@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kPlotHeight = 250;
 
-/// Lines of equal cycles show both: the first rule's markers are larger.
+/// The first rule's markers are larger, so that both are visible if cycles are equal.
 struct RuleLook {
   toy::OperandRule rule;
   compare::Marker marker;
@@ -38,7 +38,7 @@ double cycles_of(const Solved& solved) {
   return static_cast<double>(solved.answer.program->cycles);
 }
 
-/// Every product once, every input loaded and every output stored once.
+/// The cost of every product once, one load of every input, and one store of every output.
 std::optional<double> compulsory_cycles(const OptimalRequest& request) {
   const auto* product = request.computation.product();
   if (product == nullptr) return {};
@@ -97,7 +97,7 @@ class FrontierPicture {
     return text + (options_.spills ? "; with spills" : "");
   }
 
-  /// Where no rule has a program, and all of them are proved to have none.
+  /// Shades registers for which all rules are proved to have no program.
   void shade_impossible() {
     for (const int registers : request_.registers) {
       const auto is_possible = [&](const Solved& solved) {
@@ -120,7 +120,7 @@ class FrontierPicture {
     legend_.push_back({compare::Marker::kCircle, "", "ink dash", "compulsory"});
   }
 
-  /// One more register costs nothing: a line of steps.
+  /// Draws a line of steps, because an additional register costs nothing.
   void draw_rule(toy::OperandRule rule) {
     const RuleLook& look = look_of(rule);
     const std::vector<const Solved*> points = with_program(all_, rule);
@@ -141,7 +141,7 @@ class FrontierPicture {
     legend_.push_back({look.marker, "filled " + look.colour, "series " + look.colour, name});
   }
 
-  /// A foot at the bound, and a dotted line up to the best program.
+  /// Draws a bar at the bound, and a dotted line up to the best program.
   void draw_bound(const Solved& solved) {
     const std::string colour = look_of(solved.rule).colour;
     const compare::Point at =

@@ -1,4 +1,4 @@
-// The frontier as a picture: cycles of the cheapest programs over registers.
+// Draws the frontier: cycles of the cheapest programs over registers.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace flashlab::cli {
 
-/// An SVG file by itself. A line of steps for each operand rule; what is not proved as a bar from
-/// the bound to the best program; what is proved impossible as a shaded stretch; for products a
-/// line for the compulsory cycles, of programs that load each element once.
+/// Returns an SVG file: a line of steps for each operand rule; a bar from the bound to the best
+/// program if the optimum is not proved; a shaded area where it is proved that no program exists;
+/// for products a line for the compulsory cycles of programs that load each element once.
 std::string frontier_svg(const std::vector<Solved>& all, const OptimalRequest& request,
                          const OptimalOptions& options);
 

@@ -39,7 +39,7 @@ std::string work_words(const optimal::Answer& answer, const OptimalOptions& opti
          (options.times ? " in " + seconds_text(answer.seconds) + " s" : "");
 }
 
-/// The word of a table's cell.
+/// The word in a cell of the table.
 std::string verdict_word(optimal::Verdict verdict) {
   switch (verdict) {
     case optimal::Verdict::kOptimal:
@@ -52,7 +52,7 @@ std::string verdict_word(optimal::Verdict verdict) {
   return "not proved";
 }
 
-/// "20", "60..70", "60.." without a program, "-" where there is none.
+/// "20", "60..70", "60.." without a program, "-" if none exists.
 std::string cycles_cell(const optimal::Answer& answer) {
   if (answer.verdict == optimal::Verdict::kInfeasible) return "-";
   if (answer.verdict == optimal::Verdict::kOptimal) return grouped_number(answer.lower_cycles);
@@ -64,7 +64,7 @@ std::string loads_cell(const optimal::Answer& answer) {
   return answer.program ? grouped_number(answer.program->loads) : "-";
 }
 
-/// That asks the same again.
+/// The command that repeats the request.
 std::string command_text(const OptimalRequest& request, const OptimalOptions& options) {
   std::string text = "flashlab optimal " + request.computation.name + " --registers ";
   for (const int registers : request.registers) {
@@ -81,14 +81,14 @@ std::string command_text(const OptimalRequest& request, const OptimalOptions& op
   return text + " --most-seconds " + short_number(options.most_seconds) + " --json";
 }
 
-/// "2 304"; "4.466e31" where nobody would read the digits, which --json has.
+/// "2 304", or "4.466e31" for long numbers; --json has all digits.
 std::string programs_count_text(const mpz_class& count) {
   const std::string digits = count.get_str();
   if (digits.size() <= 15) return grouped(digits);
   return digits.substr(0, 1) + "." + digits.substr(1, 3) + "e" + std::to_string(digits.size() - 1);
 }
 
-/// "2 304", "?" where counting reached a limit, "-" where nothing is proved or nothing exists.
+/// "2 304", "?" if counting reached a limit, "-" if nothing is proved or no program exists.
 std::string count_cell(const Solved& solved) {
   if (solved.answer.verdict != optimal::Verdict::kOptimal) return "-";
   return solved.count ? programs_count_text(solved.count->programs) : "?";
@@ -105,14 +105,14 @@ std::string count_words(const Solved& solved, const OptimalOptions& options) {
   return "; " + programs_count_text(programs) + all + rest;
 }
 
-/// What besides results may be stored, and where.
+/// What may be stored besides results, and where.
 std::string stores_text(const OptimalRequest& request) {
   if (request.scratch_cells == 0) return "only results are stored";
   if (request.scratch_in_outputs) return "cells of results may hold other values first";
   return counted_grouped(request.scratch_cells, "cell") + " of DRAM for values in between";
 }
 
-/// What the verdicts that stand in the table mean, below an empty line.
+/// Explains the verdicts that occur in the table, after an empty line.
 std::string verdicts_legend(const std::vector<Solved>& all, const OptimalOptions& options,
                             const Terminal& terminal) {
   const auto any = [&](optimal::Verdict verdict) {
@@ -126,8 +126,8 @@ std::string verdicts_legend(const std::vector<Solved>& all, const OptimalOptions
     text += "impossible: it is proved that there is no program. ";
   if (any(optimal::Verdict::kBounded)) {
     text +=
-        "not proved: the search ended early, and what is known is at least..at most, the latter "
-        "(and the loads) of a program. ";
+        "not proved: the search ended early, and the table shows at least..at most. A program is "
+        "known for the upper bound and the loads. ";
   }
   if (options.count && any(optimal::Verdict::kOptimal)) {
     text += "programs: how many optimal ones differ in more than the names of registers. ";
@@ -143,7 +143,7 @@ std::string verdicts_legend(const std::vector<Solved>& all, const OptimalOptions
   return lines;
 }
 
-/// Those of one rule, by ascending registers.
+/// The results of one rule, by ascending registers.
 std::vector<const Solved*> of_rule(const std::vector<Solved>& all, toy::OperandRule rule) {
   std::vector<const Solved*> result;
   for (const Solved& solved : all) {
@@ -278,7 +278,7 @@ nlohmann::ordered_json optimal_json(const std::vector<Solved>& all, const Optima
     point["stores"] = answer.program ? Json(answer.program->stores) : Json();
     point[operations_name(request) + "s"] =
         answer.program ? Json(answer.program->products) : Json();
-    if (options.count) {  // in words of digits: they may have more than a double holds
+    if (options.count) {  // as strings of digits: they may exceed a double
       point["optimal_programs"] = count ? Json(count->programs.get_str()) : Json();
       point["optimal_programs_up_to_symmetry"] =
           count ? Json(count->up_to_symmetry.get_str()) : Json();

@@ -1,4 +1,4 @@
-// What `flashlab optimal` says of its answers. No unfinished search is called optimal.
+// Formats the answers of `flashlab optimal`. An unfinished search is never called optimal.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,32 +13,34 @@
 
 namespace flashlab::cli {
 
-/// One machine, and what the search found for it.
+/// One machine, and the search's result.
 struct Solved {
   int registers = 0;
   toy::OperandRule rule = toy::OperandRule::kAny;
   optimal::Answer answer;
-  /// Where it was asked for and the answer is proved; nothing where counting reached a limit.
+  /// The count, if requested and the answer is proved; nothing if counting reached a limit.
   std::optional<optimal::ProgramCount> count;
 };
 
-/// "20 cycles, proved optimal: 8 loads, …", "between 60 and 70 cycles (program below), not proved",
-/// "proved impossible with 2 registers".
+/// Returns "20 cycles, proved optimal: 8 loads, …", "between 60 and 70 cycles (program below), not
+/// proved", "proved impossible with 2 registers".
 std::string verdict_sentence(const Solved& solved, const OptimalRequest& request,
                              const OptimalOptions& options);
 
-/// "The program itself takes 43 cycles, 6 more than the best."; empty where no program was given.
+/// Returns "The program itself takes 43 cycles, 6 more than the best."; empty without a program.
 std::string program_sentence(const Solved& solved, const OptimalRequest& request);
 
-/// "2x2x2: A product of 2 x 2 and 2 x 2", and what is allowed and what it costs.
+/// Returns "2x2x2: A product of 2 x 2 and 2 x 2", with what is allowed and the costs.
 std::string optimal_heading(const OptimalRequest& request, const OptimalOptions& options,
                             const Terminal& terminal);
 
-/// A row for each number of registers, the rules side by side, and what the verdicts mean.
+/// Returns a row for each number of registers, the rules side by side, and the meaning
+/// of the verdicts.
 std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest& request,
                            const OptimalOptions& options, const Terminal& terminal);
 
-/// Cycles of the programs over registers, a line for each rule; empty for less than two points.
+/// Plots cycles of the programs over registers, a line for each rule; empty for fewer
+/// than two points.
 std::string frontier_plot(const std::vector<Solved>& all, const OptimalRequest& request,
                           const Terminal& terminal);
 

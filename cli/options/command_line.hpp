@@ -1,12 +1,12 @@
-// The command as it was typed, for files that say how they were made.
+// The command line as typed, for files that record how they were made.
 #pragma once
 
 #include <string>
 
 namespace flashlab::cli {
 
-/// "flashlab compare --n 4096": words that a shell would split are quoted. Empty before main has
-/// set it.
+/// Returns "flashlab compare --n 4096"; words that a shell would split are quoted. Empty until
+/// main sets it.
 const std::string& command_line();
 void set_command_line(int argc, char** argv);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kExamples = "\n\nExamples:\n";
 
-/// What the parser itself checks for stands behind the type's name: "WHEN:{auto,always,never}".
+/// The words that the parser accepts follow the type's name: "WHEN:{auto,always,never}".
 std::vector<std::string> checked_words(const std::string& type) {
   const std::size_t open = type.find(":{"), close = type.rfind('}');
   if (open == std::string::npos || close == std::string::npos) return {};
@@ -22,7 +22,7 @@ Parameter parameter_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) parameter.names.push_back("--" + name);
   const std::string type = option.get_type_name();
   if (option.get_expected_max() > 0 && option.get_type_size() > 0) {
-    parameter.value = type.substr(0, type.find(':'));  // without what it is checked for
+    parameter.value = type.substr(0, type.find(':'));  // without the check of the value
     parameter.choices = checked_words(type);
   }
   parameter.description = option.get_description();
@@ -31,7 +31,7 @@ Parameter parameter_of(const CLI::Option& option) {
   return parameter;
 }
 
-/// "  flashlab run my.toy    what that does", a line each.
+/// Parses lines of the form "  flashlab run my.toy    what that does".
 std::vector<Example> examples_in(const std::string& text) {
   std::vector<Example> found;
   for (const std::string& row : CLI::detail::split(text, '\n')) {

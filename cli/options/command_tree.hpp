@@ -1,5 +1,5 @@
-// The commands, their arguments and flags as data, read off the parser itself: what the manual and
-// the completions are made from.
+// The commands, their arguments and flags as data, from the parser itself. The manual and the
+// completions are made from it.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace flashlab::cli {
 
 /// A flag, or an argument without a name.
 struct Parameter {
-  std::vector<std::string> names;    // "--registers", "-v"; none: an argument
+  std::vector<std::string> names;    // "--registers", "-v"; empty: an argument
   std::string value;                 // "PROGRAM"; empty: a flag without a value
-  std::vector<std::string> choices;  // where nothing else is taken
+  std::vector<std::string> choices;  // the only accepted values, if restricted
   std::string description;
-  std::string initial;  // the value that it has when it is left out, where the help says it
+  std::string initial;  // default value, if the help states it
   std::string group;
 };
 
-/// A line of the help, and what its second column says; that may be empty.
+/// A line of the help, and its second column, which may be empty.
 struct Example {
   std::string line, shows;
 };
@@ -36,16 +36,16 @@ struct CommandTree {
   std::vector<CommandTree> commands;
 };
 
-/// "flashlab exercises check".
+/// Returns "flashlab exercises check".
 std::string full_name(const CLI::App& command);
 
-/// "flashlab trace PROGRAM [FLAG ...]".
+/// Returns "flashlab trace PROGRAM [FLAG ...]".
 std::string usage_of(const CLI::App& command);
 
-/// A command with all below it. What the help hides is left out.
+/// Returns a command and all its subcommands, except those that the help hides.
 CommandTree command_tree(const CLI::App& command);
 
-/// The command itself and all below it, in the order of the help.
+/// Returns the command itself and all its subcommands, in the order of the help.
 std::vector<const CommandTree*> all_commands(const CommandTree& root);
 
 }  // namespace flashlab::cli

@@ -1,5 +1,5 @@
 // The commands of `flashlab`, one source file each. Each function adds its subcommand to the app
-// and returns what to do when that was chosen; the result of that is the exit code.
+// and returns the action for when it is chosen. The action returns the exit code.
 #pragma once
 
 #include <span>
@@ -25,28 +25,28 @@ CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
-CommandAction add_manual(CLI::App& app);  // hidden, as is the next: for who makes packages
+CommandAction add_manual(CLI::App& app);  // hidden, like the next one: for makers of packages
 CommandAction add_completion(CLI::App& app);
-CommandAction add_grading_worker(CLI::App& app);  // hidden: `grade` and `check` start it
+CommandAction add_grading_worker(CLI::App& app);  // hidden: started by `grade` and `check`
 
-/// What an executable can do, in the order of the help: machine_commands.cpp and all_commands.cpp.
+/// Returns the commands in the order of the help: machine_commands.cpp and all_commands.cpp.
 std::span<const AddCommand> commands();
 
-/// The command with commands of its own, and the one among them that is meant when none is named.
+/// The command with subcommands, and its default subcommand.
 inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";
 
-/// A subcommand with its first help line and the examples that its help opens with.
+/// Adds a subcommand with the first line of its help and the examples at its beginning.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,
                       const std::string& examples);
 
-/// Leaves a command out of the help.
+/// Hides a command from the help.
 void hide(CLI::App& command);
 
-/// One of the commands that `command` has must be chosen.
+/// Requires that one of the command's subcommands is chosen.
 void require_subcommand(CLI::App& command);
 
-/// Does what was chosen among the subcommands of `app`, `actions` in the order in which they were
-/// added.
+/// Runs the action of the chosen subcommand of `app`. `actions` are in the order in which
+/// they were added.
 int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions);
 
 }  // namespace flashlab::cli

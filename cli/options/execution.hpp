@@ -1,4 +1,4 @@
-// Running a loaded program with the values that the flags give.
+// Runs a loaded program with the values of the flags.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ struct Executed {
   std::vector<double> dram;  // after the last step
 };
 
-/// Throws Failure: inputs that do not fit, an error of the run, too many steps.
+/// Throws Failure: inputs that do not fit, an error in the run, too many steps.
 Executed execute(const LoadedProgram& loaded, const toy::BoundProgram& bound,
                  const RunOptions& options);
 
-/// Runs the program once more and shows every step to the sink. Nothing is thrown for an error of
-/// the run itself, which ends the trace but does not make it worthless: it is in the result.
+/// Runs the program again and sends every step to the sink. An error in the run ends the trace,
+/// which is still useful. So the error is in the result instead of being thrown.
 toy::Result<toy::Execution> trace_to(toy::TraceSink& sink, const LoadedProgram& loaded,
                                      const toy::BoundProgram& bound, const RunOptions& options,
                                      const toy::TraceOptions& trace);

@@ -42,7 +42,7 @@ struct Definition {
   std::string name, value;
 };
 
-/// "n=64,d=4" in parts. A part without '=' continues the value before it: "n=8,16,32".
+/// Splits "n=64,d=4". A part without '=' continues the value before it: "n=8,16,32".
 std::vector<Definition> split_definitions(const std::vector<std::string>& texts) {
   std::vector<Definition> definitions;
   for (const std::string& text : texts) {
@@ -152,7 +152,7 @@ void MachineOptions::add_to(CLI::App& command, bool executes) {
   limit("--max-trace-rows", limits.max_trace_rows, "rows of a trace in the terminal");
 }
 
-/// For the rest of the command.
+/// Sets the limits for the rest of the command.
 void MachineOptions::limit_work() const {
   static std::optional<toy::Budget> budget;
   if (budget) return;
@@ -161,7 +161,7 @@ void MachineOptions::limit_work() const {
   if (!max_memory.empty()) {
     const auto size = parse_size(max_memory);
     if (!size || *size == 0) {
-      throw request_failure("--max-memory " + in_quotes(max_memory) + " is no size",
+      throw request_failure("--max-memory " + in_quotes(max_memory) + " is not a size",
                             "bytes such as 100000000 or 100MB");
     }
     most.bytes = *size;
@@ -335,7 +335,7 @@ std::int64_t parse_capacity(const std::string& text) {
   if (const auto size = parse_size(text)) return *size;
   std::vector<std::string> names;
   for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
-  throw request_failure("--sram " + in_quotes(text) + " is no capacity",
+  throw request_failure("--sram " + in_quotes(text) + " is not a capacity",
                         "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
                         toy::nearest(text, names).value_or(""));
 }
@@ -344,7 +344,7 @@ std::size_t parse_memory(const std::string& text) {
   if (const auto size = parse_size(text); size && *size > 0) {
     return static_cast<std::size_t>(*size);
   }
-  throw request_failure("--most-bytes " + in_quotes(text) + " is no size",
+  throw request_failure("--most-bytes " + in_quotes(text) + " is not a size",
                         "bytes such as 500MB or 8GiB");
 }
 
@@ -353,7 +353,7 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
   const std::string expected =
       "a whole number, or for a sweep a range: 3..32, 8..64+8, 8..1024*2 or 8,16,32";
   const auto fail = [&] {
-    return request_failure(in_quotes(text) + " is no value for " + in_quotes(name), expected);
+    return request_failure(in_quotes(text) + " is not a value for " + in_quotes(name), expected);
   };
   const auto number = [&](std::string_view digits) {
     std::int64_t value = 0;

@@ -1,4 +1,4 @@
-// The flags that several commands share, and what they stand for.
+// Flags that several commands share, and their meaning.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class App;
 
 namespace flashlab::cli {
 
-/// A command as main sees it: adds its subcommand, and returns what to do when it was chosen.
+/// A command from main's view: a function that adds its subcommand and returns its action.
 using CommandAction = std::function<int()>;
 using AddCommand = CommandAction (*)(CLI::App&);
 
@@ -36,13 +36,13 @@ struct TerminalOptions {
   Terminal terminal() const;
 };
 
-/// A range of values in a sweep: `3..32`, `8..1024*2`, `8,16,32`; one value otherwise.
+/// A range of values in a sweep: `3..32`, `8..1024*2`, `8,16,32`; otherwise one value.
 struct ParameterRange {
   std::string name;
   std::vector<std::int64_t> values;
 };
 
-/// The flags that decide what machine a program runs on: -D, --registers, --operands, --sram,
+/// The flags that define the machine of a program: -D, --registers, --operands, --sram,
 /// limits, and --cost.
 struct MachineOptions {
   std::vector<std::string> definitions;  // "n=64,d=4"
@@ -54,13 +54,13 @@ struct MachineOptions {
   double max_seconds = 0;  // 0: no limit
   std::string max_memory;  // empty: no limit
 
-  /// What a program stores does not matter to a command that only counts: `executes` decides
-  /// whether the limits on steps and arrays apply.
+  /// Adds the flags. `executes`: whether the limits on steps and arrays apply; they do not matter
+  /// to a command that only counts.
   void add_to(CLI::App& command, bool executes);
-  /// From the first call on, --max-seconds and --max-memory limit what the command does. Throws
-  /// Failure for a -D or --registers that is malformed or given twice.
+  /// Returns the binding. After the first call, --max-seconds and --max-memory limit the command.
+  /// Throws Failure for a -D or --registers that is malformed or repeated.
   toy::CapacityBinding binding() const;
-  /// The same flags with ranges allowed; `binding` takes those with one value.
+  /// Returns flags with ranges; `binding` receives those with one value.
   std::vector<ParameterRange> ranges(toy::CapacityBinding& binding) const;
   toy::CostTable cost_table() const;
 
@@ -78,45 +78,45 @@ struct RunOptions {
   std::map<std::string, toy::InputSource> input_sources() const;
 };
 
-/// A program that was read and assembled.
+/// A program after reading and assembling.
 struct LoadedProgram {
   std::shared_ptr<const toy::SourceText> source;
   std::shared_ptr<const toy::Program> program;
 
-  /// Throws Failure when the parameters do not fit.
+  /// Throws Failure if the parameters do not fit.
   toy::BoundProgram bind(const toy::CapacityBinding& binding) const;
-  /// "softmax_online: Online softmax in two passes, …", as lines that fit.
+  /// Returns "softmax_online: Online softmax in two passes, …", as lines that fit.
   std::string heading(const Terminal& terminal) const;
-  /// The file's name without folders and ending.
+  /// Returns the file's name without folders and ending.
   std::string short_name() const;
 };
 LoadedProgram load_program(const std::string& name, const toy::Limits& limits);
 LoadedProgram load_text(const std::string& name, const std::string& text);
 
-/// "n = 4, d = 2; 4 registers".
+/// Returns "n = 4, d = 2; 4 registers".
 std::string setting(const toy::BoundProgram& bound);
 
-/// Adds the positional PROGRAM argument, with the help that every command gives for it.
+/// Adds the positional PROGRAM argument, with the same help in every command.
 void add_program_argument(CLI::App& command, std::string& name,
                           const std::string& flag = "program");
 
-/// The parts of "a,b" between the commas. An empty text has one, which is empty; behind a comma at
-/// the end there is none.
+/// Returns the parts of "a,b" between the commas. An empty text has one part, which is empty. A
+/// comma at the end adds no part.
 std::vector<std::string> split(const std::string& text, char separator);
-/// Without blanks and line ends before and behind.
+/// Removes blanks and line ends at both ends.
 std::string trimmed(const std::string& text);
 
-/// Bytes: "49152", "48KiB", "1.5 MB". Nothing for what is no size.
+/// Returns bytes for "49152", "48KiB", "1.5 MB". Nothing if the text is not a size.
 std::optional<std::int64_t> parse_size(const std::string& text);
 
-/// What --most-bytes says, more than nothing. Throws Failure.
+/// Parses --most-bytes, which must be above 0. Throws Failure.
 std::size_t parse_memory(const std::string& text);
 
-/// Reads a size, or the name of a GPU, whose shared memory per block it then is.
-/// Throws Failure.
+/// Parses a size, or the name of a GPU, which stands for its shared memory per
+/// block. Throws Failure.
 std::int64_t parse_capacity(const std::string& text);
 
-/// Reads `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure.
+/// Parses `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure.
 std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text);
 
 }  // namespace flashlab::cli

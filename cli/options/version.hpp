@@ -1,17 +1,17 @@
-// What this flashlab is: version, commit, how it was built.
+// The identity of this build: version, commit, and build options.
 #pragma once
 
 #include <string>
 
 namespace flashlab::cli {
 
-/// "0.2.0", as CMakeLists.txt has it.
+/// Returns "0.2.0", as in CMakeLists.txt.
 const char* version();
 
-/// "fce3ec2", "fce3ec2-dirty" or "unknown"; see cmake/Commit.cmake, which generates it.
+/// Returns "fce3ec2", "fce3ec2-dirty" or "unknown"; cmake/Commit.cmake generates it.
 const char* commit();
 
-/// What `flashlab --version` prints: four lines, the first "flashlab 0.2.0 (fce3ec2)".
+/// Returns the output of `flashlab --version`: four lines, the first "flashlab 0.2.0 (fce3ec2)".
 std::string version_text();
 
 }  // namespace flashlab::cli

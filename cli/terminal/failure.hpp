@@ -1,4 +1,4 @@
-// How a command ends when it cannot do what was asked.
+// Errors with which a command ends.
 #pragma once
 
 #include <exception>
@@ -18,7 +18,7 @@ enum ExitCode : int {
   kExitInterrupted = 130,
 };
 
-/// Thrown by a command, caught in main: `message` goes to standard error as it is.
+/// Thrown by a command and caught in main, which prints `message` unchanged to standard error.
 class Failure : public std::exception {
  public:
   Failure(ExitCode code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -30,23 +30,23 @@ class Failure : public std::exception {
   std::string message_;
 };
 
-/// What a request said, as a message shows it.
+/// Quotes a part of the request for a message.
 std::string in_quotes(const std::string& text);
 
-/// A failure of the request itself: `flashlab: error: what`, then what was expected and a near
-/// miss.
+/// Returns a failure of the request itself: `flashlab: error: what`, then what was expected and
+/// a similar name.
 Failure request_failure(const std::string& what, const std::string& expected = {},
                         const std::string& suggestion = {});
 
-/// The messages about a program, and the exit code that their faults ask for: a wrong program comes
-/// before a wrong request, a wrong request before a limit.
+/// Returns the messages about a program, and an exit code by their faults: a wrong program has
+/// priority over a wrong request, and a wrong request over a limit.
 Failure program_failure(const std::vector<toy::Diagnostic>& diagnostics,
                         const toy::SourceText& source);
 
-/// Prints warnings that stand beside a value.
+/// Prints warnings that accompany a value.
 void print_warnings(const std::vector<toy::Diagnostic>& diagnostics, const toy::SourceText& source);
 
-/// The value of a result about `source`; throws its diagnostics when there is none.
+/// Returns the value of a result about `source`, or throws its diagnostics.
 template <class Value>
 Value value_or_fail(toy::Result<Value> result, const toy::SourceText& source) {
   if (!result) throw program_failure(result.diagnostics, source);
@@ -54,7 +54,7 @@ Value value_or_fail(toy::Result<Value> result, const toy::SourceText& source) {
   return std::move(*result);
 }
 
-/// The same for results about the request: a flag's value.
+/// Does the same for a result about the request, such as a flag's value.
 template <class Value>
 Value value_or_fail(toy::Result<Value> result) {
   return value_or_fail(std::move(result), toy::SourceText("flashlab", ""));

@@ -19,7 +19,7 @@ namespace flashlab::cli {
 namespace {
 
 constexpr int kLookEveryMs = 250;
-// With notices, too: changes made on another machine (a network folder) send none.
+// Also used with notices: changes from another machine (a network folder) send none.
 constexpr int kLookAnywayMs = 1000;
 constexpr std::chrono::milliseconds kRest{5};
 constexpr int kMostRests = 100;
@@ -27,7 +27,7 @@ constexpr int kMostRests = 100;
 std::filesystem::path folder_of(const std::string& file) {
   std::error_code code;
   const std::filesystem::path target =
-      std::filesystem::canonical(file, code);  // where a link points to is what is saved
+      std::filesystem::canonical(file, code);  // a link's target is the file that is saved
   const std::filesystem::path folder = (code ? std::filesystem::path(file) : target).parent_path();
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
@@ -70,7 +70,8 @@ FileWatch::State FileWatch::state() const {
           time.tv_nsec};
 }
 
-/// Reads the notices away. False when the folder itself is gone, and with it the notices.
+/// Reads all pending notices. Returns false if the folder no longer exists, so that no
+/// notices will come.
 bool FileWatch::drain() {
 #if defined(__linux__)
   alignas(inotify_event) std::array<char, 1 << 14> buffer{};
@@ -86,7 +87,7 @@ bool FileWatch::drain() {
   return true;
 }
 
-/// Whether the state is another one than last time, once it no longer changes.
+/// Returns whether the state differs from the last one, after waiting until it stops changing.
 bool FileWatch::saved() {
   State now = state();
   if (now == last_) return false;
@@ -104,7 +105,7 @@ bool FileWatch::saved() {
 FileWatch::Event FileWatch::wait(int keys) {
   for (;;) {
     if (saved()) return Event::kSaved;
-    std::array<pollfd, 2> waited{{{keys, POLLIN, 0}, {notices_, POLLIN, 0}}};  // -1 is ignored
+    std::array<pollfd, 2> waited{{{keys, POLLIN, 0}, {notices_, POLLIN, 0}}};  // poll ignores -1
     const int ready =
         poll(waited.data(), waited.size(), has_notices() ? kLookAnywayMs : kLookEveryMs);
     if (ready < 0 && errno == EINTR) return Event::kInterrupted;

@@ -1,4 +1,4 @@
-// Noticing that a file was saved.
+// Detects that a file was saved.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,20 @@
 
 namespace flashlab::cli {
 
-/// Watches one file, which need not be there yet. What counts is the file's state (is it there, its
-/// inode, size and time); the system's notices (inotify on its folder, so that a file which takes
-/// another's name is seen too) only say when to look, and without them it is looked at every 250
-/// ms.
+/// Watches one file, which need not exist yet. It compares the file's state (existence, inode, size
+/// and time). The system's notices (inotify on its folder, which also reports a file that is
+/// renamed to this name) only trigger this comparison; without them it runs every 250 ms.
 class FileWatch {
  public:
-  /// `poll_only`: without the system's notices.
+  /// `poll_only`: do not use the system's notices.
   FileWatch(const std::string& file, bool poll_only);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
   enum class Event { kSaved, kKey, kInterrupted };
-  /// Returns when the file's state has changed and come to rest, `keys` (a descriptor; -1: none)
-  /// can be read, or a signal was handled.
+  /// Returns when the file's state has changed and is stable, when `keys` (a descriptor; -1: none)
+  /// is readable, or when a signal was handled.
   Event wait(int keys);
   bool has_notices() const { return notices_ >= 0; }
 

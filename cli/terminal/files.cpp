@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".toy";
 
-// What the signal handler must remove. A handler may touch little, so this is an array; empty:
-// none.
+// The file that the signal handler must remove; empty: none. An array, because a handler may access
+// only simple data.
 constexpr std::size_t kLongestPath = 4096;
 std::array<char, kLongestPath> temporary_path{};
 
@@ -34,7 +34,7 @@ void on_signal(int signal) {
   _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
 }
 
-/// The names that might have been meant: bundled programs, and programs in the same folder.
+/// Similar names among bundled programs and programs in the same folder.
 std::string near_program(const std::string& name) {
   std::vector<std::string> names;
   if (name.find('/') == std::string::npos) {
@@ -79,7 +79,7 @@ std::string kind_of_file(fs::file_type type) {
     case fs::file_type::block:
       return "a device";
     default:
-      return "no regular file";
+      return "not a regular file";
   }
 }
 
@@ -98,7 +98,7 @@ std::string read_regular_file(const std::string& name, fs::file_type type,
   return read_at_most(file, name, most_bytes);
 }
 
-/// A temporary file beside `path` that a signal will remove; returns its name.
+/// Creates a temporary file beside `path`, which a signal removes. Returns its name.
 std::string create_temporary(const std::string& path) {
   const std::string name = path + ".part" + std::to_string(getpid());
   if (name.size() + 1 > kLongestPath) throw request_failure("the path is too long: " + path);
@@ -116,7 +116,7 @@ void write_stream(std::ostream& stream, const std::string& path,
   write(stream);
   stream.flush();
   if (!stream)
-    throw request_failure(in_quotes(path) + " cannot be written: no space, or no right to");
+    throw request_failure(in_quotes(path) + " cannot be written: no space or no permission");
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
 void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
   if (name == "-") return write_stream(std::cout, "standard output", write);
   std::error_code code;
-  const fs::path target = fs::canonical(name, code);  // a link keeps pointing to the new file
+  const fs::path target = fs::canonical(name, code);  // a link then points to the new file
   const std::string path = code ? name : target.string();
   const fs::file_status status = fs::status(path, code);
   if (fs::is_directory(status)) throw request_failure(in_quotes(path) + " is a directory");

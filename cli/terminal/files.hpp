@@ -1,4 +1,4 @@
-// Files that the command reads and writes.
+// Reads and writes the command's files.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@
 
 namespace flashlab::cli {
 
-/// A program that travels inside the binary: its name without folder and ending, and its text.
+/// A program inside the binary: its name without folder and ending, and its text.
 struct BundledProgram {
   std::string_view name;
   std::string_view text;
-  /// The first comment line, without the comment sign.
+  /// Returns the first comment line, without the comment sign.
   std::string_view title() const;
 };
-/// Sorted by name.
+/// Returns the programs sorted by name.
 const std::vector<BundledProgram>& bundled_programs();
 const BundledProgram* find_bundled_program(std::string_view name);
 
-/// The program text behind the name that the user gave: a regular file, `-` for standard input, or
-/// (when there is no such file and no slash in the name) a bundled program, with or without `.toy`.
-/// Throws Failure: no such file (with a near miss), not a regular file, unreadable; kExitLimit when
-/// it is longer than `most_bytes`, which is found out before it is read.
+/// Returns the program for the user's name: a regular file, `-` for standard input, or (if there is
+/// no such file and no slash in the name) a bundled program, with or without `.toy`. Throws
+/// Failure: no such file (with a similar name), not a regular file, unreadable; kExitLimit if it is
+/// longer than `most_bytes`, which is checked before reading.
 std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                                     std::int64_t most_bytes);
 
-/// Writes a file whole or not at all: `write` fills a temporary file beside it, which then takes
-/// its name. `-` is standard output; devices and pipes are written to directly. Throws Failure.
+/// Writes a file completely or not at all: `write` fills a temporary file beside it, which is then
+/// renamed. `-` is standard output. Devices and pipes are written directly. Throws Failure.
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-/// Ctrl-C removes a half-written temporary file and ends with 130; a reader of our output who has
-/// seen enough (`| head`) ends us quietly.
+/// Installs signal handlers. Ctrl-C removes an incomplete temporary file and ends with 130. If the
+/// reader of our output stops (`| head`), the command ends without a message.
 void handle_signals();
 
 }  // namespace flashlab::cli

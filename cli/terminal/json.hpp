@@ -1,4 +1,4 @@
-// JSON as the commands write it: keys stay in the order in which they were set.
+// JSON in the commands' format: keys keep the order in which they were set.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

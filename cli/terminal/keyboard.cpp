@@ -11,7 +11,7 @@
 namespace flashlab::cli {
 namespace {
 
-// What the terminal was like, for the signal handler too; `changed` is read there.
+// The terminal's original settings, also for the signal handler, which reads `changed`.
 termios original{};
 volatile std::sig_atomic_t changed = 0;
 
@@ -30,7 +30,7 @@ void on_suspend(int) {
   raise(SIGSTOP);
 }
 
-void on_continue(int) {}  // it interrupts the wait; resume() does the rest
+void on_continue(int) {}  // interrupts the wait; resume() does the rest
 
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action {};
@@ -48,7 +48,7 @@ void single_keys() {
   tcsetattr(STDIN_FILENO, TCSANOW, &keys);
 }
 
-/// A program in the background may not touch the terminal: it would be stopped.
+/// A background program must not access the terminal: it would be stopped.
 bool in_foreground() { return tcgetpgrp(STDIN_FILENO) == getpgrp(); }
 
 bool has_terminal = false;

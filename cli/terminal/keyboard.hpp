@@ -1,13 +1,14 @@
-// Single keys from the terminal.
+// Reads single keys from the terminal.
 #pragma once
 
 #include <optional>
 
 namespace flashlab::cli {
 
-/// Keys arrive as they are pressed and are not shown, until the object goes away, the program is
-/// ended by a signal (Ctrl-C: exit code 130), or it is suspended. Does nothing when standard input
-/// or output is no terminal. One at a time.
+/// Delivers keys without waiting for a line, and without echo. The terminal is restored when
+/// the object is destroyed, when a signal ends the program (Ctrl-C: exit code 130), or when it
+/// is suspended. Does nothing if standard input or output is not a terminal. Only one object
+/// at a time.
 class Keyboard {
  public:
   Keyboard();
@@ -15,11 +16,11 @@ class Keyboard {
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
-  /// A descriptor to wait on; -1 when there are no keys.
+  /// Returns a descriptor to wait on; -1 if there are no keys.
   int descriptor() const;
-  /// The key that was pressed; 'q' when the terminal is gone.
+  /// Returns the pressed key; 'q' if the terminal is closed.
   std::optional<char> key();
-  /// After a signal: back from being suspended, the terminal has to be told again.
+  /// Sets the terminal again after a signal, when the program continues after being suspended.
   void resume();
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t";
 
-/// The text in ASCII, as far as that is usual.
+/// Converts the text to ASCII with common replacements.
 std::string in_ascii(std::string text) {
   constexpr std::array<std::pair<const char*, const char*>, 14> kSpellings{{{"…", "..."},
                                                                             {"×", "x"},
@@ -64,7 +64,7 @@ std::size_t heading_level(std::string_view line) {
   return level > 0 && level <= 6 && level < line.size() && line[level] == ' ' ? level : 0;
 }
 
-/// Length of "- " or "12. " behind the indent; 0: no list item.
+/// The length of "- " or "12. " after the indent; 0: not a list item.
 std::size_t bullet_length(std::string_view line) {
   const std::string_view rest = line.substr(indent_of(line));
   if (rest.starts_with("- ") || rest.starts_with("* ")) return 2;
@@ -135,7 +135,7 @@ class Renderer {
     pending_blank_ = true;
   }
 
-  /// A paragraph or a list item with the lines that belong to it.
+  /// Formats a paragraph or a list item with all its lines.
   void paragraph() {
     const std::size_t bullet = bullet_length(lines_[at_]);
     const std::size_t indent = bullet > 0 ? indent_of(lines_[at_]) : 0;
@@ -162,7 +162,7 @@ class Renderer {
     std::vector<std::vector<std::string>> rows;
     for (; at_ < lines_.size() && lines_[at_].starts_with("|"); ++at_) {
       const std::string& line = lines_[at_];
-      if (line.find_first_not_of("|-: ") == std::string::npos) continue;  // the rule
+      if (line.find_first_not_of("|-: ") == std::string::npos) continue;  // the separator line
       rows.push_back(cells_of(line));
     }
     if (rows.empty()) return;
@@ -191,7 +191,8 @@ class Renderer {
     return cells;
   }
 
-  /// The text between two `mark`s at `at`, which moves behind them; false when there is no end.
+  /// Takes the text between two `mark`s at `at`, and moves `at` behind them. Returns false if there
+  /// is no end.
   static bool take_between(std::string_view text, std::string_view mark, std::size_t& at,
                            std::string_view& inside) {
     if (!text.substr(at).starts_with(mark)) return false;
@@ -218,7 +219,7 @@ class Renderer {
     return result;
   }
 
-  /// [text](to) as "text (to)".
+  /// Writes [text](to) as "text (to)".
   static bool link(std::string_view text, std::size_t& at, std::string& result) {
     if (text[at] != '[') return false;
     const std::size_t middle = text.find("](", at);

@@ -17,7 +17,7 @@ constexpr std::array<const char*, 6> kAsciiMarks{"*", "+", "o", "x", "#", "@"};
 constexpr std::array<Style, 4> kSeriesStyles{Style::kBlue, Style::kYellow, Style::kGreen,
                                              Style::kRed};
 
-/// One axis: the range of values and how they map to 0 … 1.
+/// One axis: the range of values, and their mapping to 0 … 1.
 struct PlotAxis {
   double low = 0, high = 1;
   bool logarithmic = false;
@@ -28,7 +28,7 @@ struct PlotAxis {
   }
 };
 
-/// 1, 2 or 5 times a power of ten, so that at most `count` of them span `range`.
+/// Returns 1, 2 or 5 times a power of ten, so that at most `count` steps span `range`.
 double tick_step(double range, double count) {
   const double rough = range / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -64,7 +64,7 @@ std::vector<double> linear_ticks(const PlotAxis& axis, double count, bool intege
   return ticks;
 }
 
-/// Powers of two for short ranges, of ten for long ones.
+/// Returns powers of two for short ranges, of ten for long ones.
 std::vector<double> log_ticks(const PlotAxis& axis, double count) {
   double base = axis.high / axis.low > 2000 ? 10 : 2;
   while (std::log(axis.high / axis.low) / std::log(base) > count) base *= base == 2 ? 2 : 10;
@@ -81,7 +81,7 @@ std::vector<double> ticks_of(const PlotAxis& axis, double count) {
   return axis.logarithmic ? log_ticks(axis, count) : linear_ticks(axis, count, true);
 }
 
-/// A drawing surface of letters, each with 2 x 4 dots behind it.
+/// A drawing surface of letters, each with 2 x 4 dots.
 class Canvas {
  public:
   Canvas(std::size_t columns, std::size_t rows)
@@ -94,7 +94,7 @@ class Canvas {
   double dots_across() const { return static_cast<double>(2 * columns_ - 1); }
   double dots_down() const { return static_cast<double>(4 * rows_ - 1); }
 
-  /// A straight line between two points given as dots from the left and from the top.
+  /// Draws a straight line between two points, given in dots from the left and from the top.
   void line(double x0, double y0, double x1, double y1, std::size_t owner) {
     const double steps = std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1.0});
     for (double i = 0; i <= steps; ++i) {
@@ -117,7 +117,7 @@ class Canvas {
     }
     if (dots_[cell] == 0) return " ";
     if (!terminal.unicode) return styled(".", style, terminal);
-    const unsigned code = 0x2800U + dots_[cell];  // in UTF-8, three bytes
+    const unsigned code = 0x2800U + dots_[cell];  // three bytes in UTF-8
     const std::string braille{static_cast<char>(0xE0U | code >> 12),
                               static_cast<char>(0x80U | (code >> 6 & 0x3FU)),
                               static_cast<char>(0x80U | (code & 0x3FU))};
@@ -162,7 +162,7 @@ void draw_marks(const Series& series, std::size_t owner, const PlotAxis& x_axis,
   }
 }
 
-/// The axis below the drawing and its numbers, centred under their ticks where there is room.
+/// The axis below the drawing with its numbers, centred under their ticks if there is room.
 std::string bottom(const PlotAxis& axis, std::size_t columns, std::size_t margin,
                    const std::string& label, const Terminal& terminal) {
   std::string numbers(margin + columns + 8, ' ');

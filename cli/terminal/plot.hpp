@@ -1,4 +1,4 @@
-// A plot in the terminal: braille lines where it can show them, plain letters otherwise.
+// Draws a plot in the terminal: braille lines if it supports them, otherwise plain letters.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,21 @@ struct Series {
 
 struct PlotOptions {
   std::string x_label;
-  std::size_t height = 16;  // lines of the drawing itself
-  bool log_x = false;       // logarithmic axes need positive values; otherwise they stay linear
+  std::size_t height = 16;  // lines of the drawing alone
+  bool log_x = false;       // needs positive values; otherwise the axis is linear
   bool log_y = false;
 };
 
-/// Points joined by straight lines on the screen, a mark on each point, axes with round numbers,
-/// and a legend when there are several series. Series with no point are left out.
+/// Draws points with marks, joined by straight lines, axes with round numbers, and a legend if
+/// there are several series. Skips series without points.
 std::string plot(const std::vector<Series>& series, const PlotOptions& options,
                  const Terminal& terminal);
 
-/// True when the values grow by factors rather than by steps: a logarithmic axis shows them better.
+/// Returns whether the values grow by factors rather than by steps, so that a logarithmic
+/// axis is better.
 bool looks_geometric(const std::vector<double>& values);
 
-/// "950", "12k", "3.4M", "2e+21": short enough for an axis.
+/// Returns "950", "12k", "3.4M", "2e+21": short labels for an axis.
 std::string short_number(double value);
 
 }  // namespace flashlab::cli

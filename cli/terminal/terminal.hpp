@@ -1,4 +1,4 @@
-// What the place we print to can show: its width, colour, Unicode.
+// The capabilities of the output: its width, colour, Unicode.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace flashlab::cli {
 
-/// Running text gets no wider than this, however wide the terminal.
+/// Maximum width of running text, even in a wider terminal.
 inline constexpr std::size_t kWidestText = 88;
 
 struct Terminal {
@@ -18,7 +18,7 @@ struct Terminal {
 
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-/// What the user asked for; 0 and false mean "find out".
+/// The user's request; 0 and false mean automatic.
 struct TerminalRequest {
   ColorChoice color = ColorChoice::kAuto;
   bool ascii = false;
@@ -26,14 +26,14 @@ struct TerminalRequest {
   std::size_t width = 0;
 };
 
-/// Standard output as the environment describes it. Colour needs a terminal, TERM other than dumb
-/// and NO_COLOR unset or empty; a --color flag wins over all three. Unicode goes by the locale, the
-/// width by the terminal, then by COLUMNS, then it is 80.
+/// Returns the capabilities of standard output. Colour needs a terminal, TERM other than dumb and
+/// NO_COLOR unset or empty; a --color flag has priority over all three. Unicode is determined by
+/// the locale. The width is that of the terminal, else COLUMNS, else 80.
 Terminal detect_terminal(const TerminalRequest& request);
 
 enum class Style { kBold, kDim, kRed, kGreen, kYellow, kBlue };
 
-/// The text between escape codes, or as it is when there is no colour.
+/// Returns the text between escape codes, or unchanged without colour.
 std::string styled(std::string_view text, Style style, const Terminal& terminal);
 
 }  // namespace flashlab::cli

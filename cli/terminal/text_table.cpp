@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kWrapIndent = 2, kGap = 3;
 constexpr std::size_t kMostTitleLines = 3;
-constexpr std::size_t kNarrowestWrapped = 10;  // a column is not wrapped to less
-constexpr std::size_t kLongestWhole = 16;      // no shorter word is broken
+constexpr std::size_t kNarrowestWrapped = 10;  // minimum width of a wrapped column
+constexpr std::size_t kLongestWhole = 16;      // words up to this length are never broken
 
 std::string aligned(const std::string& cell, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(cell)), ' ');
@@ -63,7 +63,7 @@ TextTable::Widths TextTable::natural_widths() const {
   return widths;
 }
 
-/// What a column can be narrowed to. Numbers are never broken, their titles are, between words.
+/// The minimum width of a column. Numbers are never broken; titles are, between words.
 std::size_t TextTable::narrowest(std::size_t column) const {
   if (columns_[column].align == Align::kLeft) {
     std::size_t word = 0;
@@ -83,7 +83,7 @@ std::size_t TextTable::narrowest(std::size_t column) const {
   return width;
 }
 
-/// Takes from the widest column that can be narrowed until the table fits or none is left.
+/// Narrows the widest column that can be narrowed until the table fits or no column is left.
 void TextTable::wrap_to_fit(Widths& widths, std::size_t available) const {
   Widths least;
   for (std::size_t i = 0; i < widths.size(); ++i) least.push_back(narrowest(i));
@@ -107,7 +107,7 @@ void TextTable::print_row(const std::vector<std::string>& cells,
     lines[i] = wrap(cells[block[i]], widths[block[i]]);
     height = std::max(height, lines[i].size());
   }
-  const bool at_bottom = bold != nullptr;  // titles end on the rule below them
+  const bool at_bottom = bold != nullptr;  // titles are aligned at the rule below them
   for (std::size_t y = 0; y < height; ++y) {
     std::string line(kWrapIndent, ' ');
     for (std::size_t i = 0; i < block.size(); ++i) {

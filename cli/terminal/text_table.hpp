@@ -17,16 +17,16 @@ struct Column {
   Align align = Align::kLeft;
 };
 
-/// Cells are UTF-8 and may hold escape codes. When a table is too wide, its left-aligned columns
-/// are wrapped at words; when that does not help, the columns that are too many come in further
-/// blocks below, each of which repeats the first column.
+/// Cells are UTF-8 and may contain escape codes. If a table is too wide, its left-aligned columns
+/// are wrapped at words. If that is not enough, the remaining columns follow in further blocks
+/// below, each of which repeats the first column.
 class TextTable {
  public:
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// Missing cells stay empty.
+  /// Adds a row. Missing cells are empty.
   void row(std::vector<std::string> cells);
-  /// A line across the table before the next row.
+  /// Adds a line across the table before the next row.
   void rule() { row({}); }
   bool empty() const { return rows_.empty(); }
 
@@ -46,16 +46,16 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
 };
 
-/// "1234567" as "1 234 567": digits in groups of three.
+/// Returns "1 234 567" for "1234567": digits in groups of three.
 std::string grouped(const std::string& digits);
 
 std::string grouped_number(std::int64_t value);
 std::string grouped_number(std::uint64_t value);
 
-/// "1 head", "2 heads".
+/// Returns "1 head", "2 heads".
 std::string counted(std::int64_t number, const std::string& what);
 
-/// Two texts beside each other, or nothing when the terminal is too narrow.
+/// Returns two texts side by side, or nothing if the terminal is too narrow.
 std::string side_by_side(const std::string& left, const std::string& right,
                          const Terminal& terminal);
 

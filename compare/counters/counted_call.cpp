@@ -14,12 +14,12 @@ std::vector<CountedLaunch> launches_of(const std::string& step,
   return result;
 }
 
-/// How many calls the launches of a step are; 0: none was counted.
+/// The number of calls that these launches of a step belong to; 0: none was counted.
 std::int64_t num_calls(const Step& step, std::size_t num_launches) {
   const auto counted = static_cast<std::int64_t>(num_launches);
   if (counted % step.num_launches == 0) return counted / step.num_launches;
-  throw OtherCallError(std::to_string(counted) + " launches of " + step.name + ", and a call has " +
-                       std::to_string(step.num_launches));
+  throw OtherCallError(std::to_string(counted) + " launches of " + step.name +
+                       ": expected a multiple of the call's " + std::to_string(step.num_launches));
 }
 
 void divide(std::optional<Traffic>& traffic, std::int64_t divisor) {
@@ -28,7 +28,7 @@ void divide(std::optional<Traffic>& traffic, std::int64_t divisor) {
   traffic->bytes_written /= divisor;
 }
 
-/// Of several calls together, one call's share.
+/// The mean of several calls.
 Measurement one_call_of(const std::vector<CountedLaunch>& launches, std::int64_t calls) {
   Measurement result = together(launches).front().counters;
   divide(result.dram, calls);
@@ -52,7 +52,7 @@ void take_counted_launches(Row& row, std::span<const CountedLaunch> launches) {
   for (Step& step : row.steps) {
     const std::vector<CountedLaunch> own = launches_of(step.name, launches);
     const std::int64_t of_step = num_calls(step, own.size());
-    if (of_step == 0) continue;  // a library's kernel, which has another name, or not watched
+    if (of_step == 0) continue;  // a library's kernel, which has another name, or not profiled
     if (calls != 0 && of_step != calls) {
       throw OtherCallError(step.name + " was counted in " + std::to_string(of_step) +
                            " calls, the steps before it in " + std::to_string(calls));
@@ -64,7 +64,7 @@ void take_counted_launches(Row& row, std::span<const CountedLaunch> launches) {
   if (calls == 0) throw OtherCallError("no launch of " + key_of(row));
   const bool is_whole = std::all_of(row.steps.begin(), row.steps.end(),
                                     [](const Step& step) { return step.measured.has_value(); });
-  if (!is_whole) return;  // some steps are no call
+  if (!is_whole) return;  // the counters cover only a part of the call
   for (CountedLaunch& launch : all) launch.name = "call";
   row.measured = one_call_of(all, calls);
 }

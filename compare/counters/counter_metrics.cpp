@@ -23,7 +23,7 @@ Value sum(const Launches& launches, Counter counter) {
   return result;
 }
 
-/// One launch needs no time to weigh it.
+/// A single launch needs no weights.
 Value mean_over_time(const Launches& launches, Counter counter) {
   if (launches.size() == 1) return value_of(*launches.front(), counter);
   double weighted = 0, time = 0;
@@ -37,7 +37,7 @@ Value mean_over_time(const Launches& launches, Counter counter) {
   return time > 0 ? Value(weighted / time) : std::nullopt;
 }
 
-/// Both directions or nothing: half of a traffic would be taken for all of it.
+/// Returns both directions or nothing, because half of the traffic would look like all of it.
 std::optional<Traffic> traffic(const Launches& launches, Counter read, Counter written) {
   const Value bytes_read = sum(launches, read);
   const Value bytes_written = sum(launches, written);
@@ -55,7 +55,7 @@ Measurement counters_of(const Launches& launches) {
   result.shared_percent = mean_over_time(launches, Counter::kShared);
   if (!result.dram && !result.sm && !result.tensor_percent && !result.exp_percent &&
       !result.issue_percent && !result.shared_percent) {
-    result.why_no_counters = "none of the metrics that are looked for was counted";
+    result.why_no_counters = "none of the requested metrics was counted";
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// Which of the GPU's metrics fill which field of a Measurement, and what several launches count
-// together. CUPTI and Nsight Compute know metrics by the same names.
+// Maps the GPU's metrics to the fields of a Measurement, and combines several launches. CUPTI and
+// Nsight Compute use the same metric names.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace flashlab::compare {
 
-/// Bytes, per cent of the peak over the elapsed cycles, or (kTime) nanoseconds.
+/// Units: bytes, per cent of the peak over the elapsed cycles, or (kTime) nanoseconds.
 enum class Counter : std::uint8_t {
   kDramRead,
   kDramWritten,
@@ -24,20 +24,20 @@ enum class Counter : std::uint8_t {
   kExp,
   kIssue,
   kShared,
-  kTime  // weighs percentages of several launches
+  kTime  // the weight of each launch's percentages
 };
 inline constexpr std::size_t kNumCounters = 9;
 
 struct CounterMetric {
   Counter counter;
-  /// What counts it, by chip; the first that a chip has is taken. The last ones may be empty.
+  /// Metric names on different chips. The first one that a chip has is used. The last may be empty.
   std::array<std::string_view, 2> names;
 };
 
-/// A row for each counter, in their order.
+/// Returns a row for each counter, in their order.
 const std::array<CounterMetric, kNumCounters>& counter_metrics();
 
-/// The first names, with commas between them: what `ncu --metrics` is to be given.
+/// Returns the first names, separated by commas, for `ncu --metrics`.
 std::string metric_list();
 
 /// One launch, or one range of launches.
@@ -46,9 +46,9 @@ struct CountedLaunch {
   std::array<std::optional<double>, kNumCounters> values;  // by Counter
 };
 
-/// Launches of one name together, in the order of the first of each: bytes are added up,
-/// percentages averaged by time. A field that one of the launches lacks stays empty; where all of
-/// them stay empty, why_no_counters says so.
+/// Combines the launches of each name, in the order of first occurrence: adds bytes, averages
+/// percentages by time. A field that one launch lacks stays empty. If all stay empty,
+/// why_no_counters says so.
 std::vector<CountedRange> together(std::span<const CountedLaunch> launches);
 
 }  // namespace flashlab::compare

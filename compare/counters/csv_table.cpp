@@ -6,7 +6,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// The text of a field in quotes that begins at `place`, which then lies after the last quote.
+/// The text of a quoted field that begins at `place`. Moves `place` behind the closing quote.
 std::optional<std::string> quoted_text(std::string_view line, std::size_t& place) {
   std::string text;
   for (++place; place < line.size(); ++place) {

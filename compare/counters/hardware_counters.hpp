@@ -1,4 +1,4 @@
-// The GPU's own counters over a stretch of kernels, through CUPTI's range profiler.
+// Reads the GPU's own counters for ranges of kernels, with CUPTI's range profiler.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace flashlab::compare {
 
-/// Tells the profiler where a range begins and ends.
+/// Marks the begin and the end of a range for the profiler.
 class RangeMarker {
  public:
   virtual ~RangeMarker() = default;
@@ -18,16 +18,16 @@ class RangeMarker {
   virtual void end() = 0;
 };
 
-/// Counters of the ranges of one name together: traffic and percentages of Measurement; no times.
+/// Counters of all ranges of one name: traffic and percentages of Measurement, no times.
 struct CountedRange {
   std::string name;
   Measurement counters;
 };
 
-/// What the hardware counted between begin() and end() of each name, in the order of the first of
-/// each. `call` runs several times, once for each group of counters that fit the hardware together,
-/// and must do the same each time; it must have waited for the GPU when it calls end().
-/// Nothing, and `why_not` says why: no CUPTI library, no permission, a GPU that it does not know.
+/// Returns the hardware's counts between begin() and end() for each name, in the order of first
+/// occurrence. `call` runs several times, once for each group of counters that fit the hardware
+/// together, and must do the same each time. It must have waited for the GPU when it calls end().
+/// On failure returns nothing and sets `why_not`: no CUPTI library, no permission, an unknown GPU.
 std::vector<CountedRange> count_on_gpu(const std::function<void(RangeMarker&)>& call,
                                        std::string& why_not);
 

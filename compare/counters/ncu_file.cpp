@@ -20,8 +20,8 @@ using Fields = std::vector<CsvField>;
                      what);
 }
 
-/// The digits of "68,719,872" or "60.11"; nothing: "n/a", "nan" and no text at all, which is how
-/// Nsight Compute says that it has no value.
+/// The number in "68,719,872" or "60.11". Nothing for "n/a", "nan" and an empty text, with which
+/// Nsight Compute marks a missing value.
 std::optional<double> number_of(const CsvField& field, int line) {
   std::string digits = field.text;
   std::erase(digits, ',');
@@ -30,7 +30,7 @@ std::optional<double> number_of(const CsvField& field, int line) {
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = toy::read_number(digits, value);
   if (error != std::errc{} || rest != end) {
-    fail(line, field.column, "\"" + field.text + "\" is no number");
+    fail(line, field.column, "\"" + field.text + "\" is not a number");
   }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
@@ -62,7 +62,7 @@ double factor_of(const CsvField& unit, Counter counter, int line) {
 
 struct Metric {
   Counter counter;
-  std::size_t preference;  // 0: the name that is looked for first
+  std::size_t preference;  // 0: the preferred name
 };
 
 std::optional<Metric> find_metric(std::string_view name) {
@@ -75,7 +75,7 @@ std::optional<Metric> find_metric(std::string_view name) {
   return std::nullopt;
 }
 
-/// One output of Nsight Compute: what its header line says of the lines below.
+/// One output of Nsight Compute. Its header line defines the columns of the lines below.
 class Table {
  public:
   Table(Fields header, int line) : header_(std::move(header)), header_line_(line) {
@@ -126,7 +126,7 @@ class Table {
     launches.push_back(std::move(launch));
   }
 
-  /// Lines of one launch share its number and process.
+  /// The lines of one launch have the same number and process.
   void read_metric(const Fields& fields, int line) {
     std::string launch_key = fields[0].text;
     if (const auto process = columns_.find("Process ID"); process != columns_.end()) {
@@ -159,7 +159,7 @@ std::vector<Table> tables_of(std::string_view text) {
     ++line_number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     const bool is_header = line.starts_with("\"ID\",");
-    if (!is_header && (tables.empty() || !line.starts_with('"'))) continue;  // the program's
+    if (!is_header && (tables.empty() || !line.starts_with('"'))) continue;  // program output
     int open_quote = 1;
     std::optional<Fields> fields = csv_fields(line, open_quote);
     if (!fields) fail(line_number, open_quote, "a quote that does not end in its line");
@@ -185,7 +185,7 @@ bool is_word(char c) {
   return std::isalnum(byte) != 0 || c == '_';
 }
 
-/// "flash1_kernel" of the text of a whole function; empty: there is no word that ends so.
+/// "flash1_kernel" in the text of a whole function; empty: no word ends in "_kernel".
 std::string_view function_name(std::string_view kernel) {
   constexpr std::string_view kEnd = "_kernel";
   for (std::size_t place = kernel.find(kEnd); place != std::string_view::npos;
@@ -227,7 +227,7 @@ std::vector<CountedLaunch> parse_ncu_launches(std::string_view text,
                        [](const auto& value) { return value.has_value(); });
   });
   if (!has_values) {
-    throw NcuFileError("no launch has any of the metrics that are looked for: ncu --metrics " +
+    throw NcuFileError("no launch has any of the needed metrics: expected those of ncu --metrics " +
                        metric_list());
   }
   return launches;

@@ -1,9 +1,10 @@
-// The hardware's counters as Nsight Compute wrote them, for where only it may read them:
+// Reads hardware counters from a file of Nsight Compute, for systems where only that tool
+// may read them:
 //
-//   ncu --csv --page raw --metrics M …   one line per launch, a column a metric, a line of units
-//   ncu --csv --metrics M …              a line a metric
+//   ncu --csv --page raw --metrics M …   one line per launch, one column per metric, and units
+//   ncu --csv --metrics M …              one line per metric
 //
-// What the watched program printed may stand between the lines, and several outputs in one file.
+// Output of the profiled program may occur between the lines. A file may contain several outputs.
 #pragma once
 
 #include <span>
@@ -21,17 +22,18 @@ class NcuFileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Every launch in the file's order, by the name of its step (ncu_step_name).
-/// Errors  NcuFileError: no table, none of the metrics, a quote that does not end, a line with too
-///         few fields, a value that is no number, a unit that the metric cannot have
+/// Returns every launch in the file's order, under the name of its step (ncu_step_name).
+/// Errors  NcuFileError: no table, none of the metrics, a quote that is not closed, a line with too
+///         few fields, a value that is not a number, a unit that the metric cannot have
 std::vector<CountedLaunch> parse_ncu_launches(std::string_view text,
                                               std::span<const std::string> steps = {});
-/// The same, each launch by itself. For a step's launches together: together(parse_ncu_launches()).
+/// Does the same with one range for each launch. To combine a step's launches, use
+/// together(parse_ncu_launches()).
 std::vector<CountedRange> parse_ncu_csv(std::string_view text,
                                         std::span<const std::string> steps = {});
 
-/// The step that a kernel is: "void flashlab::<unnamed>::flash1_kernel<64>(…)" is "flash1", or of
-/// `steps` the longest that the function's name begins with. A library's kernel keeps its name.
+/// Returns the step of a kernel: "flash1" for "void flashlab::<unnamed>::flash1_kernel<64>(…)", or
+/// the longest of `steps` with which the function's name begins. A library's kernel keeps its name.
 std::string ncu_step_name(std::string_view kernel, std::span<const std::string> steps = {});
 
 }  // namespace flashlab::compare

@@ -1,12 +1,12 @@
-// How fast the multiprocessors compute from registers, one kind of operation at a time.
+// Measures how fast the multiprocessors compute from registers, one kind of operation at a time.
 //
-//   float        16 values = value x + y: fused multiply-adds, 2 FLOPs each. (An outer product's
-//                operands, tried first, meet in register banks: 46 TFLOP/s of 66 on an H200)
-//   elementwise  8 values: max(value + x, y): additions and maxima in turn, each 1
+//   float        16 values = value x + y: fused multiply-adds, 2 FLOPs each. (The operands of an
+//                outer product conflict in register banks: 46 TFLOP/s of 66 on an H200)
+//   elementwise  8 values: max(value + x, y): additions and maxima, alternating, each 1
 //   exp2         8 values: 2^-value, by the special function unit
-//   divisions    4 values: numerator / value, rounded as IEEE asks
+//   divisions    4 values: numerator / value, with IEEE rounding
 //
-// Grid  4 blocks a multiprocessor x 256 threads: 32 warps
+// Grid  4 blocks per multiprocessor x 256 threads: 32 warps
 #include "compare/cuda/check_cuda.hpp"
 #include "compare/cuda/kept_result.cuh"
 #include "compare/cuda/micro_benchmarks.hpp"
@@ -15,7 +15,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kArithmeticThreads = 256, kArithmeticBlocks = 4;  // a multiprocessor
+constexpr int kArithmeticThreads = 256, kArithmeticBlocks = 4;  // per multiprocessor
 
 template <int kNum>
 __device__ float sum_of(const float (&values)[kNum]) {
@@ -25,7 +25,7 @@ __device__ float sum_of(const float (&values)[kNum]) {
   return sum;
 }
 
-/// Values go on swinging round y / (1 - x): x is negative and near -1.
+/// Values keep oscillating around y / (1 - x): x is negative and near -1.
 struct MultiplyAdd {
   static constexpr int kOperations = 2 * 16, kStepsPerRound = 8;
   float x, y, values[16];
@@ -43,7 +43,8 @@ struct MultiplyAdd {
   __device__ float result() const { return sum_of(values); }
 };
 
-/// Up, then down and no lower than a floor, so that the values never settle.
+/// Alternates a rise and a fall with a lower limit for each, so that the values
+/// never become constant.
 struct AddMax {
   static constexpr int kOperations = 4 * 8, kStepsPerRound = 4;
   float rise, fall, floor[2], values[8];
@@ -80,8 +81,8 @@ struct Exp2 {
   __device__ float result() const { return sum_of(values); }
 };
 
-/// A value and numerator / value by turns: neither overflows, and none takes the slow way of
-/// subnormal numbers.
+/// Alternates a value and numerator / value: neither overflows, and no division takes the slow path
+/// for subnormal numbers.
 struct Division {
   static constexpr int kOperations = 4, kStepsPerRound = 4;
   float numerators[4], values[4];

@@ -9,7 +9,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// "2026-11-21T21:20:00Z".
+/// The current time, "2026-11-21T21:20:00Z".
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm broken_down = {};
@@ -18,7 +18,7 @@ std::string utc_now() {
   return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &broken_down)};
 }
 
-/// "13.0" of 13000.
+/// "13.0" for 13000.
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -42,7 +42,7 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   for (auto* const benchmarks :
        {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
         arithmetic_benchmarks, launch_benchmarks}) {
-    for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers go with the loop
+    for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers live for one iteration
       result.rates.push_back(measured_rate(benchmark, {options.num_samples, options.sample_ms}));
     }
   }

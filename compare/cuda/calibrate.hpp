@@ -1,12 +1,12 @@
-// What the GPU at hand does in a second, by kernels that are not attention: see machine_model.hpp.
+// Measures the rates of the current GPU with kernels that are not attention: see machine_model.hpp.
 #pragma once
 
 #include "compare/rows/gpu_library.hpp"
 
 namespace flashlab::compare {
 
-/// On the current device, which should have nothing else to do. Takes a few seconds.
-/// Errors  CudaError: no GPU, a kernel that failed. NoDeviceMemory: not even for small buffers.
+/// Calibrates the current device, which should be idle otherwise. Takes a few seconds.
+/// Errors  CudaError: no GPU, a kernel that failed. NoDeviceMemory: too little for small buffers.
 CalibrationResult calibrate(const CalibrationOptions& options = {});
 
 }  // namespace flashlab::compare

@@ -1,4 +1,4 @@
-// A CUDA call that failed becomes an exception that names it and its place.
+// Converts a failed CUDA call into an exception with its name and place.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ inline void check_cuda(cudaError_t error, std::string_view call,
   if (error != cudaSuccess) throw cuda::CudaError(call, cudaGetErrorString(error), where);
 }
 
-/// Of the launch just made.
+/// Checks the launch before this call.
 inline void check_launch(std::string_view kernel,
                          std::source_location where = std::source_location::current()) {
   check_cuda(cudaGetLastError(), kernel, where);

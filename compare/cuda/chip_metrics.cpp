@@ -11,13 +11,13 @@ ChipMetrics::ChipMetrics(const CuptiLibrary& cupti, std::string chip,
   for (const CounterMetric& metric : counter_metrics()) {
     for (const std::string_view name : metric.names) {
       if (name.empty() || !has(name.data())) continue;
-      names_.push_back(name.data());  // a literal: it ends in a zero
+      names_.push_back(name.data());  // a literal: it ends with a zero byte
       counters_.push_back(metric.counter);
       break;
     }
   }
   if (names_.empty()) {
-    throw CountersUnavailable("the chip " + chip_ + " has none of the metrics that are looked for");
+    throw CountersUnavailable("the chip " + chip_ + " has none of the needed metrics");
   }
   host_ = new_host();
   try {
@@ -48,8 +48,8 @@ void ChipMetrics::free_host(CUpti_Profiler_Host_Object* host) const {
   cupti_.cuptiProfilerHostDeinitialize(&parameters);
 }
 
-/// A host object that has refused a metric refuses all others from then on: each is asked with a
-/// new one.
+/// A host object that has rejected one metric rejects all others afterwards, so each metric gets
+/// a new object.
 bool ChipMetrics::has(const char* metric) const {
   CUpti_Profiler_Host_Object* const host = new_host();
   auto parameters = sized<CUpti_Profiler_Host_ConfigAddMetrics_Params>(

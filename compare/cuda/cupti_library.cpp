@@ -8,7 +8,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// Where the dynamic linker looks, then where CUDA Toolkits are.
+/// The search path: the dynamic linker's folders, then CUDA Toolkits.
 std::vector<std::string> candidate_paths() {
   std::vector<std::string> folders = {""};
   const auto add_toolkit = [&](const std::string& toolkit) {
@@ -35,8 +35,8 @@ void* open_library() {
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   }
   throw CountersUnavailable(
-      "no CUPTI library (libcupti.so.13, libcupti.so.12) was found: it comes with the CUDA Toolkit "
-      "and is looked for where the dynamic linker looks, in $CUDA_HOME and in /usr/local/cuda");
+      "no CUPTI library (libcupti.so.13, libcupti.so.12) was found: expected in the folders of "
+      "the dynamic linker, in $CUDA_HOME or in /usr/local/cuda; it comes with the CUDA Toolkit");
 }
 
 CuptiLibrary load() {
@@ -45,7 +45,7 @@ CuptiLibrary load() {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr) {
       throw CountersUnavailable(std::string("the CUPTI library that was found has no ") + name +
-                                ": it is older than CUDA 12.6, whose range profiler is needed");
+                                ": expected the range profiler of CUDA 12.6 or later");
     }
     pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(symbol);
   };

@@ -1,4 +1,4 @@
-// CUPTI's range profiler, loaded where it is there: nothing links against it.
+// CUPTI's range profiler, loaded at run time if it is installed: nothing links against it.
 //
 // Source  CUPTI documentation, "CUPTI Range Profiling API", "CUPTI Profiler Host API"
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace flashlab::compare {
 
-/// Why the hardware's counters cannot be read, in words for people. It never leaves count_on_gpu.
+/// Why the hardware counters cannot be read, as text for people. count_on_gpu catches it.
 class CountersUnavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Functions under the names that CUPTI has for them.
+/// The functions under CUPTI's own names.
 struct CuptiLibrary {
   // The GPU and the library
   decltype(&::cuptiGetResultString) cuptiGetResultString;
@@ -51,14 +51,15 @@ struct CuptiLibrary {
   decltype(&::cuptiRangeProfilerGetCounterDataInfo) cuptiRangeProfilerGetCounterDataInfo;
   decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) cuptiRangeProfilerCounterDataGetRangeInfo;
 
-  /// The same each time. Throws CountersUnavailable: no library, or one that is too old.
+  /// Returns the same object each time. Throws CountersUnavailable: no library, or too
+  /// old a library.
   static const CuptiLibrary& loaded();
 
-  /// Throws CountersUnavailable: a call that failed.
+  /// Throws CountersUnavailable if the call failed.
   void check(CUptiResult result, std::string_view call) const;
 };
 
-/// CUPTI wants each structure's size in it.
+/// CUPTI requires each structure to contain its size.
 template <class Parameters>
 Parameters sized(std::size_t struct_size) {
   Parameters parameters = {};

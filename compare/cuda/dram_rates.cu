@@ -1,15 +1,13 @@
-// How fast bytes come from DRAM, and how fast they are copied within it.
+// Measures how fast bytes are read from DRAM, and how fast they are copied within it.
 //
-//   copy   a thread has one vector of 16 bytes
-//   read   block b: tiles b, b + gridDim, …: 4 loads of 16 bytes a thread under way, then nothing
-//   but
-//          an exclusive or
+//   copy   one vector of 16 bytes per thread
+//   read   block b: tiles b, b + gridDim, …: each thread has 4 loads of 16 bytes in flight and
+//          combines them by exclusive or
 //
 // Shapes   source, destination [num_tiles, 4, 256] of 16 bytes: far more than L2 holds
-// Grid     copy: a block for 512 vectors. Tried on an H200, TB/s: 4.28; with 4 vectors a
-// thread 4.09;
-//          with 8 blocks a multiprocessor that walk through the buffer 3.83; cudaMemcpy 4.30
-//          read: 8 blocks a multiprocessor x 256 threads
+// Grid     copy: one block per 512 vectors. Tried on an H200, TB/s: 4.28; with 4 vectors per thread
+//          4.09; with 8 blocks per multiprocessor that loop over the buffer 3.83; cudaMemcpy 4.30
+//          read: 8 blocks per multiprocessor x 256 threads
 // Counts   copy: bytes read and bytes written; read: bytes read
 #include <algorithm>
 
@@ -21,7 +19,7 @@ namespace flashlab::compare {
 namespace {
 
 constexpr int kCopyThreads = 512;
-constexpr int kDramReadThreads = 256, kDramReadBlocks = 8;  // a block, a multiprocessor
+constexpr int kDramReadThreads = 256, kDramReadBlocks = 8;  // per block, per multiprocessor
 constexpr int kLoadsUnderWay = 4;
 constexpr std::int64_t kDramTileVectors = kDramReadThreads * kLoadsUnderWay;
 constexpr std::int64_t kDramTileBytes = kDramTileVectors * sizeof(uint4);

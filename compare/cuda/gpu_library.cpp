@@ -1,5 +1,5 @@
-// The library's side of compare/rows/gpu_library.hpp: the copies, the calls, and exceptions as
-// Outcomes.
+// The library's side of compare/rows/gpu_library.hpp: copies tensors, runs the calls, and converts
+// exceptions into Outcomes.
 #include "compare/rows/gpu_library.hpp"
 
 #include "attention_cuda/flashlab.h"
@@ -27,7 +27,7 @@ Outcome outcome_of(const Work& work) noexcept {
   }
 }
 
-/// One tensor here and there.
+/// One tensor on the host and on the device.
 struct TensorPair {
   TensorView host, device;
 };

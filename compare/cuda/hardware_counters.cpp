@@ -12,7 +12,7 @@ void check_runtime(cudaError_t error, const std::string& call) {
   if (error != cudaSuccess) throw CountersUnavailable(call + ": " + cudaGetErrorString(error));
 }
 
-/// The current device's, which the runtime makes when it is first needed.
+/// The current device's context. The runtime creates it at first use.
 CUcontext current_context() {
   check_runtime(cudaFree(nullptr), "no CUDA context");
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -26,7 +26,7 @@ CUcontext current_context() {
   return context;
 }
 
-/// The profiler, from when it hooks into the driver until it lets go.
+/// Attaches the profiler to the driver, and detaches it at the end of the scope.
 class Profiler {
  public:
   explicit Profiler(const CuptiLibrary& cupti) : cupti_(cupti) {
@@ -52,16 +52,16 @@ class Profiler {
     const auto reason = [&](CUpti_Profiler_Support_Level level, const char* words) {
       if (level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
           level == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
-        throw CountersUnavailable(std::string("CUPTI does not profile this GPU: ") + words);
+        throw CountersUnavailable(std::string("CUPTI cannot profile this GPU: ") + words);
       }
     };
     reason(parameters.architecture, "it needs compute capability 7.5 or later");
-    reason(parameters.vGpu, "it is virtual, and its host does not let it be profiled");
+    reason(parameters.vGpu, "it is virtual, and its host does not allow profiling");
     reason(parameters.confidentialCompute, "confidential computing is on");
     reason(parameters.sli, "SLI is on");
     reason(parameters.cmp, "it is a mining processor");
-    reason(parameters.wsl, "this Windows Subsystem for Linux does not let it be profiled");
-    throw CountersUnavailable("CUPTI does not profile this GPU, and does not say why");
+    reason(parameters.wsl, "this Windows Subsystem for Linux does not allow profiling");
+    throw CountersUnavailable("CUPTI cannot profile this GPU and gives no reason");
   }
 
   std::string chip_name(int device) const {
@@ -88,7 +88,7 @@ class Profiler {
   const CuptiLibrary& cupti_;
 };
 
-/// How many ranges there will be has to be known before the first pass.
+/// Collects the names of the ranges, because their number must be known before the first pass.
 class NameList : public RangeMarker {
  public:
   void begin(std::string_view name) override { names.emplace_back(name); }

@@ -1,11 +1,12 @@
-// How fast L2 feeds the multiprocessors: cp.async past L1, as the attention kernels load tiles.
+// Measures how fast L2 feeds the multiprocessors: cp.async past L1, as the attention
+// kernels load tiles.
 //
-//   block b: the buffer from its b-th part on, and round again: num_rounds times all of it
+//   block b: the whole buffer, from its b-th part on and around; num_rounds times
 //
 // Shapes   buffer [num_tiles, 4, 128] of 16 bytes, a third of L2: in L2 after the first round
-// Tiles    4 in shared memory, 8 KiB each; 3 under way; nobody reads them
-// Grid     as many blocks as fit at once x 128 threads; each begins elsewhere, so that they do not
-//          all ask the same slice of L2
+// Tiles    4 in shared memory, 8 KiB each; 3 in flight; their contents are not used
+// Grid     as many blocks as fit at once x 128 threads; each begins at another place, so that they
+//          do not all access the same slice of L2
 // Counts   bytes that arrive in shared memory
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// What a launch costs: empty kernels one after the other on one stream. Whichever is slower, the
-// host in asking for them or the GPU in beginning one after the other, decides.
+// Measures the cost of a launch: empty kernels, one after another on one stream. The slower of host
+// and GPU determines the rate.
 #include "compare/cuda/check_cuda.hpp"
 #include "compare/cuda/micro_benchmarks.hpp"
 

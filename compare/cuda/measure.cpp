@@ -14,7 +14,8 @@
 namespace flashlab::compare {
 namespace {
 
-/// More launches than this are counted as one: each range of the profiler costs milliseconds.
+/// A step with more launches is counted as one range, because each range of the
+/// profiler costs milliseconds.
 constexpr std::int64_t kMostRanges = 64;
 
 std::string gigabytes(std::int64_t bytes) {
@@ -23,14 +24,14 @@ std::string gigabytes(std::int64_t bytes) {
   return text;
 }
 
-/// Why the call would not fit, found out without asking for memory.
+/// Why the call does not fit in memory. Allocates nothing.
 std::string does_not_fit(const Row& row, const Call& call,
                          const cuda::ExecutionOptions& execution) {
   std::size_t free_bytes = 0, total_bytes = 0;
   check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
   const auto workspace =
       static_cast<std::int64_t>(cuda::workspace_bytes(call.variant, call.problem, execution));
-  const std::int64_t flushed = 4 * cuda::current_gpu().l2_bytes;  // a timed call empties L2
+  const std::int64_t flushed = 4 * cuda::current_gpu().l2_bytes;  // a timed call flushes L2
   const std::int64_t needed = row.tensor_bytes + workspace + flushed;
   if (needed <= static_cast<std::int64_t>(free_bytes)) return {};
   return "does not fit: " + gigabytes(needed) + " needed, " +
@@ -38,7 +39,7 @@ std::string does_not_fit(const Row& row, const Call& call,
          gigabytes(static_cast<std::int64_t>(total_bytes)) + " free";
 }
 
-/// A range of the profiler for each kernel of a call.
+/// Marks a range of the profiler for each kernel of a call.
 class RangeForEachKernel : public cuda::KernelObserver {
  public:
   explicit RangeForEachKernel(RangeMarker& marker) : marker_(marker) {}
@@ -96,7 +97,7 @@ void add(std::optional<Traffic>& sum, const std::optional<Traffic>& traffic) {
   sum->bytes_written += traffic->bytes_written;
 }
 
-/// Mean over the steps, by their times.
+/// The mean over the steps, weighted by their times.
 std::optional<double> mean(const Row& row, std::optional<double> Measurement::*percent) {
   double sum = 0, time = 0;
   for (const Step& step : row.steps) {
@@ -111,7 +112,7 @@ void add_up_counters(Row& row) {
   Measurement& total = *row.measured;
   total.dram = total.sm = Traffic{};
   for (const Step& step : row.steps) {
-    if (!step.measured) continue;  // not launched: lse that nobody wants
+    if (!step.measured) continue;  // not launched: for lse, if it is not requested
     add(total.dram, step.measured->dram);
     add(total.sm, step.measured->sm);
   }
@@ -175,7 +176,7 @@ void measure_or_throw(Row& row, const MachineModel& data_sheet, const MeasureOpt
   if (options.counters) {
     count_call(row, call);
   } else {
-    row.measured->why_no_counters = "not asked for (--no-counters)";
+    row.measured->why_no_counters = "not requested (--no-counters)";
   }
 }
 

@@ -1,5 +1,5 @@
-// One row measured on the GPU at hand: the call and its kernels by CUDA events, and what the
-// hardware counted.
+// Measures one row on the current GPU: times of the call and its kernels by CUDA events,
+// and hardware counters.
 #pragma once
 
 #include "compare/rows/gpu_library.hpp"
@@ -7,8 +7,8 @@
 
 namespace flashlab::compare {
 
-/// Sets row.measured and those of its steps, or row.failure: no memory (found out before any is
-/// asked for), no kernel, an error, NaN in an output, a time below the floor.
+/// Sets row.measured and that of its steps, or row.failure: not enough memory (checked before any
+/// allocation), no kernel, an error, NaN in an output, a time below the floor.
 void measure(Row& row, const MachineModel& data_sheet, const MeasureOptions& options);
 
 }  // namespace flashlab::compare

@@ -8,7 +8,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// Both ends of a stretch of the default stream.
+/// Two events that time a part of the default stream.
 class Stopwatch {
  public:
   Stopwatch() {
@@ -38,10 +38,10 @@ class Stopwatch {
   cudaEvent_t start_ = nullptr, end_ = nullptr;
 };
 
-/// A quarter of a sample is long enough to tell how many rounds fill one.
+/// A quarter of a sample is long enough to estimate the rounds that fill a sample.
 int rounds_of_a_sample(const MicroBenchmark& benchmark, double sample_ms, Stopwatch& stopwatch) {
   constexpr double kMostRounds = 1 << 30;
-  constexpr double kMargin = 1.1;  // the first rounds ran on a GPU that was still waking up
+  constexpr double kMargin = 1.1;  // the first rounds ran on a GPU at a lower clock
   double num_rounds = 1;
   while (true) {
     const double ms = stopwatch.ms_of(benchmark, static_cast<int>(num_rounds));
@@ -58,7 +58,7 @@ int rounds_of_a_sample(const MicroBenchmark& benchmark, double sample_ms, Stopwa
 CalibratedRate measured_rate(const MicroBenchmark& benchmark, const SampleOptions& options) {
   Stopwatch stopwatch;
   const int num_rounds = rounds_of_a_sample(benchmark, options.sample_ms, stopwatch);
-  stopwatch.ms_of(benchmark, num_rounds);  // so that the first sample has the others' clock
+  stopwatch.ms_of(benchmark, num_rounds);  // so that the first sample runs at the others' clock
   std::vector<double> sample_ms;
   for (int sample = 0; sample < options.num_samples; ++sample) {
     sample_ms.push_back(stopwatch.ms_of(benchmark, num_rounds));

@@ -1,4 +1,4 @@
-// One rate of a GPU: a kernel that does one thing many times, and how it is timed.
+// Measures one rate of a GPU with a kernel that repeats one operation.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 namespace flashlab::compare {
 
 struct MicroBenchmark {
-  std::string key, unit;  // as CalibratedRate has them
+  std::string key, unit;  // as in CalibratedRate
   double operations_per_round = 0;
-  /// Puts that many rounds on the default stream. Throws CudaError.
+  /// Launches that many rounds on the default stream. Throws CudaError.
   std::function<void(int num_rounds)> launch;
 };
 
 struct SampleOptions {
   int num_samples = 5;
-  double sample_ms = 20;  // a sample lasts at least about so long
+  double sample_ms = 20;  // approximate minimum duration of a sample
 };
 
-/// Times by CUDA events. As many rounds as fill a sample are found by trying, which also warms the
-/// GPU up. Throws CudaError.
+/// Times by CUDA events. Finds the number of rounds that fill a sample by trial runs, which also
+/// warm up the GPU. Throws CudaError.
 CalibratedRate measured_rate(const MicroBenchmark& benchmark, const SampleOptions& options);
 
 }  // namespace flashlab::compare

@@ -1,4 +1,4 @@
-// The kernels of the calibration, none of which is attention; one file a subject.
+// The kernels of the calibration, none of which is attention; one file per subject.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace flashlab::compare {
 
-/// "DRAM copy", "DRAM read": two buffers of 4 GiB, or of a quarter of the memory that is free.
-/// Throws NoDeviceMemory, CudaError; so do the others.
+/// "DRAM copy", "DRAM read": two buffers of 4 GiB, or of a quarter of the free memory. Throws
+/// NoDeviceMemory, CudaError, as the others do.
 std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu);
 /// "L2 to SM": every block copies the same buffer, a third of L2, to shared memory.
 std::vector<MicroBenchmark> l2_benchmarks(const cuda::GpuInfo& gpu);
-/// "shared memory": 16 bytes a thread, without bank conflicts.
+/// "shared memory": 16 bytes per thread, without bank conflicts.
 std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu);
 /// "bf16", "fp16", "float tf32": mma.sync with fp32 sums.
 std::vector<MicroBenchmark> tensor_core_benchmarks(const cuda::GpuInfo& gpu);
 /// "float", "elementwise", "exp2", "divisions".
 std::vector<MicroBenchmark> arithmetic_benchmarks(const cuda::GpuInfo& gpu);
-/// "launches": of empty kernels, one after the other.
+/// "launches": empty kernels, one after another.
 std::vector<MicroBenchmark> launch_benchmarks(const cuda::GpuInfo& gpu);
 
 }  // namespace flashlab::compare

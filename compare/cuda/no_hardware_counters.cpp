@@ -1,4 +1,4 @@
-// count_on_gpu of a build that had no header of CUPTI's range profiler.
+// count_on_gpu for builds without the header of CUPTI's range profiler.
 #include "compare/counters/hardware_counters.hpp"
 
 namespace flashlab::compare {
@@ -6,8 +6,8 @@ namespace flashlab::compare {
 std::vector<CountedRange> count_on_gpu(const std::function<void(RangeMarker&)>&,
                                        std::string& why_not) {
   why_not =
-      "this program was built without CUPTI: cupti_range_profiler.h, which comes with the CUDA "
-      "Toolkit from 12.6 on, was not there";
+      "this program was built without CUPTI: cupti_range_profiler.h was not found; it comes "
+      "with the CUDA Toolkit 12.6 or later";
   return {};
 }
 

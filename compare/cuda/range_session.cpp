@@ -4,9 +4,9 @@
 
 namespace flashlab::compare {
 
-/// Ranges go to CUPTI under their numbers: it counts ranges of one name as one, and how it adds up
-/// percentages is its own affair. Nothing is thrown here: what launches kernels calls begin and end
-/// where none may throw.
+/// Names the ranges for CUPTI by their numbers: it would combine ranges of one name, with an
+/// unknown average of percentages. Must not throw, because begin and end are called where
+/// exceptions are not allowed.
 class RangeSession::Marker : public RangeMarker {
  public:
   explicit Marker(const RangeSession& session) : session_(session) {}
@@ -30,7 +30,8 @@ class RangeSession::Marker : public RangeMarker {
     note(session_.cupti_.cuptiRangeProfilerPopRange(&parameters));
   }
 
-  /// Throws CountersUnavailable: a range that could not be marked, or not the ranges that were.
+  /// Throws CountersUnavailable: a range could not be marked, or the ranges differ from
+  /// the expected ones.
   void check() const {
     session_.cupti_.check(first_failure_, "cuptiRangeProfilerPushRange or …PopRange");
     if (is_another_call_ || num_begun_ != session_.names_.size()) {
@@ -68,7 +69,8 @@ RangeSession::~RangeSession() {
 
 std::vector<CountedLaunch> RangeSession::count(const std::function<void(RangeMarker&)>& call) {
   configure();
-  // The hardware may need a pass more than planned; one that never ends would be an error of ours.
+  // The hardware may need one pass more than planned. A session that never ends would be
+  // a bug here.
   const std::size_t most_passes = 2 * metrics_.num_passes() + 2;
   std::size_t num_passes = 0;
   while (!run_pass(call)) {
@@ -119,7 +121,7 @@ void RangeSession::configure() {
   cupti_.check(cupti_.cuptiRangeProfilerSetConfig(&configuration), "cuptiRangeProfilerSetConfig");
 }
 
-/// True: no further pass is needed. What `call` throws leaves a profiler that is stopped.
+/// Returns whether all passes are done. If `call` throws, the profiler is stopped.
 bool RangeSession::run_pass(const std::function<void(RangeMarker&)>& call) {
   auto start =
       sized<CUpti_RangeProfiler_Start_Params>(CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
@@ -159,8 +161,8 @@ std::vector<CountedLaunch> RangeSession::results() const {
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataInfo(&info),
                "cuptiRangeProfilerGetCounterDataInfo");
   if (info.numTotalRanges != names_.size()) {
-    throw CountersUnavailable("of " + std::to_string(names_.size()) + " ranges the profiler has " +
-                              std::to_string(info.numTotalRanges));
+    throw CountersUnavailable("the profiler has " + std::to_string(info.numTotalRanges) +
+                              " ranges: expected " + std::to_string(names_.size()));
   }
   std::vector<CountedLaunch> launches(names_.size());
   for (std::size_t range = 0; range < info.numTotalRanges; ++range) {

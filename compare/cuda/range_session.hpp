@@ -1,4 +1,4 @@
-// One call, watched by the hardware's counters pass after pass until every counter had its turn.
+// Repeats one call under the hardware counters, pass after pass, until every counter was read.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,19 @@
 
 namespace flashlab::compare {
 
-/// The range profiler is at work from the constructor to the destructor; timings made meanwhile are
-/// worthless.
+/// The range profiler is active from the constructor to the destructor. Timings made in
+/// between are invalid.
 class RangeSession {
  public:
-  /// `names`: of the ranges of the call, in their order. Throws CountersUnavailable.
+  /// `names`: the ranges of the call, in their order. Throws CountersUnavailable.
   RangeSession(const CuptiLibrary& cupti, CUcontext context, const ChipMetrics& metrics,
                const std::vector<std::string>& names);
   ~RangeSession();
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
 
-  /// In the order of the ranges. Throws CountersUnavailable, and what `call` throws.
+  /// Returns the counts in the order of the ranges. Throws CountersUnavailable, and
+  /// exceptions of `call`.
   std::vector<CountedLaunch> count(const std::function<void(RangeMarker&)>& call);
 
  private:

@@ -1,10 +1,10 @@
-// How fast registers are filled from shared memory: 16 bytes a thread, a warp's 512 bytes side by
-// side, so that no two of its threads want one bank in the same cycle.
+// Measures how fast registers are loaded from shared memory: 16 bytes per thread, a warp's 512
+// bytes contiguous, so that no two of its threads access one bank in the same cycle.
 //
-// Tiles    8 x 256 x 16 bytes, 32 KiB a block; each round reads all of them
-// Grid     4 blocks a multiprocessor x 256 threads, or as many as fit
-// Counts   bytes that arrive in registers; every two loads are combined by 4 exclusive ors, which
-//          need less than half the cycles of the loads
+// Tiles    8 x 256 x 16 bytes, 32 KiB per block; each round reads all of them
+// Grid     4 blocks per multiprocessor x 256 threads, or as many as fit
+// Counts   bytes that arrive in registers; 4 exclusive ors combine every two loads and need less
+//          than half the cycles of the loads
 #include <algorithm>
 
 #include "compare/cuda/check_cuda.hpp"

@@ -1,8 +1,8 @@
-// How fast tensor cores multiply from registers: nothing is loaded while the clock runs.
+// Measures how fast tensor cores multiply from registers. The timed loop contains no loads.
 //
 //   each warp:  A [2] fragments, B [4] fragments, random;  D [2, 4] += A B, num_rounds times
 //
-// Grid     4 blocks a multiprocessor x 128 threads: 16 warps, 8 independent products each
+// Grid     4 blocks per multiprocessor x 128 threads: 16 warps, 8 independent products each
 // Counts   m16n8k16 (bf16, fp16) 4096 FLOPs, m16n8k8 (tf32) 2048 FLOPs
 #include "compare/cuda/check_cuda.hpp"
 #include "compare/cuda/kept_result.cuh"
@@ -12,7 +12,7 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr int kTensorCoreThreads = 128, kTensorCoreBlocks = 4;  // a multiprocessor
+constexpr int kTensorCoreThreads = 128, kTensorCoreBlocks = 4;  // per multiprocessor
 constexpr int kRows = 2, kColumns = 4;                          // fragments of A and of B
 
 /// Operands have either sign and magnitudes in [0.5, 1).

@@ -14,7 +14,7 @@ constexpr std::string_view kProducts[] = {"bf16", "fp16", "float", "float tf32"}
 void put_rate(Calibration& calibration, const CalibratedRate& rate) {
   for (const CalibrationField& field : calibration_fields()) {
     if (field.name != rate.key) continue;
-    const bool is_time = field.value == &Calibration::launch_s;  // of one, not how many a second
+    const bool is_time = field.value == &Calibration::launch_s;  // time, not launches per second
     calibration.*field.value = is_time ? 1 / rate.median : rate.median;
     return;
   }

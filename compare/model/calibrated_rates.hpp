@@ -1,5 +1,5 @@
-// The rates that a calibration measures: their names, what a rate is over several samples, and
-// where each goes in a Calibration.
+// The rates that a calibration measures: their names, their values from several samples, and their
+// places in a Calibration.
 #pragma once
 
 #include <span>
@@ -10,26 +10,26 @@
 
 namespace flashlab::compare {
 
-/// What a second holds of `unit`: "byte", "FLOP", "operation", "launch".
+/// A rate per second; `unit` is "byte", "FLOP", "operation", "launch".
 struct CalibratedRate {
   std::string key;  // one of kCalibrationKeys
   std::string unit;
   double median = 0, least = 0, most = 0;
 };
 
-/// In the order of measuring. The product rates bear the keys of Calibration::flops_per_s.
+/// In the order of measurement. Product rates have the keys of Calibration::flops_per_s.
 inline constexpr std::string_view kCalibrationKeys[] = {
     "DRAM copy", "DRAM read",  "L2 to SM",    "shared memory", "bf16",      "fp16",
     "float",     "float tf32", "elementwise", "exp2",          "divisions", "launches"};
 
-/// `operations` of a sample over the milliseconds of each; with an even number of samples the
-/// median is the mean of the two in the middle.
-/// Errors  std::invalid_argument: no sample, or one that is not above 0
+/// Divides the `operations` of a sample by the milliseconds of each. With an even number of
+/// samples, the median is the mean of the two in the middle.
+/// Errors  std::invalid_argument: no sample, or a sample that is not above 0
 CalibratedRate rate_of(std::string key, std::string unit, double operations,
                        const std::vector<double>& sample_ms);
 
-/// Puts each median where it belongs; the time of a launch is the reciprocal of its rate.
-/// Errors  std::invalid_argument: a key that is none
+/// Stores each median in its place. The time of a launch is the reciprocal of its rate.
+/// Errors  std::invalid_argument: an unknown key
 void put_rates(Calibration& calibration, std::span<const CalibratedRate> rates);
 
 }  // namespace flashlab::compare

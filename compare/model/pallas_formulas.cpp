@@ -7,7 +7,7 @@ namespace {
 
 bool is_backward(std::string_view variant) { return variant.starts_with("bwd-"); }
 
-/// Variants whose T x T matrices lie in DRAM.
+/// Variants that store their T x T matrices in DRAM.
 bool stores_scores(std::string_view variant) {
   return variant == "naive" || variant == "fused-softmax" || variant == "bwd-naive";
 }
@@ -28,7 +28,7 @@ std::int64_t pallas_flops(std::string_view variant, const PallasShape& s) {
 
 PallasBytes pallas_bytes(std::string_view variant, const PallasShape& s, std::int64_t block_q) {
   const std::int64_t rows = s.B * s.H * s.T, matrix = rows * s.D, scores = rows * s.T;
-  const std::int64_t matrices = is_backward(variant) ? 8 : 4;  // Q K V O; O dO dQ dK dV beside
+  const std::int64_t matrices = is_backward(variant) ? 8 : 4;  // Q K V O; also dO dQ dK dV
   PallasBytes bytes;
   bytes.formula = (matrices * matrix + (stores_scores(variant) ? scores : rows)) * s.b;
   bytes.prose = bytes.formula;

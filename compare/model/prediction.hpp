@@ -1,12 +1,12 @@
-// From what a kernel must do and a machine's rates to a time, without a look at any attention
-// kernel's own timings: every rate is a data sheet's or a calibration's.
+// Predicts a kernel's time from its work and a machine's rates. Every rate comes from a data sheet
+// or a calibration; no attention kernel's own timing is used.
 //
-//   DRAM         2 min(read, written) at the rate of a copy, what is left at that of reading
-//   SM           bytes between L2 and the multiprocessors; a machine without such a rate: left out
+//   DRAM         2 min(read, written) at the copy rate, the rest at the read rate
+//   SM           bytes between L2 and the multiprocessors; ignored if the machine has no such rate
 //   products     FLOPs at the rate of the unit that multiplies this type
-//   elementwise  maxima, sums, factors; divisions at their own rate where it was measured
+//   elementwise  maxima, sums, factors; divisions at their own rate if it was measured
 //   exp          exponentials and logarithms
-//   launches     each launch costs what an empty kernel does
+//   launches     each launch costs as much as an empty kernel
 #pragma once
 
 #include <span>
@@ -16,17 +16,17 @@
 
 namespace flashlab::compare {
 
-/// Of one step: products of this type, on all multiprocessors but for `fill`.
+/// Predicts one step with products of this type. `fill` accounts for idle multiprocessors.
 Prediction predict(const Step& step, const MachineModel& machine, std::string_view dtype,
                    std::string_view products, bool is_causal);
 
-/// One step after the other; `bound` and `fill` are the longest one's.
+/// Adds steps that run one after another. `bound` and `fill` are those of the longest step.
 Prediction in_turn(std::span<const Step> steps);
 
-/// Share of the multiprocessors that have a block to work on, over the time of one launch: all
-/// blocks take equally long and each multiprocessor has as many as the next one, or one more. Under
-/// a causal mask the long blocks go first and the short ones fill the gaps: only too few blocks for
-/// all multiprocessors count.
+/// Returns the mean share of the multiprocessors that have a block, over the time of one launch.
+/// All blocks take equally long, and the numbers of blocks per multiprocessor differ by at most
+/// one. Under a causal mask the long blocks start first and the short ones fill the gaps. Then the
+/// share is below 1 only if there are fewer blocks than multiprocessors.
 double fill_of(std::int64_t num_blocks, std::int64_t num_sms, bool is_causal);
 
 }  // namespace flashlab::compare

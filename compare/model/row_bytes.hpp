@@ -1,4 +1,4 @@
-// Bytes of a row's tensors; `element`: bytes of one number.
+// Bytes of a row's tensors; `element`: bytes per number.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace flashlab::compare {
 
-/// Bytes of Q's and of K's shape.
+/// Bytes of a tensor with the shape of Q, and of K.
 inline std::int64_t q_bytes(const Row& row, std::int64_t element) {
   return row.batch * row.num_heads * row.seqlen_q * row.head_dim * element;
 }

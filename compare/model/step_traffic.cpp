@@ -22,8 +22,8 @@ std::int64_t StepTraffic::heads_of(const ArrayCount& array) const {
   return is_of_keys(array.name) ? kv_heads() : heads();
 }
 
-/// Elements of one head that there are to move: under a causal mask nobody sees keys past the last
-/// query.
+/// Elements of one head that must be moved: under a causal mask no query sees keys after
+/// the last query.
 std::int64_t StepTraffic::size_of(const ArrayCount& array) const {
   const bool is_hidden = problem_.mask != Mask::kNone && problem_.seqlen_k > problem_.seqlen_q;
   if (!is_hidden || !is_of_keys(array.name)) return array.size;
@@ -67,7 +67,7 @@ Traffic StepTraffic::dram(std::int64_t l2_bytes, const std::vector<std::string>&
     traffic.bytes_written +=
         std::min(array.stored + array.updated, size) * heads_of(array) * bytes_stored(array.name);
   }
-  if (launch_.moved) {  // pairs that it leaves out need not be moved
+  if (launch_.moved) {  // hidden pairs need not be moved
     traffic.bytes_read = std::min(traffic.bytes_read, launch_.moved->read);
     traffic.bytes_written = std::min(traffic.bytes_written, launch_.moved->written);
   }

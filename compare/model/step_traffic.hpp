@@ -1,5 +1,5 @@
-// The bytes of one step, from the counts of its part of a toy program: one head's elements times
-// the heads, in the types that the kernel loads and stores.
+// The bytes of one step, from the counts of its part of a toy program: the elements of one head
+// times the number of heads, in the types that the kernel loads and stores.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace flashlab::compare {
 
-/// Arrays are in fp32 but for those that the launch has in the tensors' type.
+/// Arrays are in fp32, except those that the launch has in the tensors' type.
 inline constexpr std::int64_t kFloatBytes = 4;
 
 class StepTraffic {
  public:
-  /// All three must outlive it.
+  /// The arguments must outlive this object.
   StepTraffic(const AttentionProblem& problem, const cuda::LaunchTiles& launch,
               const ToyCounts& counts)
       : problem_(problem), launch_(launch), counts_(counts) {}
@@ -27,10 +27,11 @@ class StepTraffic {
   /// Query heads of all batch entries.
   std::int64_t heads() const { return problem_.batch * problem_.num_heads; }
 
-  /// What the program loads and stores: between L2 and the multiprocessors.
+  /// Returns the program's loads and stores: traffic between L2 and the multiprocessors.
   Traffic sm() const;
-  /// Each array once; once a launch where what a launch touches is more than L2 holds, but for keys
-  /// and values, of which each launch has its own. Arrays in `in_l2` need not be read.
+  /// Returns each array once. If the arrays of a launch exceed L2, counts them once for each
+  /// launch, except keys and values, of which each launch has its own part. Arrays in `in_l2` need
+  /// not be read.
   Traffic dram(std::int64_t l2_bytes, const std::vector<std::string>& in_l2) const;
 
   /// Bytes of the arrays that one launch touches.

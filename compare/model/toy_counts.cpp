@@ -35,11 +35,11 @@ toy::Binding binding_of(const toy::Program& program, const ToyParameters& parame
   binding.params = {{"n", parameters.n}, {"nk", parameters.nk}, {"d", parameters.d},
                     {"B", parameters.B}, {"Bk", parameters.Bk}, {"Bd", parameters.d}};
   if (parameters.splits) binding.params["splits"] = *parameters.splits;
-  std::erase_if(binding.params, [&](const auto& given) {  // a program need not have them all
+  std::erase_if(binding.params, [&](const auto& given) {  // a program need not use all parameters
     return std::none_of(program.params.begin(), program.params.end(),
                         [&](const auto& declared) { return declared.name == given.first; });
   });
-  binding.limits.max_array_bytes = INT64_MAX;  // nothing is run
+  binding.limits.max_array_bytes = INT64_MAX;  // the program is only counted, not run
   return binding;
 }
 

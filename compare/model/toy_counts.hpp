@@ -1,4 +1,4 @@
-// The toy machine's counts of attention, program by program and pass by pass, at any size.
+// The toy machine's counts for attention, by program and pass, at any size.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace flashlab::compare {
 
-/// The parameters that attention programs have: one head.
+/// The parameters of attention programs: one head.
 struct ToyParameters {
   std::int64_t n = 0, nk = 0, d = 0;   // queries, keys, head_dim
   std::int64_t B = 0, Bk = 0;          // tile
@@ -20,7 +20,7 @@ struct ToyParameters {
 struct ArrayCount {
   std::string name;
   bool is_temporary = false;
-  std::int64_t size = 0;  // elements it has
+  std::int64_t size = 0;  // total number of elements
   std::int64_t loaded = 0, stored = 0, updated = 0;
 };
 
@@ -29,9 +29,9 @@ struct ToyCounts {
   std::int64_t product_flops = 0, elementwise_flops = 0, divisions = 0, exps = 0;
 };
 
-/// Counts of a whole program ("flash2"), or of one of its passes, without running it. Exact.
-/// Throws std::invalid_argument: no such program or pass, parameters that it refuses;
-/// std::overflow_error: a count of 2^63 or more.
+/// Counts a whole program ("flash2") or one of its passes without running it. The counts are exact.
+/// Throws std::invalid_argument: an unknown program or pass, or parameters that the program
+/// rejects; std::overflow_error: a count of 2^63 or more.
 ToyCounts count_toy(std::string_view program, const ToyParameters& parameters,
                     std::string_view pass = {});
 

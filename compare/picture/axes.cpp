@@ -10,7 +10,7 @@ namespace flashlab::compare {
 namespace {
 
 constexpr double kTickGap = 8;     // between a label and the frame
-constexpr double kTextRise = 5.5;  // from the middle of a line of text down to its foot
+constexpr double kTextRise = 5.5;  // from the middle of a line of text to its baseline
 
 bool is_within(const Axis& axis, double value) {
   return value >= axis.low * 0.999 && value <= axis.high * 1.001;
@@ -60,7 +60,7 @@ std::vector<Tick> whole_ticks(const Axis& axis, double room) {
 }
 
 std::vector<Tick> length_ticks(const Axis& axis) {
-  constexpr double kRoom = 44;  // a label and a gap
+  constexpr double kRoom = 44;  // for a label and a gap
   const double octave = axis.decade() * std::log10(2.0);
   const int step = std::max(1, static_cast<int>(std::ceil(kRoom / octave)));
   std::vector<Tick> ticks;

@@ -1,4 +1,4 @@
-// Axes, and the frame of a picture that stands between two of them.
+// Axes, and the frame of a picture with two of them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace flashlab::compare {
 
 inline constexpr double kLineHeight = 21;  // of text, in the picture's units
 
-/// The smallest and largest of what was seen, of values that a logarithm takes.
+/// The smallest and largest positive values that were included.
 class Extent {
  public:
   void include(double value);
@@ -27,32 +27,31 @@ class Extent {
 
 enum class AxisScale : std::uint8_t { kLogarithmic, kLinear };
 
-/// Values onto a stretch of the picture; what lies outside lands on the ends. A logarithmic one
+/// Maps values to a range of the picture. Values outside are placed at its ends. A logarithmic axis
 /// takes values above zero.
 struct Axis {
   double low = 1, high = 10;
-  double from = 0, to = 1;  // where low and high are, in the picture's units
+  double from = 0, to = 1;  // positions of low and high, in the picture's units
   AxisScale scale = AxisScale::kLogarithmic;
   double at(double value) const;
-  /// Units of the picture that a factor of ten takes: of a logarithmic axis.
+  /// Returns the length of a factor of ten on a logarithmic axis, in the picture's units.
   double decade() const;
 };
 
 struct Tick {
   double value = 0;
-  std::string label;  // empty: a line only
+  std::string label;  // empty: only a line
 };
 
 using TickText = std::function<std::string(double)>;
 
-/// Powers of ten; of a short axis 2 and 5 as well; of a long one not all.
-/// room: what a label takes along the axis, in the picture's units
+/// Returns powers of ten; on a short axis also 2 and 5; on a long axis only some. `room`: length of
+/// a label along the axis, in the picture's units.
 std::vector<Tick> decade_ticks(const Axis& axis, const TickText& text,
                                double room = kLineHeight + 7);
-/// Whole numbers of a linear axis, at steps of 1, 2, 5, 10, ...: as many labels as there is room
-/// for.
+/// Returns integers on a linear axis, in steps of 1, 2, 5, 10, ...: as many labels as fit.
 std::vector<Tick> whole_ticks(const Axis& axis, double room = kLineHeight + 7);
-/// Powers of two from 16 on, with room for their labels ("4k").
+/// Returns powers of two from 16 on, as many as their labels ("4k") fit.
 std::vector<Tick> length_ticks(const Axis& axis);
 
 struct Frame {
@@ -64,13 +63,13 @@ inline constexpr double kPictureWidth = 480;
 /// Room around the frame.
 inline constexpr double kFrameLeft = 74, kFrameRight = kPictureWidth - 14, kFrameTop = 84;
 
-/// Lines of the grid and their labels; the axes' names: y's above the frame, x's below it.
+/// Draws the grid, its labels and the names of the axes: y's above the frame, x's below it.
 void draw_frame(Svg& svg, const Frame& frame, const std::vector<Tick>& x_ticks,
                 const std::vector<Tick>& y_ticks, std::string_view x_name, std::string_view y_name);
-/// How far below the frame draw_frame() writes.
+/// Height of the text that draw_frame() writes below the frame.
 inline constexpr double kFrameFoot = 2 * kLineHeight + 6;
 
-/// Two lines on top of the picture.
+/// Draws two lines at the top of the picture.
 void draw_heading(Svg& svg, std::string_view title, std::string_view subtitle);
 
 struct LegendEntry {
@@ -80,7 +79,7 @@ struct LegendEntry {
   std::string text;
 };
 
-/// In rows from `top` on; how high it is.
+/// Draws the legend in rows from `top` on. Returns its height.
 double draw_legend(Svg& svg, double top, const std::vector<LegendEntry>& entries);
 
 }  // namespace flashlab::compare

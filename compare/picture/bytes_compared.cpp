@@ -1,4 +1,4 @@
-// Bytes: what was counted on the toy machine against what the hardware counted.
+// Draws bytes counted by the toy machine against bytes counted by the hardware.
 #include <algorithm>
 
 #include "compare/picture/axes.hpp"
@@ -50,7 +50,7 @@ Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
   const Frame frame{{low, high, kFrameLeft, kFrameRight}, {low, high, kFrameTop + 380, kFrameTop}};
   Svg svg(kPictureWidth);
   draw_heading(svg, "Bytes: counted against measured",
-               "the line: equal; beside it: 5 % more and less");
+               "the line: equal; beside it: 5 % more or less");
   draw_frame(svg, frame, decade_ticks(frame.x, bytes_text, 76), decade_ticks(frame.y, bytes_text),
              "counted on the toy machine", "measured by the hardware");
   draw_diagonal(svg, frame);
@@ -81,7 +81,7 @@ Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
                          " rows are counted within 5 % of what was measured.")};
 }
 
-/// A picture for each boundary: at DRAM ratios go much further.
+/// Draws a picture for each boundary, because ratios at DRAM have a wider range.
 void add_ratios(std::vector<Picture>& pictures, const Comparison& comparison,
                 const SomePairs& pairs, const std::string& boundary, const std::string& name) {
   std::vector<RatioStrip> strips;
@@ -93,7 +93,7 @@ void add_ratios(std::vector<Picture>& pictures, const Comparison& comparison,
   }
   std::string svg =
       draw_ratio_strips(strips, kBand, "Bytes, " + boundary + ": counted over measured",
-                        "a marker a row; the band: 5 % more and less", "counted / measured");
+                        "one marker per row; the band: 5 % more or less", "counted / measured");
   if (!svg.empty()) pictures.push_back({PictureKind::kBytes, name, std::move(svg)});
 }
 

@@ -1,4 +1,4 @@
-// Memory over N: tensors and workspace; and at one N as areas, to scale.
+// Draws memory over N: tensors and workspace; and for one N as areas to scale.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// What stores n x n, what stores it fewer times, and what stores none of it.
+/// Variants that store n x n several times, fewer times, and never.
 constexpr std::array<std::string_view, 3> kShown = {"naive", "fused-softmax", "flash2"};
 
 double memory_of(const Row& row) {
@@ -34,7 +34,7 @@ std::vector<Series> memory_series_of(const Panel& panel) {
   return result;
 }
 
-/// Masks do not change memory: the same lines are drawn once.
+/// Masks do not change memory, so equal lines are drawn only once.
 std::string fingerprint(const std::vector<Series>& all) {
   std::string text;
   for (const Series& series : all) {
@@ -62,7 +62,7 @@ Picture draw_lines(const Panel& panel, const std::vector<Series>& all) {
              "memory");
   std::vector<LegendEntry> legend;
   std::string description;
-  double radius = kMarkerRadius + 3;  // smaller and smaller: equal ones show as rings
+  double radius = kMarkerRadius + 3;  // decreasing: equal markers appear as rings
   for (const Series& series : all) {
     std::vector<Point> points;
     for (const Row* row : series.rows) {
@@ -85,7 +85,7 @@ Picture draw_lines(const Panel& panel, const std::vector<Series>& all) {
           svg.finish(height, "Memory over N: " + panel.text, description + ".")};
 }
 
-/// The longest N that all of them have; 0: none.
+/// The longest N that all series have; 0: none.
 std::int64_t shared_length(const std::vector<Series>& all) {
   std::set<std::int64_t> lengths;
   for (const Row* row : all[0].rows) lengths.insert(length_of(*row));
@@ -115,7 +115,7 @@ std::vector<Square> squares_at(const std::vector<Series>& all, std::int64_t leng
   return squares;
 }
 
-/// Squares whose areas are as the bytes, side by side.
+/// Draws squares with areas proportional to the bytes, side by side.
 Picture draw_areas(const Panel& panel, const std::vector<Square>& squares, std::int64_t length) {
   constexpr double kGap = 14, kLeft = 10, kTop = 62;
   double sides = 0, most = 0;

@@ -1,4 +1,4 @@
-// The backward pass in one pass with atomic additions, beside the one in two passes.
+// Compares the backward pass in one pass with atomic additions to the one in two passes.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,7 @@ struct Times {
   double ratio() const { return two_ms / one_ms; }
 };
 
-/// By N, where both are known: measured, else predicted.
+/// Times by N, where both passes are known: measured or predicted.
 std::map<std::int64_t, Times> times_of(const Panel& panel, bool is_measured) {
   std::map<std::int64_t, Times> times;
   for (const Series& series : panel.series) {

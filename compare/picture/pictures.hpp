@@ -1,5 +1,4 @@
-// What a comparison looks like: each picture an SVG file by itself, which a report can hold as
-// well.
+// The pictures of a comparison. Each is an SVG file of its own, which a report can also embed.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@ enum class PictureKind : std::uint8_t {
 
 struct Picture {
   PictureKind kind = PictureKind::kRoofline;
-  std::string name;  // of a file, without ".svg": lower case, digits, underscores; no two the same
+  std::string name;  // file name without ".svg": lower case, digits, underscores; unique
   std::string svg;
 };
 
-/// Times of another implementation, to stand beside ours.
+/// Times of another implementation, drawn beside ours.
 struct PeerSeries {
   std::string name;  // "PyTorch, cuDNN"
   Pass pass = Pass::kForward;
@@ -39,27 +38,27 @@ struct PeerSeries {
 };
 
 struct PictureOptions {
-  MachineModel machine;  // the roofs
+  MachineModel machine;  // for the roofs
   std::vector<PeerSeries> peers;
 };
 
-/// All that the rows allow, in the order of PictureKind: a picture of measured bytes needs measured
-/// bytes. Values that no axis takes (NaN, zero, negative) are left out.
+/// Draws all pictures that the rows allow, in the order of PictureKind. Pictures of measured bytes
+/// need measured bytes. Values that do not fit an axis (NaN, zero, negative) are left out.
 std::vector<Picture> draw_pictures(const Comparison& comparison, const PictureOptions& options);
 
-/// FLOP/s over FLOP/byte, a picture for each pass, head_dim and mask.
+/// Draws FLOP/s over FLOP/byte, a picture for each pass, head_dim and mask.
 std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineModel& machine);
-/// Milliseconds over N, a picture for each pass, type, head_dim and mask.
+/// Draws milliseconds over N, a picture for each pass, type, head_dim and mask.
 std::vector<Picture> draw_times(const Comparison& comparison, const std::vector<PeerSeries>& peers);
-/// Tensors and workspace over N, and at one N as areas.
+/// Draws tensors and workspace over N, and for one N as areas.
 std::vector<Picture> draw_memory(const Comparison& comparison);
-/// Bytes counted against bytes measured, and their ratios.
+/// Draws counted against measured bytes, and their ratios.
 std::vector<Picture> draw_bytes(const Comparison& comparison);
-/// Shared memory of a block, by kernel, head_dim and tile.
+/// Draws the shared memory of a block, by kernel, head_dim and tile.
 std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuSpec& gpu);
-/// bwd-onepass beside bwd-twopass.
+/// Draws bwd-onepass beside bwd-twopass.
 std::vector<Picture> draw_passes(const Comparison& comparison);
-/// Predicted time over measured time, a strip for each variant.
+/// Draws predicted over measured time, a strip for each variant.
 std::vector<Picture> draw_time_ratios(const Comparison& comparison);
 
 }  // namespace flashlab::compare

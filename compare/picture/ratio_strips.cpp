@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kStripsTop = 64, kStripHeight = 52, kMostFactor = 16;
 
-/// As far as the dots go; what lies beyond kMostFactor stands at the end of the axis.
+/// The axis covers all dots, but at most kMostFactor; dots beyond are placed at its end.
 Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
   double factor = 1 + 2 * band.tolerance;
   for (const RatioStrip& strip : strips) {
@@ -37,7 +37,7 @@ std::vector<double> ticks_of(const Axis& axis) {
   return ticks;
 }
 
-/// Equal ratios are drawn beside each other, in as many lines as the strip has room for.
+/// Places equal ratios beside each other, in as many lines as the strip has room for.
 void draw_dots(Svg& svg, const Axis& axis, const RatioStrip& strip, double middle) {
   constexpr std::array<double, 5> kShift = {0, -8, 8, -4, 4};
   std::vector<double> ratios;

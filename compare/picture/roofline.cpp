@@ -1,8 +1,8 @@
-// The roofline: what the memory and the arithmetic units allow, and where each row is.
+// Draws the roofline: the limits of memory and arithmetic units, and the place of each row.
 //
-// A row stands at its usual FLOPs (4 or 10 per visible pair and element of head_dim) over its time,
-// and over the bytes that it must move: filled markers count DRAM, every array once; hollow ones
-// what the kernel moves between L2 and the multiprocessors.
+// The y value of a row is its usual FLOPs (4 or 10 per visible pair and element of head_dim) over
+// its time. The x value divides them by the bytes that it must move: filled markers use DRAM, every
+// array once; hollow ones the kernel's traffic between L2 and the multiprocessors.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,14 +18,14 @@ namespace flashlab::compare {
 namespace {
 
 struct Spot {
-  double dram_x = 0, sm_x = 0, y = 0;  // 0: not known
+  double dram_x = 0, sm_x = 0, y = 0;  // 0: unknown
   const Row* row = nullptr;
 };
 
 struct Line {
   const Series* series = nullptr;
   std::vector<Spot> spots;
-  std::string stroke;  // a class for each type: variants look the same in all of them
+  std::string stroke;  // a class for each type; a variant looks the same in all types
 };
 
 Spot spot_of(const Row& row, bool is_measured) {
@@ -34,7 +34,7 @@ Spot spot_of(const Row& row, bool is_measured) {
   const double dram = bytes_of(row.work.dram), sm = row.work.sm ? bytes_of(*row.work.sm) : 0;
   if (!is_drawable(ms) || !is_drawable(flops)) return {};
   const auto over = [&](double bytes) { return is_drawable(bytes) ? flops / bytes : 0; };
-  const bool is_other = sm > 1.1 * dram;  // else the two markers hide each other
+  const bool is_other = sm > 1.1 * dram;  // otherwise the markers overlap
   return {over(dram), is_other ? over(sm) : 0, flops / (ms / 1e3), &row};
 }
 
@@ -66,7 +66,7 @@ Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
     }
   }
   for (const Roof& roof : roofs.products) y.include(roof.per_s);
-  for (const Roof& memory : roofs.memories) {  // a stretch of the diagonal left of its ridge
+  for (const Roof& memory : roofs.memories) {  // a segment of the diagonal left of its ridge
     for (const Roof& roof : roofs.products) x.include(roof.per_s / memory.per_s / 12);
   }
   constexpr double kFrameHeight = 330, kMargin = 1.7;
@@ -75,8 +75,8 @@ Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
           {y.low() / kMargin, y.high() * headroom, kFrameTop + kFrameHeight, kFrameTop}};
 }
 
-/// From the lowest up, so that labels of roofs that lie together are above each other. Returns
-/// where they stand.
+/// Draws from the lowest roof up, so that labels of nearby roofs are placed above each other.
+/// Returns their places.
 std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
   std::vector<Point> labels;
   for (auto roof = roofs.products.rbegin(); roof != roofs.products.rend(); ++roof) {
@@ -94,7 +94,7 @@ std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roof
   return labels;
 }
 
-/// The slower memory's line is drawn through, the faster one's dashed.
+/// The slower memory's line is solid, the faster one's dashed.
 std::string memory_classes(std::size_t index) { return index == 0 ? "roof" : "roof dash"; }
 
 void draw_memories(Svg& svg, const Frame& frame, const Roofs& roofs) {
@@ -130,10 +130,10 @@ bool has_types(const std::vector<Line>& lines) {
   });
 }
 
-/// What labels stay away from: markers, and the labels of roofs.
+/// Places that labels must avoid: markers, and the labels of roofs.
 std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lines,
                                 const std::vector<Point>& roof_labels) {
-  constexpr double kLabelRoom = 260;  // of a roof's label, which ends at its place
+  constexpr double kLabelRoom = 260;  // for a roof's label, which ends at its place
   std::vector<Point> taken;
   for (const Point& label : roof_labels) {
     for (double x = 0; x < kLabelRoom; x += kLineHeight)
@@ -148,7 +148,7 @@ std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lin
   return taken;
 }
 
-/// Above or below the place; false: something else is there.
+/// Draws a label above or below the place. Returns false if both are taken.
 bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
                 std::vector<Point>& taken) {
   constexpr double kAway = 17, kHeight = 15, kMarker = 6;
@@ -166,7 +166,7 @@ bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
   return false;
 }
 
-/// N at both ends of a line; at the far one the type as well, where a panel has several.
+/// Labels both ends of a line with N. The far end also names the type if a panel has several.
 void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
                 const std::vector<Point>& roof_labels) {
   std::vector<Point> taken = taken_places(frame, lines, roof_labels);
@@ -204,7 +204,7 @@ std::string roofline_description(const std::vector<Line>& lines, const Roofs& ro
   return text + ".";
 }
 
-/// Markers by variant, strokes by type.
+/// One marker for each variant, one stroke for each type.
 std::vector<LegendEntry> roofline_legend(const std::vector<Line>& lines, const Roofs& roofs) {
   std::vector<LegendEntry> entries;
   for (const Line& line : lines) {

@@ -9,7 +9,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// Nothing: the machine has no rate for this type.
+/// Returns nothing if the machine has no rate for this type.
 std::optional<Roof> product_roof(const Row& row, const MachineModel& machine) {
   try {
     const Rate rate = machine.product_rate(row.dtype, row.products);

@@ -1,4 +1,4 @@
-// The roofs of a roofline: a rate a type of product, a rate a memory level.
+// The roofs of a roofline: one rate per type of product, one rate per memory level.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Roof {
   std::string name;  // "bf16", "DRAM"
   double per_s = 0;
   bool is_measured = false;
-  /// "bf16 640 TFLOP/s, measured".
+  /// Returns "bf16 640 TFLOP/s, measured".
   std::string text(std::string_view unit) const;
 };
 
@@ -22,7 +22,7 @@ struct Roofs {
   std::vector<Roof> products, memories;  // the highest product and the slowest memory first
 };
 
-/// Of the types that the panel's rows have; rates that the machine does not have are left out.
+/// Returns the roofs for the types of the panel's rows. Omits rates that the machine lacks.
 Roofs roofs_of(const Panel& panel, const MachineModel& machine);
 
 }  // namespace flashlab::compare

@@ -19,12 +19,12 @@ std::string heads_text(const Row& row) {
          (is_grouped ? " (" + std::to_string(row.num_kv_heads) + " of K, V)" : "");
 }
 
-/// Queries, where there are not as many as keys.
+/// The number of queries if it differs from the number of keys, otherwise 0.
 std::int64_t few_queries(const Row& row) { return row.seqlen_q == row.seqlen_k ? 0 : row.seqlen_q; }
 
 std::string width_text(const Row& row) { return row.dtype == "float" ? "float" : "16 bits"; }
 
-/// The rows of a panel, and what its rows share.
+/// The rows of a panel, and their common values.
 struct Draft {
   std::vector<const Row*> rows;
   bool has_own_heads = false;  // batch and heads are the same in all rows
@@ -52,7 +52,7 @@ auto kernel_of(const Row& row) {
   return std::tuple(row.variant, row.kernel, row.dtype, row.products, row.tile);
 }
 
-/// Batch and heads may go with N; where one N has several, they are pictures of their own.
+/// Batch and heads may depend on N. If one N has several of them, each gets its own picture.
 bool must_split_heads(const std::vector<const Row*>& rows) {
   std::set<decltype(std::tuple_cat(kernel_of(*rows[0]), std::tuple(std::int64_t{})))> seen;
   return std::any_of(rows.begin(), rows.end(), [&](const Row* row) {

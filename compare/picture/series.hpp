@@ -1,4 +1,4 @@
-// Rows that belong together: what one picture shows, and what one line of it connects.
+// Groups rows into panels (one picture) and series (one line in it).
 #pragma once
 
 #include <cstdint>
@@ -11,48 +11,48 @@
 
 namespace flashlab::compare {
 
-/// How a variant looks in every picture: colour and shape say the same, so that shape is enough.
+/// The look of a variant in every picture. Colour and shape mean the same, so shape alone suffices.
 struct Look {
   Marker marker = Marker::kCircle;
   std::string colour;  // a class: "c5"
 };
-/// Of a name that is no variant: the last ones.
+/// Returns the look of a variant. Unknown names get the last looks.
 Look look_of(const std::string& variant);
 
-/// Rows of one kernel that differ in N alone, from short to long.
+/// Rows of one kernel that differ only in N, in increasing order.
 struct Series {
-  std::string name;  // the variant; where a panel has two kernels of it, the kernel's
+  std::string name;  // the variant, or the kernel if the panel has two kernels of it
   Look look;
   std::string dtype;  // with products: "float, tf32"
   std::vector<const Row*> rows;
 };
 
-/// Rows that differ in nothing but variant, kernel and N.
+/// Rows that differ only in variant, kernel and N.
 struct Panel {
   std::string text;  // "forward, bf16, d 64, batch 4, 8 heads"
   std::string name;  // for files: "forward_bf16_d64"
   std::vector<Series> series;
 };
 
-/// kWidth: floats, whatever multiplies them, and 16-bit elements.
+/// kWidth: floats with any products, and 16-bit elements.
 enum class SplitBy : std::uint8_t { kDtype, kWidth };
 
-/// In the order in which the rows first name them.
+/// Returns panels in the order of their first rows.
 std::vector<Panel> panels_of(const std::vector<Row>& rows, SplitBy split);
 
-/// Keys of each query: what N is, also where few queries see many keys.
+/// Returns N: the keys of each query, even if there are few queries.
 inline std::int64_t length_of(const Row& row) { return row.seqlen_k; }
 /// "bf16", "float, tf32".
 std::string dtype_text(const Row& row);
 /// "batch 4, 8 heads, N 4096, d 64, causal".
 std::string shape_text(const Row& row);
 
-/// Sums as floating-point numbers: those of a file can be anything.
+/// Adds in floating point, because values from a file may be of any size.
 double bytes_of(const Traffic& traffic);
 std::optional<double> measured_ms_of(const Row& row);
-/// A prediction that held is 1. Nothing: not measured, or no time at all.
+/// Returns the ratio of times; 1 is a perfect prediction. Nothing: not measured, or a time of 0.
 std::optional<double> predicted_over_measured(const Row& row);
-/// Bytes at DRAM and at the SM boundary; the ratio is predicted over measured.
+/// Predicted and measured bytes at DRAM or at the SM boundary.
 struct BytePair {
   double counted = 0, measured = 0;
   double ratio() const { return counted / measured; }

@@ -1,4 +1,4 @@
-// Shared memory of a block, by kernel, tile and head_dim, and what the GPU has for one.
+// Draws the shared memory of a block, by kernel, tile and head_dim, and the GPU's limit.
 #include <algorithm>
 #include <compare>
 #include <map>
@@ -13,7 +13,7 @@ namespace flashlab::compare {
 namespace {
 
 constexpr double kBarsTop = 66, kBarHeight = 15, kRowHeight = 23, kNameHeight = 28, kBarsLeft = 10;
-constexpr double kBarLeft = 132, kBarRight = kPictureWidth - 50;  // room for a tile, and for KiB
+constexpr double kBarLeft = 132, kBarRight = kPictureWidth - 50;  // room for a tile, for KiB
 constexpr std::int64_t kKib = 1024;
 
 struct Bar {
@@ -28,24 +28,24 @@ struct Bar {
   }
 };
 
-/// Bars under one name.
+/// The bars under one name.
 struct BarGroup {
   std::string name;
   std::string classes;
   std::vector<Bar> bars;
 };
 
-/// Pallas post, "Choosing Kernel and Embedding Size": 57 and 97 KB of tiles of 64, 16 and 32 KB of
-/// a second stage, for C = 64 and 128.
+/// Pallas post, "Choosing Kernel and Embedding Size": 57 and 97 KB of tiles of 64, and 16 and 32 KB
+/// of a second stage, for C = 64 and 128.
 BarGroup pallas_group() {
   return {"the Pallas post's own sums, hatched",
           "hatched",
           {{64, 64, 64, 73 * kKib}, {128, 64, 64, 129 * kKib}}};
 }
-/// Of compute capabilities 8.6 and 8.9: the limit that the Pallas post speaks of.
+/// The limit of compute capabilities 8.6 and 8.9, which the Pallas post uses.
 constexpr std::int64_t kSmallLimit = 99 * kKib;
 
-/// Kernels by name, their bars by head_dim.
+/// Kernels by name, with their bars by head_dim.
 std::vector<BarGroup> groups_of(const Comparison& comparison) {
   std::map<std::string, std::set<Bar>> bars;
   for (const Row& row : comparison.rows) {
@@ -77,7 +77,7 @@ std::string shared_memory_description(const std::vector<BarGroup>& groups, const
   return text + ".";
 }
 
-/// Bytes onto the picture's width.
+/// Maps bytes to the picture's width.
 struct Scale {
   std::int64_t most = 1;
   double at(std::int64_t bytes) const {
@@ -86,7 +86,7 @@ struct Scale {
   }
 };
 
-/// Returns how far down it came.
+/// Returns the y coordinate below the group.
 double draw_group(Svg& svg, const Scale& scale, const BarGroup& group, double top) {
   svg.text({kBarsLeft, top + kNameHeight - 8}, group.name, "halo");
   double y = top + kNameHeight;

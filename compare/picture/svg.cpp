@@ -12,7 +12,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// A tenth of a unit is finer than a pixel.
+/// A tenth of a unit is smaller than a pixel.
 std::string coordinate(double value) {
   if (!std::isfinite(value)) throw std::logic_error("a picture's coordinate is not finite");
   std::array<char, 48> buffer{};
@@ -39,7 +39,7 @@ std::string points_text(const std::vector<Point>& points) {
   return text;
 }
 
-/// Corners at equal angles; a star's every other corner is nearer.
+/// Corners at equal angles. Every other corner of a star is nearer to the centre.
 std::vector<Point> corners(Point at, int count, double radius, double first_degrees,
                            double inner = 1) {
   std::vector<Point> points;
@@ -131,7 +131,7 @@ std::string Svg::finish(double height, std::string_view title, std::string_view 
 }
 
 double text_width(std::string_view text) {
-  constexpr double kLetterWidth = 8.2;  // of 16 px sans serif, wide ones counted in
+  constexpr double kLetterWidth = 8.2;  // mean of 16 px sans serif
   std::size_t letters = 0;
   for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
   return kLetterWidth * static_cast<double>(letters);

@@ -1,5 +1,5 @@
-// A picture as SVG text: lines, boxes, markers and words, with classes instead of colours, so that
-// one style serves light and dark paper, greyscale and print.
+// A picture as SVG text: lines, boxes, markers and words. It uses classes instead of colours, so
+// that one style serves light and dark pages, greyscale and print.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Point {
   double x = 0, y = 0;  // in the picture's own units, y downwards
 };
 
-/// Shapes that can be told apart without colour, at the size of a letter.
+/// Shapes that differ without colour, at the size of a letter.
 enum class Marker : unsigned char {
   kCircle,
   kSquare,
@@ -39,15 +39,17 @@ class Svg {
   void polyline(const std::vector<Point>& points, std::string_view classes);
   void rect(Point top_left, double width, double height, std::string_view classes);
   void marker(Marker shape, Point at, std::string_view classes, double radius = kMarkerRadius);
-  /// Turned by `degrees` around `at`, clockwise. Classes "end" and "middle" say what `at` is of it.
+  /// Writes text, turned clockwise by `degrees` around `at`. The classes "end" and "middle" say
+  /// which point of the text `at` is.
   void text(Point at, std::string_view text, std::string_view classes = {}, double degrees = 0);
-  /// A pattern of diagonal lines, as class "hatched" fills with it. One picture of a page has it.
+  /// Defines the pattern of diagonal lines for the class "hatched". One picture of a page
+  /// must have it.
   void define_hatch();
 
   double width() const { return width_; }
-  /// The whole file, by itself or inside HTML.
+  /// Returns the whole file, which also works inside HTML.
   /// title        what is shown, for a reader who does not see it
-  /// description  what it says, in a sentence
+  /// description  the content in a sentence
   std::string finish(double height, std::string_view title, std::string_view description) const;
 
  private:
@@ -55,10 +57,10 @@ class Svg {
   std::string body_;
 };
 
-/// How wide the text is about, in the picture's units.
+/// Returns the approximate width of the text in the picture's units.
 double text_width(std::string_view text);
 
-/// The style that every picture carries; the Content-Security-Policy of a page names its digest.
+/// Returns the style in every picture. The Content-Security-Policy of a page contains its digest.
 std::string_view picture_style();
 
 }  // namespace flashlab::compare

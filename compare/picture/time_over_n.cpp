@@ -1,5 +1,5 @@
-// Time over N: markers are measured, with bars from the fastest to the slowest run; lines are
-// predicted, drawn through by the overlap model, dashed by the roofline.
+// Draws time over N. Markers are measured, with bars from the fastest to the slowest run. Lines are
+// predicted: solid by the overlap model, dashed by the roofline.
 #include <algorithm>
 
 #include "compare/picture/axes.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTimeFrameHeight = 320;
 
-/// Peers of the panel's rows.
+/// The peers that measured the panel's calls.
 std::vector<const PeerSeries*> peers_of(const Panel& panel, const std::vector<PeerSeries>& peers) {
   const Row& row = *panel.series[0].rows[0];
   std::vector<const PeerSeries*> result;
@@ -121,7 +121,7 @@ std::vector<LegendEntry> time_legend(const Panel& panel,
   return entries;
 }
 
-/// The fastest and the slowest at the longest N that has both.
+/// The fastest and the slowest series at the longest N that both have.
 std::string time_description(const Panel& panel, bool is_measured) {
   const auto ms_of = [&](const Row& row) {
     return is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);

@@ -1,4 +1,4 @@
-// Predicted over measured time: a strip for each variant and type.
+// Draws predicted over measured time: a strip for each variant and type.
 #include <algorithm>
 
 #include "compare/picture/pictures.hpp"
@@ -24,7 +24,7 @@ std::vector<Picture> draw_time_ratios(const Comparison& comparison) {
   }
   std::string svg =
       draw_ratio_strips(strips, {kCloseTime}, "Time: predicted over measured",
-                        "a marker a row; the band: 25 % more and less", "predicted / measured");
+                        "one marker per row; the band: 25 % more or less", "predicted / measured");
   if (svg.empty()) return {};
   return {{PictureKind::kTimeRatio, "time_ratios", std::move(svg)}};
 }

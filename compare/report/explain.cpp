@@ -17,7 +17,7 @@ std::string with_digits(double value, int digits) {
 std::string percent(double share) { return with_digits(100 * share, 0) + " %"; }
 std::string times(double ratio) { return with_digits(ratio, ratio < 10 ? 1 : 0) + " times"; }
 
-/// What the time is made of, by the prediction.
+/// Clauses about the parts of the predicted time.
 class Clauses {
  public:
   Clauses(const Row& row, std::int64_t num_sms, const ExplainLimits& limits)
@@ -41,11 +41,11 @@ class Clauses {
            " blocks on " + std::to_string(sms_);
   }
 
-  /// The unit that decides.
+  /// The unit that limits the row.
   std::string bound() const {
     const double computing = p_.products_ms + p_.elementwise_ms + p_.exp_ms;
     if (std::max(p_.dram_ms, p_.sm_ms) >= computing) {
-      return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the way from L2 to the SMs";
+      return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the traffic from L2 to the SMs";
     }
     if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
       return "exp-bound at d = " + std::to_string(row_.head_dim) + ": exponentials take " +
@@ -61,7 +61,7 @@ class Clauses {
   const ExplainLimits& limits_;
 };
 
-/// How much of what was loaded again L2 had; nothing without counters, or where little is.
+/// The share of repeated loads that hit L2. Nothing without counters, or if the share is small.
 std::optional<std::string> absorbed_reloads(const Row& row, const ExplainLimits& limits) {
   const Measurement& m = *row.measured;
   if (!m.sm || !m.dram) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<std::string> extra_bytes(const Row& row, const ExplainLimits& limi
          " bytes crossed to the SMs than were counted";
 }
 
-/// Why it took longer than predicted, by the unit that the counters show busiest.
+/// Why the row is slower than predicted, from the unit that is busiest by the counters.
 std::string why_slower(const Row& row, const ExplainLimits& limits) {
   const Measurement& m = *row.measured;
   const auto dram_ratio =

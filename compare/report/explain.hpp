@@ -1,5 +1,5 @@
-// One sentence that says what a row's figures show. It is made from the figures alone, so that the
-// same figures always get the same sentence, and each clause stands on a number that it names.
+// Writes one sentence that explains a row's figures. It depends only on the figures, and each
+// clause names the number that it follows from.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace flashlab::compare {
 
-/// From which figure on a clause is said.
+/// Thresholds for the clauses.
 struct ExplainLimits {
   double close = 0.25;           // a time this near to the prediction is "as predicted"
   double launch_share = 0.4;     // of the measured (or predicted) time
   double fill = 0.75;            // below: too few tiles
-  double extra_bytes = 0.05;     // over the SM boundary, beyond what was counted
-  double absorbed = 0.5;         // of the re-loads, by L2
-  double exp_to_products = 0.5;  // exponentials beside the products
-  double busy_percent = 65;      // a unit that explains slowness
+  double extra_bytes = 0.05;     // at the SM boundary, beyond the counted bytes
+  double absorbed = 0.5;         // of repeated loads, by L2
+  double exp_to_products = 0.5;  // time of exponentials relative to products
+  double busy_percent = 65;      // of a unit that can explain slowness
 };
 
-/// `num_sms`: of the GPU, for "32 blocks on 132 SMs".
+/// Returns the sentence. `num_sms`: of the GPU, for "32 blocks on 132 SMs".
 std::string explain(const Row& row, std::int64_t num_sms, const ExplainLimits& limits = {});
 
-/// The row's longest step by prediction. Throws std::out_of_range: no steps.
+/// Returns the row's longest step by prediction. Throws std::out_of_range: no steps.
 const Step& longest_step(const Row& row);
 
 }  // namespace flashlab::compare

@@ -6,7 +6,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// What one measured call of the file is.
+/// One measured call of the file.
 struct PeerCall {
   Pass pass;
   std::string dtype, mask;
@@ -66,7 +66,7 @@ std::vector<PeerSeries> parse_peers(std::string_view text, const std::vector<Row
   try {
     return read_peers(nlohmann::json::parse(text), rows);
   } catch (const nlohmann::json::exception& error) {
-    throw ResultFileError("not what attention_cuda/bench/beside_torch.py writes: " +
+    throw ResultFileError("this is not a file of attention_cuda/bench/beside_torch.py: " +
                           std::string(error.what()));
   }
 }

@@ -1,5 +1,5 @@
-// Other libraries' times, measured beside ours in one process by
-// attention_cuda/bench/beside_torch.py.
+// Reads times of other libraries, which attention_cuda/bench/beside_torch.py measured in one
+// process with ours.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace flashlab::compare {
 
-/// The times of other libraries for the calls that some row is of: a series a library, pass, type,
-/// head_dim and mask. Throws ResultFileError: not such a file.
+/// Returns the times of other libraries for calls that occur in the rows: one series per library,
+/// pass, type, head_dim and mask. Throws ResultFileError: not such a file.
 std::vector<PeerSeries> parse_peers(std::string_view text, const std::vector<Row>& rows);
 
 }  // namespace flashlab::compare

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,19 +14,13 @@
 #include "comparison_page_files.hpp"
 #include "text/markup.hpp"
 #include "text/numbers.hpp"
+#include "text/page.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::compare {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
-
-std::string_view page_file(std::string_view name) {
-  for (const EmbeddedFile& file : comparison_page_files) {
-    if (file.name == name) return file.text;
-  }
-  return {};
-}
 
 struct Chapter {
   PictureKind kind;
@@ -39,25 +31,23 @@ struct Chapter {
 
 constexpr std::array<Chapter, 7> kChapters = {{
     {PictureKind::kRoofline, "roofline", "Roofline",
-     "Each row stands at its FLOPs a second, over its FLOPs for each byte: filled markers over the "
-     "bytes that DRAM must move, each array once, hollow ones over those that the kernel's tiles "
-     "move between L2 and the multiprocessors. Roofs are what the units and memories can do."},
+     "Each marker shows a row's FLOPs per second over its FLOPs per byte. Filled markers count the "
+     "bytes that DRAM must move, each array once; hollow ones those that the kernel's tiles move "
+     "between L2 and the multiprocessors. The roofs are the rates of the units and memories."},
     {PictureKind::kTime, "time", "Time over N",
-     "Filled markers: measured, with bars from the fastest to the slowest run. Lines: predicted, "
-     "by the "
-     "overlap model drawn through, by the roofline dashed."},
+     "Filled markers are measured, with bars from the fastest to the slowest run. Lines are "
+     "predicted: solid by the overlap model, dashed by the roofline."},
     {PictureKind::kMemory, "memory", "Memory over N",
-     "Tensors and workspace. What stores S grows with the square of N."},
+     "Tensors and workspace. Variants that store S need memory that grows with the square of N."},
     {PictureKind::kBytes, "bytes", "Bytes, counted and measured",
      "Counted on the toy machine with the kernel's tiles, and by the hardware's own counters."},
     {PictureKind::kSharedMemory, "shared-memory", "Shared memory",
-     "What a block takes, and what the GPU has for one. The Pallas post adds up 73 and 129 KB for "
-     "its kernel, "
-     "against a limit of 99."},
+     "The shared memory that a block takes, and the GPU's limit for a block. The Pallas post adds "
+     "up 73 and 129 KB for its kernel, against a limit of 99."},
     {PictureKind::kPasses, "passes", "One pass against two",
      "The backward pass with atomic additions to dQ, and with a pass of its own for dQ."},
     {PictureKind::kTimeRatio, "ratios", "Predicted over measured time",
-     "1 is a prediction that held; to the right of it the GPU was faster."},
+     "At 1 the prediction was exact; to the right of 1 the GPU was faster."},
 }};
 
 void write_fact(std::ostream& out, const char* name, const std::string& text) {
@@ -71,7 +61,7 @@ void write_facts(std::ostream& out, const Comparison& comparison) {
   write_fact(out, "CUDA", comparison.cuda);
   write_fact(out, "commit", comparison.commit);
   write_fact(out, "", comparison.date);
-  std::istringstream commands(comparison.command);  // one a line
+  std::istringstream commands(comparison.command);  // one per line
   for (std::string command; std::getline(commands, command);) {
     out << "<br><code>" << markup_start(command, kMostText) << "</code>";
   }
@@ -104,23 +94,24 @@ Share close_bytes(const Comparison& comparison) {
   return share;
 }
 
-/// Sentences on what is asked of the model.
+/// Writes sentences about the requirements on the model.
 void write_asked(std::ostream& out, const std::vector<Row>& rows) {
   const std::string from = "From N " + std::to_string(kLongSeqlen) + " on, ";
   const Share flash2 = close_flash2_times(rows), naive = close_naive_steps(rows);
   const Share both = {flash2.num_close + naive.num_close, flash2.num_all + naive.num_all};
   if (both.num_all > 0) {
-    out << "<li>" << from << "times of flash2 on tensor cores and of naive's kernels that DRAM "
-        << "bounds, in " << of_text(both, "") << "; 80 % is asked. Of flash2's in "
-        << of_text(flash2, "") << ", of naive's in " << of_text(naive, "") << ".</li>\n";
+    out << "<li>" << from << "predicted time is as close for flash2 on tensor cores and for "
+        << "naive's kernels that DRAM bounds in " << of_text(both, "")
+        << "; the requirement is 80 %. For flash2: " << of_text(flash2, "")
+        << "; for naive: " << of_text(naive, "") << ".</li>\n";
   }
   if (const Share share = close_sm_bytes(rows); share.num_all > 0) {
-    out << "<li>" << from << "bytes of flash1, flash2 and bwd-twopass, in "
-        << of_text(share, " rows") << "; all of them is asked.</li>\n";
+    out << "<li>" << from << "measured bytes are as close for flash1, flash2 and bwd-twopass in "
+        << of_text(share, " rows") << "; the requirement is all of them.</li>\n";
   }
 }
 
-/// Each reason once, with how many rows give it.
+/// Counts the rows of each reason.
 std::map<std::string, std::size_t> reasons(const Comparison& comparison,
                                            const std::function<std::string(const Row&)>& reason) {
   std::map<std::string, std::size_t> counts;
@@ -237,14 +228,9 @@ void write_rates(std::ostream& out, const MachineModel& used, const MachineModel
   }
 }
 
-using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
-
-Writers writers_for(const Comparison& comparison, const ReportOptions& options,
-                    const std::vector<Picture>& pictures) {
-  const auto digest = [](std::string_view style) {
-    return [style](std::ostream& out) { out << base64(sha256(style)); };
-  };
-  const std::string_view style = page_file("comparison.css");
+PageParts parts_of(const Comparison& comparison, const ReportOptions& options,
+                   const std::vector<Picture>& pictures) {
+  const std::string style = page_style(file_text(comparison_page_files, "comparison.css"));
   return {
       {"title",
        [&](std::ostream& out) {
@@ -252,8 +238,8 @@ Writers writers_for(const Comparison& comparison, const ReportOptions& options,
          out << markup_start(name.empty() ? comparison.gpu_key : name, kMostText);
        }},
       {"style", [style](std::ostream& out) { out << style; }},
-      {"style hash", digest(style)},
-      {"picture style hash", digest(picture_style())},
+      {"style hash", [style](std::ostream& out) { out << base64(sha256(style)); }},
+      {"picture style hash", [](std::ostream& out) { out << base64(sha256(picture_style())); }},
       {"facts", [&](std::ostream& out) { write_facts(out, comparison); }},
       {"outcome", [&](std::ostream& out) { write_outcome(out, comparison); }},
       {"contents", [&](std::ostream& out) { write_contents(out, comparison, pictures); }},
@@ -266,18 +252,9 @@ Writers writers_for(const Comparison& comparison, const ReportOptions& options,
 }  // namespace
 
 void write_report(std::ostream& out, const Comparison& comparison, const ReportOptions& options) {
-  constexpr std::string_view kOpen = "{{", kClose = "}}";
   const std::vector<Picture> pictures = draw_pictures(comparison, {options.machine, options.peers});
-  const Writers writers = writers_for(comparison, options, pictures);
-  std::string_view page = page_file("comparison.html");
-  for (;;) {
-    const std::size_t open = page.find(kOpen);
-    out << page.substr(0, open);
-    if (open == std::string_view::npos) return;
-    const std::size_t close = page.find(kClose, open);
-    writers.at(page.substr(open + kOpen.size(), close - open - kOpen.size()))(out);
-    page.remove_prefix(close + kClose.size());
-  }
+  write_page(out, file_text(comparison_page_files, "comparison.html"),
+             parts_of(comparison, options, pictures));
 }
 
 }  // namespace flashlab::compare

@@ -1,4 +1,4 @@
-// A comparison as one HTML file: what came out, pictures, rates, and every row.
+// Writes a comparison as one HTML file: results, pictures, rates, and every row.
 #pragma once
 
 #include <ostream>
@@ -11,13 +11,12 @@
 namespace flashlab::compare {
 
 struct ReportOptions {
-  MachineModel sheet;    // by the data sheet alone
-  MachineModel machine;  // that the predictions were made with
+  MachineModel sheet;    // rates from the data sheet alone
+  MachineModel machine;  // the rates of the predictions
   std::vector<PeerSeries> peers;
 };
 
-/// Needs no network, no script and no other file. What the result file says is shown as text,
-/// whatever it holds.
+/// Writes a page that needs no network, script or other file. Texts of the result file are escaped.
 void write_report(std::ostream& out, const Comparison& comparison, const ReportOptions& options);
 
 }  // namespace flashlab::compare

@@ -11,8 +11,8 @@
 namespace flashlab::compare {
 namespace {
 
-/// Cells and lines end where the next ones begin, as HTML allows: of thousands of cells that is a
-/// third of the file. The style of the tables sets numbers to the right.
+/// Omits end tags of cells and lines, as HTML allows: with thousands of cells this saves a third of
+/// the file. The tables' style aligns numbers to the right.
 std::string cell(const std::string& text) { return "<td>" + text; }
 
 std::string bytes_cell(const std::optional<Traffic>& traffic) {
@@ -23,7 +23,7 @@ std::string percent_cell(const std::optional<double>& percent) {
   return cell(percent ? percent_text(*percent / 100) : "");
 }
 
-/// A sign as well as a colour.
+/// Shows a sign in addition to the colour.
 std::string ratio_cell(const std::optional<double>& ratio, const RatioBand& band) {
   if (!ratio) return cell("");
   if (!band.holds(*ratio)) return cell(ratio_text(*ratio));

@@ -1,4 +1,5 @@
-// The tables of a report: a section for each variant, a line for each row, its steps folded away.
+// Writes the tables of a report: a section for each variant, a line for each row with
+// its steps folded.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,13 @@
 
 namespace flashlab::compare {
 
-/// Of anything that a file brings along.
+/// Maximum length of a text from a file.
 inline constexpr std::size_t kMostText = 600;
 
-/// What a link to the variant's section names.
+/// Returns the anchor of the variant's section.
 std::string anchor_of(const std::string& variant);
 
-/// Every row of the comparison, as HTML sections.
+/// Writes every row of the comparison as HTML sections.
 void write_rows(std::ostream& out, const Comparison& comparison);
 
 }  // namespace flashlab::compare

@@ -15,8 +15,8 @@ constexpr const char* kLibraryName = "libflashlab_cuda.so";
 #endif
 
 constexpr const char* kHowToGetIt =
-    "; `./lab gpu` builds it where there is nvcc (CUDA Toolkit 12.4 or later); --device cpu and "
-    "--measured need none";
+    "; `./lab gpu` builds it if nvcc is installed (CUDA Toolkit 12.4 or later); --device cpu and "
+    "--measured do not need it";
 
 std::filesystem::path folder_of_command() {
   std::error_code error;
@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> candidate_libraries() {
   return result;
 }
 
-/// Empty: there is none.
+/// The library's path; empty: not found.
 std::filesystem::path find_library() {
   std::error_code ignored;
   for (const std::filesystem::path& path : candidate_libraries()) {
@@ -45,7 +45,7 @@ std::filesystem::path find_library() {
   return {};
 }
 
-/// Never closed: CUDA may still run in it when the process ends.
+/// Opens the library. It is never closed, because CUDA may still run in it when the process ends.
 GpuLibrary& open_gpu_library() {
   const std::string why_not = why_no_gpu_library();
   if (!why_not.empty()) throw GpuLibraryMissing(why_not);

@@ -1,12 +1,11 @@
 // The GPU library: the kernels, and everything else that needs CUDA, in one shared library beside
-// the command. It is opened by the first call here, so that a command without a GPU starts at once.
+// the command. The first call here opens it, so that a command without a GPU starts fast.
 //
 // Found    $FLASHLAB_CUDA_LIBRARY, or libflashlab_cuda.so in the command's folder, in
-//          ../lib/flashlab, in ../lib, where the installation has libraries, or where the
-//          build folder has it
-// Errors   GpuLibraryMissing: no such library, or one of another build. Otherwise each call throws
-//          what the functions of attention_cuda/ and compare/cuda/ that it stands for throw.
-// Runtime  both sides may have a C++ runtime of their own: exceptions cross as Outcomes
+//          ../lib/flashlab, in ../lib, in the installation's library folder, or in the build folder
+// Errors   GpuLibraryMissing: no such library, or a library of another build. Otherwise each call
+//          throws the exceptions of its counterpart in attention_cuda/ or compare/cuda/.
+// Runtime  each side may have its own C++ runtime: exceptions cross the boundary as Outcomes
 #pragma once
 
 #include <cstddef>
@@ -25,22 +24,22 @@
 
 namespace flashlab::compare {
 
-/// what(): one line that says how to get the library.
+/// what(): one line that says how to install the library.
 class GpuLibraryMissing : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// One variant on one problem. The options hold no device memory: the library lends it.
+/// One variant on one problem. The options contain no device memory: the library allocates it.
 struct GpuCall {
   std::string variant;
   AttentionProblem problem;
   cuda::ExecutionOptions execution;
 };
 
-/// A call on tensors of the host.
+/// The result of a call on tensors of the host.
 struct GpuRun {
-  double ms = 0;  // of the call alone, without the copies
+  double ms = 0;  // of the call alone, without copies
   std::size_t workspace_bytes = 0;
   std::string kernel;
 };
@@ -62,41 +61,41 @@ struct CalibrationOptions {
 };
 
 struct CalibrationResult {
-  Calibration calibration;            // the medians
+  Calibration calibration;            // medians
   std::vector<CalibratedRate> rates;  // with their spread, in the order of kCalibrationKeys
 };
 
 struct MeasureOptions {
-  int repeat = 5;          // timed calls, after one that warms up
-  std::uint64_t seed = 1;  // of the inputs, which are new for each call
+  int repeat = 5;          // timed calls, after one warm-up
+  std::uint64_t seed = 1;  // of the inputs, which differ for each call
   bool counters = true;
 };
 
-/// Empty if there is a library to open; otherwise what() of GpuLibraryMissing.
+/// Returns an empty text if the library can be opened, otherwise what() of GpuLibraryMissing.
 std::string why_no_gpu_library();
 
-/// The current device. Throws CudaError: no driver, no GPU.
+/// Returns the current device. Throws CudaError: no driver, no GPU.
 cuda::GpuInfo current_gpu();
 /// Copies the inputs to the GPU, runs the call once, and copies the outputs back. Throws
 /// ProblemError, NoDeviceMemory, CudaError.
 GpuRun run_on_gpu(const GpuCall& call, const ForwardTensors& host);
 GpuRun run_on_gpu(const GpuCall& call, const BackwardTensors& host);
-/// As cuda::sample and cuda::sample_by_kernel.
+/// See cuda::sample and cuda::sample_by_kernel.
 SampledCall sample_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed);
 SampledKernels sample_kernels_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed);
-/// As calibrate and measure in compare/cuda.
+/// See calibrate and measure in compare/cuda.
 CalibrationResult calibrate_gpu(const CalibrationOptions& options = {});
 void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptions& options);
 
-/// How a call into the library ended.
+/// The result of a call into the library.
 struct Outcome {
   enum class Kind : std::uint8_t { kGood, kProblem, kCuda, kNoMemory, kOther };
   Kind kind = Kind::kGood;
-  // kProblem: field, value, what was expected. kCuda: call, error, message. Otherwise the message.
+  // kProblem: field, value, what was expected. kCuda: call, error, message. Others: the message.
   std::vector<std::string> texts;
 };
 
-/// The library's side of the calls above: each sets `result` or returns why it could not.
+/// The library's side of the calls above. Each sets `result` or returns an error.
 class GpuLibrary {
  public:
   virtual Outcome current_gpu(cuda::GpuInfo& result) = 0;
@@ -114,8 +113,8 @@ class GpuLibrary {
   ~GpuLibrary() = default;
 };
 
-/// What both sides must agree on: the version and the sizes of what crosses. A library says its
-/// own.
+/// Returns what both sides must agree on: the version and the sizes of exchanged structures. Each
+/// library knows its own.
 inline std::string gpu_interface() {
   std::string text = FLASHLAB_VERSION;
   for (const std::size_t size :
@@ -127,7 +126,7 @@ inline std::string gpu_interface() {
   return text;
 }
 
-/// The function of the library that gives access to it: null if `interface` is not its own.
+/// The library's entry function. Returns null if `interface` differs from its own.
 inline constexpr const char* kGpuLibraryFunction = "flashlab_gpu_library";
 using GpuLibraryFunction = GpuLibrary* (*)(const char* interface);
 

@@ -1,5 +1,5 @@
-// What measuring needs of a row: its call, and the time that it cannot stay below. Apart from
-// rows.cpp and sweep.cpp, which count programs of the machine: the GPU library has this alone.
+// Converts a row into its call, and gives the minimum possible time. Separate from rows.cpp and
+// sweep.cpp, which count programs of the machine, because the GPU library needs only this.
 #include <algorithm>
 #include <cmath>
 
@@ -52,7 +52,7 @@ Call call_of(const Row& row) {
 
 double floor_ms(const Row& row, const MachineModel& data_sheet) {
   const std::int64_t element = row.dtype == "float" ? std::int64_t{sizeof(float)} : 2;
-  const std::int64_t like_q = row.pass == Pass::kForward ? 1 : 3;  // Q; O and dO beside
+  const std::int64_t like_q = row.pass == Pass::kForward ? 1 : 3;  // Q; backward also O and dO
   const auto bytes =
       static_cast<double>(like_q * q_bytes(row, element) + 2 * k_bytes(row, element));
   double seconds = data_sheet.dram_copy ? bytes / data_sheet.dram_copy->per_s : 0;

@@ -16,7 +16,7 @@
 namespace flashlab::compare {
 namespace {
 
-/// 90 of "9.0".
+/// 90 for "9.0".
 int compute_capability(const GpuSpec& gpu) {
   const double value = std::stod(gpu.compute_capability);
   return static_cast<int>(std::lround(10 * value));
@@ -24,24 +24,24 @@ int compute_capability(const GpuSpec& gpu) {
 
 bool is_causal(const AttentionProblem& problem) { return problem.mask != Mask::kNone; }
 
-/// The toy programs have the mask of the toy-model notes, which is top left; the other one is the
-/// same on as many queries as keys.
+/// The toy programs use the top-left mask of the toy-model notes. The other mask is the same if
+/// there are as many queries as keys.
 void check_mask(const AttentionProblem& problem) {
   if (problem.mask == Mask::kCausalBottomRight && problem.seqlen_q != problem.seqlen_k) {
     throw ProblemError("mask", to_string(problem.mask),
-                       "causal (top left), which the toy programs have, where there are other "
-                       "numbers of queries and keys");
+                       "causal (top left) if the numbers of queries and keys differ, because "
+                       "the toy programs have no other causal mask");
   }
 }
 
-/// No count of FLOPs or bytes may pass 2^63: the largest are 14 FLOPs a score and column, and 48
-/// bytes a score.
+/// No count of FLOPs or bytes may exceed 2^63. The largest are 14 FLOPs per score and column, and
+/// 48 bytes per score.
 void check_counts(const AttentionProblem& p) {
   const double scores = static_cast<double>(p.batch) * static_cast<double>(p.num_heads) *
                         static_cast<double>(p.seqlen_q) * static_cast<double>(p.seqlen_k);
   constexpr double kMost = 0x1p62;
   if (scores * std::max(14.0 * static_cast<double>(p.head_dim), 48.0) < kMost) return;
-  throw std::overflow_error("batch x heads x N x N x d: a count would pass 2^63");
+  throw std::overflow_error("batch x heads x N x N x d: a count would exceed 2^63");
 }
 
 std::string toy_name(std::string variant) {
@@ -50,7 +50,7 @@ std::string toy_name(std::string variant) {
 }
 
 ToyParameters parameters_of(const Call& call, const cuda::LaunchTiles& launch) {
-  constexpr std::int64_t kAnyTile = 64;  // where the tile does not matter
+  constexpr std::int64_t kAnyTile = 64;  // the tile does not matter here
   const AttentionProblem& problem = call.problem;
   ToyParameters parameters{problem.seqlen_q,
                            problem.seqlen_k,
@@ -82,7 +82,7 @@ Step shape_of(const Call& call, const cuda::LaunchTiles& launch) {
   step.block_kv = launch.block_kv;
   step.num_threads = launch.num_threads;
   step.shared_bytes = launch.shared_bytes;
-  if (call.tile && launch.block_q > 0) {  // a block that nobody built
+  if (call.tile && launch.block_q > 0) {  // a block that does not exist
     step.block_q = static_cast<int>(call.tile->block_q);
     step.block_kv = static_cast<int>(call.tile->block_kv);
     step.num_blocks = 0;
@@ -112,7 +112,7 @@ Work work_of_all(const std::vector<Step>& steps) {
   return sum;
 }
 
-/// Counts each step's pass of the kernel's program.
+/// Counts the pass of the kernel's program for each step.
 std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
                               std::int64_t l2_bytes) {
   std::vector<Step> steps;
@@ -136,8 +136,8 @@ std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
   return steps;
 }
 
-/// A launch that stands for the whole program: the tile of the largest part, unless a library has
-/// that, and all arrays' types.
+/// A launch that represents the whole program: the types of all arrays, and the tile of the largest
+/// launch, if no launch is a library's.
 cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
   cuda::LaunchTiles whole;
   const bool has_library = std::any_of(kernel.launches.begin(), kernel.launches.end(),
@@ -157,7 +157,7 @@ cuda::LaunchTiles whole_program(const cuda::KernelTiles& kernel) {
   return whole;
 }
 
-/// The toy program on one worker.
+/// Counts the toy program on one worker.
 Work count_on_one_worker(const Call& call, const cuda::KernelTiles& kernel,
                          std::int64_t& workspace_bytes) {
   const cuda::LaunchTiles launch = whole_program(kernel);
@@ -200,8 +200,8 @@ std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
   return passes * (2 * q_bytes(row, element) + 2 * k_bytes(row, element)) + lse;
 }
 
-/// The formulas of the Pallas post are for square problems without a mask, as many heads of K as of
-/// Q.
+/// The formulas of the Pallas post require square problems without a mask, and as many heads of K
+/// as of Q.
 void set_pallas_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
   if (row.mask != "none" || row.seqlen_q != row.seqlen_k || row.num_heads != row.num_kv_heads) {
     return;

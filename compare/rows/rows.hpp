@@ -1,5 +1,5 @@
-// From a call to its row: the kernel that would run it, its steps, what each must do by the
-// counters of the toy program, and how long that takes by a machine's rates.
+// Makes a call's row: the kernel that runs it, its steps, the work of each by the counters of the
+// toy program, and the time by a machine's rates.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace flashlab::compare {
 
-/// Queries and keys of a block's tile.
+/// The queries and keys in a block's tile.
 struct Tile {
   std::int64_t block_q = 0, block_kv = 0;
   bool operator==(const Tile&) const = default;
 };
-/// "128x64".
+/// Returns "128x64".
 std::string to_string(const Tile& tile);
 
 struct Call {
@@ -27,13 +27,13 @@ struct Call {
   std::optional<Tile> tile;  // instead of the kernel's
 };
 
-/// Counted and predicted for the machine, hash included; nothing measured. `data_sheet`: the same
-/// GPU without a calibration, for the Pallas post's roofline.
-/// Throws ProblemError: no kernel for this call on this GPU, a mask that no program has;
-/// std::overflow_error: FLOPs or bytes past 2^63.
+/// Returns the row with counts, predictions and hash, without measurements. `data_sheet`: the
+/// same GPU without a calibration, for the Pallas post's roofline. Throws ProblemError: no
+/// kernel for this call on this GPU, a mask that no program has; std::overflow_error: FLOPs or
+/// bytes above 2^63.
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet);
 
-/// The time that no call can stay below, by the data sheet: the usual FLOPs, or reading the inputs.
+/// Returns the minimum time of any call by the data sheet: the usual FLOPs, or reading the inputs.
 double floor_ms(const Row& row, const MachineModel& data_sheet);
 
 }  // namespace flashlab::compare

@@ -39,7 +39,7 @@ AttentionProblem problem_of(const SweepAxes& axes, DataType dtype, Mask mask, st
   return problem;
 }
 
-/// The combination without a row's numbers, for messages.
+/// A row with only the combination's values, for messages.
 Row unpredicted(const Call& call) {
   Row row;
   row.variant = call.variant;
@@ -106,7 +106,7 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
   for (const Call& call : calls) {
     try {
       rows.push_back(predict_row(call, machine, data_sheet));
-    } catch (const std::invalid_argument& error) {  // ProblemError; a rate that a GPU has not
+    } catch (const std::invalid_argument& error) {  // ProblemError; a rate that the GPU lacks
       refused.push_back({key_of(unpredicted(call)), error.what()});
     }
   }

@@ -1,4 +1,5 @@
-// Many calls: every combination of the values asked for, predicted first, then measured one by one.
+// Runs many calls: predicts every combination of the requested values, then measures them
+// one by one.
 #pragma once
 
 #include <cstdint>
@@ -15,51 +16,52 @@ namespace flashlab::compare {
 struct SweepAxes {
   std::vector<std::string> variants;
   std::vector<DataType> dtypes;
-  std::vector<cuda::Products> products;  // others than native apply to float only
+  std::vector<cuda::Products> products;  // other kinds than native apply only to float
   std::vector<Mask> masks;
   std::vector<std::int64_t> seqlens, head_dims;
   std::vector<Tile> tiles;  // empty: the kernels'
   std::int64_t batch = 4, num_heads = 8;
   std::optional<std::int64_t> num_kv_heads, seqlen_k;
-  /// `tokens` replaces batch: the queries of all batch entries, at least one entry. `hidden`
-  /// replaces num_heads: the columns of all heads together.
+  /// `tokens` replaces batch: the queries of all batch entries together, in at least one entry.
+  /// `hidden` replaces num_heads: the columns of all heads together.
   std::optional<std::int64_t> tokens, hidden;
 };
 
-/// In the order of the axes, seqlens changing fastest. Throws ProblemError: a size that is none.
+/// Returns the calls in the order of the axes; seqlens change fastest. Throws ProblemError:
+/// an invalid size.
 std::vector<Call> calls_of(const SweepAxes& axes);
 
-/// A call that no kernel takes.
+/// A call that no kernel supports.
 struct RefusedCall {
   std::string call, reason;
 };
 
-/// A row for each call that some kernel takes, in their order.
+/// Returns a row for each supported call, in their order.
 std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel& machine,
                               const MachineModel& data_sheet, std::vector<RefusedCall>& refused);
 
-/// The call of a row, to be measured. Throws ProblemError: a row of another version.
+/// Returns the call of a row, to measure it. Throws ProblemError: a row of another version.
 Call call_of(const Row& row);
 
 struct MergeReport {
   int num_merged = 0;
-  std::vector<std::string> not_there;          // rows that `from` does not have
-  std::vector<std::string> other_predictions;  // measured after another prediction: another hash
+  std::vector<std::string> not_there;          // rows that are missing in `from`
+  std::vector<std::string> other_predictions;  // measured for another prediction: another hash
 };
 
-/// Gives each row of `into` what `from` measured of the same call.
+/// Copies the measurements of `from` into the rows of the same calls in `into`.
 MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& from);
 
-/// Shares that the predictions are judged by.
+/// Shares of close predictions, by which the model is judged.
 struct Share {
   int num_close = 0, num_all = 0;
   double share() const { return num_all == 0 ? 0 : static_cast<double>(num_close) / num_all; }
 };
-/// Times within 25 %, N >= 4096: calls of flash2 on tensor cores, and the steps of naive that the
-/// prediction sees bound by DRAM.
+/// Times within 25 %, N >= 4096: calls of flash2 on tensor cores, and steps of naive that are bound
+/// by DRAM according to the prediction.
 Share close_flash2_times(const std::vector<Row>& rows);
 Share close_naive_steps(const std::vector<Row>& rows);
-/// Bytes over the SM boundary within 5 %, N >= 4096: flash1, flash2, bwd-twopass.
+/// Bytes at the SM boundary within 5 %, N >= 4096: flash1, flash2, bwd-twopass.
 Share close_sm_bytes(const std::vector<Row>& rows);
 
 inline constexpr double kCloseTime = 0.25, kCloseBytes = 0.05;

@@ -15,7 +15,7 @@ namespace {
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Where the registers' numbers stand in a line: "R12" and "r12", apart from comments.
+/// The places of register numbers in a line, "R12" and "r12", outside comments.
 std::vector<std::pair<std::size_t, std::size_t>> register_numbers(const std::string& line) {
   std::vector<std::pair<std::size_t, std::size_t>> found;  // position, length
   const std::size_t end = std::min(line.find_first_of(";#"), line.size());
@@ -49,7 +49,7 @@ bool is_instruction(const std::string& line) {
                      [&](const auto& row) { return row.mnemonic == word; });
 }
 
-/// Neither touches a register of the other, and at most one touches memory.
+/// Whether the lines share no register and at most one of them accesses memory.
 bool independent(const std::string& a, const std::string& b) {
   const bool memory = a.find('[') != std::string::npos && b.find('[') != std::string::npos;
   const std::set<std::string> mine = registers_of(a), theirs = registers_of(b);

@@ -1,4 +1,4 @@
-// A class out of one solution: programs that differ as students' programs do.
+// Makes a class from one solution: programs that differ like students' programs.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace flashlab::bench {
 
-/// Texts from one program, always the same for a seed. No two are alike.
+/// Makes different texts from one program. The same seed gives the same texts.
 class ClassMaker {
  public:
   ClassMaker(const std::string& solution, std::uint64_t seed);
 
-  /// The solution with other register numbers, independent lines in another order, comments.
+  /// Returns the solution with other register numbers, another order of independent
+  /// lines, and comments.
   std::string right();
-  /// Such a program with one line edited: dropped, doubled, another register or instruction, or
-  /// swapped with the next. Few of these are still right.
+  /// Returns such a program with one edited line: removed, doubled, another register or
+  /// instruction, or swapped with the next line. Few of these are still right.
   std::string edited();
 
  private:

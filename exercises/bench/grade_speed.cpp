@@ -1,8 +1,8 @@
-// How long `flashlab grade --all` takes for a large class, and how much memory: reading, grading
-// and every report, by the command itself. The submissions are made from the exercise's solution
-// (class_maker.hpp); all differ, so that none can share another's verdict.
+// Measures time and memory of `flashlab grade --all` for a large class: reading, grading and every
+// report, by the command itself. The submissions are made from the exercise's solution
+// (class_maker.hpp). All differ, so that no two can share a verdict.
 //
-// Checked: every submission that was not edited is right, and earns what the solution does.
+// Checks that every unedited submission is right and earns the same points as the solution.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ struct Options {
   double most_seconds = 20, most_megabytes = 300;
 };
 
-/// A temporary folder that goes away with the object.
+/// A temporary folder. Removes it at the end of the scope.
 class Folder {
  public:
   Folder() {
@@ -68,7 +68,7 @@ std::string solution_of(const Options& options) {
   fail("there is no exercise '" + options.exercise + "' (`flashlab exercises list` shows them)");
 }
 
-/// Names tell which submissions were edited: "e…" and "r…".
+/// Names show which submissions were edited: "e…" and "r…".
 void make_class(const Options& options, const Folder& folder) {
   constexpr std::uint64_t kSeed = 20'240;
   flashlab::bench::ClassMaker maker(solution_of(options), kSeed);
@@ -116,8 +116,7 @@ Run grade(const Options& options, const Folder& folder) {
   return run;
 }
 
-/// The number of submissions of each outcome; ends the program when one that was not edited is not
-/// right.
+/// Returns the number of submissions by outcome. Ends the program if an unedited one is not right.
 json check(const Options& options, const Folder& folder) {
   std::ifstream file(folder.path("json"));
   const json report = json::parse(file);

@@ -1,12 +1,11 @@
-// A class of which a third means harm, graded by the command itself: who can lose what?
+// Grades a class with hostile submissions by the command itself, and checks what they can harm.
 //
-//   hostile_class: 10 000 submissions, a third hostile, three of which crash a worker. Every other
-//   grade
-//     must equal the one that it gets without them.
-//   hostile_class --students 300 --kills 20: kill -9 at random moments. --resume must give the same
-//   bytes. hostile_class --alone 1000: hostile ones graded one by one. Shows the most processor
-//   time and memory
-//     that one takes, the command's start included.
+//   hostile_class: 10 000 submissions, a third of them hostile; three crash a worker. Every other
+//     grade must equal the grade of that submission in a class without the hostile ones.
+//   hostile_class --students 300 --kills 20: kill -9 at random moments. Then --resume must give
+//     the same bytes.
+//   hostile_class --alone 1000: grades hostile submissions one by one. Prints the maximum
+//     processor time and memory of one, including the command's start.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +49,7 @@ struct Options {
   std::uint64_t seed = 20'241;
 };
 
-/// A temporary folder that goes away with the object.
+/// A temporary folder. Removes it at the end of the scope.
 class Folder {
  public:
   Folder() {
@@ -77,7 +76,7 @@ std::string solution_of(const Options& options) {
   fail("there is no exercise '" + options.exercise + "'");
 }
 
-/// "class": all; "harmless": the same without those that mean harm ("h…").
+/// "class": all submissions; "harmless": those that are not hostile (hostile names are "h…").
 void make_classes(const Options& options, const Folder& folder) {
   flashlab::bench::ClassMaker maker(solution_of(options), options.seed);
   flashlab::bench::HostileMaker hostile(options.seed);
@@ -87,7 +86,7 @@ void make_classes(const Options& options, const Folder& folder) {
     std::ofstream(folder.path("class/" + name), std::ios::binary) << text;
     if (harmless) std::ofstream(folder.path("harmless/" + name), std::ios::binary) << text;
   };
-  // Beside kill -9 those that crash a worker alone, see command().
+  // With kill -9, the only hostile submissions are the three that crash a worker, see command().
   const auto num_hostile =
       options.kills > 0
           ? 3
@@ -106,8 +105,8 @@ void make_classes(const Options& options, const Folder& folder) {
   }
 }
 
-/// Where gradings are killed and resumed without --time-limit: near a limit a text may have another
-/// verdict each time.
+/// Gradings that are killed and resumed have no --time-limit: near a limit, a text may get a
+/// different verdict each time.
 std::vector<std::string> command(const Options& options, const Folder& folder,
                                  const std::string& class_name, const std::string& report) {
   std::vector<std::string> words = {FLASHLAB_BINARY, "grade", options.exercise, "--quiet"};
@@ -185,7 +184,7 @@ struct Usage {
   double seconds = 0, megabytes = 0;
 };
 
-/// The command's and its worker's.
+/// Resources of the command and its worker.
 Usage usage_of(const std::vector<std::string>& words) {
   const pid_t child = start(words);
   int status = 0;

@@ -25,7 +25,7 @@ std::string HostileMaker::crash(const std::string& how) {
 std::string HostileMaker::next() {
   const std::string body = "LOAD x[0], R0\n";
   switch (below(12)) {
-    case 0: {  // bounds that take minutes to count: quotients of quotients
+    case 0: {  // loop bounds that take minutes to count: quotients of quotients
       std::string text = head();
       const std::size_t depth = 10 + below(7);
       for (std::size_t i = 0; i < depth; ++i) {
@@ -36,7 +36,7 @@ std::string HostileMaker::next() {
       }
       return text + body + repeated("end\n", depth);
     }
-    case 1: {  // min and max inside each other
+    case 1: {  // nested min and max
       std::string text = head();
       const std::size_t depth = 5 + below(6);
       for (std::size_t i = 0; i < depth; ++i) {
@@ -49,35 +49,35 @@ std::string HostileMaker::next() {
       }
       return text + body + repeated("end\n", depth);
     }
-    case 2:  // more steps than anybody waits for
+    case 2:  // too many steps
       return head() + "for i in 0.." + number(1'000'000 + below(1'000'000'000)) + "\n" + body +
              "end\n";
-    case 3:  // loops without a step
+    case 3:  // many iterations without a step
       return head() + "for i in 0.." + number(1'000'000'000 + below(1'000'000)) +
              "\nfor j in 0..0\n" + body + "end\nend\n";
-    case 4:  // memory
+    case 4:  // too much memory
       return head(".temp zz[" + number(1'000'000 + below(1'000'000'000)) + "]\n") + body;
-    case 5:  // registers beyond what there is
+    case 5:  // too many registers
       return head(".reg Q[" + number(below(9)) + "-" + number(below(400)) + "], M\n") + body;
-    case 6:  // a long line, a long name
+    case 6:  // a long line with a long name
       return head() + "LOAD " + std::string(1000 + below(30'000), 'x') + "[0], R0\n";
     case 7:  // an index that overflows
       return head() + "for i in 0..n\n  LOAD x[i*" + number(4'611'686'018'427'387'903) + " + " +
              number(below(1000)) + "], R0\nend\n";
-    case 8: {  // formulas that double with each step
+    case 8: {  // formulas that double in size with each step
       std::string text = head() + "LOAD x[0], R0\nLOAD x[0], R1\n";
       for (std::size_t i = 0; i < 40 + below(200); ++i) text += "ADD R0, R1, R1\nMUL R1, R0, R0\n";
       return text + "STORE R0, out[0]\n";
     }
-    case 9: {  // bytes at random
+    case 9: {  // random bytes
       std::string text = head();
       for (std::size_t i = 0; i < 200 + below(5000); ++i) text += static_cast<char>(below(256));
       return text;
     }
-    case 10:  // what terminals and pages obey
+    case 10:  // escape codes of terminals and HTML
       return head() + "\x1b[2J\x1b]0;owned\x07 <script>alert(" + number(below(100)) +
              ")</script> \xE2\x80\xAE =1+1\n";
-    default:  // depth
+    default:  // deep nesting
       return head() + repeated("for i in 0..1\n", 20 + below(5000)) + body;
   }
 }

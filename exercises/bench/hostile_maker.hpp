@@ -1,4 +1,4 @@
-// Submissions that mean harm to a grader: its time, its memory, its reports, its process.
+// Makes submissions that attack a grader: its time, its memory, its reports, its process.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace flashlab::bench {
 
-/// Texts for an exercise with an input x[n] and an output out[n], always the same for a seed; no
-/// two are alike.
+/// Makes different texts for an exercise with an input x[n] and an output out[n]. The same seed
+/// gives the same texts.
 class HostileMaker {
  public:
   explicit HostileMaker(std::uint64_t seed) : generator_(seed) {}
   std::string next();
-  /// Asks the worker to die, which it does where the tests let it (exercises/isolation/serve.hpp).
+  /// Returns a text that makes the worker crash, if tests enable it
+  /// (exercises/isolation/serve.hpp).
   std::string crash(const std::string& how);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 #ifdef MSG_NOSIGNAL
 constexpr int kNoSignal = MSG_NOSIGNAL;
 #else
-constexpr int kNoSignal = 0;  // SO_NOSIGPIPE is set on the socket there
+constexpr int kNoSignal = 0;  // this system sets SO_NOSIGPIPE on the socket
 #endif
 
 bool send_all(int descriptor, const char* bytes, std::size_t count) {

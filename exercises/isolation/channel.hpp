@@ -1,4 +1,4 @@
-// Messages over a descriptor: their length in eight bytes, then their bytes.
+// Messages over a descriptor: their length in eight bytes, then their content.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace flashlab::exercises {
 
-/// A message is no longer than this, whoever sends it.
+/// Maximum length of a message, for both sides.
 inline constexpr std::size_t kMostMessageBytes = std::size_t{64} << 20;
 
-/// A descriptor that is closed again.
+/// A file descriptor. Closes it at the end of the scope.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -31,11 +31,12 @@ class Descriptor {
   int number_;
 };
 
-/// False when the other side has gone. No signal is raised.
+/// Sends a message. Returns false if the other side is closed. Raises no signal.
 bool send_message(int descriptor, std::string_view message);
 
-/// Waits for a message. Nothing: the other side has gone, or sends what is no message, or `wait`,
-/// which is called before each read and returns when there is something to read, returned false.
+/// Waits for a message. Returns nothing if the other side is closed, if the data is not a
+/// message, or if `wait` returns false. `wait` is called before each read and returns when
+/// data is available.
 std::optional<std::string> receive_message(int descriptor, const std::function<bool()>& wait = {});
 
 }  // namespace flashlab::exercises

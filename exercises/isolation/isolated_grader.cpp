@@ -20,7 +20,7 @@ WorkOrder order_for(const Exercise& exercise, const GraderOptions& options) {
   return order;
 }
 
-/// What the library itself would have said of a limit.
+/// The message that the library itself gives for this limit.
 std::string limit_text(toy::Resource resource, std::int64_t limit) {
   return std::string("grading takes ") + toy::BudgetExceeded(resource, limit).what();
 }
@@ -58,7 +58,7 @@ Verdict IsolatedGrader::grade(const GradingRequest& request) {
     if (Verdict* const verdict = std::get_if<Verdict>(&answer)) return std::move(*verdict);
     worker_.reset();
     end = std::get<WorkerEnd>(answer);
-    // A limit is the submission's own doing: a second worker would reach it, too.
+    // The submission caused the limit: a second worker would reach it as well.
     if (end.kind == WorkerEnd::Kind::kTime) {
       return over_limit(*exercise_, limit_text(toy::Resource::kTime, milliseconds_));
     }

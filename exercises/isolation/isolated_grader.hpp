@@ -1,5 +1,5 @@
-// A grader whose work is done by a process of its own, which is replaced when a submission kills
-// it.
+// A grader that works in a separate process. If a submission kills the process, a new
+// one replaces it.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace flashlab::exercises {
 
-/// A text that kills a worker is tried in a second one, in case it was the worker that was at
-/// fault, and never again.
+/// A text that kills a worker is tried once more in a second worker, because the first may have
+/// been at fault.
 inline constexpr int kMostTries = 2;
 
 class IsolatedGrader : public TextGrader {
@@ -24,8 +24,8 @@ class IsolatedGrader : public TextGrader {
                  WorkerProgram program);
 
   std::shared_ptr<const Verdict> grade(const std::string& text) override;
-  /// As Grader::grade: for the learner alone. Throws WorkerError when no worker can be started any
-  /// more.
+  /// Grades like Grader::grade; the verdict is for the learner alone. Throws WorkerError if no
+  /// further worker can be started.
   Verdict grade(const std::string& name, const std::string& text);
 
   const Sandbox& sandbox() const { return sandbox_; }

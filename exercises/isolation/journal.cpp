@@ -23,7 +23,7 @@ constexpr std::size_t kDigestBytes = sizeof(Digest);
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr std::size_t kCheckBytes = sizeof(std::uint64_t);
 
-/// FNV-1a: tells a torn record from a whole one.
+/// FNV-1a checksum, which detects an incomplete record.
 std::uint64_t check_sum(std::string_view bytes) {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (const char c : bytes) sum = (sum ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
@@ -40,7 +40,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-/// Length, digest, verdict, check sum of all that.
+/// A record: length, digest, verdict, checksum of these.
 std::string record_of(const Digest& text, const Verdict& verdict) {
   const std::string body = encode(verdict);
   std::string record;
@@ -52,7 +52,7 @@ std::string record_of(const Digest& text, const Verdict& verdict) {
   return record;
 }
 
-/// Adds the record at the beginning and moves behind it; false when there is no whole one.
+/// Adds the record at the start of `bytes` and removes it there. Returns false if it is incomplete.
 bool take_record(std::string_view& bytes, KnownVerdicts& verdicts) {
   constexpr std::size_t kAround = kLengthBytes + kDigestBytes + kCheckBytes;
   if (bytes.size() < kAround) return false;
@@ -72,7 +72,7 @@ bool take_record(std::string_view& bytes, KnownVerdicts& verdicts) {
   return true;
 }
 
-/// All that a file holds; empty when it cannot be read.
+/// The content of a file; empty if it cannot be read.
 std::string content_of(int file) {
   std::string text;
   struct stat status {};
@@ -124,7 +124,7 @@ bool Journal::open_next() {
     std::filesystem::create_directories(folder, ignored);
     const std::string path = folder + "/" + prefix_of(place_) + std::to_string(getpid());
     Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file && errno == EEXIST) {  // of a process long gone that had our number
+    if (!file && errno == EEXIST) {  // an ended process had the same number
       file = Descriptor(
           open((path + "x").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
       if (file) paths_.push_back(path + "x");
@@ -150,7 +150,7 @@ void Journal::add(const Digest& text, const Verdict& verdict) {
       return;
     }
     error_ = std::strerror(errno);
-    // What was written of it is ignored by readers, too.
+    // Readers ignore an incomplete record anyway.
     if (ftruncate(*file_, size_) != 0) error_ = std::strerror(errno);
     full_.push_back(std::move(file_));
   }

@@ -1,10 +1,10 @@
-// What has been graded so far, on disk: a grading that is killed, or finds the disk full, goes on
-// where it was. A record is a verdict under the SHA-256 of the text that it is on; no name of a
-// student, and no text, is in it.
+// Finished verdicts on disk, so that a grading can continue after it was killed or the disk was
+// full. A record is a verdict under the SHA-256 of its text. It contains neither a student's name
+// nor the text.
 //
-// Each grading writes a file of its own, which it holds locked: `.STEM.grading-KEY-PROCESS`. KEY
-// stands for all that verdicts depend on beside the text. A record that was cut off, and whatever
-// follows it, counts as not there.
+// Each grading writes its own file, `.STEM.grading-KEY-PROCESS`, and keeps it locked. KEY
+// identifies everything besides the text that determines a verdict. Readers ignore an incomplete
+// record and all that follows it.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace flashlab::exercises {
 
-/// Where a journal may lie, and what it is for.
+/// Where a journal may be stored, and for which class.
 struct JournalPlace {
-  std::vector<std::string> folders;  // the first that can be written to is taken
+  std::vector<std::string> folders;  // uses the first one that is writable
   std::string stem;                  // the class's name
   Digest key;
 };
 
-/// The key of a grading. `program`: the build that grades, version and commit.
+/// Returns the key of a grading. `program`: version and commit of the build that grades.
 Digest journal_key(const Exercise& exercise, const GraderOptions& options,
                    const std::string& program);
 
@@ -33,16 +33,16 @@ class Journal {
  public:
   explicit Journal(JournalPlace place) : place_(std::move(place)) {}
 
-  /// Appends. Where the disk is full, goes on in the next folder; where none is left, problem()
-  /// says so, once and for all.
+  /// Appends a record. If the disk is full, continues in the next folder. If no folder is left,
+  /// sets problem() and stops recording.
   void add(const Digest& text, const Verdict& verdict);
 
-  /// Why records are lost; empty while none is.
+  /// Returns why records are lost; empty: none are lost.
   const std::string& problem() const { return problem_; }
-  /// The files that were written.
+  /// Returns the files that were written.
   const std::vector<std::string>& paths() const { return paths_; }
 
-  /// All is reported: removes the files.
+  /// Removes the files, after everything is reported.
   void remove();
 
  private:
@@ -51,18 +51,18 @@ class Journal {
   JournalPlace place_;
   std::size_t next_folder_ = 0;
   Descriptor file_;
-  std::vector<Descriptor> full_;  // still held locked
+  std::vector<Descriptor> full_;  // still locked
   std::int64_t size_ = 0;
   std::vector<std::string> paths_;
   std::string problem_, error_;
 };
 
-/// What earlier gradings left.
+/// What earlier gradings have recorded.
 struct JournalFindings {
   KnownVerdicts verdicts;
-  std::vector<std::string> abandoned;  // files that no process writes any more
+  std::vector<std::string> abandoned;  // files that no process writes anymore
 };
-/// Journals of the same class and key; unreadable ones are passed over.
+/// Finds the journals of this class and key. Skips unreadable ones.
 JournalFindings find_journals(const JournalPlace& place);
 
 }  // namespace flashlab::exercises

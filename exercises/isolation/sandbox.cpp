@@ -31,7 +31,7 @@ void set_limit(decltype(RLIMIT_CORE) what, rlim_t most) {
 
 #ifdef __linux__
 
-/// Bytes of address space that are mapped; 0 when the system does not say.
+/// Bytes of mapped address space; 0 if the system does not report it.
 std::int64_t mapped_bytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "re");
   if (file == nullptr) return 0;
@@ -41,7 +41,7 @@ std::int64_t mapped_bytes() {
   return found == 1 ? std::int64_t{pages} * sysconf(_SC_PAGESIZE) : 0;
 }
 
-// Landlock, whose header Debian 12 has for an older kernel: linux/landlock.h of Linux 6.12.
+// Declarations of Landlock from linux/landlock.h of Linux 6.12: Debian 12 has an older header.
 
 struct LandlockRuleset {
   std::uint64_t file_accesses, network_accesses, scopes;
@@ -49,7 +49,8 @@ struct LandlockRuleset {
 constexpr long kCreateRuleset = 444, kRestrictSelf = 446;  // the same on every architecture
 constexpr std::uint32_t kAskVersion = 1;
 
-/// All that a version of Landlock can forbid; its size, by which the kernel knows the version.
+/// Everything that a version of Landlock can forbid, and the structure's size, which tells the
+/// kernel the version.
 std::pair<LandlockRuleset, std::size_t> everything(int version) {
   LandlockRuleset all{(1ULL << 13U) - 1, 0, 0};        // execute to make_sym
   if (version >= 2) all.file_accesses |= 1ULL << 13U;  // refer
@@ -61,7 +62,7 @@ std::pair<LandlockRuleset, std::size_t> everything(int version) {
   return {all, words * sizeof(std::uint64_t)};
 }
 
-/// A ruleset without a rule: nothing is allowed.
+/// Installs a ruleset without rules: it allows no file access.
 bool lock_files() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kAskVersion);
   if (version < 1) return false;
@@ -81,7 +82,8 @@ bool lock_files() {
 
 #ifdef FLASHLAB_AUDIT_ARCH
 
-/// What computing and answering takes. Not here: whatever opens, connects, starts or looks around.
+/// The calls for computing and answering. No call here opens, connects, starts
+/// or inspects anything.
 constexpr int kAllowed[] = {
     __NR_read,      __NR_write,        __NR_readv,       __NR_writev,         __NR_recvfrom,
     __NR_sendto,    __NR_close,        __NR_fstat,       __NR_lseek,          __NR_mmap,
@@ -91,8 +93,8 @@ constexpr int kAllowed[] = {
     __NR_getrandom, __NR_sched_yield,  __NR_getrusage,   __NR_gettimeofday,   __NR_restart_syscall,
 };
 
-/// Everything else fails with EPERM, so that the libraries notice and do without. Signals go to
-/// this process only, and so do changes of limits.
+/// Every other call fails with EPERM, which libraries can handle. Signals and limits may affect
+/// only this process.
 bool filter_calls() {
   const auto load = [](std::size_t offset) {
     return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
@@ -108,14 +110,14 @@ bool filter_calls() {
   std::vector<sock_filter> code = {
       load(offsetof(seccomp_data, arch)),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FLASHLAB_AUDIT_ARCH, 1, 0),
-      return_now(SECCOMP_RET_KILL_PROCESS),  // numbers of another architecture
+      return_now(SECCOMP_RET_KILL_PROCESS),  // calls of another architecture
       load(offsetof(seccomp_data, nr)),
   };
   const auto allow = [&](int call) {
     code.push_back(skip_unless(static_cast<std::uint32_t>(call), 1));
     code.push_back(return_now(SECCOMP_RET_ALLOW));
   };
-  const auto allow_for = [&](int call, std::uint32_t process) {  // the first argument
+  const auto allow_for = [&](int call, std::uint32_t process) {  // compares the first argument
     code.push_back(skip_unless(static_cast<std::uint32_t>(call), 4));
     code.push_back(load(kFirstArgument));
     code.push_back(skip_unless(process, 1));
@@ -123,13 +125,13 @@ bool filter_calls() {
     code.push_back(return_now(kRefuse));
   };
   for (const int call : kAllowed) allow(call);
-  // With pipes the sanitizer of undefined behaviour asks the kernel what memory can be read.
+  // The undefined-behaviour sanitizer uses pipes to find out which memory is readable.
   if (has_sanitizer()) allow(__NR_pipe2);
 #ifdef __NR_pipe
   if (has_sanitizer()) allow(__NR_pipe);
 #endif
-  allow_for(__NR_tgkill, static_cast<std::uint32_t>(getpid()));  // abort() calls it
-  allow_for(__NR_prlimit64, 0);                                  // limit_processor_time
+  allow_for(__NR_tgkill, static_cast<std::uint32_t>(getpid()));  // used by abort()
+  allow_for(__NR_prlimit64, 0);                                  // used by limit_processor_time
   code.push_back(return_now(kRefuse));
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
@@ -176,7 +178,8 @@ Sandbox enter_sandbox(std::int64_t bytes) {
   if (bytes > 0) set_limit(RLIMIT_DATA, static_cast<rlim_t>(bytes));
 #endif
   set_limit(RLIMIT_FSIZE, 0);
-  // A library's last words to a standard error that is a file must not hide why it ends.
+  // If standard error is a file, a library's last message must not replace the actual reason
+  // of the exit.
   signal(SIGXFSZ, SIG_IGN);
   set_limit(RLIMIT_NOFILE, STDERR_FILENO + 1 + (has_sanitizer() ? 2 : 0));
 #ifdef __linux__

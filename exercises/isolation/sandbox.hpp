@@ -1,10 +1,9 @@
-// What a process that runs hostile work gives up. For good: no call takes it back.
+// Takes rights away from a process that runs hostile work. No call gives them back.
 //
-// Limits (setrlimit) hold on every system: no file grows, no descriptor is opened, so that there is
-// neither a file nor a socket beyond those inherited, no core is written, and memory ends. Linux
-// adds two walls: a filter of system calls (seccomp) that leaves memory, the clock, and reading and
-// writing what is open; and Landlock, by which no path can be opened at all. A kernel may lack
-// either.
+// Limits (setrlimit) work on every system: files cannot grow, no descriptor can be opened (so there
+// are no files or sockets besides inherited ones), no core is written, and memory is limited. Linux
+// adds two barriers. A filter of system calls (seccomp) allows only memory, the clock, and reading
+// and writing of open descriptors. Landlock forbids opening any path. A kernel may lack either.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +12,23 @@
 namespace flashlab::exercises {
 
 struct Sandbox {
-  bool filters_calls = false;  // seccomp: no network, no process, no file
-  bool locks_files = false;    // Landlock: no file
+  bool filters_calls = false;  // seccomp: no network, processes or files
+  bool locks_files = false;    // Landlock: no files
 };
 
-/// What a report says of it: "system calls filtered (seccomp), files locked (Landlock)".
+/// Returns the text for a report: "system calls filtered (seccomp), files locked (Landlock)".
 std::string to_string(const Sandbox& sandbox);
 
-/// Enters it. `bytes`: address space beyond what is mapped now; 0: not limited, as under a
+/// Enters the sandbox. `bytes`: address space beyond what is mapped now; 0: no limit, as under a
 /// sanitizer, which maps terabytes.
 Sandbox enter_sandbox(std::int64_t bytes);
 
-/// From now on this process may use so much more processor time, in whole seconds, rounded up;
-/// beyond, SIGXCPU ends it. The caller of the process looks at the clock more closely: this is for
-/// one whose caller has gone.
+/// Limits the further processor time of this process, rounded up to whole seconds. After that,
+/// SIGXCPU ends it. The parent process measures time more precisely; this limit works even if the
+/// parent has ended.
 void limit_processor_time(std::int64_t milliseconds);
 
-/// Whether a sanitizer watches this build's memory.
+/// Returns whether a sanitizer checks this build's memory.
 bool has_sanitizer();
 
 }  // namespace flashlab::exercises

@@ -29,10 +29,10 @@
 namespace flashlab::exercises {
 namespace {
 
-/// Beside what submissions may take: the allocator's own, the stack, an answer.
+/// Memory besides the submission's limit: the allocator, the stack, an answer.
 constexpr std::int64_t kOwnBytes = std::int64_t{48} << 20;
 
-/// What the caller had open is none of the submissions' business, though it should have closed it.
+/// Closes the parent's descriptors, in case the parent did not.
 void close_all_others() {
 #if defined(__linux__) && defined(__NR_close_range)
   if (syscall(__NR_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
@@ -43,7 +43,7 @@ void close_all_others() {
 
 void end_with_caller() {
 #ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // where it has ended already, there is nothing to read
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent has already ended, the channel is at its end
 #endif
 }
 
@@ -69,7 +69,7 @@ std::unique_ptr<const Grader> grader_for(WorkOrder order, std::string& broken) {
 
 std::string answered(bool worked) { return worked ? "it works" : "it is refused"; }
 
-/// What the tests of the isolation ask for; the verdict of those that come back says how it went.
+/// Actions for the isolation tests. If the process survives one, the verdict reports its result.
 class TestHook {
  public:
   bool wants(const std::string& text) {
@@ -83,10 +83,10 @@ class TestHook {
     return true;
   }
 
-  /// Nothing: to be graded as any other.
+  /// Returns an empty text if the submission is to be graded normally.
   std::string act(int descriptor) {
     if (word_ == "crash") {
-      signal(SIGSEGV, SIG_DFL);  // sanitizers have a handler, which would exit instead
+      signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would exit instead
       raise(SIGSEGV);
     }
     if (word_ == "abort") std::abort();

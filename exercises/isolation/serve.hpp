@@ -1,20 +1,18 @@
-// A grading worker's side: a process that grades one text after the other, and can lose nothing but
-// the one that it holds.
+// A grading worker's side: a process that grades one text after another. If it crashes, only the
+// current text is lost.
 #pragma once
 
 namespace flashlab::exercises {
 
-/// Exit code of a worker that had no memory left, even to say so.
+/// Exit code of a worker that ran out of memory and could not report it.
 inline constexpr int kExitNoMemory = 3;
 
-/// Takes a WorkOrder from the descriptor, enters the sandbox, and answers each GradingRequest with
+/// Reads a WorkOrder from the descriptor, enters the sandbox, and answers each GradingRequest with
 /// its verdict until the other side closes. Returns the process's exit code.
 ///
-/// With FLASHLAB_TEST_WORKER in the environment, a text may ask for what no text should reach: a
-/// line
-/// "# test: crash", "# test: abort", "# test: exit", "# test: hang", "# test: sleep", "# test:
-/// memory",
-/// "# test: open", "# test: connect", "# test: fork" or "# test: nonsense".
+/// If FLASHLAB_TEST_WORKER is in the environment, a line in a text can request an action for tests:
+///   "# test: crash", "# test: abort", "# test: exit", "# test: hang", "# test: sleep",
+///   "# test: memory", "# test: open", "# test: connect", "# test: fork" or "# test: nonsense".
 int serve_grading(int descriptor);
 
 }  // namespace flashlab::exercises

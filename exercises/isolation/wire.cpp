@@ -67,7 +67,7 @@ class Reader {
   void operator()(toy::Count& count) {
     std::string digits;
     (*this)(digits);
-    if (count.set_str(digits, 62) != 0) throw WireError("a count is no number");
+    if (count.set_str(digits, 62) != 0) throw WireError("a count is not a number");
   }
   template <class Value>
   void operator()(std::vector<Value>& values) {
@@ -95,7 +95,7 @@ class Reader {
   }
 
  private:
-  /// Every element has a byte at least, so that no length asks for more than there is.
+  /// Every element has at least one byte, so a length cannot exceed the remaining bytes.
   std::uint64_t length() {
     std::uint64_t size = 0;
     (*this)(size);
@@ -118,8 +118,8 @@ class Reader {
   std::string_view bytes_;
 };
 
-// The members of each struct, for both directions. What is left out here is lost: a test fills all
-// of them.
+// The members of each struct, for both directions. A member that is missing here is lost: a test
+// fills all of them.
 
 template <class T, class Struct>
 concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;

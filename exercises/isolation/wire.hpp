@@ -1,6 +1,5 @@
-// Values as bytes, and back, without a loss: between grade and its workers, and in a journal. The
-// bytes mean something to the same build on the same kind of computer only, which whoever keeps
-// them checks.
+// Converts values to bytes and back without loss, for workers and journals. The bytes are valid
+// only for the same build on the same kind of computer. A caller that stores them must check this.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +13,31 @@
 
 namespace flashlab::exercises {
 
-/// Bytes that are no value of the kind that was asked for: a writer that died, or was taken over.
+/// Invalid bytes: the writer crashed, or was compromised.
 class WireError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 std::string encode(const Verdict& verdict);
-/// Throws WireError. Whatever the bytes, it takes no more than some times their number of memory.
+/// Throws WireError. For any input, memory use is at most a few times its size.
 Verdict decode_verdict(std::string_view bytes);
 
-/// What a worker is told first: the exercise as its files, and how to grade.
+/// The first message to a worker: the files of the exercise, and how to grade.
 struct WorkOrder {
   std::string id, folder;
   Files files;
   std::uint64_t seed = 0;
   bool explain = true;
-  std::int64_t milliseconds = 0, bytes = 0;  // as GraderOptions
+  std::int64_t milliseconds = 0, bytes = 0;  // as in GraderOptions
   bool sandboxed = true;
 };
 std::string encode(const WorkOrder& order);
 WorkOrder decode_work_order(std::string_view bytes);
 
-/// What a worker answers to that.
+/// The worker's answer to the order.
 struct WorkerHello {
-  std::string broken;  // why the exercise cannot be graded; empty: it can
+  std::string broken;  // why the exercise cannot be graded; empty: no problem
   Sandbox sandbox;
 };
 std::string encode(const WorkerHello& hello);
@@ -47,8 +46,8 @@ WorkerHello decode_hello(std::string_view bytes);
 /// One submission; the answer is its verdict.
 struct GradingRequest {
   std::string name, text;
-  /// As grade_text: the file is called by the exercise's work file, whatever `name` is, and the
-  /// verdict is fit to be shown to others. Otherwise as Grader::grade.
+  /// True: grades like grade_text, with the exercise's work file as the file name (not `name`), and
+  /// the verdict is safe to show to others. False: grades like Grader::grade.
   bool for_report = true;
 };
 std::string encode(const GradingRequest& request);

@@ -26,13 +26,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{100};            // a wait is no longer than this
-constexpr milliseconds kMostSilence{60'000};  // of a process that does nothing
-constexpr milliseconds kMostFarewell{2'000};  // between its last word and its end
+constexpr milliseconds kLook{100};            // maximum of a single wait
+constexpr milliseconds kMostSilence{60'000};  // of a process that uses no processor time
+constexpr milliseconds kMostFarewell{2'000};  // between its last message and its exit
 constexpr std::int64_t kNoLimit = INT64_MAX;
 
-/// What a worker may know of the environment: how sanitizers report, where libraries lie, and the
-/// tests' word.
+/// The environment of a worker: options of sanitizers, library paths, and the tests' variable.
 constexpr const char* kEnvironment[] = {"ASAN_OPTIONS",    "UBSAN_OPTIONS",
                                         "LSAN_OPTIONS",    "FLASHLAB_TEST_WORKER",
                                         "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"};
@@ -52,7 +51,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-/// Names as people know them: sigabbrev_np is younger than the C libraries that we run on.
+/// The usual names of signals. Older C libraries lack sigabbrev_np.
 std::string signal_name(int number) {
   switch (number) {
     case SIGSEGV:
@@ -90,14 +89,14 @@ WorkerEnd end_of(int status) {
   return code == kExitNoMemory ? WorkerEnd{Kind::kMemory, 0} : WorkerEnd{Kind::kExit, code};
 }
 
-/// What posix_spawn is told, freed again.
+/// The arguments of posix_spawn. Frees them at the end of the scope.
 class SpawnSetup {
  public:
   explicit SpawnSetup(int channel) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_adddup2(&actions_, channel, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!has_sanitizer()) {  // whose reports are wanted
+    if (!has_sanitizer()) {  // its reports are needed
       posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
     posix_spawnattr_init(&attributes_);
@@ -107,7 +106,7 @@ class SpawnSetup {
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);  // Ctrl-C is for the caller
+    posix_spawnattr_setpgroup(&attributes_, 0);  // Ctrl-C is for the caller only
     posix_spawnattr_setflags(
         &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
@@ -126,7 +125,7 @@ class SpawnSetup {
   posix_spawnattr_t attributes_{};
 };
 
-/// Two connected sockets, which no program that is executed inherits.
+/// Two connected sockets. Executed programs do not inherit them.
 std::pair<Descriptor, Descriptor> connected() {
   int ends[2] = {-1, -1};
 #ifdef SOCK_CLOEXEC
@@ -164,7 +163,7 @@ std::string to_string(const WorkerEnd& end) {
     case WorkerEnd::Kind::kExit:
       return "it exited with code " + std::to_string(end.number);
     case WorkerEnd::Kind::kNonsense:
-      return "what it answered is no verdict";
+      return "its answer is not a verdict";
   }
   return "";
 }
@@ -244,7 +243,7 @@ WorkerProcess::Wait WorkerProcess::wait(std::int64_t begun, std::int64_t most) c
     const int found = poll(&channel, 1, static_cast<int>(patience.count()));
     if (found > 0) return Wait::kReadable;
     const std::int64_t now = used();
-    // Never more than what was waited for: this process may have been stopped in between.
+    // Adds at most the requested wait: this process itself may have been stopped in between.
     const auto passed = std::chrono::duration_cast<milliseconds>(steady_clock::now() - before);
     silence = now - last > 1000 ? milliseconds(0) : silence + std::min(passed, patience);
     last = now;

@@ -1,5 +1,5 @@
-// A grading worker, from the caller's side: a process of its own that grades texts, so that
-// whatever a text does to it is that text's affair.
+// A grading worker, from the caller's side: a separate process that grades texts, so that a text
+// can harm only its own worker.
 #pragma once
 
 #include <sys/types.h>
@@ -15,67 +15,66 @@
 
 namespace flashlab::exercises {
 
-/// What is executed: it must call serve_grading(0).
+/// The program to execute. It must call serve_grading(0).
 struct WorkerProgram {
   std::string path;
   std::vector<std::string> arguments;  // after the program's name
 };
 
-/// No worker can be started.
+/// No worker could be started.
 class WorkerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A worker started, and cannot grade this exercise.
+/// The worker started but cannot grade this exercise.
 class BrokenExercise : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How a worker ended before its answer.
+/// How a worker ended without an answer.
 struct WorkerEnd {
   enum class Kind : std::uint8_t {
-    kTime,      // of the processor, beyond the limit
-    kMemory,    // there was none left
-    kSilent,    // it neither answers nor computes
-    kSignal,    // `number`
-    kExit,      // with code `number`
-    kNonsense,  // what it answered is no verdict
+    kTime,      // processor time above the limit
+    kMemory,    // out of memory
+    kSilent,    // neither answers nor computes
+    kSignal,    // signal `number`
+    kExit,      // exit code `number`
+    kNonsense,  // its answer is not a verdict
   };
   Kind kind = Kind::kExit;
   int number = 0;
 };
 
-/// "SIGSEGV", "it exited with code 5".
+/// Returns "SIGSEGV", "it exited with code 5".
 std::string to_string(const WorkerEnd& end);
 
 class WorkerProcess {
  public:
-  /// Starts it and waits until it is ready. `milliseconds` of processor time, and a tenth more, is
-  /// what each text gets. Throws WorkerError, and BrokenExercise when the grader itself cannot be
-  /// made.
+  /// Starts the worker and waits until it is ready. Each text gets `milliseconds` of processor time
+  /// and 10 % more. Throws WorkerError, and BrokenExercise if the worker cannot create its grader.
   WorkerProcess(const WorkerProgram& program, const WorkOrder& order, std::int64_t milliseconds);
-  /// Ends it.
+  /// Ends the process.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   const Sandbox& sandbox() const { return hello_.sandbox; }
 
-  /// The verdict; or how the worker ended, which is of no use then.
+  /// Returns the verdict, or how the worker ended. After that the worker cannot be used.
   std::variant<Verdict, WorkerEnd> grade(const GradingRequest& request);
 
  private:
   enum class Wait : std::uint8_t { kReadable, kTime, kSilent };
 
   void start(const WorkerProgram& program);
-  /// Until there is something to read, or the processor time since `begun` passes `most` (of
-  /// nanoseconds), or nothing at all happens.
+  /// Waits until data is readable, the processor time since `begun` exceeds `most` (nanoseconds),
+  /// or the worker is idle for too long.
   Wait wait(std::int64_t begun, std::int64_t most) const;
-  /// Nanoseconds of processor time that it has had.
+  /// Returns the worker's processor time in nanoseconds.
   std::int64_t used() const;
-  /// Waits for its end, which it is helped to.
+  /// Closes the channel and waits for the process, which is killed after a while.
   WorkerEnd end();
 
   Descriptor channel_;

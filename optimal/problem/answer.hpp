@@ -1,4 +1,4 @@
-// What a search found: a program, or a bound, or that there is none.
+// The result of a search: a program, a bound, or the proof that no program exists.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ struct Answer {
   Verdict verdict = Verdict::kBounded;
   std::int64_t lower_cycles = 0;             // meaningless when infeasible
   std::optional<std::int64_t> upper_cycles;  // the cheapest known
-  std::optional<Witness> program;            // that costs so much: only for a start from nothing
-  std::uint64_t states = 0;                  // reached, the beam's not counted
-  double seconds = 0;                        // of this run, whatever a checkpoint's took
-  std::size_t bytes = 0;                     // that the search held at its end
+  std::optional<Witness> program;            // costs upper_cycles; only for a start from nothing
+  std::uint64_t states = 0;                  // reached, without the beam's
+  double seconds = 0;                        // of this run, without those before a checkpoint
+  std::size_t bytes = 0;                     // held by the search at its end
 };
 
 }  // namespace flashlab::optimal

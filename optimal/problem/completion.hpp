@@ -1,4 +1,4 @@
-// What the cheapest way from live sets to the end costs.
+// The cost of the cheapest path from live sets to the end of a program.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace flashlab::optimal::detail {
 
-/// From the cheapest of the states, of each of which any values may be of no more use. A*; what is
-/// known when a limit is reached.
+/// Returns the cost of the cheapest completion from any of the states. In each of them, any live
+/// values may be dropped first. Uses A*; if a limit is reached, returns the lower bound known then.
 Remainder cheapest_completion(LiveSpace& space, const std::vector<State>& from,
                               const SearchLimits& limits);
 

@@ -1,4 +1,4 @@
-// Computations by name, and what is allowed in each.
+// Computations by name, and the programs allowed for each.
 #include "optimal/problem/computation.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ toy::Diagnostic refused(std::string what, std::string expected) {
           std::move(what),       std::move(expected),  {}};
 }
 
-/// 1, 2, … as far as an int goes.
+/// Reads 1, 2, … up to the largest int.
 std::optional<int> size_of(std::string_view digits) {
   int value = 0;
   const auto [end, code] = toy::read_number(digits, value);
@@ -63,7 +63,7 @@ toy::Result<Computation> product(const std::string& text, const MatrixProduct& p
 }
 
 struct Family {
-  std::string_view name, sizes;  // what the size counts
+  std::string_view name, sizes;  // sizes: what the size counts
   int least, most;
   ValueAlgebra (*algebra)(int size);
 };
@@ -97,8 +97,9 @@ std::string computation_names() {
 }
 
 toy::Result<Computation> named_computation(const std::string& text) {
-  const toy::Diagnostic unknown = refused(quoted(text) + " is no computation that the solver knows",
-                                          computation_names() + ", sizes from 1");
+  const toy::Diagnostic unknown =
+      refused(quoted(text) + " is not a computation that the solver knows",
+              computation_names() + ", sizes from 1");
   if (text.starts_with("dot:")) {
     const auto inner = size_of(std::string_view(text).substr(4));
     if (inner) return product(text, {1, *inner, 1});

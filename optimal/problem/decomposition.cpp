@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "optimal/problem/input_symmetries.hpp"
 #include "optimal/problem/value_closure.hpp"
 #include "toymachine/forms/form_algebra.hpp"
 
@@ -20,11 +21,10 @@ using toy::FormFunction;
 using toy::FormParts;
 using toy::FormProduct;
 using toy::NormalForm;
-using CellName = std::pair<std::string, std::vector<std::int64_t>>;
 
-constexpr std::size_t kMostSumTerms = 6;  // of a sum, or arguments of a maximum
+constexpr std::size_t kMostSumTerms = 6;  // of a sum; also arguments of a maximum
 constexpr std::size_t kMostFactors = 7;   // of a product
-constexpr double kMostCounted = 16;       // a number that is counted up to by ones
+constexpr double kMostCounted = 16;       // largest number that is counted up to by ones
 
 constexpr const char* kAllowed =
     "every value is one that the results' formulas are made of: sums, products and maxima of any "
@@ -36,10 +36,10 @@ constexpr const char* kAllowedWithMade =
 
 [[noreturn]] void too_long(const char* what, std::size_t count, std::size_t most) {
   throw std::length_error("it has " + std::string(what) + " of " + std::to_string(count) +
-                          ", the most is " + std::to_string(most));
+                          " parts: expected at most " + std::to_string(most));
 }
 
-/// Takes forms apart until nothing new comes.
+/// Decomposes forms until no new value is found.
 class Decomposition {
  public:
   Decomposition(const Stated& stated, int most_values)
@@ -61,7 +61,9 @@ class Decomposition {
       if (is_value(form)) values_.allow_division_by(forms_.local(form));
     }
     for (const Stated::Cell& output : stated_.outputs) values_.add_output(output.form, output.name);
-    find_symmetries();
+    for (const Renumbering& renumbering : symmetries(stated_.outputs, cells_)) {
+      values_.add_symmetry(renumbering);
+    }
     ValueAlgebra algebra = values_.close(stated_.title, stated_.instructions);
     algebra.allowed = stated_.made.empty() ? kAllowed : kAllowedWithMade;
     algebra.frame.declarations = stated_.declarations;
@@ -69,14 +71,14 @@ class Decomposition {
   }
 
  private:
-  /// Inputs that an output depends on.
+  /// Adds the inputs that an output depends on.
   void add_inputs() {
     std::set<const void*> seen;
     for (const Stated::Cell& output : stated_.outputs) {
       const NormalForm form = forms_.local(output.form);
       if (!is_value(form)) {
         throw std::invalid_argument(output.name + " is " + toy::to_string(form) +
-                                    ", which is no number");
+                                    ", which is not a number");
       }
       collect(form, seen);
     }
@@ -84,7 +86,7 @@ class Decomposition {
       const NormalForm form = forms_.local(input.form);
       const auto what = forms_.function(form);
       if (!what) continue;
-      // Without constants, 0 = x - x takes an input even where no output depends on any.
+      // Without constants, 0 = x - x needs an input even if no output depends on any.
       const bool is_for_constants = used_.empty() && !has_constants_ && cells_.empty();
       if (!is_for_constants && !used_.contains({what->array, what->indices})) continue;
       cells_.emplace_back(what->array, what->indices);
@@ -141,7 +143,7 @@ class Decomposition {
     }
   }
 
-  /// Where the machine has no constants, numbers are counted: 0 = x - x, 1 = e^0, 2 = 1 + 1, …
+  /// If the machine has no constants, numbers are counted up: 0 = x - x, 1 = e^0, 2 = 1 + 1, …
   void visit_number(double number) {
     if (has_constants_ || number == 0) return;
     if (number < 0) {
@@ -171,10 +173,10 @@ class Decomposition {
 
   struct Factor {
     NormalForm form;
-    bool below = false;  // it is divided by
+    bool below = false;  // whether it is divided by
   };
 
-  /// A number among them where it is not 1, and the denominator.
+  /// Includes a number other than 1, and the denominator.
   std::vector<Factor> factors_of(const FormProduct& product, const NormalForm& denominator) {
     std::vector<Factor> result;
     add_number(product, result);
@@ -188,7 +190,7 @@ class Decomposition {
     return result;
   }
 
-  /// x / 3 is a division, 2 x / 3 as well; -x a difference from 0, which is a value then.
+  /// x / 3 and 2 x / 3 are divisions; -x is a difference from 0, which is then a value.
   void add_number(const FormProduct& product, std::vector<Factor>& result) {
     if (product.about == 1) return;
     for (double below = 2; !has_constants_ && below <= kMostCounted; ++below) {
@@ -249,7 +251,7 @@ class Decomposition {
     visit_common_factors(parts);
   }
 
-  /// Part of a sum as it is and with the other sign, whichever can be of use.
+  /// Visits a part of a sum as it is and with the opposite sign, if these can be useful.
   void visit_part(const FormParts& parts, const std::vector<NormalForm>& terms, std::size_t set) {
     NormalForm sum = forms_.number(0.0);
     bool is_positive = false, is_negative = false;
@@ -310,131 +312,6 @@ class Decomposition {
     }
   }
 
-  // Symmetries: renumberings of the inputs that leave the set of the outputs as it is.
-
-  using Renumbering = std::vector<int>;  // by input: the one that takes its place
-
-  Renumbering renumbered(const std::map<CellName, CellName>& swapped) const {
-    Renumbering result;
-    for (const CellName& cell : cells_) {
-      const auto found = swapped.find(cell);
-      const auto place =
-          std::find(cells_.begin(), cells_.end(), found == swapped.end() ? cell : found->second);
-      if (place == cells_.end()) return {};
-      result.push_back(static_cast<int>(place - cells_.begin()));
-    }
-    return result;
-  }
-
-  bool keeps_outputs(const Renumbering& renumbering) const {
-    constexpr double kNear = 1e-9;
-    const auto base = [](std::size_t i, int point) {
-      return std::sin(static_cast<double>(i + 1) * (1.3 + point)) + 0.1 * point;
-    };
-    for (int point = 0; point < 3; ++point) {
-      std::vector<double> before, after;
-      for (const Stated::Cell& output : stated_.outputs) {
-        const auto at = [&](bool is_moved) {
-          return toy::value_at(output.form, [&](const auto& array, const auto& indices) {
-            const auto place =
-                std::find(cells_.begin(), cells_.end(), CellName(array, indices)) - cells_.begin();
-            const auto number = static_cast<std::size_t>(place);
-            return base(is_moved ? static_cast<std::size_t>(renumbering[number]) : number, point);
-          });
-        };
-        before.push_back(at(false));
-        after.push_back(at(true));
-      }
-      std::sort(before.begin(), before.end());
-      std::sort(after.begin(), after.end());
-      for (std::size_t i = 0; i < before.size(); ++i) {
-        if (!(std::abs(before[i] - after[i]) < kNear)) return false;
-      }
-    }
-    return true;
-  }
-
-  void try_symmetry(const std::map<CellName, CellName>& swapped) {
-    const Renumbering renumbering = renumbered(swapped);
-    if (renumbering.empty() || !tried_.insert(renumbering).second) return;
-    if (keeps_outputs(renumbering)) values_.add_symmetry(renumbering);
-  }
-
-  void find_symmetries() {
-    for (const CellName& a : cells_) {
-      for (const CellName& b : cells_) {
-        if (a < b) try_symmetry({{a, b}, {b, a}});
-      }
-    }
-    swap_indices();
-    swap_arrays();
-  }
-
-  /// Two values of an index, along any of the axes that have them.
-  void swap_indices() {
-    constexpr std::size_t kMostAxes = 8;
-    std::set<std::pair<std::string, std::size_t>> all;  // array and axis
-    std::int64_t extent = 0;
-    for (const auto& [array, indices] : cells_) {
-      for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-        all.insert({array, axis});
-        extent = std::max(extent, indices[axis] + 1);
-      }
-    }
-    const std::vector<std::pair<std::string, std::size_t>> axes(all.begin(), all.end());
-    if (axes.size() > kMostAxes) return;
-    for (std::int64_t i = 0; i < extent; ++i) {
-      for (std::int64_t j = i + 1; j < extent; ++j) {
-        for (std::size_t set = 1; set < std::size_t{1} << axes.size(); ++set) {
-          std::map<CellName, CellName> swapped;
-          for (const CellName& cell : cells_) {
-            CellName moved = cell;
-            for (std::size_t a = 0; a < axes.size(); ++a) {
-              if ((set >> a & 1) == 0 || axes[a].first != cell.first) continue;
-              std::int64_t& index = moved.second[axes[a].second];
-              if (index == i || index == j) index = i + j - index;
-            }
-            swapped[cell] = moved;
-          }
-          try_symmetry(swapped);
-        }
-      }
-    }
-  }
-
-  using Cells = std::map<std::string, std::set<std::vector<std::int64_t>>>;  // by array
-  using Names = std::map<std::string, std::string>;
-
-  /// Arrays with the same indices, in pairs: any set of pairs.
-  void swap_arrays() {
-    constexpr std::size_t kMostArrays = 8;
-    Cells arrays;
-    for (const auto& [array, indices] : cells_) arrays[array].insert(indices);
-    if (arrays.size() <= kMostArrays) swap_arrays(arrays, arrays.begin(), {});
-  }
-
-  void swap_arrays(const Cells& arrays, Cells::const_iterator next, const Names& names) {
-    if (next == arrays.end()) {
-      std::map<CellName, CellName> swapped;
-      for (const CellName& cell : cells_) {
-        const auto found = names.find(cell.first);
-        if (found != names.end()) swapped[cell] = {found->second, cell.second};
-      }
-      if (!swapped.empty()) try_symmetry(swapped);
-      return;
-    }
-    const auto& [array, indices] = *next;
-    swap_arrays(arrays, std::next(next), names);
-    if (names.contains(array)) return;
-    for (auto other = std::next(next); other != arrays.end(); ++other) {
-      if (other->second != indices || names.contains(other->first)) continue;
-      Names more = names;
-      more[array] = other->first;
-      more[other->first] = array;
-      swap_arrays(arrays, std::next(next), more);
-    }
-  }
-
   const Stated& stated_;
   ValueSet values_;
   toy::FormAlgebra& forms_;
@@ -443,7 +320,6 @@ class Decomposition {
   std::set<CellName> used_;        // by an output
   std::vector<CellName> cells_;    // by input
   std::set<const void*> visited_;  // nodes of this store, which keeps them
-  std::set<Renumbering> tried_;
 };
 
 }  // namespace

@@ -17,14 +17,14 @@ constexpr std::size_t kMostKnownTerms = 1 << 16;
 
 std::string register_name(int number) { return "R" + std::to_string(number); }
 
-/// On the level that has all instructions.
+/// Uses the level that has all instructions.
 std::string header(const ProgramFrame& frame, int registers) {
   std::string text = ".isa attention\n.registers " + std::to_string(registers) + "\n";
   for (const std::string& line : frame.declarations) text += line + "\n";
   return text;
 }
 
-/// What the computation's own text is.
+/// Returns the value of a result that cannot fail, because the program text is our own.
 template <class Value>
 Value must(toy::Result<Value> result, const toy::SourceText& source) {
   if (!result) throw std::logic_error(toy::format(result.diagnostics, source));

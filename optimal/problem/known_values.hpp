@@ -1,4 +1,4 @@
-// Which of a computation's values an exact formula is, and which of its outputs a cell is.
+// Identifies exact formulas as values of a computation, and cells as its outputs.
 #pragma once
 
 #include <bit>
@@ -14,38 +14,38 @@
 
 namespace flashlab::optimal::detail {
 
-/// One of the values of an algebra, or an input or a partial sum of a product; kNoValue: none.
+/// A value of an algebra, or an input or a partial sum of a product; all kNoValue: none of them.
 struct KnownValue {
   int input = kNoValue;     // of a product
-  int output = kNoValue;    // of a product: of which it is a partial sum,
+  int output = kNoValue;    // of a product: the output of its sum
   std::uint64_t terms = 0;  // bit p for a_ip b_pj
   int value = kNoValue;     // of an algebra
   bool operator==(const KnownValue&) const = default;
   bool is_any() const { return input >= 0 || output >= 0 || value >= 0; }
 };
 
-/// Made by a program that computes every value of the computation, and run on formulas.
+/// Built by a program that computes every value of the computation and is run on formulas.
 class KnownValues {
  public:
-  /// Errors: std::invalid_argument for a product of too many partial sums.
+  /// Errors: std::invalid_argument for a product with too many partial sums.
   explicit KnownValues(const Computation& computation);
 
-  /// No value where the formula is none of them.
+  /// Returns the value with this formula; is_any() is false if there is none.
   KnownValue of(const toy::NormalForm& form) const;
-  /// The output whose cell this is, as the array's name and the element in it; kNoValue: none.
+  /// Returns the output whose cell is `element` of `array`, or kNoValue.
   int output_at(const std::string& array, std::int64_t element) const;
   bool is_output(const KnownValue& value, int output) const {
     return value.is_any() && value == outputs_[static_cast<std::size_t>(output)];
   }
-  /// Whether a set of outputs is all of them.
+  /// Whether the set of outputs contains all outputs.
   bool has_all(std::uint64_t outputs) const {
     return static_cast<std::size_t>(std::popcount(outputs)) == outputs_.size();
   }
-  /// That declares the computation's arrays.
+  /// The program that declares the computation's arrays.
   const toy::BoundProgram& program() const { return program_; }
 
  private:
-  /// Writes the program, and what each of its steps makes.
+  /// Writes the program, and records the value that each step makes.
   class Writer;
   void add_product(const MatrixProduct& product, const ProgramFrame& frame, Writer& writer) const;
   void add_algebra(const ValueAlgebra& algebra, Writer& writer) const;

@@ -12,15 +12,15 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;
 }  // namespace
 
 struct LandmarkCuts::Scratch {
-  std::vector<Way> ways;            // that are possible in the state, with what they still cost
-  std::vector<std::int64_t> level;  // by position
+  std::vector<Way> ways;                       // possible in the state, with the remaining costs
+  std::vector<std::int64_t> level;             // by position
   std::vector<bool> is_goal_zone, is_reached;  // by position
-  std::vector<bool> is_there;                  // by position: held, or to be loaded
-  std::vector<std::size_t> outputs;            // positions of those that are left
+  std::vector<bool> is_there;                  // by position: held or loadable
+  std::vector<std::size_t> outputs;            // positions of the remaining outputs
   std::size_t goal = 0;                        // the dearest of them
   std::vector<std::size_t> cut;                // numbers of ways
-  std::vector<std::int64_t> least;             // by position: of the ways to it
-  std::vector<Gathering::Items> parts;         // of a gathering, that are there
+  std::vector<std::int64_t> least;             // by position: cheapest way to it
+  std::vector<ItemAssignment::Items> parts;    // available parts of an item assignment
 };
 
 LandmarkCuts::LandmarkCuts(const ValueProblem& problem) : problem_(problem) {
@@ -46,23 +46,24 @@ LandmarkCuts::LandmarkCuts(const ValueProblem& problem) : problem_(problem) {
     ways_.push_back({{nothing, nothing, nothing}, at(value), problem.load_cost(), ways_.size()});
   }
   for (const int output : problem.algebra().outputs) output_at_.push_back(at(output));
-  place(gatherings(problem), maker_of_way);
+  place(item_assignments(problem), maker_of_way);
 }
 
-void LandmarkCuts::place(const std::vector<Gathering>& found,
+void LandmarkCuts::place(const std::vector<ItemAssignment>& found,
                          const std::vector<int>& maker_of_way) {
-  for (const Gathering& gathering : found) {
-    PlacedGathering placed{{}, gathering.all, gathering.join_cost, {}, gathering.bring_costs, {}};
+  for (const ItemAssignment& assignment : found) {
+    PlacedAssignment placed{{}, assignment.all,         assignment.join_cost,
+                            {}, assignment.bring_costs, {}};
     for (const int value : problem_.order()) {
-      placed.items.push_back(gathering.items[static_cast<std::size_t>(value)]);
+      placed.items.push_back(assignment.items[static_cast<std::size_t>(value)]);
     }
     for (const int maker : maker_of_way) {
-      placed.joins.push_back(gathering.joins[static_cast<std::size_t>(maker)]);
-      placed.brings.push_back(gathering.brings[static_cast<std::size_t>(maker)]);
+      placed.joins.push_back(assignment.joins[static_cast<std::size_t>(maker)]);
+      placed.brings.push_back(assignment.brings[static_cast<std::size_t>(maker)]);
     }
-    placed.joins.resize(ways_.size(), 0);  // loads join nothing, and bring in nothing new
-    placed.brings.resize(ways_.size(), Gathering::kNone);
-    gatherings_.push_back(std::move(placed));
+    placed.joins.resize(ways_.size(), 0);  // loads join nothing and bring nothing in
+    placed.brings.resize(ways_.size(), ItemAssignment::kNone);
+    item_assignments_.push_back(std::move(placed));
   }
 }
 
@@ -96,7 +97,7 @@ std::int64_t LandmarkCuts::bound(const ValueSet& held, const ValueSet& loadable,
     if (work.level[way.result] == 0) continue;  // is held
     if (number < first_load || loadable.has(order[way.result])) work.ways.push_back(way);
   }
-  std::int64_t result = count_gatherings(work);
+  std::int64_t result = count_assignments(work);
   if (result < limit) result += count_needed(needed, work);
   while (result < limit) {
     const std::int64_t left = find_levels(work);
@@ -111,34 +112,34 @@ std::int64_t LandmarkCuts::bound(const ValueSet& held, const ValueSet& loadable,
   return result;
 }
 
-std::int64_t LandmarkCuts::count_gatherings(Scratch& work) const {
+std::int64_t LandmarkCuts::count_assignments(Scratch& work) const {
   std::int64_t result = 0;
-  for (const PlacedGathering& gathering : gatherings_) {
+  for (const PlacedAssignment& assignment : item_assignments_) {
     work.parts.clear();
-    Gathering::Items there = 0;
-    for (std::size_t at = 0; at < gathering.items.size(); ++at) {
-      if (!work.is_there[at] || gathering.items[at] == 0) continue;
-      work.parts.push_back(gathering.items[at]);
-      there |= gathering.items[at];
+    ItemAssignment::Items there = 0;
+    for (std::size_t at = 0; at < assignment.items.size(); ++at) {
+      if (!work.is_there[at] || assignment.items[at] == 0) continue;
+      work.parts.push_back(assignment.items[at]);
+      there |= assignment.items[at];
     }
-    const int parts = fewest_parts(work.parts, gathering.all);
+    const int parts = fewest_parts(work.parts, assignment.all);
     if (parts < 2) continue;
-    const bool is_all_needed = is_needed(gathering, gathering.all, work);
-    const std::int64_t join_cost = is_all_needed ? gathering.join_cost : 0;
+    const bool is_all_needed = is_needed(assignment, assignment.all, work);
+    const std::int64_t join_cost = is_all_needed ? assignment.join_cost : 0;
     result += (parts - 1) * join_cost;
     std::array<std::int64_t, 64> bring_costs{};
-    for (std::size_t item = 0; item < gathering.bring_costs.size(); ++item) {
-      const Gathering::Items only = Gathering::Items{1} << item;
-      if ((there & only) != 0 || gathering.bring_costs[item] == 0) continue;
-      if (is_all_needed || is_needed(gathering, only, work)) {
-        bring_costs[item] = gathering.bring_costs[item];
+    for (std::size_t item = 0; item < assignment.bring_costs.size(); ++item) {
+      const ItemAssignment::Items only = ItemAssignment::Items{1} << item;
+      if ((there & only) != 0 || assignment.bring_costs[item] == 0) continue;
+      if (is_all_needed || is_needed(assignment, only, work)) {
+        bring_costs[item] = assignment.bring_costs[item];
       }
       result += bring_costs[item];
     }
     for (Way& way : work.ways) {
-      way.cost -= gathering.joins[way.number] * join_cost;
-      const std::int8_t item = gathering.brings[way.number];
-      if (item != Gathering::kNone) {
+      way.cost -= assignment.joins[way.number] * join_cost;
+      const std::int8_t item = assignment.brings[way.number];
+      if (item != ItemAssignment::kNone) {
         // NOLINTNEXTLINE(bugprone-signed-char-misuse): it is an item, so it is not negative
         way.cost -= bring_costs[static_cast<std::size_t>(item)];
       }
@@ -165,7 +166,7 @@ std::int64_t LandmarkCuts::count_needed(std::span<const std::uint16_t> needed, S
   return result;
 }
 
-bool LandmarkCuts::is_needed(const PlacedGathering& gathering, Gathering::Items items,
+bool LandmarkCuts::is_needed(const PlacedAssignment& assignment, ItemAssignment::Items items,
                              Scratch& work) {
   work.is_reached = work.is_there;
   work.is_reached.push_back(true);
@@ -174,7 +175,7 @@ bool LandmarkCuts::is_needed(const PlacedGathering& gathering, Gathering::Items 
     for (const Way& way : work.ways) {
       const auto& [a, b, c] = way.operands;
       if (work.is_reached[way.result] || !work.is_reached[a] || !work.is_reached[b] ||
-          !work.is_reached[c] || (gathering.items[way.result] & items) == items) {
+          !work.is_reached[c] || (assignment.items[way.result] & items) == items) {
         continue;
       }
       changes = work.is_reached[way.result] = true;
@@ -185,7 +186,7 @@ bool LandmarkCuts::is_needed(const PlacedGathering& gathering, Gathering::Items 
 }
 
 std::int64_t LandmarkCuts::find_levels(Scratch& work) const {
-  // Costs fall from cut to cut, and so do levels: those of before are where to begin.
+  // Costs and levels only fall from cut to cut, so the last levels are valid starting values.
   for (bool changes = true; changes;) {
     changes = false;
     for (const Way& way : work.ways) {
@@ -219,7 +220,7 @@ void LandmarkCuts::find_goal_zone(Scratch& work) const {
 void LandmarkCuts::find_cut(Scratch& work) const {
   work.is_reached.assign(work.level.size(), false);
   for (std::size_t i = 0; i < work.level.size(); ++i) {
-    // What is there, and what comes at no cost: none of it is in the goal's zone.
+    // Values that are held or cost nothing are not in the goal's zone.
     work.is_reached[i] = work.level[i] == 0;
   }
   for (bool changes = true; changes;) {

@@ -1,13 +1,15 @@
-// A second bound on what is left to pay in a state of a value algebra: larger, and slower.
+// A second lower bound on the remaining cost in a state of a value algebra: larger, and
+// slower to compute.
 //
-// In the relaxation in which nothing is overwritten, some set of operations has one member at least
-// in every program: a cut between what is there and the outputs. The cheapest member's cost is
-// paid in any case; it is taken from all members, so that what is counted for one cut is not
-// counted again for the next, and the next cut is looked for until the outputs cost nothing more.
-// It sees what single values do not: that all four elements are subtracted from, whatever is.
-// Before that, what is to be joined is counted (gatherings.hpp), then what single values
-// cost (landmarks.hpp), and both are taken from the costs. Source: Helmert, Domshlak 2009,
-// Landmarks, Critical Paths and Abstractions: What's the Difference Anyway?, section 5 (LM-cut).
+// In the relaxation in which nothing is overwritten, there are sets of operations of which every
+// program executes at least one: cuts between the available values and the outputs. The cost of
+// the cheapest member of a cut is paid in any case. It is subtracted from all members, so that no
+// later cut counts it again. The next cut is then sought, until the outputs cost nothing more.
+// Cuts see costs that single values miss, for example that something is subtracted from each of
+// four elements, whatever it is. The operations that join parts (item_assignments.hpp) and the
+// single values that are needed (landmarks.hpp) are counted first, and their costs subtracted.
+// Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
+// Anyway?, section 5 (LM-cut).
 #pragma once
 
 #include <array>
@@ -15,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "optimal/problem/gatherings.hpp"
+#include "optimal/problem/item_assignments.hpp"
 #include "optimal/problem/value_problem.hpp"
 
 namespace flashlab::optimal::detail {
@@ -24,16 +26,16 @@ class LandmarkCuts {
  public:
   explicit LandmarkCuts(const ValueProblem& problem);
 
-  /// Never more than what remains; 0 at the goal; enough to reach `limit`, and then no more is
-  /// looked for. `needed`: values that are made in any case, by position. `stored`: bit by output.
-  /// May be called by several threads at once.
+  /// Returns a lower bound on the remaining cost; 0 at the goal. Stops once the bound reaches
+  /// `limit`. `needed`: values that are made in any case, by position. `stored`: bit by output. May
+  /// be called by several threads at once.
   std::int64_t bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored,
                      std::span<const std::uint16_t> needed, std::int64_t limit) const;
 
  private:
   using Positions = std::array<std::uint16_t, 3>;
-  /// A way to make a value, all by position in the problem's order; for no operand the position
-  /// after the last, which is held always.
+  /// A way to make a value. All values are positions in the problem's order; a missing operand is
+  /// the position after the last, which is always held.
   struct Way {
     Positions operands;
     std::uint16_t result = 0;
@@ -41,36 +43,39 @@ class LandmarkCuts {
     std::size_t number = 0;  // in ways_
   };
   struct Scratch;
-  /// As Gathering, by position and by way.
-  struct PlacedGathering {
-    std::vector<Gathering::Items> items;
-    Gathering::Items all = 0;
+  /// An ItemAssignment, by position and by way.
+  struct PlacedAssignment {
+    std::vector<ItemAssignment::Items> items;
+    ItemAssignment::Items all = 0;
     std::int64_t join_cost = 0;
     std::vector<std::uint8_t> joins;
     std::vector<std::int64_t> bring_costs;
     std::vector<std::int8_t> brings;
   };
 
-  void place(const std::vector<Gathering>& found, const std::vector<int>& maker_of_way);
-  /// What joining and bringing in costs at least; takes it from the ways' costs.
-  std::int64_t count_gatherings(Scratch& work) const;
-  /// What single values cost in any case; takes it likewise.
+  void place(const std::vector<ItemAssignment>& found, const std::vector<int>& maker_of_way);
+  /// Returns a lower bound on the cost of joining and bringing in; subtracts it from
+  /// the ways' costs.
+  std::int64_t count_assignments(Scratch& work) const;
+  /// Returns the cost of the single values that are needed; subtracts it likewise.
   static std::int64_t count_needed(std::span<const std::uint16_t> needed, Scratch& work);
-  /// Whether some output that is left cannot be made without a value of all these items.
-  static bool is_needed(const PlacedGathering& gathering, Gathering::Items items, Scratch& work);
+  /// Whether some remaining output cannot be made without a value that has all these items.
+  static bool is_needed(const PlacedAssignment& assignment, ItemAssignment::Items items,
+                        Scratch& work);
 
-  /// The cost of the dearest operand of a cheapest way to each value, and of the dearest output.
+  /// Computes each value's level, the least cost of a way plus the level of its dearest operand
+  /// (h_max). Returns the level of the dearest output.
   std::int64_t find_levels(Scratch& work) const;
-  /// Marks the values from which the dearest output follows at no cost.
+  /// Marks the values from which the dearest output can be made at no cost.
   void find_goal_zone(Scratch& work) const;
-  /// The ways that lead from what is there into that zone.
+  /// Finds the ways that lead from the available values into that zone.
   void find_cut(Scratch& work) const;
   static std::uint16_t dearest(const Scratch& work, const Positions& operands);
 
   const ValueProblem& problem_;
-  std::vector<Way> ways_;               // operations, by result in order; then a load of each value
-  std::vector<std::size_t> output_at_;  // by output: its value's position
-  std::vector<PlacedGathering> gatherings_;
+  std::vector<Way> ways_;               // operations, by result in order; then one load per value
+  std::vector<std::size_t> output_at_;  // by output: position of its value
+  std::vector<PlacedAssignment> item_assignments_;
 };
 
 }  // namespace flashlab::optimal::detail

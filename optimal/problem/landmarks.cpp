@@ -19,7 +19,7 @@ void add(std::array<std::uint64_t, kWords>& set, std::size_t at) {
 
 Landmarks::Landmarks(const ValueProblem& problem) : problem_(problem) {
   const std::vector<int>& order = problem.order();
-  // One position more stands for no operand: nothing is needed for it.
+  // One more position represents a missing operand, which needs nothing.
   std::vector<std::uint16_t> position(static_cast<std::size_t>(problem.num_values()), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     position[static_cast<std::size_t>(order[i])] = static_cast<std::uint16_t>(i);
@@ -77,7 +77,7 @@ std::vector<Landmarks::Set<kWords>>& Landmarks::found(const ValueSet& held,
                                                       const ValueSet& loadable) const {
   const std::vector<int>& order = problem_.order();
   const std::size_t count = order.size();
-  // From all that is possible down, until nothing changes.
+  // Starts with all positions as landmarks and removes positions until nothing changes.
   thread_local std::vector<Set<kWords>> landmarks;
   thread_local std::vector<std::uint16_t> open;  // the positions that are neither held nor loadable
   landmarks.resize(count + 1);
@@ -166,9 +166,9 @@ std::int64_t Landmarks::joining_bound_of(const ValueSet& held, const ValueSet& l
   const std::size_t output = output_at_[static_cast<std::size_t>(std::countr_zero(left))];
   const std::vector<int>& order = problem_.order();
   const Set<kWords>& needed = found<kWords>(held, loadable)[output];
-  // The inputs that every way to the output loads, and how many parts more it takes: none, one, or
-  // at least two. Of a graph in which all parts and operations lead to one of these, the arcs are
-  // one fewer than the nodes, or more; and no more than the operations have operands.
+  // Counts the inputs that every way to the output loads, and the further parts that it needs:
+  // none, one, or at least two. The parts and operations form a connected graph, so it has at least
+  // parts + operations - 1 arcs. It has at most as many arcs as the operations have operands.
   const Set<kWords> must_load = only_loaded<kWords>(held, loadable);
   Set<kWords> inputs{};
   std::int64_t parts = 0;

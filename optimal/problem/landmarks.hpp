@@ -1,8 +1,8 @@
-// What is left to pay at least, in a state of a value algebra.
+// A lower bound on the remaining cost in a state of a value algebra.
 //
-// Values that every way to an output that is left goes through, each at its cheapest: the landmarks
-// of the relaxation in which nothing is overwritten. A move makes one value, so that the bound
-// falls by at most the move's cost.
+// Adds up the cheapest costs of the values that every way to a remaining output makes: the
+// landmarks of the relaxation in which nothing is overwritten. A move makes one value, so that the
+// bound falls by at most the move's cost.
 // Source: Keyder, Richter, Helmert 2010, Sound and Complete Landmarks for And/Or Graphs.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// What remains at least.
+/// Lower bounds on what remains.
 struct ValueBound {
   std::int64_t cost = 0;
   int loads = 0;
@@ -27,28 +27,29 @@ class Landmarks {
   /// `stored`: bit by output. May be called by several threads at once.
   ValueBound bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored) const;
 
-  /// The values that every way to an output that is left makes: their positions in the problem's
-  /// order, ascending.
+  /// Returns the values that every way to a remaining output makes, as ascending positions in
+  /// the problem's order.
   std::vector<std::uint16_t> needed(const ValueSet& held, const ValueSet& loadable,
                                     std::uint32_t stored) const;
 
-  /// Another one, where a single output is left (else 0). All that is loaded or held for it comes
-  /// together in it, and an operation of two operands leaves one part less to be brought together.
-  /// Admissible, and no more.
+  /// A second lower bound for states with a single remaining output; 0 for other states. All values
+  /// that are loaded or held for this output are joined in it, and an operation with two operands
+  /// reduces the number of parts by one. The bound is admissible, but not consistent.
   std::int64_t joining_bound(const ValueSet& held, const ValueSet& loadable,
                              std::uint32_t stored) const;
 
  private:
-  /// By position in the problem's order: what a way to a value takes, kNothing for no operand.
+  /// The operands of a way, by position in the problem's order; kNothing if there is no operand.
   using Positions = std::array<std::uint16_t, 3>;
 
   template <std::size_t kWords>
   using Set = std::array<std::uint64_t, kWords>;  // of positions
 
-  /// Calls work.operator()<kWords>() with as many words as the positions take.
+  /// Calls work.operator()<kWords>() with the number of words that the positions need.
   template <class Work>
   auto with_words(Work&& work) const;
-  /// By position: what every way to it makes. The thread's own, until the next call.
+  /// Returns for each position the values that every way to it makes. Thread-local; valid until
+  /// the next call.
   template <std::size_t kWords>
   std::vector<Set<kWords>>& found(const ValueSet& held, const ValueSet& loadable) const;
   template <std::size_t kWords>
@@ -58,17 +59,18 @@ class Landmarks {
   template <std::size_t kWords>
   std::int64_t joining_bound_of(const ValueSet& held, const ValueSet& loadable,
                                 std::uint32_t stored) const;
-  /// What is not held, and not made of anything if it is not loaded before.
+  /// The loadable values that must be loaded: they are not held, and cannot be made from the others
+  /// that are there.
   template <std::size_t kWords>
   Set<kWords> only_loaded(const ValueSet& held, const ValueSet& loadable) const;
-  /// Whether the value at a position can be made of those in `from`, and of nothing else.
+  /// Whether the value at a position can be made from the values in `from` alone.
   template <std::size_t kWords>
   bool is_made_of(const Set<kWords>& from, std::size_t position) const;
 
   const ValueProblem& problem_;
-  std::vector<Positions> ways_;         // of one value after the other
-  std::vector<std::size_t> first_way_;  // by position, and one more
-  std::vector<std::size_t> output_at_;  // by output: its value's position
+  std::vector<Positions> ways_;         // grouped by value
+  std::vector<std::size_t> first_way_;  // by position, with one entry more
+  std::vector<std::size_t> output_at_;  // by output: position of its value
   std::vector<std::int64_t> cheapest_;  // by position
   std::vector<bool> is_only_loaded_;    // by position
   std::int64_t most_operands_ = 0, cheapest_operation_ = 0;

@@ -13,9 +13,9 @@ using toy::UnrolledStep;
 
 constexpr std::size_t kSeats = 3;
 
-/// What the analysis asks of a row of the instruction table.
+/// What the analysis needs to know about a row of the instruction table.
 struct RowFacts {
-  std::array<std::int8_t, toy::kMaxOperands> register_reads{};        // 1: is read from a register
+  std::array<std::int8_t, toy::kMaxOperands> register_reads{};        // 1: read from a register
   std::int8_t destination = -1, memory_read = -1, memory_write = -1;  // positions
   bool is_copy = false, has_factors = false;
 };
@@ -45,15 +45,15 @@ const std::vector<RowFacts>& row_facts() {
   return all;
 }
 
-/// A copy of a value is in DRAM from after one event until another.
+/// The events from which, and until which, a copy of a value is in DRAM.
 struct Window {
   std::int32_t from = kNone, until = kLasting;
 };
 
-/// How a value stands in the seats of one kind, while the program runs.
+/// The registers of one kind of seat that hold a value, at the current step.
 struct Stay {
-  std::int32_t registers = 0;  // that hold it
-  bool lost = true;            // there was none at some time since the last use
+  std::int32_t registers = 0;  // number that hold it
+  bool lost = true;            // no register held it at some time since the last use
   std::int32_t lost_at = kNone, lost_register = kNone;  // the last such time
   std::int32_t first_lost_at = kNone;                   // the first one
   std::int32_t regained_at = kNone;                     // the load that ended the last one
@@ -87,7 +87,7 @@ class OrderMaker {
     return static_cast<std::int32_t>(bound_.instructions[steps_[s].site].span.line);
   }
 
-  /// Marks the steps that an output's last value depends on, from the end backwards.
+  /// Marks the steps that an output's last value depends on, going backwards from the end.
   void find_live_steps() {
     live_.assign(steps_.size(), 0);
     std::vector<char> register_wanted(at(unrolled_.num_registers), 0);
@@ -112,7 +112,7 @@ class OrderMaker {
     }
   }
 
-  /// What every step writes; the events, and the values that they take.
+  /// Names the value that each step writes; collects the events and the values that they read.
   void name_values() {
     std::vector<std::int32_t> registers(at(unrolled_.num_registers), kNone);
     std::vector<std::int32_t> cells(at(unrolled_.dram_elements), kNone);
@@ -136,7 +136,7 @@ class OrderMaker {
       } else {
         value = new_value(kNone);
       }
-      if (value == kNone) return refuse(s, "reads what nobody wrote");
+      if (value == kNone) return refuse(s, "reads a value that no step wrote");
       if (live_[s] != 0 && !is_load(s) && !row.is_copy && !add_event(s, registers, value)) return;
       written_[s] = value;
       (row.memory_write >= 0 ? cells[at(step.slots[at(row.memory_write)])]
@@ -156,7 +156,7 @@ class OrderMaker {
     for (std::size_t i = 0; i < toy::kMaxOperands; ++i) {
       if (row.register_reads[i] == 0) continue;
       event.values[i] = registers[at(steps_[s].slots[i])];
-      if (event.values[i] == kNone) refuse(s, "reads what nobody wrote");
+      if (event.values[i] == kNone) refuse(s, "reads a value that no step wrote");
     }
     if (row.memory_write >= 0) {
       event.cell = steps_[s].slots[at(row.memory_write)];
@@ -176,7 +176,8 @@ class OrderMaker {
     order_.unknown = "line " + std::to_string(line(s)) + " " + what;
   }
 
-  /// When DRAM holds which value, by the events alone: a store that nobody needs is not made.
+  /// Finds when DRAM holds which value. Only events count, because a store that no output needs
+  /// is not made.
   void find_windows() {
     struct Copy {
       std::int32_t value = kNone;
@@ -202,7 +203,7 @@ class OrderMaker {
 
   std::int32_t num_events() const { return static_cast<std::int32_t>(order_.events.size()); }
 
-  /// How long DRAM holds the value after an event. Events are asked for in their order.
+  /// Returns the event until which DRAM holds the value. Must be called for events in order.
   std::int32_t held_until(std::int32_t value, std::int32_t event) {
     if (order_.input_cells[at(value)] != kNone) return kLasting;
     const std::vector<Window>& windows = windows_[at(value)];
@@ -211,7 +212,7 @@ class OrderMaker {
     return next == 0 ? kNone : windows[next - 1].until;
   }
 
-  /// Runs the program on values, and sees where each one stays between its uses.
+  /// Runs the program on values, and records where each value is between its uses.
   void find_gaps() {
     registers_.assign(at(unrolled_.num_registers), kNone);
     stays_.assign(at(order_.num_values) * kSeats, {});
@@ -250,7 +251,7 @@ class OrderMaker {
       if (value == kNone) continue;
       const Seat seat = seat_of(event, i);
       Stay& now = stay(value, seat);
-      if (now.last_use == e && i > 0 && used_before(event, i)) continue;  // R1 and R1
+      if (now.last_use == e && i > 0 && used_before(event, i)) continue;  // e.g. R1, R1
       add_gap(value, seat, e, now);
       now.last_use = e;
       now.lost = false;
@@ -273,8 +274,9 @@ class OrderMaker {
     gap.seat = seat;
     gap.from = now.last_use;
     gap.to = e;
-    // What comes to DRAM without having been in a register (an update's result) is there from its
-    // window on; what has not been used yet is asked for at the event that wants it.
+    // A value that comes to DRAM without having been in a register (an update's result) is there
+    // from the start of its window. A value without an earlier use is looked up just before the
+    // event that reads it.
     gap.until = held_until(value, gap.from == kNone ? e - 1 : gap.from);
     const bool may_go_early = gap.from != kNone && gap.until > gap.from && gap.until < e;
     const auto deadline =
@@ -293,7 +295,8 @@ class OrderMaker {
     if (result != kNone) stay(result, Seat::kAny).last_use = e;
   }
 
-  /// The register that has what step s loads already, where that is a place to use it from.
+  /// Records the register that already holds what step s loads, if the value can be
+  /// used from there.
   void note_holder(std::size_t s) {
     if (holder_.empty()) holder_.assign(steps_.size(), kNone);
     const std::int32_t value = written_[s], target = steps_[s].slots[at(facts(s).destination)];
@@ -323,7 +326,7 @@ class OrderMaker {
     Stay& now = stay(value, seat);
     if (now.registers++ > 0) return;
     now.regained_at = is_load(s) ? static_cast<std::int32_t>(s) : kNone;
-    if (now.regained_at == kNone) now.lost = false;  // it is born
+    if (now.regained_at == kNone) now.lost = false;  // it was computed, not loaded
   }
 
   void lose(std::int32_t value, Seat seat, std::size_t s, std::int32_t from_register) {
@@ -335,7 +338,7 @@ class OrderMaker {
     now.lost_register = from_register;
   }
 
-  /// Which seat a value needs must follow from the order alone.
+  /// Checks that the order alone determines the seat that each value needs.
   void check_pinned() {
     enum Use : char { kUnused, kFactor, kOther, kStored };
     std::vector<char> uses(at(order_.num_values), kUnused);
@@ -352,11 +355,10 @@ class OrderMaker {
         char& use = uses[at(value)];
         if (is_factor ? use > kFactor : use == kFactor) {
           return refuse(event.step,
-                        "uses as a factor what is also something else, and operands "
-                        "are pinned");
+                        "uses a value both as a factor and otherwise, and operands are pinned");
         }
         if (is_factor && !is_input) {
-          return refuse(event.step, "has a result as a factor, and operands are pinned");
+          return refuse(event.step, "uses a result as a factor, and operands are pinned");
         }
         if (event.cell != kNone && (is_input || event.cell_value != value)) {
           return refuse(event.step, "stores what was loaded, and operands are pinned");
@@ -364,7 +366,7 @@ class OrderMaker {
         if (use == kStored &&
             (event.has_factors || stored_in[at(value)] != event.products_before)) {
           return refuse(event.step,
-                        "uses a sum again that has been stored, and operands are pinned");
+                        "uses a sum again after it was stored, and operands are pinned");
         }
         if (event.cell != kNone) stored_in[at(value)] = event.products_before;
         use = is_factor ? kFactor : event.cell != kNone ? kStored : kOther;

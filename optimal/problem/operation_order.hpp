@@ -1,8 +1,8 @@
-// What a program does, without where it keeps things: its operations and stores in their order, the
-// values that they take, and how its own loads and registers bring those there.
+// What a program computes, independently of where it keeps its values: its operations and stores in
+// order, the values that they read, and how its loads and registers bring these values there.
 //
-// A value is an input's element or an operation's result; loads, stores and copies leave it what it
-// is. What no output depends on is no event.
+// A value is an input element or the result of an operation; loads, stores and copies do not change
+// it. An instruction that no output depends on is no event.
 #pragma once
 
 #include <array>
@@ -23,49 +23,51 @@ struct OrderEvent {
   std::uint32_t step = 0;  // into UnrolledProgram::steps
   std::array<std::int32_t, toy::kMaxOperands> values{kNone, kNone, kNone, kNone};  // read
   std::int32_t result = kNone;       // value in a register afterwards
-  std::int32_t cell = kNone;         // that is written
-  std::int32_t cell_value = kNone;   // what it holds then
-  std::int32_t products_before = 0;  // events before this one that have factors
+  std::int32_t cell = kNone;         // written by it
+  std::int32_t cell_value = kNone;   // held by the cell afterwards
+  std::int32_t products_before = 0;  // earlier events with factors
   bool has_factors = false;
 };
 
-/// Where a value has to be when it is wanted: in any register, or in the first or second factor's.
+/// Where a value must be when it is read: in any register, or in the register of the first
+/// or second factor.
 enum class Seat : std::uint8_t { kAny, kFirst, kSecond };
 
-/// From one use of a value to the next. A computed value's birth counts as a use.
+/// The time from one use of a value to the next. The creation of a computed value counts as a use.
 struct Gap {
   std::int32_t value = 0;
   Seat seat = Seat::kAny;
   std::int32_t from = kNone;   // event; kNone: the value has not been in a register before
   std::int32_t to = 0;         // event
-  std::int32_t until = kNone;  // first event after which DRAM holds the value no longer, kLasting;
-                               // no later than `from`: it cannot be loaded
-  bool kept = false;           // the program has it in such a seat from `from` to min(to, until)
-  /// Where it is not kept, the load that brings it (into UnrolledProgram::steps), and what put an
-  /// end to its stay: a step that wrote over the last register that held it.
+  std::int32_t until = kNone;  // first event after which DRAM no longer holds the value, or
+                               // kLasting; if it is not after `from`, the value cannot be loaded
+  bool kept = false;           // the program keeps it in such a seat from `from` to min(to, until)
+  /// If it is not kept: the load that brings it back (into UnrolledProgram::steps), and the step
+  /// that overwrote the last register that held it.
   std::int32_t load = kNone, lost_at = kNone, lost_register = kNone;
 };
 inline constexpr std::int32_t kLasting = INT32_MAX;
 
-/// A load that brings nothing that is used before it is there anyway.
+/// A load that is not needed: its value is there already when it is next used, or is never used.
 struct SpareLoad {
   std::uint32_t step = 0;
-  std::int32_t held_in = kNone;  // the register that has the value already; kNone: it is not used
+  std::int32_t held_in = kNone;  // register that has the value already; kNone: value unused
 };
 
 struct OperationOrder {
-  std::string unknown;  // why there is none: what cannot be told apart, with its line
+  std::string unknown;  // if not empty: why there is no order, with the line
   std::vector<OrderEvent> events;
-  std::vector<Gap> gaps;  // by `to`, then by position of the operand
+  std::vector<Gap> gaps;  // sorted by `to`, then by operand position
   std::vector<SpareLoad> spare_loads;
   std::int32_t num_values = 0;
-  std::vector<std::int32_t> input_cells;  // by value: its element in DRAM; kNone when computed
-  std::vector<char> in_order;             // by step: it is an event
+  std::vector<std::int32_t> input_cells;  // by value: its element in DRAM; kNone if computed
+  std::vector<char> in_order;             // by step: whether it is an event
 };
 
-/// O(steps + registers + cells). Under the pinned rule each factor's register is a seat of its own;
-/// unknown there: instructions other than products and stores, values that are a factor and
-/// something else, sums that are used again after a store.
+/// Finds the order of operations in O(steps + registers + cells). Under the pinned rule, the
+/// register of each factor is a separate seat. `unknown` is then set for instructions other than
+/// products and stores, for values that are both a factor and something else, and for sums that are
+/// used again after a store.
 OperationOrder operation_order(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
                                toy::OperandRule rule);
 

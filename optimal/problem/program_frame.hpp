@@ -1,5 +1,4 @@
-// What stands around a witness's instructions: its level, its arrays, and what its cells are
-// called.
+// The frame around a witness's instructions: its level, its arrays, and the names of its cells.
 #pragma once
 
 #include <string>
@@ -8,10 +7,10 @@
 namespace flashlab::optimal {
 
 struct ProgramFrame {
-  std::string level;                      // "matmul": what .isa says
+  std::string level;                      // the argument of .isa: "matmul"
   std::vector<std::string> declarations;  // lines: ".param n = 2", ".input  x[n]"
-  std::vector<std::string> input_cells;   // by number of the input: "x[0]"
-  std::vector<std::string> output_cells;  // by number of the output: "o[0]"
+  std::vector<std::string> input_cells;   // by input: "x[0]"
+  std::vector<std::string> output_cells;  // by output: "o[0]"
 };
 
 }  // namespace flashlab::optimal

@@ -1,14 +1,14 @@
-// What is left to pay from where a program stands.
+// The cost that remains for a partly executed program.
 #pragma once
 
 #include <cstdint>
 
 namespace flashlab::optimal {
 
-/// The cost of the cheapest completion, or what is known of it.
+/// The cost of the cheapest completion, or the bound known on it.
 struct Remainder {
-  bool is_possible = true;  // false: proved that there is none
-  bool is_proved = false;   // otherwise `cycles` is a lower bound
+  bool is_possible = true;  // false: proved that no completion exists
+  bool is_proved = false;   // false: `cycles` is a lower bound
   std::int64_t cycles = 0;
   bool operator==(const Remainder&) const = default;
 };

@@ -12,7 +12,7 @@ namespace flashlab::optimal::detail {
 namespace {
 
 constexpr double kSameDigits = 1e-11;  // relative
-constexpr double kZero = 1e-13;        // what rounding may make of an exponent that is 0
+constexpr double kZero = 1e-13;        // rounding error of an exponent that is 0
 constexpr int kKeyBits = 36;
 
 }  // namespace

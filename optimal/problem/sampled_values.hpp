@@ -1,4 +1,4 @@
-// Values that are told apart by their numbers at random points.
+// Values that are distinguished by their numbers at random points.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace flashlab::optimal::detail {
 
-/// A function of the inputs, at each point.
+/// The numbers of a function of the inputs at each point.
 inline constexpr std::size_t kMostPoints = 12;
 using Sampled = std::array<double, kMostPoints>;
 
-/// Three points with the inputs in ascending, descending and mixed order, and for each input the
-/// first one with that input changed.
+/// Three points with the inputs in ascending, descending and mixed order. For each input there is
+/// one more point: the first point with that input changed.
 class SamplePoints {
  public:
   static constexpr std::size_t kOrders = 3;
@@ -24,24 +24,25 @@ class SamplePoints {
   const std::vector<Sampled>& inputs() const { return inputs_; }
   /// Bit i: the value changes with input i, at the first point.
   unsigned depends_on(const Sampled& value) const;
-  /// Whether the machine could go on with it: finite, and no larger than a float.
+  /// Whether the machine can continue with it: finite, and not larger than a float.
   bool is_legal(const Sampled& value) const;
   bool is_positive_somewhere(const Sampled& value) const;
-  /// In all but the last digits.
+  /// Whether both are equal except for the last digits.
   bool is_same(const Sampled& a, const Sampled& b) const;
-  /// The same for the same values, but for rounding.
+  /// A hash that is equal for equal values despite rounding.
   std::uint64_t key(const Sampled& value) const;
 
  private:
   std::vector<Sampled> inputs_;
 };
 
-/// Each value once, by number.
+/// Assigns one number to each value.
 class SampledValues {
  public:
   explicit SampledValues(const SamplePoints& points) : points_(points) {}
   int number(const Sampled& value);
-  /// One more value, which number() does not know; until it is taken back, no other is numbered.
+  /// Adds a value that number() does not know. Until pop() removes it, no other value
+  /// may be numbered.
   int push(const Sampled& value) {
     values_.push_back(value);
     return static_cast<int>(values_.size()) - 1;

@@ -1,4 +1,4 @@
-// What a program states: its outputs' formulas, recognised or taken apart.
+// Computes a program's output formulas, and recognises or decomposes them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,7 +28,8 @@ toy::Diagnostic too_large(const StatedProgram& program, const std::string& why) 
           {}};
 }
 
-/// What is left of a program: its cells and their formulas, and what it made on the way.
+/// What the analysis keeps of a program: its cells with their formulas, and the values
+/// that it computes.
 struct Forms {
   std::vector<Stated::Cell> inputs, outputs;
   std::vector<NormalForm> made, divisors;
@@ -46,7 +47,7 @@ std::string cell_name(const toy::BoundArray& array, std::int64_t element,
   return name;
 }
 
-/// What is divided by: the second operand of a division, while it stands in its register.
+/// Collects the divisors: the second operand of each division, while its register holds it.
 void collect_divisors(const toy::UnrolledProgram& unrolled, const toy::NormalRun& run,
                       std::vector<NormalForm>& divisors) {
   const std::size_t division = *toy::find_instruction("DIV");
@@ -70,7 +71,7 @@ toy::Result<Forms> forms_of(const StatedProgram& program) {
     return toy::Diagnostic{toy::Severity::kError,
                            toy::Fault::kRequest,
                            {},
-                           program.name + " has tiles, and the solver knows single numbers only",
+                           program.name + " has tiles, but the solver supports only single numbers",
                            "sizes at which every tile is 1 x 1",
                            {}};
   }
@@ -108,7 +109,7 @@ toy::Result<Forms> forms_of(const StatedProgram& program) {
   return forms;
 }
 
-/// The cells that the form depends on.
+/// Collects the cells that the form depends on.
 void collect_cells(toy::FormAlgebra& algebra, const NormalForm& form,
                    std::set<std::string>& cells) {
   algebra.substituted(form, [&](const auto& array, const auto& indices) {
@@ -119,13 +120,14 @@ void collect_cells(toy::FormAlgebra& algebra, const NormalForm& form,
   });
 }
 
-// A matrix product: each output is a sum of as many products of two inputs, of two arrays.
+// Matrix products: each output is a sum of equally many products of two inputs from two arrays.
 
 struct Term {
-  std::string a, b;  // cells of the two arrays, the first array's first
+  std::string a, b;  // cells of the two arrays; the first array's cell first
 };
 
-/// The terms of an output by their cells, or nothing when it is no sum of products of the arrays.
+/// Returns an output's terms as pairs of cells, or nothing if it is no sum of products
+/// of the arrays.
 std::vector<Term> terms_of(toy::FormAlgebra& algebra, const NormalForm& form,
                            const std::vector<std::string>& arrays, std::string& first_array,
                            std::string& second_array) {
@@ -159,12 +161,12 @@ std::vector<Term> terms_of(toy::FormAlgebra& algebra, const NormalForm& form,
   return result;
 }
 
-/// Rows are outputs with the same cells of A, columns those with the same cells of B; which term
-/// is which is known from the first row and the first column.
+/// Rows are outputs with the same cells of A, and columns are outputs with the same cells of B. The
+/// first row and the first column determine which term is which.
 class ProductFinder {
  public:
-  /// True when the outputs are a product; the frame's cells are filled in then.
-  /// A is the array that is declared first.
+  /// Returns true and fills in the frame's cells if the outputs are a product. A is the
+  /// array declared first.
   bool find(toy::FormAlgebra& algebra, const std::vector<std::string>& arrays,
             const std::vector<Stated::Cell>& outputs, MatrixProduct& product, ProgramFrame& frame) {
     std::string first, second;
@@ -198,7 +200,7 @@ class ProductFinder {
 
   bool name_cells(const std::vector<Stated::Cell>& outputs, const MatrixProduct& product,
                   ProgramFrame& frame) {
-    std::map<std::string, int> inner_of_a, inner_of_b;  // p of a cell
+    std::map<std::string, int> inner_of_a, inner_of_b;  // index p of a cell
     const auto set = [](std::map<std::string, int>& known, const std::string& cell, int p) {
       return known.emplace(cell, p).first->second == p;
     };
@@ -250,16 +252,16 @@ class ProductFinder {
   std::vector<Cells> rows_, columns_;
 };
 
-// Families: the same formulas but for the names of the cells.
+// Families: the same formulas with other names of cells.
 
-/// The family's algebra with the program's cells, where its formulas are the program's.
+/// Gives the family's algebra the program's cells, if its formulas are the program's.
 bool adopt(ValueAlgebra& family, const std::vector<Stated::Cell>& inputs,
            const std::vector<Stated::Cell>& outputs) {
   if (family.inputs.size() != inputs.size() || family.outputs.size() != outputs.size()) {
     return false;
   }
   toy::FormAlgebra algebra;
-  std::map<std::string, NormalForm> cell;  // of the program: the family's in its place
+  std::map<std::string, NormalForm> cell;  // by the program's cell: the family's formula for it
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     cell[inputs[i].name] = family.forms[static_cast<std::size_t>(family.inputs[i])];
   }
@@ -322,7 +324,7 @@ toy::Result<Computation> stated_computation(const StatedProgram& program) {
             toy::Severity::kError,
             toy::Fault::kRequest,
             {},
-            program.name + " states no product of two matrices",
+            program.name + " does not compute a product of two matrices",
             "on the level matmul: outputs that are sums of products of two arrays",
             {}};
       }

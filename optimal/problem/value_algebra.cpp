@@ -1,4 +1,4 @@
-// The families: which values a program for a sum, a maximum, a softmax or attention may hold.
+// The families: the values that a program for a sum, a maximum, a softmax or attention may hold.
 #include "optimal/problem/value_algebra.hpp"
 
 #include <algorithm>
@@ -14,8 +14,9 @@ namespace {
 using toy::NormalForm;
 using Set = unsigned;  // of elements
 
-constexpr const char* kSumAllowed = "sums of any elements in any order, and their differences";
-constexpr const char* kMaximumAllowed = "maxima of any elements in any order";
+constexpr const char* kSumAllowed =
+    "every value is a sum of elements in any order, or a difference of such sums";
+constexpr const char* kMaximumAllowed = "every value is a maximum of elements, in any order";
 constexpr const char* kSoftmaxAllowed =
     "every value is a maximum of elements, a difference of such or e^ of it with no exponent that "
     "can be positive, a sum of such exponentials over one maximum, or one of them over the whole "
@@ -35,13 +36,13 @@ void check_size(int n, int most, const char* what) {
   throw std::invalid_argument(std::string(what) + " is from 1 to " + std::to_string(most));
 }
 
-/// Calls visit(a) for each set within `whole` that is not empty.
+/// Calls visit(a) for each non-empty subset of `whole`.
 template <class Visit>
 void for_each_part(Set whole, Visit&& visit) {
   for (Set part = whole; part != 0; part = (part - 1) & whole) visit(part);
 }
 
-/// Calls visit(a, b) for each two sets that are not empty, a within b within `whole`.
+/// Calls visit(a, b) for each two non-empty sets with a within b within `whole`.
 template <class Visit>
 void for_each_pair(Set whole, Visit&& visit) {
   for_each_part(whole, [&](Set b) { for_each_part(b, [&](Set a) { visit(a, b); }); });
@@ -55,7 +56,7 @@ std::string declaration(const char* role, const std::string& array, int size) {
   return std::string(role) + array_cell(array, size);
 }
 
-/// Elements x_i, and what softmax makes of sets of them.
+/// Elements x_i, and the values that softmax makes from sets of them.
 class Elements {
  public:
   Elements(ValueSet& values, std::vector<NormalForm> x)
@@ -75,7 +76,7 @@ class Elements {
   }
   NormalForm difference(Set a, Set b) { return forms_.subtract(maximum(a), maximum(b)); }
   NormalForm exponential(Set a, Set b) { return forms_.exponential(difference(a, b)); }
-  /// The sum of e^(x_i - max b) over a, and of the same times y_i.
+  /// The sum of e^(x_i - max b) over a; weighted(): the same with factors y_i.
   NormalForm exponentials(Set a, Set b) {
     return sum(a, [&](std::size_t i) { return exponential(Set{1} << i, b); });
   }
@@ -88,7 +89,7 @@ class Elements {
   void add_maxima() {
     for_each_part(all(), [&](Set a) { values_.add(maximum(a)); });
   }
-  /// Maxima, differences, exponentials and their sums.
+  /// Adds maxima, differences, exponentials and their sums.
   void add_statistics() {
     add_maxima();
     for_each_pair(all(), [&](Set a, Set b) {
@@ -104,8 +105,8 @@ class Elements {
     });
   }
 
-  /// Two elements that change places, with all of the cells that belong to them: any order is made
-  /// of such. cells[j][i]: the input that is element i's j-th one.
+  /// Adds the exchange of two neighbouring elements, with all cells that belong to them; these
+  /// exchanges generate all orders. cells[j][i]: the input that is element i's j-th cell.
   void add_orders(const std::vector<std::vector<int>>& cells, int num_inputs) {
     for (std::size_t i = 1; i < x_.size(); ++i) {
       std::vector<int> inputs(static_cast<std::size_t>(num_inputs));
@@ -137,7 +138,7 @@ class Elements {
   std::vector<NormalForm> x_;
 };
 
-/// The cells of an array [n] as inputs.
+/// Adds the cells of an array [n] as inputs.
 std::vector<NormalForm> add_vector(ValueSet& values, const std::string& array, int n) {
   std::vector<NormalForm> result;
   for (int i = 0; i < n; ++i) {

@@ -1,9 +1,9 @@
 // Computations with finitely many useful values: sum, maximum, softmax, attention of one query, and
-// what a small program states.
+// decomposed small programs.
 //
-// A register holds one of the values, or nothing of use; an operation makes a value from values. A
-// proof is about the programs that are made of the algebra's operations, and of no others. Copies
-// are not among them: an instruction's destination is any register, so MOV is never needed.
+// A register holds one of the values, or nothing useful; an operation makes a value from values. A
+// proof covers the programs that consist of the algebra's operations only. Copies are not among
+// them: an instruction's destination is any register, so MOV is never needed.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "optimal/problem/program_frame.hpp"
-#include "optimal/problem/standing.hpp"
+#include "optimal/problem/progress.hpp"
 #include "toymachine/forms/normal_form.hpp"
 #include "toymachine/language/instruction_set.hpp"
 #include "toymachine/language/machine.hpp"
@@ -30,31 +30,32 @@ struct ValueOperation {
   std::string_view mnemonic;
   Operands operands{kNoValue, kNoValue, kNoValue};
   int result = 0;
-  std::string constant = {};  // of FILL, which has no operands: what it fills in, "-inf"
+  std::string constant = {};  // of FILL, which has no operands: its constant, "-inf"
 };
 
-/// What a machine knows: a level's instructions, and rows of the instruction table beyond it.
+/// The instructions of a machine: those of a level, and further rows of the instruction table.
 struct Instructions {
   toy::Level level = toy::Level::kSoftmax;
   std::vector<std::size_t> extra = {};
 
   bool has(std::size_t row) const;
-  /// What .isa says: "softmax, FILL".
+  /// Returns the argument of .isa: "softmax, FILL".
   std::string text() const;
 };
 
 struct ValueAlgebra {
   std::string title;
-  /// Which values a program may hold, and so which programs a proof is about: a sentence's middle.
+  /// The values that a program may hold, and so the programs that a proof covers: the middle
+  /// of a sentence.
   std::string allowed;
   ProgramFrame frame;
   int num_values = 0;
   std::vector<int> inputs;             // by input cell: its value
-  std::vector<int> outputs;            // by output cell: the value that belongs into it
-  std::vector<toy::NormalForm> forms;  // by value: what it is, over the frame's input cells
+  std::vector<int> outputs;            // by output cell: the value that it must hold
+  std::vector<toy::NormalForm> forms;  // by value: its formula over the frame's input cells
   std::vector<ValueOperation> operations;
   /// Renumberings of the values that map inputs to inputs, outputs to outputs, and operations to
-  /// operations of the same mnemonic; the first one changes nothing.
+  /// operations of the same mnemonic. The first one is the identity.
   std::vector<std::vector<int>> symmetries;
 };
 
@@ -62,18 +63,18 @@ struct ValueAlgebra {
 ValueAlgebra vector_sum(int n);
 /// o[0] = the maximum of x, n from 1 to 8: maxima of any set of elements.
 ValueAlgebra vector_maximum(int n);
-/// o = softmax of x, n from 1 to 5, with no exponent that can be positive. With max A the maximum
-/// of the elements of a set A, A within B, and s = the sum of e^(x_i - max x): the values are max
-/// A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in A; 0 and 1, which A = B
-/// makes; e^(max A - max x) / s; e^(x_i - max B) / s. Divisions by s and by nothing else. Safe and
-/// online softmax, and all that is between them.
+/// o = softmax of x, n from 1 to 5, without exponents that can be positive. Let max A be the
+/// maximum of the elements of a set A, A within B, and s the sum of e^(x_i - max x). The values
+/// are: max A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in A; 0 and 1,
+/// which A = B makes; e^(max A - max x) / s; e^(x_i - max B) / s. The only divisor is s. They
+/// include the values of safe softmax, of online softmax, and of all programs between these.
 ValueAlgebra safe_softmax(int n, const Instructions& instructions = {toy::Level::kSoftmax, {}});
 /// m[0] = max x and s[0] = the sum of e^(x_i - max x), n from 1 to 5: the values of safe_softmax()
-/// but for the quotients.
+/// without the quotients.
 ValueAlgebra online_statistics(int n);
-/// o[0] = the sum of softmax(q k)_j v_j, n keys from 1 to 3, d = 1, no scale. With x_j = q k_j: the
-/// values of safe_softmax(); the sums of e^(x_j - max B) v_j for j in A, and these divided by s;
-/// v_j / s; v_i - v_j.
+/// o[0] = the sum of softmax(q k)_j v_j, n keys from 1 to 3, d = 1, no scale. With x_j = q k_j, the
+/// values are those of safe_softmax(); the sums of e^(x_j - max B) v_j for j in A, and these
+/// divided by s; v_j / s; v_i - v_j.
 ValueAlgebra one_query_attention(int n,
                                  const Instructions& instructions = {toy::Level::kAttention, {}});
 /// Two states (m, l, num[d]) merged into one, d from 1 to 4: every value that the formulas
@@ -81,16 +82,16 @@ ValueAlgebra one_query_attention(int n,
 /// name, as decomposed() finds them.
 ValueAlgebra merged_states(int d);
 
-/// Outputs' cells take their results and nothing else; LOAD brings those back, as it does inputs.
+/// A cell of an output takes only its result; LOAD can load it again, like an input.
 struct ValueMachine {
   int registers = 3;
   toy::CostTable costs = {};
-  int scratch_cells = 0;               // of DRAM, for any values
-  std::optional<int> most_loads = {};  // of inputs, outputs and scratch cells together
+  int scratch_cells = 0;               // in DRAM, for any values
+  std::optional<int> most_loads = {};  // of inputs, outputs and scratch cells
   /// If set, the only scratch cells are those of the outputs, until they take their results. The
-  /// lower bound is proved for a machine with as many separate scratch cells, which can only do
-  /// better. If its cheapest program does not fit into the outputs' cells, the answer is not called
-  /// optimal.
+  /// lower bound is proved for a machine with the same number of separate scratch cells, which can
+  /// only be cheaper. If its cheapest program does not fit into the outputs' cells, the answer is
+  /// not called optimal.
   bool scratch_in_outputs = false;
 };
 

@@ -14,13 +14,13 @@
 namespace flashlab::optimal {
 namespace {
 
-/// Functions of maxima agree on many points without being equal: that of seven elements and that of
-/// eight on seven eighths of them, so on all of these with probability 10^-15.
+/// Different functions of maxima agree at many points: the maximum of seven elements and that of
+/// eight at seven eighths of them, and so at all of these points with probability 10^-15.
 constexpr std::size_t kNumPoints = 256;
 constexpr double kTolerance = 1e-10;          // of 1 + the magnitude
 constexpr std::size_t kMostSymmetries = 120;  // each is tried on each state
 
-/// Between -2 and 2: a cell's value at a point depends on its name alone.
+/// Between -2 and 2; a cell's value at a point depends only on its name.
 double random_value(const std::string& array, const std::vector<std::int64_t>& indices,
                     std::size_t point) {
   std::uint64_t hash = point + 1;
@@ -95,7 +95,7 @@ class Closure {
       if (toy::is_register_read(kind)) ++sources;
       if (!toy::is_register(kind)) ++others;
     }
-    if (others > 0) {  // DRAM is not the algebra's; constants are
+    if (others > 0) {  // DRAM is not part of the algebra; constants are
       if (spec.num_operands == 2 && spec.has(toy::OperandKind::kConstant)) add_constants(spec);
       return;
     }
@@ -105,7 +105,8 @@ class Closure {
     choose(0);
   }
 
-  /// The group that the given renumberings generate, one after the other as far as it stays small.
+  /// Adds the group that the given renumberings generate, one generator at a time while the
+  /// group stays small.
   void add_symmetries() {
     std::vector<int> identity(static_cast<std::size_t>(set_.size()));
     std::iota(identity.begin(), identity.end(), 0);
@@ -136,7 +137,7 @@ class Closure {
     }
   }
 
-  /// Every choice of operands from position `next` on.
+  /// Tries every choice of operands from position `next` on.
   void choose(std::size_t next) {
     if (next == operands_.size()) {
       try_operands();
@@ -163,7 +164,7 @@ class Closure {
   }
 
   bool makes(int value) {
-    // A copy of an operand is of no use.
+    // A copy of an operand is useless.
     if (std::find(operands_.begin(), operands_.end(), value) != operands_.end()) return false;
     if (!division_is_allowed()) return false;
     const auto& points = set_.points_[static_cast<std::size_t>(value)];
@@ -182,7 +183,7 @@ class Closure {
   void add(int result) {
     ValueOperation operation{spec_->mnemonic, {kNoValue, kNoValue, kNoValue}, result, {}};
     std::copy(operands_.begin(), operands_.end(), operation.operands.begin());
-    // Of a + b and b + a the first one; the factors of a product that is added likewise.
+    // Keeps only the first of a + b and b + a, and likewise for the factors of a multiply-add.
     Operands sorted = operation.operands;
     if (operands_.size() > 1 && sorted[0] > sorted[1]) {
       std::swap(sorted[0], sorted[1]);
@@ -192,7 +193,7 @@ class Closure {
     algebra_.operations.push_back(std::move(operation));
   }
 
-  /// By value its image, or nothing where it is no symmetry.
+  /// Returns the image of each value, or nothing if the renumbering is no symmetry.
   std::vector<int> renumbering(const std::vector<int>& inputs) {
     const auto image = [&](const toy::NormalForm& form) {
       return set_.find(set_.forms().substituted(form, [&](const auto& array, const auto& indices) {
@@ -220,7 +221,7 @@ class Closure {
     return is_symmetry ? result : std::vector<int>();
   }
 
-  /// Empty when it has more than kMostSymmetries elements.
+  /// Returns an empty list if the group has more than kMostSymmetries elements.
   static std::vector<std::vector<int>> generated(const std::vector<int>& identity,
                                                  const std::vector<std::vector<int>>& generators) {
     std::vector<std::vector<int>> group{identity};

@@ -7,7 +7,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A path has fewer than 2^12 moves, and its cost fits 30 bits.
+/// A path has fewer than 2^12 moves, so that its cost fits 30 bits.
 constexpr std::int64_t kMaxInstructionCost = 1 << 18;
 
 std::int64_t checked_cost(const toy::CostTable& costs, std::string_view mnemonic) {

@@ -1,4 +1,5 @@
-// A value algebra as its search needs it: who makes a value, what takes it, and what is of use.
+// A value algebra as a search needs it: the operations that make and use a value, and which
+// values are useful.
 #pragma once
 
 #include <array>
@@ -37,8 +38,8 @@ class ValueProblem {
     std::int64_t cost = 0;
   };
 
-  /// Errors: std::invalid_argument for what is larger than the constants above, and for costs that
-  /// do not add up in 30 bits.
+  /// Errors: std::invalid_argument for sizes above the constants, and for costs whose sums do not
+  /// fit 30 bits.
   ValueProblem(const ValueAlgebra& algebra, const ValueMachine& machine);
 
   const ValueAlgebra& algebra() const { return algebra_; }
@@ -47,26 +48,28 @@ class ValueProblem {
   std::int64_t load_cost() const { return load_; }
   std::int64_t store_cost() const { return store_; }
   bool is_input(int value) const { return is_input_[index(value)]; }
-  /// The outputs with this value, bit by output.
+  /// The outputs that have this value, bit by output.
   std::uint32_t output_bits(int value) const { return output_bits_[index(value)]; }
   std::uint32_t all_outputs() const { return all_outputs_; }
-  /// Whether every output can be made at all, whatever the registers.
+  /// Whether every output can be made with enough registers.
   bool is_possible() const { return is_possible_; }
 
-  /// Those that can be made and lead to an output.
+  /// The operations that can be executed and lead to an output.
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<int>& makers(int value) const { return makers_[index(value)]; }
-  /// Operations by the highest number among their operands; those that take none.
+  /// Operations by the highest-numbered operand, and those without operands.
   const std::vector<int>& uses(int value) const { return uses_[index(value)]; }
   const std::vector<int>& from_nothing() const { return from_nothing_; }
-  /// The cheapest way to make it once: by an operation, or by a load if it is an input.
+  /// The cost of the cheapest way to make the value: by an operation, or by a load if it
+  /// is an input.
   std::int64_t cheapest(int value) const { return cheapest_[index(value)]; }
-  /// All that lead to an output, operands before the results that are first made of them.
+  /// All values that lead to an output; operands come before the results that are first
+  /// made from them.
   const std::vector<int>& order() const { return order_; }
-  /// What can lead to an output that is not yet stored: all else is of no use.
+  /// The values that can lead to an output that is not stored yet; all others are useless.
   ValueSet useful(std::uint32_t stored) const;
-  /// The values that are operands on a way to the output; its own value is not one of them, unless
-  /// it is.
+  /// The values that are operands on a way to the output. They include the output's own value only
+  /// if it is such an operand.
   const ValueSet& leads_to(std::size_t output) const { return leads_to_[output]; }
 
  private:

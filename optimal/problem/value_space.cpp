@@ -16,7 +16,7 @@ std::uint64_t word(const WideState<kWords>& state, std::size_t number) {
   return state[number];
 }
 
-/// Writes and reads fields one after the other; one may lie across two words.
+/// Writes and reads consecutive fields; a field may cross a word boundary.
 template <class State>
 class Bits {
  public:
@@ -120,7 +120,7 @@ void ValueSpace<State>::successors(const State& packed, std::int64_t limit,
   moves_.moves(state, list_);
   for (const ValueMove& move : list_) {
     if (move.cost >= limit) continue;
-    // Most states are reached many times, and their bound takes longest to compute.
+    // Most states are reached many times, and computing the bound takes longest.
     result.push_back({pack(moves_.canonical(moves_.apply(state, move))),
                       static_cast<std::uint32_t>(move.cost), kBoundLater});
   }

@@ -1,13 +1,13 @@
-// The search space of a value algebra: what registers and scratch cells hold, which outputs are
-// stored.
+// The search space of a value algebra: the contents of registers and scratch cells, and which
+// outputs are stored.
 //
-// Which register holds a value does not matter, and neither does a second copy: a state is a set.
-// A value is overwritten only when no register is free, and an output is stored as soon as it is
-// made: every program stores it, and nothing is lost by doing so at once. What no longer leads to
-// an output that is left is forgotten, and not made.
-// A value goes to a scratch cell only when it is about to be overwritten: a store that comes
-// earlier may as well wait until then, as the cell keeps what it had for longer. Values that can be
-// loaded anyhow, inputs and stored outputs, are never there.
+// It does not matter which register holds a value, and second copies are useless: a state is a set.
+// A value is overwritten only when no register is free. An output is stored as soon as it is made:
+// every program stores it, and storing it at once costs nothing more. A value that no longer leads
+// to a remaining output is forgotten and not made.
+// A value goes to a scratch cell only when it is about to be overwritten. An earlier store can wait
+// until then, so that the cell keeps its former content for longer. Values that can be loaded
+// anyway (inputs and stored outputs) are never in scratch cells.
 #pragma once
 
 #include <algorithm>
@@ -23,28 +23,29 @@
 
 namespace flashlab::optimal::detail {
 
-/// Makes a value by an operation, or (operation < 0) loads it.
+/// Makes a value by an operation, or loads it if operation < 0.
 struct ValueMove {
   int operation = -1;     // of the problem
-  int value = 0;          // that is made
-  int lost = -1;          // the value that it overwrites; -1: a free register
-  bool spills = false;    // what is lost is stored first
-  int lost_scratch = -1;  // the value in the cell that it is stored to; -1: a free cell
+  int value = 0;          // the value made
+  int lost = -1;          // the value overwritten; -1: a free register
+  bool spills = false;    // the lost value is stored first
+  int lost_scratch = -1;  // the value in the cell that it goes to; -1: a free cell
   std::int64_t cost = 0;
 };
 
-/// Each place holds 1 + a value, or 0; the highest first, so that the same sets look the same.
+/// Each place holds 1 + a value, or 0. Places are in descending order, so that equal sets
+/// are equal states.
 struct ValueState {
   std::array<std::uint16_t, ValueProblem::kMostRegisters> registers{};
   std::array<std::uint16_t, ValueProblem::kMostScratch> scratch{};
   std::uint32_t stored = 0;  // bit by output
-  std::uint32_t loads = 0;   // so far, where a machine limits them; else 0
+  std::uint32_t loads = 0;   // so far, if the machine limits them; else 0
   bool operator==(const ValueState&) const = default;
 };
 
 inline std::uint16_t place_of(int value) { return static_cast<std::uint16_t>(value + 1); }
 
-/// States, moves and the bound, whatever a state is packed into.
+/// States, moves and bounds, independently of how a state is packed.
 class ValueMoves {
  public:
   explicit ValueMoves(const ValueProblem& problem)
@@ -52,10 +53,10 @@ class ValueMoves {
 
   const ValueProblem& problem() const { return problem_; }
   ValueSet held(const ValueState& state) const;
-  /// What LOAD can bring: inputs, stored outputs, scratch cells.
+  /// The values that LOAD can bring: inputs, stored outputs, scratch cells.
   ValueSet loadable(const ValueState& state) const;
-  /// Errors: std::invalid_argument for a standing that the machine cannot have.
-  ValueState start(const ValueStanding& from) const;
+  /// Errors: std::invalid_argument for a state that is impossible on the machine.
+  ValueState start(const ValueProgress& from) const;
   bool is_goal(const ValueState& state) const { return state.stored == problem_.all_outputs(); }
 
   ValueBound bound(const ValueState& state) const {
@@ -68,14 +69,14 @@ class ValueMoves {
     const auto needed = landmarks_.needed(have, can_load, state.stored);
     return std::max(joining, cuts_.bound(have, can_load, state.stored, needed, limit));
   }
-  /// Whether the machine allows the loads that are left.
+  /// Whether the machine's limit allows the loads that remain.
   bool may_load(const ValueState& state, const ValueBound& bound) const;
 
   void moves(const ValueState& state, std::vector<ValueMove>& result) const;
   ValueState apply(const ValueState& state, const ValueMove& move) const;
-  /// The smallest of the states that the algebra's symmetries make of it.
+  /// The smallest of the states that are symmetric to this one.
   ValueState canonical(const ValueState& state) const;
-  /// The number of words for a state whose places take this many bits each; 0 if it fits none.
+  /// The number of words that a state needs.
   static std::size_t words(const ValueProblem& problem);
   /// The bits of one place.
   static unsigned place_bits(const ValueProblem& problem);
@@ -91,7 +92,7 @@ class ValueMoves {
   std::size_t num_scratch() const {
     return static_cast<std::size_t>(problem_.machine().scratch_cells);
   }
-  /// Stores outputs that are held, and forgets what is of no use.
+  /// Stores the outputs that are held, and forgets useless values.
   void settle(ValueState& state) const;
 
   const ValueProblem& problem_;
@@ -102,8 +103,8 @@ class ValueMoves {
 template <class State>
 class ValueSpace final : public SearchSpace<State> {
  public:
-  /// `stores_cycles`: of the stores that every way from the start to the goal has, which are not
-  /// searched for.
+  /// `stores_cycles`: cycles of the stores that every way from the start to the goal has. The
+  /// search does not count them.
   ValueSpace(const ValueProblem& problem, const ValueState& start, std::int64_t stores_cycles)
       : start_(start), stores_cycles_(stores_cycles), moves_(problem) {}
 

@@ -47,7 +47,7 @@ LiveProducts::LiveProducts(const MatrixProduct& product, const ProductMachine& m
 }
 
 void LiveProducts::add_symmetries() {
-  using Axes = std::array<std::vector<int>, 3>;  // rows, inner, columns: where an index goes
+  using Axes = std::array<std::vector<int>, 3>;  // rows, inner, columns: new position of each index
   const MatrixProduct& p = product_;
   const auto permutation = [&](const Axes& to, bool transposed) {
     std::vector<int> target(static_cast<std::size_t>(num_bits_));
@@ -122,7 +122,7 @@ std::int64_t LiveProducts::bound(State state) const {
   for (int output = 0; output < product_.num_outputs(); ++output) {
     const State all = terms_of(output), done = state & all;
     if (done == 0) result += costs.first_product - costs.next_product;
-    // A sum in a factor's register goes to DRAM, and if unfinished comes back.
+    // A sum in R0 or R1 is stored to DRAM, and loaded again if it is unfinished.
     const bool is_early = pinned_ && (state & early_bit(output)) != 0;
     if (is_early && done != all) result += costs.store + costs.load;
   }
@@ -132,7 +132,7 @@ std::int64_t LiveProducts::bound(State state) const {
   return result;
 }
 
-/// In registers, those in R0 and R1 too.
+/// Counts the sums in registers, including R0 and R1.
 int LiveProducts::live_sums(State state) const {
   int result = 0;
   for (int output = 0; output < product_.num_outputs(); ++output) {
@@ -176,7 +176,7 @@ void LiveProducts::steps(State state, std::vector<LiveStep>& result) {
   result.clear();
   loads(state, result);
   stores(state, result);
-  if ((state & all_early_) != 0) return;  // R0 or R1 holds no factor
+  if ((state & all_early_) != 0) return;  // R0 or R1 holds a sum, not a factor
   for_each_bit(all_terms_ & ~state, [&](int term) { multiply(state, term, result); });
 }
 
@@ -224,11 +224,11 @@ void LiveProducts::multiply(State state, int term, std::vector<LiveStep>& result
   if ((state & factors) != factors || is_spilled(state, output)) return;
   const bool is_first = (state & terms_of(output)) == 0;
   const std::int64_t cost = is_first ? machine_.costs.first_product : machine_.costs.next_product;
-  const State made = (state | term_bit(term)) & ~all_undecided_;  // elsewhere: R0, R1 are factors
+  const State made = (state | term_bit(term)) & ~all_undecided_;  // elsewhere; R0, R1: factors
   const bool is_finished = (made & terms_of(output)) == terms_of(output);
   for (const State lost : {State{0}, input_bit(a), input_bit(b), factors}) {
     State next = made & ~lost;
-    // What is kept is kept for a use.
+    // An input is kept only for a later use.
     if ((next & input_bit(a)) != 0 && !is_needed(made, a)) continue;
     if ((next & input_bit(b)) != 0 && !is_needed(made, b)) continue;
     if (pinned_ && machine_.allow_spills) {

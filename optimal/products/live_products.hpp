@@ -1,14 +1,17 @@
 // The live sets of programs for a matrix product.
 //
 // A live program has one chain of MACs for each output, and the chain's sum is in one place: a
-// register, or (spilled) DRAM. So a live set is given by the terms that are done, the inputs that
-// will be used before they are loaded again, the outputs that are stored and the sums that are
-// spilled. Any set of at most k values fits k registers, as lifetimes in a straight line are
-// intervals. Pinned operands: at most two inputs, in R0 and R1. At a MAC both are factors, so that
-// a sum can be there only from the MAC that makes it to its store, with no MAC between: the newest
-// sum. Where it is does not change until then; without spills only sums are stored meanwhile, and
-// it is there only when it has to be. A reload may need the register that it would take elsewhere,
-// so that with spills both ways are kept open for as long as both can be.
+// register, or (spilled) DRAM. A live set is therefore given by the terms that are done, the inputs
+// that will be used before they are loaded again, the outputs that are stored, and the sums that
+// are spilled. At most k live values always fit into k registers, because live ranges in
+// straight-line code are intervals.
+//
+// Under pinned operands, at most two inputs are live, in R0 and R1. At a MAC both registers hold
+// factors. A sum can be in R0 or R1 only between the MAC that makes it and its store, with no MAC
+// in between; only the newest sum can be there. Its place does not change until the store. Without
+// spills, only sums are stored in the meantime, and the sum is in R0 or R1 only if it has to be.
+// With spills, a reload may need the register that the sum would take elsewhere. Both choices are
+// then kept open as long as both are possible.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +23,34 @@
 
 namespace flashlab::optimal::detail {
 
-/// A state, from its lowest bit: terms done; inputs live; outputs stored; if there are spills,
-/// outputs whose sum is spilled; if pinned, the output whose sum is in R0 or R1 ("early"); if both,
-/// the output whose sum may be there or elsewhere.
+/// A state, from its lowest bit: terms done; live inputs; stored outputs; with spills, outputs
+/// whose sum is spilled; if pinned, the output whose sum is in R0 or R1 ("early"); with both, the
+/// output whose sum may be there or elsewhere.
 class LiveProducts final : public LiveSpace {
  public:
-  /// Errors: std::invalid_argument when a state does not fit 64 bits.
+  /// Errors: std::invalid_argument if a state does not fit 64 bits.
   LiveProducts(const MatrixProduct& product, const ProductMachine& machine);
 
   State initial() const override { return 0; }
   bool is_goal(State state) const override { return (state & all_stored_) == all_stored_; }
-  /// Products and stores that are left; inputs that are needed and not live, and spilled sums are
-  /// loaded at least once.
+  /// Counts the remaining products and stores, and one load for each needed input that is not live
+  /// and for each spilled sum.
   std::int64_t bound(State state) const override;
   void steps(State state, std::vector<LiveStep>& result) override;
   void without_one(State state, std::vector<State>& result) override;
   State representative(State state) override;
 
-  // What a state can be put together from.
+  // The parts of which a state is put together.
   State input(int input) const { return input_bit(input); }
   State finished(int output) const { return terms_of(output) | stored_bit(output); }
   /// `terms`: bit p for a_ip b_pj.
   State sum(int output, std::uint64_t terms) const { return terms << output * product_.inner; }
-  /// Only under pinned operands: in R0 or R1.
+  /// Only under pinned operands: the sum is in R0 or R1.
   State sum_for_factor(int output, std::uint64_t terms) const {
     return sum(output, terms) | early_bit(output);
   }
-  /// Only with spills: in DRAM, though it may be finished not where it belongs.
+  /// Only with spills: the sum is in DRAM. A finished sum may be there, in another cell
+  /// than its own.
   State sum_in_dram(int output, std::uint64_t terms) const {
     return sum(output, terms) | spilled_bit(output);
   }
@@ -67,10 +71,11 @@ class LiveProducts final : public LiveSpace {
   }
   int live_sums(State state) const;
   int live_inputs(State state) const;
-  /// How many of each kind there is room for; of sums beside those in R0 and R1.
+  /// Whether the registers suffice, for the sums outside R0 and R1 and for the contents of
+  /// R0 and R1.
   bool room_beside_factors(State state) const;
   bool room_for_factors(State state) const;
-  /// The state with the newest sum's place settled as far as it must be, where there is one.
+  /// Decides the newest sum's place as far as necessary. Returns false if there is no place.
   bool settle(State& state) const;
   void push(State next, std::int64_t cost, std::vector<LiveStep>& result) const;
   void loads(State state, std::vector<LiveStep>& result) const;
@@ -85,7 +90,7 @@ class LiveProducts final : public LiveSpace {
       first_undecided_ = 0, num_bits_ = 0;
   State all_terms_ = 0, all_stored_ = 0, all_spilled_ = 0, all_early_ = 0, all_undecided_ = 0;
   std::vector<State> output_terms_, input_terms_;  // by output; by input: the terms that need it
-  std::vector<BitPermutation> exchanges_;          // that generate the symmetries
+  std::vector<BitPermutation> exchanges_;          // generate the symmetries
 };
 
 }  // namespace flashlab::optimal::detail

@@ -14,7 +14,7 @@ using detail::kNone;
 using detail::OperationOrder;
 using detail::PlacedLoads;
 
-/// A load that some gap needs; the first one of a value that is not computed is compulsory.
+/// Labels a load that some gap needs. The first load of a value that is not computed is compulsory.
 LabelledLoad label_of(const Gap& gap, bool is_first, bool is_placed) {
   LabelledLoad label;
   label.step = static_cast<std::uint32_t>(gap.load);

@@ -1,20 +1,21 @@
-// The best possible loads for a program's own order of operations and stores, and which of its
-// loads they save.
+// The fewest loads for a program's own order of operations and stores, and the loads of the program
+// that this saves.
 //
 // The order is the sequence of the operations and stores that some output depends on. Copies are
-// renamings, as an instruction's destination is any register, and what no output depends on is
-// dropped. The loads are placed again: whatever lies in DRAM (inputs, and what the program itself
-// stored, while it lies there) may be loaded at any time, and a value may be kept as long as
-// registers last. Between two uses a value is either kept or loaded again: intervals on a line, and
-// as many as possible are kept. At each point of the line there is room for the registers, less an
-// operation's distinct operands before it and its result after it, whose register may be that of an
-// operand which is not wanted again. Keeping what is wanted soonest is best (L. A. Belady, "A Study
-// of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5(2), 1966).
+// only renamings, because an instruction's destination may be any register. The loads are placed
+// again. Whatever is in DRAM (inputs, and values that the program itself stored, while they are
+// there) may be loaded at any time, and a value may be kept as long as there are registers. Between
+// two uses, a value is either kept or loaded again: these are intervals on a line, and as many as
+// possible are kept. At each point of the line, the room is the number of registers, minus the
+// distinct operands of an operation before it, and minus its result after it. The result may take
+// the register of an operand that is not needed again. Keeping the values that are needed soonest
+// is best (L. A. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM
+// Systems Journal 5(2), 1966).
 //
-// With pinned operands a product's factors sit in R0 and R1, and nothing moves a register: a factor
-// stays until the next product at most, and everything that is wanted after the next product has
-// two registers less. A sum that is only stored before the next product may stand in R0 or R1, at
-// the price of a factor that would have stayed there.
+// With pinned operands, a product's factors are in R0 and R1, and no instruction copies a register.
+// A factor stays at most until the next product, and values that are needed after the next product
+// have two registers less. A sum that is only stored before the next product may be in R0 or R1,
+// but then a factor cannot stay there.
 #pragma once
 
 #include <cstdint>
@@ -29,22 +30,22 @@
 namespace flashlab::optimal {
 
 struct ScheduleMachine {
-  std::optional<std::int64_t> registers;  // nothing: as many as are wanted
+  std::optional<std::int64_t> registers;  // empty: as many as needed
   toy::OperandRule operand_rule = toy::OperandRule::kAny;
 };
 
 enum class LoadKind : std::uint8_t {
   kCompulsory,  // the first load of a value that the order needs
-  kForced,      // a later one, that the best schedule makes, too
+  kForced,      // a later load that the best schedule makes, too
   kAvoidable,   // not in the best schedule
 };
 
 /// What could have saved an avoidable load.
 enum class Saving : std::uint8_t {
-  kNone,    // it is not avoidable
-  kKept,    // the value was in `register_number` until step `overwritten_at` wrote over it
-  kThere,   // it is in `register_number` already
-  kUnused,  // no output depends on what is made of it, or it is written over before it is used
+  kNone,    // the load is not avoidable
+  kKept,    // the value was in `register_number` until step `overwritten_at`
+  kThere,   // the value is in `register_number` already
+  kUnused,  // no output depends on the loaded value, or it is overwritten before it is used
 };
 
 struct LabelledLoad {
@@ -56,25 +57,25 @@ struct LabelledLoad {
 };
 
 struct LoadSchedule {
-  std::string unknown;               // why there is none; the rest says nothing then
-  std::vector<LabelledLoad> labels;  // every load of the program, in its order
+  std::string unknown;               // why there is no schedule; empty if there is one
+  std::vector<LabelledLoad> labels;  // every load of the program, in order
   std::int64_t best_loads = 0;
-  /// Loads that the best schedule makes and the program does not: avoidable ones less these are
-  /// what the program makes too many.
+  /// Loads of the best schedule that the program does not make. The program's avoidable loads minus
+  /// these are the loads that it makes in excess.
   std::int64_t extra_loads = 0;
-  std::vector<char> in_order;  // by step: an operation or a store that an output depends on
+  std::vector<char> in_order;  // by step: whether an output depends on this operation or store
 
   std::int64_t count(LoadKind kind) const;
 };
 
-/// Among the best schedules the one that keeps most of what the program keeps; on traces where that
-/// would take long (some ten thousand loads too many), one that does so where it is easy to see.
+/// Finds the best schedule that keeps most of what the program keeps. If that would take long
+/// (traces with some ten thousand excess loads), it does so only in the simple cases.
 LoadSchedule best_loads(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
                         const ScheduleMachine& machine);
 
-/// The order with its best loads as a program in the toy language: extents and constants are
-/// numbers, loops are gone. Nothing when the schedule is not known. No instruction at all, which is
-/// no program, when nothing is stored.
+/// Returns the order with its best loads as a program in the toy language, with numbers for extents
+/// and constants and without loops. Returns nothing if the schedule is unknown. If nothing is
+/// stored, the text has no instructions and is no valid program.
 std::optional<std::string> rescheduled(const toy::BoundProgram& bound,
                                        const toy::UnrolledProgram& unrolled,
                                        const ScheduleMachine& machine);

@@ -9,7 +9,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// Steps of the search for the schedule nearest to the program's: about ten milliseconds.
+/// Limit for the search for the schedule nearest to the program's: about ten milliseconds.
 constexpr std::int64_t kMostWork = 200'000;
 
 /// The points of the line: before and after each event.
@@ -39,11 +39,11 @@ class Placement {
   }
 
  private:
-  /// An interval's gap, or the event whose result it keeps out of the factors' registers.
+  /// The gap of an interval, or the event whose result the interval keeps out of R0 and R1.
   struct Meaning {
     std::int32_t gap = kNone, sum = kNone;
   };
-  /// A product and the next one, and which of their factors are the same value.
+  /// A product and the next one: the gaps of the factors that both have in the same place.
   struct Segment {
     std::int32_t first_gap = kNone, second_gap = kNone;  // into order_.gaps
     bool both() const { return first_gap != kNone && second_gap != kNone; }
@@ -55,8 +55,8 @@ class Placement {
     --change_[at(end)];
   }
 
-  /// Distinct operands are in registers before their event; of pinned factors' registers the line
-  /// knows nothing.
+  /// Reserves registers for distinct operands before their event. The line does not include the
+  /// factor registers of pinned operands.
   void take_operands() {
     for (std::size_t g = 0; g < order_.gaps.size(); ++g) {
       const Gap& gap = order_.gaps[g];
@@ -64,7 +64,8 @@ class Placement {
     }
   }
 
-  /// A sum that is only stored before the next product: its place is decided as a whole.
+  /// Whether a sum is only stored before the next product. The place of such a sum is decided
+  /// as a whole.
   bool is_flexible(std::int32_t event) const { return pinned_ && last_store_[at(event)] != kNone; }
   bool is_flexible_use(const Gap& gap) {
     if (!pinned_) return false;
@@ -80,7 +81,7 @@ class Placement {
       const std::int32_t result = order_.events[e].result;
       if (result != kNone) maker_[at(result)] = static_cast<std::int32_t>(e);
     }
-    std::vector<char> waits(order_.events.size(), 0);  // beyond the next product
+    std::vector<char> waits(order_.events.size(), 0);  // until after the next product
     for (const Gap& gap : order_.gaps) {
       const std::int32_t maker = maker_[at(gap.value)];
       if (maker == kNone) continue;
@@ -94,7 +95,7 @@ class Placement {
     }
   }
 
-  /// A factor stays from one product to the next, when both have it in the same place; beyond that
+  /// A factor can stay from one product to the next if both have it in the same place. After that,
   /// another factor takes its register.
   void pair_factors() {
     segments_.assign(order_.events.size(), {});
@@ -120,7 +121,7 @@ class Placement {
     const bool is_loadable = gap.until == kLasting || gap.until > gap.from;
     if (!never_there && !is_loadable) return take(after(gap.from), before(gap.to));
     const std::int32_t latest = std::min(gap.until, gap.to);
-    take(before(latest), before(gap.to));  // DRAM does not hold it any more
+    take(before(latest), before(gap.to));  // from there on DRAM does not hold it
     placed_.load_before[g] = latest;
     if (never_there) return;
     add_interval(after(gap.from), before(latest), gap.kept, {static_cast<std::int32_t>(g), kNone});
@@ -131,8 +132,8 @@ class Placement {
     meanings_.push_back(meaning);
   }
 
-  /// Between two products that share both factors, a sum has to stand elsewhere, or one of the
-  /// factors goes.
+  /// If two consecutive products share both factors, a sum between them is elsewhere, or one of
+  /// the factors goes.
   void add_flexible_sums() {
     if (last_store_.empty()) find_flexible_sums();
     for (std::size_t e = 0; e < order_.events.size(); ++e) {
@@ -162,7 +163,7 @@ class Placement {
     return true;
   }
 
-  /// The program's own choice where it is as good as any.
+  /// Prefers the program's own choice if none is better.
   std::vector<char> packed() const {
     std::vector<char> kept = pack_intervals(intervals_, room_);
     std::ptrdiff_t own = 0;
@@ -189,7 +190,8 @@ class Placement {
     }
   }
 
-  /// One of two factors that could have stayed is loaded again: the one that the program loads.
+  /// One of two factors that could have stayed is loaded again, preferably the one that
+  /// the program loads.
   void give_way(const Segment& segment) {
     const bool keeps_first = order_.gaps[at(segment.first_gap)].kept;
     const std::int32_t gap = keeps_first ? segment.second_gap : segment.first_gap;
@@ -200,13 +202,13 @@ class Placement {
   const std::optional<std::int64_t> registers_;
   const bool pinned_;
   PlacedLoads placed_;
-  std::vector<std::int32_t> change_;  // of the places that are taken, by point
+  std::vector<std::int32_t> change_;  // in the places taken, by point
   std::vector<std::int32_t> room_;    // by point
   std::vector<Interval> intervals_;
   std::vector<Meaning> meanings_;
-  std::vector<Segment> segments_;         // by product's event: what follows it
-  std::vector<std::int32_t> maker_;       // by value: the event whose result it is
-  std::vector<std::int32_t> last_store_;  // by event: of its result, where that is flexible
+  std::vector<Segment> segments_;         // by product's event: the segment after it
+  std::vector<std::int32_t> maker_;       // by value: the event that makes it
+  std::vector<std::int32_t> last_store_;  // by event: of its result, if that sum is flexible
 };
 
 }  // namespace

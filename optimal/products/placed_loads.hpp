@@ -1,4 +1,4 @@
-// Which values stay in registers between their uses, and which are loaded again.
+// Decides which values stay in registers between their uses, and which are loaded again.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 namespace flashlab::optimal::detail {
 
 struct PlacedLoads {
-  std::string unknown;  // the order cannot be executed with this many registers
-  /// By gap: the event before which the value is loaded; kNone when it stays throughout.
+  std::string unknown;  // if not empty: why the order cannot be executed with these registers
+  /// By gap: the event before which the value is loaded, or kNone if it stays throughout.
   std::vector<std::int32_t> load_before;
-  /// By event, pinned operands only: its result stands in R0 or R1, which no factor that stays
-  /// needs.
+  /// By event, for pinned operands only: whether its result is in R0 or R1, where no factor
+  /// needs to stay.
   std::vector<char> in_factor_seat;
   std::int64_t loads = 0;
 };
 
-/// The fewest loads; see optimal/products/load_schedule.hpp. No `registers`: as many as are wanted.
+/// Returns a placement with the fewest loads (see optimal/products/load_schedule.hpp). Empty
+/// `registers`: as many as needed.
 PlacedLoads place_loads(const OperationOrder& order, std::optional<std::int64_t> registers,
                         toy::OperandRule rule);
 

@@ -8,19 +8,19 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-using Kind = ProductStanding::Kind;
+using Kind = ProductProgress::Kind;
 constexpr std::size_t kMostStarts = std::size_t{1} << 20;
 
-/// A sum that an output's chain can go on from.
+/// A sum with which an output's chain can continue.
 struct Choice {
   std::uint64_t terms = 0;
   bool in_dram = false;
-  std::int64_t paid = 0;  // the store that brings it there
+  std::int64_t paid = 0;  // for the store that brings it to DRAM
 };
 
 class Chooser {
  public:
-  Chooser(const MatrixProduct& product, const ProductMachine& machine, const ProductStanding& from)
+  Chooser(const MatrixProduct& product, const ProductMachine& machine, const ProductProgress& from)
       : product_(product), machine_(machine), from_(from) {
     check();
   }
@@ -55,7 +55,7 @@ class Chooser {
   bool is_finished(int output) const { return (from_.finished >> output & 1) != 0; }
 
   void check() const {
-    const auto check_content = [&](const ProductStanding::Content& content, bool may_be_input) {
+    const auto check_content = [&](const ProductProgress::Content& content, bool may_be_input) {
       const int items =
           content.kind == Kind::kInput ? product_.num_inputs() : product_.num_outputs();
       const bool is_sum = content.kind == Kind::kSum;
@@ -76,7 +76,7 @@ class Chooser {
     }
   }
 
-  /// Whether products take their factors from a register, and from no other kind of it.
+  /// Whether products can read factors from this register; is_for_sums(): whether it can hold sums.
   bool is_for_factors(std::size_t number) const { return !pinned() || number < 2; }
   bool is_for_sums(std::size_t number) const { return !pinned() || number >= 2; }
   bool pinned() const { return machine_.operand_rule == toy::OperandRule::kPinned; }
@@ -137,13 +137,13 @@ class Chooser {
 
   const MatrixProduct& product_;
   const ProductMachine& machine_;
-  const ProductStanding& from_;
+  const ProductProgress& from_;
 };
 
 }  // namespace
 
 ProductStarts product_starts(const MatrixProduct& product, const ProductMachine& machine,
-                             const ProductStanding& from) {
+                             const ProductProgress& from) {
   return Chooser(product, machine, from).all();
 }
 

@@ -6,9 +6,9 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A path has fewer than 2^12 moves, and its cost fits 30 bits.
+/// A path has fewer than 2^12 moves, so that its cost fits 30 bits.
 constexpr std::int64_t kMaxMoveCost = 1 << 18;
-/// Of a start, before the first move.
+/// The cost of a start, before the first move.
 constexpr std::int64_t kMaxStartCost = kMaxMoveCost << 8;
 
 constexpr State low_bits(int count) { return count >= 64 ? ~State{0} : (State{1} << count) - 1; }
@@ -45,7 +45,7 @@ ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine&
   all_terms_ = low_bits(num_terms_);
   all_inputs_ = low_bits(num_inputs_) << num_terms_;
   unit_ = unit(machine, differences);
-  if (unit_ != 0) load_cost_ = machine.costs.load / unit_;  // else free loads are counted
+  if (unit_ != 0) load_cost_ = machine.costs.load / unit_;  // otherwise free loads are counted
   if (machine.allow_spills) {
     all_spills_ = low_bits(num_outputs_) << (num_terms_ + num_inputs_);
     store_cost_ = machine.costs.store / unit_;
@@ -62,7 +62,7 @@ ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine&
 
 std::int64_t ProductStates::cost(const Move& move) const {
   const bool loads = move.kind == MoveKind::kLoad || move.kind == MoveKind::kReload;
-  // The one store of a one-term output is every program's.
+  // Every program has the store of a one-term output.
   const bool stores_start = move.kind == MoveKind::kStartStored && product_.inner > 1;
   return (loads ? load_cost_ : 0) + (stores_start ? store_cost_ : 0) +
          (move.spilled != kNothing ? store_cost_ : 0);
@@ -161,7 +161,7 @@ void ProductStates::add_sums(State state, std::vector<Move>& result) const {
     const State all = terms_of_output(output);
     if (is_spilled(state, output)) {
       const Move reload{MoveKind::kReload, output};
-      // A finished sum is only stored again: any register will do.
+      // A finished sum is only stored, so any register will do.
       const bool is_finished = (state & all) == all;
       if (room || (is_finished && room_for_input(use(state)))) {
         result.push_back(reload);
@@ -187,7 +187,7 @@ void ProductStates::add_starts(State state, State terms, std::vector<Move>& resu
     if (product_.inner > 1 && !machine_.allow_spills) return;
   }
   for_each_bit(held(state) >> num_terms_, [&](int input) {
-    // The term that the lost input is a factor of is the one that cannot be made afterwards.
+    // A term with the lost input as a factor cannot be started afterwards.
     const State last_chance = terms & input_terms_[static_cast<std::size_t>(input)];
     start.item = std::countr_zero(last_chance != 0 ? last_chance : terms);
     start.lost_input = input;

@@ -1,4 +1,4 @@
-// A schedule of loads as a program: every value gets a register while it stays.
+// A schedule of loads as a program: each value has a register while it stays.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -79,7 +79,7 @@ class OrderWriter {
     }
   }
 
-  /// Which gaps begin with a load before each event, and what follows a use.
+  /// Records which gaps begin with a load before each event, and the gap after each gap.
   void index_gaps() {
     loads_before_.assign(order_.events.size(), {});
     gaps_to_.assign(order_.events.size(), {});
@@ -133,7 +133,7 @@ class OrderWriter {
     return position == 0 ? Seat::kFirst : Seat::kSecond;
   }
 
-  /// Pinned: R0 and R1 are the factors'.
+  /// Pinned operands: R0 and R1 are for factors.
   std::int32_t first_free_seat() const { return is_pinned_ ? 2 : 0; }
 
   std::int32_t free_register(std::int32_t from) {
@@ -163,7 +163,7 @@ class OrderWriter {
     text_ += "LOAD " + cell_text(cell_with(gap.value)) + ", R" + std::to_string(target) + "\n";
   }
 
-  /// Where DRAM holds the value now.
+  /// Returns a cell that holds the value now.
   std::int32_t cell_with(std::int32_t value) const {
     if (cells_[at(copies_[at(value)])] == value) return copies_[at(value)];
     const auto found = std::find_if(stored_in_.begin(), stored_in_.end(), [&](const auto& stored) {
@@ -216,7 +216,7 @@ class OrderWriter {
   std::vector<std::int32_t> where_;                                // register, by value and seat
   std::vector<std::int32_t> holds_;                                // value, by register
   std::vector<std::int32_t> cells_;                                // value, by cell
-  std::vector<std::int32_t> copies_;  // cell, by value: the last that it was stored in
+  std::vector<std::int32_t> copies_;  // cell, by value: the last one it was stored in
   std::vector<std::pair<std::int32_t, std::int32_t>> stored_in_;  // value and cell
 };
 

@@ -1,4 +1,4 @@
-// What a move changes, and what is done at once after it.
+// The changes of a move, and everything that is done at once after it.
 #include "optimal/products/product_states.hpp"
 
 namespace flashlab::optimal::detail {

@@ -6,7 +6,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// Longer axes keep their order: their permutations would be too many to try for each state.
+/// Longer axes keep their order, because there are too many permutations to try for each state.
 constexpr int kLongestPermutedAxis = 5;
 
 }  // namespace
@@ -50,7 +50,7 @@ std::vector<int> Symmetry::targets(const std::array<std::vector<int>, 3>& new_in
                                    bool transposed) const {
   const MatrixProduct& product = product_;
   const int terms = product.num_terms(), inputs = product.num_inputs();
-  // Without spills a state has no bits for outputs, nor 64 bits room for them.
+  // Without spills, a state has no bits for outputs, and 64 bits have no room for them.
   const int spills = states_.machine().allow_spills ? product.num_outputs() : 0;
   std::vector<int> result(static_cast<std::size_t>(terms + inputs + spills));
   const auto set = [&](int from, int to) {

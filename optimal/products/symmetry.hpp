@@ -1,8 +1,8 @@
 // States that differ only in the order of rows, columns or terms, or by transposing the product.
 //
 // Permuting the rows of A and C, the columns of B and C, or A's columns with B's rows maps programs
-// to programs of the same cost; so does exchanging A with B and rows with columns when C is square,
-// as C^T = B^T A^T and factors commute. One state of each such class is enough.
+// to programs of the same cost. If C is square, so does exchanging A with B and rows with columns,
+// because C^T = B^T A^T and factors commute. The search needs only one state of each class.
 #pragma once
 
 #include <array>
@@ -35,11 +35,11 @@ class Symmetry {
  public:
   explicit Symmetry(const ProductStates& states);
 
-  /// The same state for all states of a class, and one of the class.
+  /// Returns the representative of the state's class.
   State canonical(State state) const;
 
  private:
-  /// What one axis of the product (rows, inner, columns) can do.
+  /// The permutations of one axis of the product (rows, inner, columns).
   struct Axis {
     std::vector<State> masks;              // by index: the terms and inputs that belong to it
     std::vector<std::vector<int>> orders;  // permutations: new position -> old index
@@ -49,9 +49,11 @@ class Symmetry {
 
   int axis_length(int axis) const;
   Axis make_axis(int axis) const;
-  /// The position of a state's bit when the axes' indices go to new ones; `transposed` after that.
+  /// The new position of each bit when the axes' indices are renumbered and, if `transposed`, the
+  /// product is then transposed.
   std::vector<int> targets(const std::array<std::vector<int>, 3>& new_index, bool transposed) const;
-  /// How much of a state belongs to an index: the same after all permutations of other axes.
+  /// Counts the bits of a state that belong to an index; permutations of other axes do
+  /// not change it.
   unsigned weight(State mask, State state) const;
   State smallest(State state) const;
   /// The permutations of an axis that sort its weights.
@@ -61,7 +63,7 @@ class Symmetry {
   MatrixProduct product_;
   State all_terms_ = 0;
   std::array<Axis, 3> axes_;
-  std::vector<BitPermutation> transposition_;  // one, if C is square
+  std::vector<BitPermutation> transposition_;  // a single one if C is square, else none
 };
 
 }  // namespace flashlab::optimal::detail

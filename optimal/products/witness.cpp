@@ -7,7 +7,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// Gives registers to values, and writes a line for each instruction.
+/// Assigns registers to values, and writes a line for each instruction.
 class ProgramWriter final : public Listener {
  public:
   ProgramWriter(const ProductStates& states, const ProgramFrame& frame)
@@ -97,7 +97,7 @@ class ProgramWriter final : public Listener {
     sum(product_.output_of(term)) = destination;
   }
 
-  /// The destination's old value is gone, and it is taken by a new one.
+  /// The destination loses its old value and takes a new one.
   void replace(const Move& move, int destination) {
     if (move.lost_input != kNothing) input(move.lost_input) = kNothing;
     taken_[static_cast<std::size_t>(destination)] = true;
@@ -144,7 +144,7 @@ class ProgramWriter final : public Listener {
   const ProgramFrame& frame_;
   ProductMachine machine_;
   std::vector<bool> taken_;             // by register
-  std::vector<int> input_at_, sum_at_;  // the register that holds it
+  std::vector<int> input_at_, sum_at_;  // the register that holds the input, the sum
   Witness result_;
 };
 

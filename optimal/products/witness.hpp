@@ -9,12 +9,12 @@
 
 namespace flashlab::optimal::detail {
 
-/// The cheapest moves from the first state on whose states are of the same classes as those of the
-/// path, one after the other.
+/// Returns the cheapest moves, starting at the path's first state, whose states are in the classes
+/// of the path's states.
 std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symmetry,
                               const std::vector<State>& path);
 
-/// The moves as a program, each value in a register of its own.
+/// Writes the moves as a program, with a separate register for each value.
 Witness write_program(const ProductStates& states, const std::vector<Move>& moves,
                       const ProgramFrame& frame);
 

@@ -12,7 +12,8 @@ struct Promise {
   NodeId id = kNoNode;
 };
 
-/// The second bound looks at this many times the width of states: those with the best first bound.
+/// The second bound is computed for this many times `width` states: those with the
+/// best first bound.
 constexpr std::size_t kLookedAt = 10;
 
 template <class State>
@@ -22,7 +23,7 @@ class Beam {
        const Path<State>& known)
       : space_(space), limits_(limits), width_(width), looks_twice_(looks_twice), best_(known) {}
 
-  /// The best that is known then.
+  /// Returns the best path known at the end.
   Path<State> run() {
     for (const Start<State>& start : space_.starts()) {
       reach(kNoNode, start.cost, {start.state, 0, space_.bound(start.state)});
@@ -39,7 +40,7 @@ class Beam {
   }
 
  private:
-  /// Most of the time is the proof's.
+  /// Most of the time limit is left to the proof.
   bool is_over() const {
     return limits_.is_over() || limits_.seconds() > limits_.asked.max_seconds / 4;
   }
@@ -116,7 +117,7 @@ std::optional<Path<State>> beam_search(SearchSpace<State>& space, const SearchLi
   Path<State> best;
   if (!has_second_bound) {
     best = Beam<State>(space, limits, widest, false, best).run();
-  } else {  // a narrow one that looks twice soon has some program, which spares wider ones much
+  } else {  // a narrow beam with the second bound first: its program prunes wider beams
     std::size_t width = widest;
     while (width / kWider >= kNarrowest) width /= kWider;
     best = Beam<State>(space, limits, width, true, best).run();

@@ -1,8 +1,8 @@
-// A* in rounds: a number of the most promising states are expanded, then what they lead to is
-// inserted. States belong to shards by their hash, each with a table and a list of open states of
-// its own; a round's two halves are divided among the threads shard by shard. Which states a round
-// takes and the order in which a shard inserts are fixed, so that the answer, and the number of
-// states, are the same for every number of threads.
+// A* in rounds: each round expands a number of the most promising states, then inserts their
+// successors. A state's hash assigns it to a shard. Each shard has its own table and its own list
+// of open states. Both halves of a round are divided among the threads by shard. The states that a
+// round takes, and the order in which a shard inserts, are fixed. The answer and the number of
+// states are therefore the same for every number of threads.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -16,12 +16,14 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// States that a round takes from each shard: together enough to be worth the threads' meetings,
-/// and few enough that little is expanded needlessly when a cheaper program turns up.
+/// States that a round takes from each shard. All shards together take enough states to be worth
+/// the threads' synchronisation, and few enough that little is expanded needlessly when a cheaper
+/// program is found.
 constexpr std::size_t kRoundOfShard = 64;
-/// Rounds of fewer states than this are not shared.
+/// Rounds of fewer states than this run on one thread.
 constexpr std::size_t kWorthSharing = kRoundOfShard * kShards / 4;
-/// Few states have more successors, and most of those are known already.
+/// Room for the new states of a round. Few states have more than 128 successors, and
+/// most are known.
 constexpr std::size_t kNewStatesOfRound = 128 * kRoundOfShard * kShards;
 /// After this many second bounds the search decides whether they are worth their time.
 constexpr std::uint64_t kTrialOfSecondBound = 2048;
@@ -38,7 +40,7 @@ class BestFirst {
     if (CheckpointReader::is_there(checkpoint)) {
       restore();
     } else {
-      if (!checkpoint.empty()) CheckpointWriter(checkpoint, limits_.fingerprint);  // or fails now
+      if (!checkpoint.empty()) CheckpointWriter(checkpoint, limits_.fingerprint);  // fails early
       begin();
     }
     bool is_finished = true;
@@ -59,23 +61,23 @@ class BestFirst {
   }
 
  private:
-  /// A successor on its way to its shard.
+  /// A successor that is on its way to its shard.
   struct Arrival {
     State state{};
     std::uint64_t hash = 0;
     std::uint32_t cost = 0;
     NodeId from = kNoNode;
     std::int64_t bound = kBoundLater;
-    std::int64_t at_least = 0;  // what every program that comes this way costs
+    std::int64_t at_least = 0;  // lower bound on every program through this move
     bool is_goal = false;
   };
   struct Shard {
-    std::map<std::int64_t, std::vector<NodeId>> open;  // by the cost at least; the deepest last
+    std::map<std::int64_t, std::vector<NodeId>> open;  // by lower bound; the deepest last
     std::size_t num_open = 0;
     std::vector<NodeId> taken;                             // by this round
     std::array<std::vector<Arrival>, kShards> departures;  // by shard
-    // Second bounds that were computed, and those that put their state off.
-    std::uint64_t num_refined = 0, num_put_off = 0;
+    // Number of second bounds computed, and of states that they deferred.
+    std::uint64_t num_refined = 0, num_deferred = 0;
     std::int64_t goal_cost = kUnknownCost;  // the cheapest goal of this round
     NodeId goal = kNoNode;
   };
@@ -107,7 +109,7 @@ class BestFirst {
       SearchSpace<State>& space = space_of(worker);
       for (const NodeId id : shards_[number].taken) {
         Shard& shard = shards_[number];
-        if (!put_off(shard, id, at_least, space)) expand(shard, id, at_least, space);
+        if (!deferred(shard, id, at_least, space)) expand(shard, id, at_least, space);
       }
     });
     share(count, [&](std::size_t number, unsigned worker) {
@@ -117,14 +119,14 @@ class BestFirst {
     judge_second_bound();
   }
 
-  /// A second bound takes longer than expanding a state: it stays only where it saves many.
+  /// Drops the second bound, which costs more than expanding a state, unless it defers many states.
   void judge_second_bound() {
-    std::uint64_t refined = 0, put_off = 0;
+    std::uint64_t refined = 0, deferred = 0;
     for (const Shard& shard : shards_) {
       refined += shard.num_refined;
-      put_off += shard.num_put_off;
+      deferred += shard.num_deferred;
     }
-    if (refined >= kTrialOfSecondBound && 8 * put_off < refined) refines_ = false;
+    if (refined >= kTrialOfSecondBound && 8 * deferred < refined) refines_ = false;
   }
 
   void share(std::size_t count, const Workers::Task& task) {
@@ -142,7 +144,7 @@ class BestFirst {
     return worker == 0 ? space_ : *spaces_[worker - 1];
   }
 
-  /// Of the states that promise most, the deepest: a list of open states is a stack.
+  /// Takes the deepest of the most promising states: each list of open states is a stack.
   std::size_t take(Shard& shard, std::int64_t at_least) {
     shard.taken.clear();
     const auto bucket = shard.open.find(at_least);
@@ -150,7 +152,7 @@ class BestFirst {
     std::vector<NodeId>& ids = bucket->second;
     while (!ids.empty() && shard.taken.size() < kRoundOfShard) {
       auto& node = nodes_[ids.back()];
-      if (node.is_expanded == 0) {  // else reached more cheaply since, and expanded then
+      if (node.is_expanded == 0) {  // otherwise expanded since, after a cheaper way was found
         node.is_expanded = 1;
         shard.taken.push_back(ids.back());
       }
@@ -161,9 +163,10 @@ class BestFirst {
     return shard.taken.size();
   }
 
-  /// Whether the second bound says that others come first, or that the state leads nowhere: then it
-  /// is open at what that says, or not at all. The state is the shard's own.
-  bool put_off(Shard& shard, NodeId id, std::int64_t at_least, SearchSpace<State>& space) {
+  /// Computes the state's second bound. Returns true if the state is deferred: it is opened
+  /// again at the larger bound, or dropped if that is not below `upper_`. The state belongs
+  /// to this shard.
+  bool deferred(Shard& shard, NodeId id, std::int64_t at_least, SearchSpace<State>& space) {
     auto& node = nodes_[id];
     if (node.is_refined != 0 || !refines_) return false;
     node.is_refined = 1;
@@ -171,7 +174,7 @@ class BestFirst {
     const std::int64_t limit = upper_ == kUnknownCost ? upper_ : upper_ - node.cost;
     const std::int64_t better = node.cost + space.second_bound(node.state, limit);
     if (better <= at_least) return false;
-    ++shard.num_put_off;
+    ++shard.num_deferred;
     if (better < upper_) {
       node.is_expanded = 0;
       shard.open[better].push_back(id);
@@ -180,8 +183,8 @@ class BestFirst {
     return true;
   }
 
-  /// What the bounds said of a state holds for those that come after it, whatever they say there
-  /// (pathmax: Mero 1984, A heuristic search algorithm with modifiable estimate).
+  /// The bound `at_least` of a state also holds for its successors, even if their own bounds are
+  /// smaller (pathmax: Mero 1984, A heuristic search algorithm with modifiable estimate).
   void expand(Shard& shard, NodeId id, std::int64_t at_least, SearchSpace<State>& space) {
     thread_local std::vector<Successor<State>> successors;
     const auto& node = nodes_[id];
@@ -204,7 +207,7 @@ class BestFirst {
          space.is_goal(successor.state)});
   }
 
-  /// Inserts all that comes to a shard.
+  /// Inserts all arrivals of a shard.
   void arrive(unsigned number, SearchSpace<State>& space) {
     constexpr std::size_t kAhead = 8;  // prefetch distance, in nodes
     NodeTable<State>& table = nodes_.shard(number);
@@ -242,7 +245,7 @@ class BestFirst {
     }
   }
 
-  /// The cheapest goal that a round reached, if it is the best so far.
+  /// Takes the cheapest goal that the round reached, if it is the best so far.
   void take_goal() {
     for (Shard& shard : shards_) {
       if (shard.goal_cost < upper_) {
@@ -252,9 +255,10 @@ class BestFirst {
     }
   }
 
-  /// All that the rounds depend on. The shards' lists are as they were, so that what follows is.
+  /// Writes all data that later rounds depend on. The lists keep their order, so that a resumed
+  /// search takes the same rounds.
   void save() {
-    if (num_rounds_ == 0) return;  // nothing was done
+    if (num_rounds_ == 0) return;  // nothing to save yet
     CheckpointWriter file(limits_.asked.checkpoint, limits_.fingerprint);
     file.value(upper_);
     file.value(goal_);
@@ -266,7 +270,7 @@ class BestFirst {
       nodes_.shard(number).save(file);
       const Shard& shard = shards_[number];
       file.value(shard.num_refined);
-      file.value(shard.num_put_off);
+      file.value(shard.num_deferred);
       file.value(std::uint64_t{shard.open.size()});
       for (const auto& [at_least, ids] : shard.open) {
         file.value(at_least);
@@ -289,7 +293,7 @@ class BestFirst {
       nodes_.shard(number).restore(file);
       Shard& shard = shards_[number];
       shard.num_refined = file.value<std::uint64_t>();
-      shard.num_put_off = file.value<std::uint64_t>();
+      shard.num_deferred = file.value<std::uint64_t>();
       for (auto buckets = file.value<std::uint64_t>(); buckets > 0; --buckets) {
         const auto at_least = file.value<std::int64_t>();
         shard.num_open += (shard.open[at_least] = file.list<NodeId>()).size();
@@ -338,7 +342,7 @@ class BestFirst {
     reported_states_ = nodes_.size();
   }
 
-  /// An estimate from how fast the open states below the upper bound become fewer.
+  /// Estimates the time left from the rate at which the open states below the upper bound decrease.
   std::optional<double> seconds_left(double since) {
     std::size_t open = 0;
     for (const Shard& shard : shards_) {
@@ -352,15 +356,15 @@ class BestFirst {
   SearchSpace<State>& space_;
   const SearchLimits& limits_;
   std::optional<Path<State>>& known_;
-  std::int64_t upper_ = kUnknownCost;  // only cheaper programs are looked for
+  std::int64_t upper_ = kUnknownCost;  // the search looks only for cheaper programs
   Workers workers_;
-  std::vector<std::unique_ptr<SearchSpace<State>>> spaces_;  // by worker from the second on
+  std::vector<std::unique_ptr<SearchSpace<State>>> spaces_;  // of the workers from the second on
   ShardedNodes<State> nodes_;
   std::array<Shard, kShards> shards_;
   NodeId goal_ = kNoNode;
-  bool refines_ = true;  // by second bounds
+  bool refines_ = true;  // whether second bounds are used
   std::uint64_t num_rounds_ = 0;
-  double reported_ = 0, saved_ = 0;  // at these seconds
+  double reported_ = 0, saved_ = 0;  // times in seconds
   std::size_t reported_open_ = 0;
   std::uint64_t reported_states_ = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<char, 16> kMagic{'f', 'l', 'a', 's', 'h', 'l', 'a', 'b',
                                       ' ', 's', 'e', 'a', 'r', 'c', 'h', '\n'};
-/// Changes whenever a search's states, their order or the file's layout do.
+/// Must change whenever a search's states, their order or the file's layout change.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = sizeof kMagic + sizeof kVersion + sizeof(std::uint64_t);
 
@@ -99,7 +99,7 @@ void CheckpointReader::check_header(std::uint64_t fingerprint) {
   std::array<char, sizeof kMagic> magic{};
   in_.read(magic.data(), sizeof magic);
   if (in_.gcount() != sizeof magic || magic != kMagic) {
-    throw CheckpointError(path_ + " is no checkpoint of a search");
+    throw CheckpointError(path_ + " is not a checkpoint of a search");
   }
   if (value<std::uint64_t>() != kVersion) {
     throw CheckpointError(path_ + " is a checkpoint of another version");

@@ -1,8 +1,8 @@
-// A search on disk, to go on with: a header that says of which search, what it has, a checksum.
+// A checkpoint of a search on disk, from which the search can resume.
 //
 // Layout, in the machine's own byte order: kMagic, the format's version, the search's fingerprint,
-// then what BestFirst writes, then a checksum of all that comes before it. A file is written under
-// a temporary name and renamed, so that it is whole or not there.
+// the data that BestFirst writes, and a checksum of all bytes before it. A file is written under a
+// temporary name and then renamed, so that it is either complete or absent.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// What is searched, as a number: computation, machine, costs, start.
+/// Identifies a search as a number: a hash of its computation, machine, costs and start.
 class Fingerprint {
  public:
   Fingerprint& add(std::int64_t value);
@@ -25,7 +25,7 @@ class Fingerprint {
   std::uint64_t hash_ = 0;
 };
 
-/// Of bytes that come in pieces of any size.
+/// Checksum of a byte stream. The result does not depend on how the stream is cut into pieces.
 class Checksum {
  public:
   void add(const char* data, std::size_t count);
@@ -34,14 +34,14 @@ class Checksum {
  private:
   void add_byte(char byte);
 
-  std::uint64_t hash_ = 0, word_ = 0, length_ = 0;  // word_: bytes that are no whole word yet
+  std::uint64_t hash_ = 0, word_ = 0, length_ = 0;  // word_: the bytes of an incomplete word
 };
 
-/// Errors of both: CheckpointError.
+/// Errors of writer and reader: CheckpointError.
 class CheckpointWriter {
  public:
   CheckpointWriter(std::string path, std::uint64_t fingerprint);
-  /// Leaves no temporary file behind where finish() was not reached.
+  /// Removes the temporary file unless finish() was reached.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -56,7 +56,7 @@ class CheckpointWriter {
     bytes(values.data(), values.size() * sizeof(Value));
   }
   void bytes(const void* data, std::size_t count);
-  /// The file is there, whole.
+  /// Writes the checksum and gives the complete file its name.
   void finish();
 
  private:
@@ -68,7 +68,7 @@ class CheckpointWriter {
 class CheckpointReader {
  public:
   static bool is_there(const std::string& path);
-  /// Reads all of the file once, and refuses it if it is not whole or is another search's.
+  /// Reads the whole file once. Refuses an incomplete file and one of another search.
   CheckpointReader(std::string path, std::uint64_t fingerprint);
 
   template <class Value>

@@ -13,7 +13,7 @@ class Descent {
 
   std::optional<Path<State>> run() {
     std::optional<Start<State>> first;
-    std::int64_t enough = kUnknownCost;  // no program costs less
+    std::int64_t enough = kUnknownCost;  // lower bound on every program
     for (const Start<State>& start : space_.starts()) {
       const std::int64_t second = space_.second_bound(start.state, kDeadEnd);
       if (second == 0) return std::nullopt;
@@ -29,8 +29,9 @@ class Descent {
   }
 
  private:
-  /// Appends the first state that a program of so much may go through, but for what the bounds do
-  /// not see. The last moves are tried first: a value that is made soon is not waited for.
+  /// Appends the first successor for which both bounds allow a program of cost `enough`. Successors
+  /// are tried from the last to the first: operations come before loads, so that a value is made as
+  /// soon as possible.
   bool step(Path<State>& path, std::int64_t enough) {
     const std::int64_t left = enough - path.cost;
     space_.successors(path.states.back(), left + 1, successors_);

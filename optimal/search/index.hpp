@@ -1,4 +1,4 @@
-// Signed numbers of events, values and cells as places in a vector.
+// Converts the signed numbers of events, values and cells to vector indices.
 #pragma once
 
 #include <cstddef>

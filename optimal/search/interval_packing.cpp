@@ -14,7 +14,7 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
-/// The intervals' numbers by start (or by end), and where each point's begin.
+/// The numbers of the intervals sorted by start (or end), and the first of them at each point.
 struct ByPoint {
   std::vector<std::int32_t> first, members;
 
@@ -30,8 +30,8 @@ struct ByPoint {
   }
 };
 
-/// Only points where an interval starts or ends tell intervals apart: each becomes a node, and the
-/// stretch to the next one a line arc with the least room of its points.
+/// Intervals differ only at points where one starts or ends. Each such point becomes a node. The
+/// stretch to the next node becomes a line arc with the least room of its points.
 struct NodeLine {
   std::vector<Interval> intervals;  // over nodes
   std::vector<std::int32_t> room;   // by node: of the stretch that begins there
@@ -56,12 +56,12 @@ NodeLine compressed(const std::vector<Interval>& intervals, const std::vector<st
   return line;
 }
 
-/// Units of flow run along the line from its first node to its last; an interval carries one past
-/// its points, and `room` says how many may be carried past. Arcs of the residual graph, by cost:
-/// forward along the line, 0; backward where a place is free, 0; an interval that is not kept,
-/// minus its worth; one that is, backward, its worth. No cycle costs less than nothing: what is
-/// kept is worth most among the intervals taken in so far. Potentials show it: no reduced cost is
-/// negative.
+/// Units of flow run along the line from its first node to its last. A kept interval carries one
+/// unit past its points, and `room` is the number of further units that may be carried past. Arcs
+/// of the residual graph, with their costs: forward along the line, 0; backward where a place is
+/// free, 0; from start to end of an interval that is not kept, minus its worth; from end to start
+/// of a kept interval, its worth. No cycle has a negative cost, because the kept intervals are
+/// worth most among those taken in so far. The potentials prove that: no reduced cost is negative.
 class NearestPacking {
  public:
   explicit NearestPacking(NodeLine line, std::int64_t most_work)
@@ -75,8 +75,8 @@ class NearestPacking {
         parent_(num_nodes_, 0),
         work_left_(most_work) {}
 
-  /// `largest` is any packing with as many intervals as possible. Those are taken in first. Once
-  /// that many are kept, all the preferred ones among them, no better packing exists.
+  /// `largest` is any packing with as many intervals as possible. Its intervals are taken in first.
+  /// No better packing exists once that many are kept and all the preferred ones are among them.
   std::vector<char> run(const std::vector<char>& largest) {
     const auto most = std::count(largest.begin(), largest.end(), char{1});
     keep_preferred();
@@ -96,10 +96,10 @@ class NearestPacking {
  private:
   enum State : char { kAbsent, kLeft, kKept };
   static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
-  static constexpr std::int64_t kScanned = 16;  // points of a plain scan that take one step's time
+  static constexpr std::int64_t kScanned = 16;                  // points of a scan per unit of work
   static constexpr std::int32_t kForward = -1, kBackward = -2;  // parents that are line arcs
 
-  /// One interval more is worth more than all preferences together.
+  /// One more interval is worth more than all preferences together.
   std::int64_t worth(std::int32_t i) const {
     return static_cast<std::int64_t>(line_.intervals.size()) + 1 +
            (line_.intervals[at(i)].preferred ? 1 : 0);
@@ -133,16 +133,16 @@ class NearestPacking {
     if (one.preferred) num_preferred_kept_ += by;
   }
 
-  /// Where a place is free both arcs of the line are there, so all potentials are equal: the way
-  /// back is the line itself, and costs nothing.
+  /// If a place is free at every point, both arcs of the line exist there and all potentials are
+  /// equal. The way back is then the line itself and costs nothing.
   bool has_room(const Interval& one) {
     work_left_ -= (one.end - one.start) / kScanned;
     return std::all_of(line_.room.begin() + one.start, line_.room.begin() + one.end,
                        [](std::int32_t room) { return room > 0; });
   }
 
-  /// The interval as a new arc: is there a way back from its end to its start that costs less than
-  /// it is worth?
+  /// Adds the interval as a new arc: keeps it if a way back from its end to its start costs less
+  /// than the interval is worth.
   void take_in(std::int32_t i) {
     const Interval& one = line_.intervals[at(i)];
     if (has_room(one)) return keep(i);
@@ -153,7 +153,7 @@ class NearestPacking {
     const std::int64_t found = search(one.end, one.start, most);
     for (const std::int32_t node : reached_) {
       potential_[at(node)] += std::min(distance_[at(node)], found) - found;
-      // The others would all gain `found`: taken off from everybody, the differences are the same.
+      // All other nodes would gain `found`; subtracting it from all keeps the differences.
     }
     if (found < most) {
       for (std::int32_t node = one.start; node != one.end;) node = undo_arc(node);
@@ -163,7 +163,7 @@ class NearestPacking {
     reached_.clear();
   }
 
-  /// Flow along the arc that led to the node; returns where the arc came from.
+  /// Sends flow along the arc that led to the node; returns the node where that arc starts.
   std::int32_t undo_arc(std::int32_t node) {
     const std::int32_t arc = parent_[at(node)];
     if (arc == kForward) return node - 1;
@@ -177,7 +177,7 @@ class NearestPacking {
     return one.start;
   }
 
-  /// The reduced distance of the two nodes, or `most` when it is no less.
+  /// Returns the reduced distance between the two nodes, or `most` if it is not smaller.
   std::int64_t search(std::int32_t from, std::int32_t to, std::int64_t most) {
     reach(from, 0, kForward);
     while (!queue_.empty()) {
@@ -240,8 +240,8 @@ std::vector<char> pack_intervals(const std::vector<Interval>& intervals,
                                  const std::vector<std::int32_t>& room) {
   const ByPoint by_start(intervals, room.size() + 1, [](const Interval& one) { return one.start; });
   std::vector<char> kept(intervals.size(), 1);
-  std::vector<std::int32_t> ending(room.size() + 1, 0);  // kept ones, by end
-  // The last to end on top; those that are not preferred first among equals.
+  std::vector<std::int32_t> ending(room.size() + 1, 0);  // number of kept intervals, by end
+  // The interval that ends last is on top; among equals, one that is not preferred.
   const auto goes_later = [&](std::int32_t a, std::int32_t b) {
     const Interval &one = intervals[at(a)], &other = intervals[at(b)];
     return std::pair(one.end, !one.preferred) < std::pair(other.end, !other.preferred);
@@ -257,7 +257,7 @@ std::vector<char> pack_intervals(const std::vector<Interval>& intervals,
       ++ending[at(intervals[at(i)].end)];
       ++taken;
     }
-    for (; taken > room[p]; --taken) {  // whatever has ended ends before what is on top
+    for (; taken > room[p]; --taken) {  // intervals that have ended are below the top
       kept[at(open.top())] = 0;
       --ending[at(intervals[at(open.top())].end)];
       open.pop();

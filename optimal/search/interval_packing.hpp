@@ -1,4 +1,4 @@
-// The most intervals that fit a line whose room varies from point to point.
+// Selects as many intervals as possible for a line whose capacity varies from point to point.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,22 @@ namespace flashlab::optimal::detail {
 /// Takes one place at each point of [start, end); never empty.
 struct Interval {
   std::int32_t start = 0, end = 0;
-  bool preferred = false;  // rather kept than another, where that costs none
+  bool preferred = false;  // keep it rather than another one if that costs no interval
 };
 
-/// Which to keep so that no point p has more than room[p] (from 0 on) of them: as many as can be
-/// kept at all. Whenever a point is too full, the interval that ends last goes (Belady's rule).
-/// O(intervals log intervals + points).
+/// Returns for each interval whether it is kept (1) or not (0). At most room[p] of the kept
+/// intervals contain point p (points count from 0), and as many as possible are kept. Whenever a
+/// point is too full, the interval that ends last is dropped (Belady's rule). O(intervals log
+/// intervals + points).
 std::vector<char> pack_intervals(const std::vector<Interval>& intervals,
                                  const std::vector<std::int32_t>& room);
 
-/// As many, and among all such choices one that keeps most of the preferred: a flow of least cost,
-/// which starts from the preferred intervals and takes the others in one by one. The preferred must
-/// fit by themselves; `largest` is what pack_intervals() returns. Nothing (an empty list) when that
-/// takes more than about `most_work` steps. Source: R. K. Ahuja, T. L. Magnanti, J. B. Orlin,
-/// Network Flows (1993), chapter 9: reduced costs.
+/// Keeps as many intervals as pack_intervals(), and among all such choices one with the most
+/// preferred intervals. Solves a minimum-cost flow that starts from the preferred intervals and
+/// adds the others one by one. The preferred intervals must fit on their own; `largest` is the
+/// result of pack_intervals(). Returns an empty list if that takes more than about `most_work`
+/// steps. Source: R. K. Ahuja, T. L. Magnanti, J. B. Orlin, Network Flows (1993), chapter 9:
+/// reduced costs.
 std::vector<char> pack_intervals_near_preferred(const std::vector<Interval>& intervals,
                                                 const std::vector<std::int32_t>& room,
                                                 const std::vector<char>& largest,

@@ -1,4 +1,4 @@
-// How far a search may go, and what it tells on its way.
+// The limits of a search, and the progress that it reports.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ struct Progress {
   std::int64_t lower_cycles = 0;             // no program costs less
   std::optional<std::int64_t> upper_cycles;  // of the best program so far
   std::size_t bytes = 0;
-  /// What is left, if the states that are open and not above the upper bound go on becoming fewer
-  /// as fast as lately: a rough estimate, and nothing while they do not become fewer.
+  /// A rough estimate: assumes that the open states below the upper bound go on decreasing at the
+  /// latest rate. Empty while they do not decrease.
   std::optional<double> seconds_left;
 };
 
@@ -30,16 +30,16 @@ struct SolveLimits {
   const std::atomic<bool>* cancel = nullptr;  // set by another thread or a signal: stop soon
   double progress_every_s = 1;
   std::function<void(const Progress&)> progress;
-  std::size_t beam_width = 500;  // states that the search for a first program keeps; 0: none
+  std::size_t beam_width = 500;  // states kept by the search for a first program; 0: skip it
   unsigned jobs = 1;             // threads; the answer is the same for every number
-  /// A file that the search is written to when it ends early, and now and then before; where it is
-  /// there already, the search goes on from it, to the same answer. Empty: none. It is removed when
-  /// the search has finished. A beam search that is cut short leaves none.
+  /// File to which the search is written when it ends early, and periodically before. If the file
+  /// exists already, the search resumes from it and gets the same answer. Empty: no checkpoint. The
+  /// file is removed when the search has finished. A beam search that is cut short writes no file.
   std::string checkpoint;
   double checkpoint_every_s = 60;
 };
 
-/// A checkpoint that cannot be written or read, is damaged, or is another search's.
+/// Thrown if a checkpoint cannot be written or read, is damaged, or belongs to another search.
 class CheckpointError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

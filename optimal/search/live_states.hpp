@@ -1,9 +1,10 @@
-// Programs as paths of live sets: what the counting of programs walks over.
+// Programs as paths of live sets: the graph on which programs are counted.
 //
-// A program is taken as the sequence of its instructions by the values that they handle. Which
-// registers hold the values is left out: a point of the program is the set of values that are live
-// there, each to be used before it is made again. From the end backwards the sequence determines
-// that set, so that sequences and paths of live sets are the same thing, one to one.
+// A program is taken as the sequence of its instructions with the values that they handle. The
+// registers that hold the values are left out: a point of the program is the set of values that are
+// live there, which are those used before they are made again. Read backwards from its end, the
+// sequence determines each of these sets. Sequences and paths of live sets therefore correspond one
+// to one.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// One instruction, and which of its operands live on.
+/// One instruction, and the live set after it.
 struct LiveStep {
   State next = 0;
   std::int64_t cost = 0;  // cycles
@@ -25,16 +26,16 @@ class LiveSpace {
   virtual ~LiveSpace() = default;
   virtual State initial() const = 0;
   virtual bool is_goal(State state) const = 0;
-  /// At most the cycles of what remains, stores too.
+  /// A lower bound on the remaining cycles, including stores.
   virtual std::int64_t bound(State state) const = 0;
   /// Replaces `result` by all steps from the state.
   virtual void steps(State state, std::vector<LiveStep>& result) = 0;
-  /// Replaces `result` by the states in which one live value fewer is: what a program may do once,
-  /// where it does not begin with nothing but with values that it may have no use for.
+  /// Replaces `result` by the states with one live value less. A program that starts with values in
+  /// registers may drop some of them at its start, because it may have no use for them.
   virtual void without_one(State state, std::vector<State>& result) = 0;
-  /// A state that is the same but for a symmetry; the fewer of them, the better.
+  /// An equivalent state under a symmetry, the same one for as many states as possible.
   virtual State representative(State state) = 0;
-  /// That the space holds itself.
+  /// Bytes that the space itself holds.
   virtual std::size_t bytes() const { return 0; }
 };
 

@@ -1,4 +1,4 @@
-// The states that a search has reached, each with its cost so far and the state it came from.
+// The states that a search has reached, each with its cost so far and its predecessor.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace flashlab::optimal::detail {
 
-/// A state of a search in one word; what its bits mean is the search space's matter.
+/// A state of a search in one word. The search space defines what the bits mean.
 using State = std::uint64_t;
-/// One that needs more.
+/// A state of a search that needs more than one word.
 template <std::size_t kWords>
 using WideState = std::array<std::uint64_t, kWords>;
 
@@ -30,13 +30,13 @@ std::uint64_t hash_of(const WideState<kWords>& state) {
   return result;
 }
 
-/// Numbers of nodes: the shard in the lowest bits.
+/// The number of a node, with its shard in the lowest bits.
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 inline constexpr unsigned kShardBits = 4, kShards = 1U << kShardBits;
 
-/// A hash table with open addressing over nodes that never move. The highest bits of a state's hash
-/// say which of the tables it belongs to; the lowest are this table's.
+/// A hash table with open addressing, whose nodes never move. The highest bits of a state's hash
+/// select the shard, and the lowest bits the slot in the shard's table.
 template <class State>
 class NodeTable {
  public:
@@ -44,7 +44,7 @@ class NodeTable {
     State state{};
     NodeId parent = kNoNode;
     std::uint32_t cost : 30 = 0, is_expanded : 1 = 0;
-    std::uint32_t is_refined : 1 = 0;  // its second bound is in the cost that it is open at
+    std::uint32_t is_refined : 1 = 0;  // its open cost includes the second bound
   };
   static constexpr std::uint32_t kMostNodes = UINT32_MAX >> kShardBits;
 
@@ -64,7 +64,7 @@ class NodeTable {
   std::size_t bytes() const {
     return blocks_.size() * kBlockSize * sizeof(Node) + slots_.size() * sizeof(std::uint32_t);
   }
-  /// An upper bound on the bytes that this many new states take in addition.
+  /// An upper bound on the additional bytes for this many new states.
   std::size_t bytes_to_grow(std::size_t count) const {
     return (count + kBlockSize) * sizeof(Node) +
            (is_crowded_by(size_ + count) ? slots_.size() * sizeof(std::uint32_t) : 0);
@@ -82,7 +82,7 @@ class NodeTable {
       file.value(is_refined << 31 | is_expanded << 30 | cost);
     }
   }
-  /// Into an empty table.
+  /// Fills an empty table with what save() wrote.
   template <class Reader>
   void restore(Reader& file) {
     for (auto count = file.template value<std::uint32_t>(); count > 0; --count) {
@@ -96,10 +96,10 @@ class NodeTable {
     }
   }
 
-  /// Asks the memory for where the state's node is looked for.
+  /// Prefetches the slot at which the state's node is looked up.
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first_slot(hash)]); }
 
-  /// The state's node, and whether it is new: then with no parent and cost 0.
+  /// Returns the state's node, and whether it is new. A new node has no parent and cost 0.
   std::pair<std::uint32_t, bool> insert(const State& state, std::uint64_t hash) {
     if (is_crowded_by(size_)) grow();
     std::size_t slot = first_slot(hash);
@@ -120,7 +120,7 @@ class NodeTable {
   std::size_t first_slot(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
   void grow() {
     const std::size_t count = slots_.size() * 2;
-    std::vector<std::uint32_t>().swap(slots_);  // the nodes remember all: no need for both at once
+    std::vector<std::uint32_t>().swap(slots_);  // frees first: the nodes hold all states
     slots_.assign(count, kNoNode);
     for (std::uint32_t index = 0; index < size_; ++index) {
       std::size_t slot = first_slot(hash_of((*this)[index].state));
@@ -134,7 +134,7 @@ class NodeTable {
   std::uint32_t size_ = 0;
 };
 
-/// The tables of a search, each the matter of one thread at a time.
+/// The node tables of a search. Only one thread at a time uses a shard's table.
 template <class State>
 class ShardedNodes {
  public:
@@ -165,13 +165,13 @@ class ShardedNodes {
     for (const Table& table : tables_) result += table.bytes();
     return result;
   }
-  /// An upper bound on the bytes that this many new states take in addition.
+  /// An upper bound on the additional bytes for this many new states.
   std::size_t bytes_to_grow(std::size_t count) const {
     std::size_t result = 0;
     for (const Table& table : tables_) result += table.bytes_to_grow(count / kShards);
     return result;
   }
-  /// Whether this many new states can still be numbered.
+  /// Whether there are node numbers left for this many new states.
   bool has_numbers_for(std::size_t count) const {
     for (const Table& table : tables_) {
       if (table.size() + count > Table::kMostNodes) return false;
@@ -179,7 +179,7 @@ class ShardedNodes {
     return true;
   }
 
-  /// The states from a first one to a node's.
+  /// The states on the path from a start to the node.
   std::vector<State> path_to(NodeId id) const {
     std::vector<State> result;
     for (; id != kNoNode; id = (*this)[id].parent) result.push_back((*this)[id].state);

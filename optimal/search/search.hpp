@@ -1,4 +1,4 @@
-// The searches of solve(): those that find a program soon, and the one that proves.
+// The searches of solve(): two that find some program quickly, and one that proves the best.
 #pragma once
 
 #include <chrono>
@@ -16,56 +16,57 @@ namespace flashlab::optimal::detail {
 
 inline constexpr std::int64_t kUnknownCost = std::numeric_limits<std::int64_t>::max();
 
-/// The bound of a successor that is computed only once the state turns out to be new.
+/// The bound of a successor that is computed only if the state turns out to be new.
 inline constexpr std::int64_t kBoundLater = -1;
-/// The bound of a state that no way leads on from.
+/// The bound of a state from which no goal can be reached.
 inline constexpr std::int64_t kDeadEnd = std::int64_t{1} << 60;
 
-/// A state one move away, as the representative of its class.
+/// A state one move away, as the representative of its symmetry class.
 template <class State>
 struct Successor {
   State state{};
   std::uint32_t cost = 0;
-  std::int64_t bound = 0;  // of what remains from there, or kBoundLater
+  std::int64_t bound = 0;  // a lower bound on the remaining cost from there, or kBoundLater
 };
 
-/// Where a search begins, as the representative of its class, and what was paid before.
+/// A state in which a search begins, as the representative of its class, and the cost paid so far.
 template <class State>
 struct Start {
   State state{};
   std::uint32_t cost = 0;
 };
 
-/// What both searches look at: states, moves, and a bound that a move lowers by at most its cost.
-/// The costs of a path add up to less than 2^30. A space is one thread's.
+/// What the searches need: states, moves, and a consistent bound (a move lowers it by at most the
+/// move's cost). The costs of a path add up to less than 2^30. Each thread has its own space.
 template <class State>
 class SearchSpace {
  public:
   virtual ~SearchSpace() = default;
-  /// Another thread's.
+  /// A copy for another thread.
   virtual std::unique_ptr<SearchSpace> clone() const = 0;
-  /// The search's answer is the cheapest over all of them.
+  /// The search returns the cheapest path over all these starts.
   virtual std::vector<Start<State>> starts() const = 0;
   virtual bool is_goal(const State& state) const = 0;
-  /// At least 0.
+  /// A lower bound on the remaining cost; at least 0.
   virtual std::int64_t bound(const State& state) = 0;
-  /// One that may be larger and takes longer: for states about to be expanded. Admissible, and no
-  /// more: a state that is reached more cheaply later is expanded again.
-  /// May stop at `limit`, from which on the state is of no use.
+  /// A second lower bound for states about to be expanded. It may be larger and takes longer to
+  /// compute. It is admissible but need not be consistent: a state that is reached more cheaply
+  /// later is expanded again. The computation may stop at `limit`, from which on the state is
+  /// of no use.
   virtual std::int64_t second_bound(const State&, std::int64_t /*limit*/) { return 0; }
-  /// How much is left to do, to choose between states that promise the same.
+  /// The work that is left, to choose between states with equal bounds.
   virtual int work_left(const State& state) const = 0;
-  /// Replaces `result` by the successors whose cost and bound together, as far as they are known,
-  /// are below `limit`.
+  /// Replaces `result` by the successors whose cost plus bound is below `limit`. A bound that is
+  /// not computed yet counts as 0.
   virtual void successors(const State& state, std::int64_t limit,
                           std::vector<Successor<State>>& result) = 0;
   virtual std::int64_t to_cycles(std::int64_t cost) const = 0;
 };
 
-/// The clock and the caller's limits.
+/// The clock, and the caller's limits.
 struct SearchLimits {
   const SolveLimits& asked;
-  std::uint64_t fingerprint = 0;  // of what is searched
+  std::uint64_t fingerprint = 0;  // of the search
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 
   double seconds() const {
@@ -76,38 +77,40 @@ struct SearchLimits {
   }
 };
 
-/// A way from a first state to the goal, a state for each move.
+/// A path from a start to the goal, with one state per move.
 template <class State>
 struct Path {
   std::vector<State> states;
   std::int64_t cost = kUnknownCost;
 };
 
-/// A program that may not be the best: move by move, the `beam_width` states that promise most.
+/// Finds a program that may not be the best: keeps the `beam_width` most promising states
+/// after each move.
 template <class State>
 std::optional<Path<State>> beam_search(SearchSpace<State>& space, const SearchLimits& limits);
 
-/// A program that costs no more than the bounds say of every program, if one is soon found: from
-/// state to state as long as both bounds promise it. For spaces that have a second bound.
+/// Finds a program whose cost equals the lower bound of the starts, if a greedy descent reaches the
+/// goal: each move goes to a state for which both bounds still allow that cost. For spaces that
+/// have a second bound.
 template <class State>
 std::optional<Path<State>> descend(SearchSpace<State>& space, const SearchLimits& limits);
 
 template <class State>
 struct Proof {
-  std::optional<Path<State>> path;  // cheaper than `upper`, if there is one
-  std::int64_t lower = 0;  // no program costs less; kUnknownCost: there is no program below `upper`
+  std::optional<Path<State>> path;  // cheaper than the known program, if there is such a path
+  std::int64_t lower = 0;  // no program costs less; kUnknownCost: none is below the known cost
   bool is_finished = false;
   std::uint64_t states = 0;
   std::size_t bytes = 0;
 };
-/// A*: the cheapest program, if it costs less than the one that is known. What it returns does not
-/// depend on how many threads work on it. Where there is a checkpoint it goes on from that, `known`
-/// becoming what was known then.
+/// A*: finds the cheapest program if it costs less than the known one. The result does not depend
+/// on the number of threads. If a checkpoint exists, the search resumes from it, and `known` is
+/// replaced by the program that was known then.
 template <class State>
 Proof<State> best_first_search(SearchSpace<State>& space, const SearchLimits& limits,
                                std::optional<Path<State>>& known);
 
-/// All, one after the other: the first program that costs least.
+/// Runs all searches in turn and returns the first program with the least cost.
 template <class State>
 struct Searched {
   std::optional<Path<State>> path;

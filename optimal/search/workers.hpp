@@ -15,15 +15,15 @@ namespace flashlab::optimal::detail {
 
 class Workers {
  public:
-  /// The caller is one of them; the others start when there is something to share.
+  /// The caller is one of the workers. The other threads start at the first call of run().
   explicit Workers(unsigned jobs) : jobs_(jobs < 1 ? 1 : jobs) {}
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   unsigned jobs() const { return jobs_; }
-  /// task(number, worker) for each number below `count`, in no order; returns when all are done.
-  /// What the first failing task throws is thrown.
+  /// Calls task(number, worker) for each number below `count`, in no particular order. Returns when
+  /// all tasks are done. Rethrows the exception of the first task that fails.
   using Task = std::function<void(std::size_t number, unsigned worker)>;
   void run(std::size_t count, const Task& task);
 
@@ -35,7 +35,7 @@ class Workers {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable begun_, done_;
-  std::uint64_t round_ = 0;  // of tasks, that the threads are called to
+  std::uint64_t round_ = 0;  // the current round of tasks; threads wait for it to change
   std::size_t busy_ = 0;
   bool is_over_ = false;
   std::exception_ptr failure_;

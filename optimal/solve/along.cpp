@@ -21,20 +21,21 @@ using detail::State;
 constexpr std::uint64_t kMostAlongSteps = 10'000;
 constexpr std::size_t kMostFormTerms = 20'000;
 
-/// What registers and DRAM hold after a step.
-struct KnownStanding {
+/// The contents of registers and DRAM after a step.
+struct KnownProgress {
   std::vector<KnownValue> registers;
-  std::map<std::int64_t, KnownValue> dram;  // by element; what the program wrote and is of use
-  std::uint64_t finished = 0;               // bit by output: its cell holds it
+  std::map<std::int64_t, KnownValue> dram;  // by element; useful values that the program stored
+  std::uint64_t finished = 0;               // bit by output: whether its cell holds it
 };
 
-/// The computation's live sets, and those that a standing may be.
+/// The computation's live sets, and those that are possible for a known progress.
 class LiveSets {
  public:
   virtual ~LiveSets() = default;
   virtual detail::LiveSpace& space() = 0;
-  /// All that may be live, one state for each choice that excludes another.
-  virtual std::vector<State> states(const KnownStanding& standing) = 0;
+  /// Returns the possible live sets: one state for each choice among values that
+  /// exclude one another.
+  virtual std::vector<State> states(const KnownProgress& progress) = 0;
 };
 
 class ProductSets final : public LiveSets {
@@ -46,7 +47,7 @@ class ProductSets final : public LiveSets {
                          product_costs(machine.costs)}) {}
   detail::LiveSpace& space() override { return space_; }
 
-  std::vector<State> states(const KnownStanding& standing) override {
+  std::vector<State> states(const KnownProgress& progress) override {
     std::vector<State> result{0};
     std::vector<std::vector<State>> sums(static_cast<std::size_t>(product_.num_outputs()));
     const auto add_sum = [&](int output, State sum) {
@@ -55,8 +56,8 @@ class ProductSets final : public LiveSets {
         of_output.push_back(sum);
       }
     };
-    for (std::size_t i = 0; i < standing.registers.size(); ++i) {
-      const KnownValue& value = standing.registers[i];
+    for (std::size_t i = 0; i < progress.registers.size(); ++i) {
+      const KnownValue& value = progress.registers[i];
       const bool for_factor = machine_.operand_rule == toy::OperandRule::kPinned && i < 2;
       const bool can_multiply = machine_.operand_rule == toy::OperandRule::kAny || for_factor;
       if (value.input >= 0 && can_multiply) result.front() |= space_.input(value.input);
@@ -64,13 +65,13 @@ class ProductSets final : public LiveSets {
       add_sum(value.output, for_factor ? space_.sum_for_factor(value.output, value.terms)
                                        : space_.sum(value.output, value.terms));
     }
-    for (const auto& [cell, value] : standing.dram) {
+    for (const auto& [cell, value] : progress.dram) {
       if (value.output < 0 || !machine_.allow_spills) continue;
       add_sum(value.output, space_.sum_in_dram(value.output, value.terms));
     }
     for (int output = 0; output < product_.num_outputs(); ++output) {
       auto choices = sums[static_cast<std::size_t>(output)];
-      if ((standing.finished >> output & 1) != 0) choices = {space_.finished(output)};
+      if ((progress.finished >> output & 1) != 0) choices = {space_.finished(output)};
       if (choices.empty()) continue;
       std::vector<State> next;
       for (const State state : result) {
@@ -97,12 +98,12 @@ class ValueSets final : public LiveSets {
   }
   detail::LiveSpace& space() override { return space_; }
 
-  std::vector<State> states(const KnownStanding& standing) override {
+  std::vector<State> states(const KnownProgress& progress) override {
     std::vector<int> live;
-    for (const KnownValue& held : standing.registers) {
+    for (const KnownValue& held : progress.registers) {
       if (held.value >= 0) live.push_back(held.value);
     }
-    return {space_.state(live, static_cast<std::uint32_t>(standing.finished))};
+    return {space_.state(live, static_cast<std::uint32_t>(progress.finished))};
   }
 
  private:
@@ -116,7 +117,7 @@ std::unique_ptr<LiveSets> live_sets(const Computation& computation, const AlongM
   return std::make_unique<ValueSets>(*computation.algebra(), machine);
 }
 
-/// "c[2][2]", and what is expected of it.
+/// `what` names the array found, such as "c[2][2]"; the diagnostic adds the expected one.
 toy::Diagnostic wrong_array(const std::string& what, const toy::BoundArray& expected,
                             toy::SourceSpan span) {
   std::string text = expected.role == toy::ArrayRole::kInput ? ".input " : ".output ";
@@ -153,16 +154,16 @@ std::vector<toy::Diagnostic> check_arrays(const toy::BoundProgram& program,
   return wrong;
 }
 
-/// Follows the program's steps, and knows what they leave where.
+/// Follows the program's steps and records what they leave in registers and cells.
 class Replay {
  public:
   Replay(const detail::KnownValues& known, const toy::BoundProgram& program)
       : known_(known), program_(program) {
-    standing_.registers.resize(static_cast<std::size_t>(program.num_registers));
+    progress_.registers.resize(static_cast<std::size_t>(program.num_registers));
   }
 
-  const KnownStanding& standing() const { return standing_; }
-  /// The array of a DRAM element.
+  const KnownProgress& progress() const { return progress_; }
+  /// Returns the array that contains a DRAM element.
   const toy::BoundArray& array_at(std::int64_t cell) const {
     return *std::find_if(program_.arrays.begin(), program_.arrays.end(),
                          [&](const toy::BoundArray& array) {
@@ -170,18 +171,18 @@ class Replay {
                          });
   }
 
-  /// Whether the cell holds the output that belongs there.
+  /// Whether the cell holds its output.
   bool is_result(std::int64_t cell) const {
     const toy::BoundArray& array = array_at(cell);
     const int output = known_.output_at(array.name, cell - array.offset);
-    return output >= 0 && (standing_.finished >> output & 1) != 0;
+    return output >= 0 && (progress_.finished >> output & 1) != 0;
   }
 
   void step(const toy::UnrolledStep& step, const toy::NormalForm& result) {
     const auto kinds = toy::instruction_set()[step.row].kinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       if (kinds[i] == toy::OperandKind::kDestination) {
-        standing_.registers[static_cast<std::size_t>(step.slots[i])] = known_.of(result);
+        progress_.registers[static_cast<std::size_t>(step.slots[i])] = known_.of(result);
       } else if (toy::is_memory_write(kinds[i])) {
         write(step.slots[i], known_.of(result));
       }
@@ -190,28 +191,28 @@ class Replay {
 
  private:
   void write(std::int64_t cell, const KnownValue& value) {
-    standing_.dram.erase(cell);
-    if (value.is_any()) standing_.dram[cell] = value;
+    progress_.dram.erase(cell);
+    if (value.is_any()) progress_.dram[cell] = value;
     const toy::BoundArray& array = array_at(cell);
     const int output = known_.output_at(array.name, cell - array.offset);
     if (output < 0) return;
     const std::uint64_t bit = std::uint64_t{1} << output;
-    standing_.finished &= ~bit;
-    if (known_.is_output(value, output)) standing_.finished |= bit;
+    progress_.finished &= ~bit;
+    if (known_.is_output(value, output)) progress_.finished |= bit;
   }
 
   const detail::KnownValues& known_;
   const toy::BoundProgram& program_;
-  KnownStanding standing_;
+  KnownProgress progress_;
 };
 
-/// What remains from standings, each looked for once.
+/// Finds the remaining cost after a step, with one search for each distinct set of live states.
 class Judge {
  public:
   Judge(LiveSets& sets, const SolveLimits& limits) : sets_(sets), limits_(limits) {}
 
-  Remainder remaining(const KnownStanding& standing, std::size_t steps_left) {
-    std::vector<State> states = sets_.states(standing);
+  Remainder remaining(const KnownProgress& progress, std::size_t steps_left) {
+    std::vector<State> states = sets_.states(progress);
     for (State& state : states) state = sets_.space().representative(state);
     std::sort(states.begin(), states.end());
     const auto [place, is_new] = known_.try_emplace(states);
@@ -231,7 +232,7 @@ class Judge {
   std::map<std::vector<State>, Remainder> known_;
 };
 
-/// What the step does to the total, where both totals are proved.
+/// Computes how the step changes the total, if both totals are proved.
 void compare(const Remainder& before, std::int64_t cost, AlongStep& step) {
   if (!before.is_proved || !step.remaining.is_proved) return;
   if (!before.is_possible || !step.remaining.is_possible) return;
@@ -240,7 +241,8 @@ void compare(const Remainder& before, std::int64_t cost, AlongStep& step) {
   step.is_outside = change < 0;
 }
 
-/// A load of what the program stored, on a machine without spills.
+/// Returns an error for a load of a value that the program stored itself, on a
+/// machine without spills.
 std::optional<toy::Diagnostic> forbidden_load(const toy::UnrolledStep& step, const Replay& replay,
                                               const toy::BoundProgram& program) {
   const auto kinds = toy::instruction_set()[step.row].kinds();
@@ -251,12 +253,13 @@ std::optional<toy::Diagnostic> forbidden_load(const toy::UnrolledStep& step, con
     }
     const toy::BoundArray& array = replay.array_at(step.slots[i]);
     if (array.role == toy::ArrayRole::kInput || replay.is_result(step.slots[i])) continue;
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kProgram,
-                           program.instructions[step.site].operands[i].span,
-                           "'" + array.name + "' is read back from DRAM, and only results may be",
-                           "loads of inputs and of results; or, for a product, --spills",
-                           {}};
+    return toy::Diagnostic{
+        toy::Severity::kError,
+        toy::Fault::kProgram,
+        program.instructions[step.site].operands[i].span,
+        "'" + array.name + "' is read back from DRAM, but only results may be read back",
+        "loads of inputs and of results; or, for a product, --spills",
+        {}};
   }
   return std::nullopt;
 }
@@ -268,7 +271,7 @@ std::optional<std::size_t> Along::still_optimal() const {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const AlongStep& step = steps[i];
     if (step.total() == optimum.cycles && step.remaining.is_proved) continue;
-    // A lower bound above the optimum proves as much.
+    // A lower bound above the optimum also proves that the optimum is lost.
     if (step.total() && *step.total() <= optimum.cycles) return std::nullopt;
     return i;
   }
@@ -289,7 +292,7 @@ toy::Result<Along> judge_along(const Computation& computation, const AlongMachin
   Replay replay(known, program);
   Along result;
   const std::size_t num_steps = unrolled->steps.size();
-  result.optimum = judge.remaining(replay.standing(), num_steps + 1);
+  result.optimum = judge.remaining(replay.progress(), num_steps + 1);
   Remainder before = result.optimum;
   std::int64_t cycles = 0;
   for (std::size_t i = 0; i < num_steps; ++i) {
@@ -300,13 +303,13 @@ toy::Result<Along> judge_along(const Computation& computation, const AlongMachin
     const std::int64_t cost = machine.costs.cycles(step.row) + machine.costs.per_work(step.row);
     cycles += cost;
     replay.step(step, forms->results[i]);
-    AlongStep judged{step.site, cycles, judge.remaining(replay.standing(), num_steps - i)};
+    AlongStep judged{step.site, cycles, judge.remaining(replay.progress(), num_steps - i)};
     compare(before, cost, judged);
     before = judged.remaining;
     result.steps.push_back(judged);
   }
   result.is_finished = before.is_proved && before.is_possible && before.cycles == 0 &&
-                       known.has_all(replay.standing().finished);
+                       known.has_all(replay.progress().finished);
   return result;
 }
 

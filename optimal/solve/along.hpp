@@ -1,4 +1,4 @@
-// A program judged step by step: what the cheapest completion from each step costs.
+// Judges a program step by step: the cost of the cheapest completion after each step.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace flashlab::optimal {
 struct AlongMachine {
   int registers = 3;
   toy::OperandRule operand_rule = toy::OperandRule::kAny;
-  bool allow_spills = false;  // of a product's partial sums
+  bool allow_spills = false;  // for a product's partial sums
   toy::CostTable costs = {};
 };
 
 struct AlongStep {
   std::uint32_t site = 0;        // into BoundProgram::instructions
-  std::int64_t cycles = 0;       // of the program so far, this step's too
-  Remainder remaining;           // from here
-  std::int64_t lost_cycles = 0;  // by how much the proved total rose with this step
-  /// The total fell: the instruction is one that the proofs leave out.
+  std::int64_t cycles = 0;       // of the program so far, including this step
+  Remainder remaining;           // from here on
+  std::int64_t lost_cycles = 0;  // increase of the proved total by this step
+  /// The proved total fell: the proofs do not cover this instruction.
   bool is_outside = false;
 
-  /// Nothing where no completion exists.
+  /// Empty if no completion exists.
   std::optional<std::int64_t> total() const {
     if (!remaining.is_possible) return std::nullopt;
     return cycles + remaining.cycles;
@@ -37,22 +37,23 @@ struct AlongStep {
 };
 
 struct Along {
-  Remainder optimum;  // of the whole computation on that machine
+  Remainder optimum;  // of the whole computation on the machine
   std::vector<AlongStep> steps;
-  bool is_finished = false;  // the program leaves every output in its cell
+  bool is_finished = false;  // whether the program leaves every output in its cell
 
-  /// The number of steps after which the optimum can still be reached; nothing where that is not
-  /// proved of the first of the others, or no program exists.
+  /// Returns after how many steps the optimum can still be reached. Returns nothing if the next
+  /// step is not proved to miss the optimum, or if no program exists.
   std::optional<std::size_t> still_optimal() const;
 };
 
-/// Judges what a program did, step by step, whatever it is short of. A register or cell holds the
-/// value of the computation that its exact formula is (toymachine/forms/normal_form.hpp), or
-/// nothing of use. A completion is made of the instructions that solve()'s programs are made of.
-/// The limits' time is for all steps together; a step whose search does not end has a lower bound.
-/// Errors, with their place: arrays other than the computation's, a run that fails before its end,
-/// a load of what the program stored itself (but for results) where no spills are allowed; kLimit
-/// beyond 10'000 steps. std::invalid_argument as count_programs() gives it.
+/// Judges what a program did, step by step, even if it does not compute every output. A register or
+/// cell holds the value of the computation that equals its exact formula
+/// (toymachine/forms/normal_form.hpp), or nothing useful. A completion consists of the instructions
+/// that solve()'s programs have. The time limit is for all steps together; a step whose search does
+/// not end has a lower bound. Errors, with their place: arrays that are not the computation's; a
+/// run that fails before its end; if spills are not allowed, a load of a value that the program
+/// stored itself (except results); more than 10'000 steps, of fault kLimit. Throws
+/// std::invalid_argument like count_programs().
 toy::Result<Along> judge_along(const Computation& computation, const AlongMachine& machine,
                                const toy::BoundProgram& program, const SolveLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// An answer from a search that has ended.
+// Builds an answer from a search that has ended.
 #pragma once
 
 #include "optimal/problem/answer.hpp"
@@ -6,7 +6,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// What an answer says of a search; its program is not there yet.
+/// Returns the answer of a search, still without its program.
 template <class State>
 Answer answer_of(const SearchSpace<State>& space, const Searched<State>& searched) {
   Answer answer;

@@ -11,14 +11,18 @@
 
 #include "optimal/problem/sampled_values.hpp"
 #include "optimal/search/search.hpp"
+#include "optimal/solve/wanted_results.hpp"
 #include "toymachine/execute/scalar_effect.hpp"
 
 namespace flashlab::optimal {
 namespace {
 
+using detail::applied;
 using detail::Sampled;
 using detail::SampledValues;
 using detail::SamplePoints;
+using detail::Wanted;
+using detail::wanted_of;
 
 constexpr int kMostRegisters = 8, kMostOutputs = 16;
 constexpr int kFree = -1;
@@ -32,9 +36,9 @@ struct Operation {
   bool is_exponential = false;
 };
 
-/// One instruction but for its destination.
+/// One instruction without its destination.
 struct Instruction {
-  const std::string* loads = nullptr;  // the cell, of a load
+  const std::string* loads = nullptr;  // of a load: the cell
   const Operation* operation = nullptr;
   std::array<std::size_t, toy::kMaxOperands> operands{};  // registers
 
@@ -48,86 +52,9 @@ struct Instruction {
   }
 };
 
-/// The inputs' and outputs' cells, and what the outputs are at the points.
-struct Wanted {
-  std::vector<std::string> inputs, outputs;  // cells
-  std::string header;
-  std::vector<Sampled> results;
-};
-
-std::string array_line(const char* kind, int rows, int columns) {
-  return std::string(kind) + "[" + std::to_string(rows) + "][" + std::to_string(columns) + "]\n";
-}
-
-Wanted wanted_of(const MatrixProduct& product) {
-  Wanted wanted;
-  for (int i = 0; i < product.num_inputs(); ++i) wanted.inputs.push_back(product.input_name(i));
-  for (int i = 0; i < product.num_outputs(); ++i) wanted.outputs.push_back(product.output_name(i));
-  wanted.header = array_line(".input a", product.rows, product.inner) +
-                  array_line(".input b", product.inner, product.columns) +
-                  array_line(".output c", product.rows, product.columns);
-  return wanted;
-}
-
-void add_results(const MatrixProduct& product, const SamplePoints& points, Wanted& wanted) {
-  wanted.results.assign(wanted.outputs.size(), Sampled{});
-  for (int term = 0; term < product.num_terms(); ++term) {
-    const Sampled& a = points.inputs()[static_cast<std::size_t>(product.factor_a(term))];
-    const Sampled& b = points.inputs()[static_cast<std::size_t>(product.factor_b(term))];
-    Sampled& sum = wanted.results[static_cast<std::size_t>(product.output_of(term))];
-    for (std::size_t p = 0; p < points.size(); ++p) sum[p] += a[p] * b[p];
-  }
-}
-
-Wanted wanted_of(const ValueAlgebra& algebra) {
-  Wanted wanted{algebra.frame.input_cells, algebra.frame.output_cells, {}, {}};
-  for (const std::string& line : algebra.frame.declarations) wanted.header += line + "\n";
-  return wanted;
-}
-
-Sampled applied(std::size_t row, std::span<const Sampled* const> operands, std::size_t points) {
-  Sampled result{};
-  std::array<double, toy::kMaxOperands> numbers{};
-  for (std::size_t p = 0; p < points; ++p) {
-    for (std::size_t i = 0; i < operands.size(); ++i) numbers[i] = (*operands[i])[p];
-    result[p] = toy::effect_on_numbers(row, {numbers.data(), operands.size()});
-  }
-  return result;
-}
-
-/// By the algebra's own operations.
-void add_results(const ValueAlgebra& algebra, const SamplePoints& points, Wanted& wanted) {
-  std::vector<std::optional<Sampled>> values(static_cast<std::size_t>(algebra.num_values));
-  for (std::size_t i = 0; i < algebra.inputs.size(); ++i) {
-    values[static_cast<std::size_t>(algebra.inputs[i])] = points.inputs()[i];
-  }
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (const ValueOperation& operation : algebra.operations) {
-      std::vector<const Sampled*> operands;
-      bool are_there = operation.constant.empty();
-      for (const int operand : operation.operands) {
-        if (operand == kNoValue) continue;
-        const auto& value = values[static_cast<std::size_t>(operand)];
-        are_there = are_there && value.has_value();
-        if (value) operands.push_back(&*value);
-      }
-      auto& result = values[static_cast<std::size_t>(operation.result)];
-      if (result || !are_there) continue;
-      result = applied(*toy::find_instruction(operation.mnemonic), operands, points.size());
-      is_new = true;
-    }
-  }
-  for (const int output : algebra.outputs) {
-    const auto& value = values[static_cast<std::size_t>(output)];
-    if (!value) throw std::invalid_argument("an output that is made of constants");
-    wanted.results.push_back(*value);
-  }
-}
-
 struct AnyState {
   std::array<int, kMostRegisters> held;  // values by register; kFree
-  unsigned unused = 0;                   // bit by register: made, and not read yet
+  unsigned unused = 0;                   // bit by register: value not read yet
   unsigned stored = 0;                   // bit by output
 
   AnyState() { held.fill(kFree); }
@@ -211,10 +138,10 @@ class AnySearch {
   unsigned outputs_of(int value) const { return outputs_[static_cast<std::size_t>(value)]; }
   std::size_t registers() const { return static_cast<std::size_t>(machine_.registers); }
 
-  /// What is left at least, and how many operations there can be.
+  /// Lower bounds on what remains, and the most operations that the budget allows.
   struct Left {
     std::int64_t cycles = 0;
-    int outputs = 0;  // to be made, each by an operation
+    int outputs = 0;  // that still need an operation
     std::int64_t most_operations = 0;
   };
   Left left_of(const AnyState& state, std::int64_t budget) const {
@@ -228,13 +155,13 @@ class AnySearch {
       if ((state.stored >> i & 1) == 0) needed |= output_depends_[i];
     }
     Left left;
-    // What depends on an input needs a load: of the input, or of a stored output.
+    // A value that depends on an input needs a load: of this input, or of a stored output.
     std::int64_t loads = std::popcount(needed & ~depends);
     if (state.stored != 0) loads = std::min<std::int64_t>(loads, 1);
     const unsigned all = (1U << wanted_.results.size()) - 1;
     const std::int64_t stores = std::popcount(all & ~state.stored);
     left.outputs = std::popcount(all & ~(state.stored | held_outputs | input_outputs_));
-    // Every value is used. An operation reads at most this many, and makes one.
+    // Every value is used. An operation reads at most `most_reads_` values, and makes one.
     const std::int64_t unused = std::popcount(state.unused) + loads - stores;
     const auto fewer = static_cast<std::int64_t>(most_reads_) - 1;
     std::int64_t operations =
@@ -258,18 +185,18 @@ class AnySearch {
     return result;
   }
 
-  /// Whether a program goes on from the state within the budget; its lines are in `lines_` then,
-  /// the last one first.
+  /// Returns whether a program continues from the state within the budget. Its lines are then in
+  /// `lines_`, the last line first.
   bool from(const AnyState& state, std::int64_t budget) {
     if (state.stored == (1U << wanted_.results.size()) - 1) return true;
     const Left left = left_of(state, budget);
     if (left.cycles > budget) return false;
     if (++visited_ % 4096 == 0 && limit_is_reached()) is_over_ = true;
     if (is_over_) return false;
-    if (left.most_operations > left.outputs && pushed_ == 0) {  // most are at the end, soon done
+    if (left.most_operations > left.outputs && pushed_ == 0) {  // most states are near the end
       const auto [place, is_new] = failed_.try_emplace(key(state), -1);
       if (place->second >= budget) return false;
-      place->second = static_cast<std::int32_t>(budget);  // there is no way back to a state
+      place->second = static_cast<std::int32_t>(budget);  // no path returns to a state
     }
     if (stores_result(state)) return store(state, budget);
     return loads(state, budget) || operate(state, budget, left);
@@ -288,7 +215,7 @@ class AnySearch {
     return false;
   }
 
-  /// A result that is held is stored at once: a later store of it may as well come now.
+  /// Stores a held result at once: a later store costs the same.
   bool store(const AnyState& state, std::int64_t budget) {
     for (std::size_t r = 0; r < registers(); ++r) {
       if (state.held[r] == kFree) continue;
@@ -324,7 +251,7 @@ class AnySearch {
     return false;
   }
 
-  /// The operands from `count` on.
+  /// Chooses the operands from position `count` on.
   bool choose(const AnyState& state, std::int64_t budget, const Left& left,
               Instruction& instruction, std::size_t count) {
     const std::size_t reads = std::min(instruction.operation->reads, instruction.operands.size());
@@ -360,7 +287,7 @@ class AnySearch {
     if (left.most_operations > left.outputs + 1 && pushed_ == 0) {
       return write(next, number(result), budget, instruction);
     }
-    // Only results are made after this: the value need not be known again.
+    // After this only results are made, so the value needs no lasting number.
     const int value = values_.push(result);
     ++pushed_;
     describe(result);
@@ -372,7 +299,7 @@ class AnySearch {
     return is_found;
   }
 
-  /// The output, not stored yet, that the value is; -1: none.
+  /// Returns the output, not stored yet, that has this value; -1 if there is none.
   int open_result(const AnyState& state, const Sampled& value) const {
     for (std::size_t i = 0; i < wanted_.results.size(); ++i) {
       if ((state.stored >> i & 1) != 0) continue;
@@ -381,7 +308,7 @@ class AnySearch {
     return -1;
   }
 
-  /// The value in a free register, or else instead of one that was used.
+  /// Writes the value to a free register, or if there is none, over a value that has been used.
   bool write(const AnyState& state, int value, std::int64_t budget,
              const Instruction& instruction) {
     const auto end = state.held.begin() + machine_.registers;
@@ -418,20 +345,20 @@ class AnySearch {
   std::int64_t load_ = 1, store_ = 1, least_cost_ = 1;
   std::vector<Operation> operations_;
   std::size_t most_reads_ = 1;
-  std::vector<int> inputs_, results_;                       // their values
+  std::vector<int> inputs_, results_;                       // values
   unsigned input_outputs_ = 0;                              // outputs that are inputs
-  std::vector<unsigned> output_depends_;                    // by output: the inputs it changes with
-  std::vector<unsigned> depends_, outputs_;                 // by value: inputs, outputs it is
+  std::vector<unsigned> output_depends_;                    // by output: inputs it depends on
+  std::vector<unsigned> depends_, outputs_;                 // by value: its inputs, its outputs
   std::unordered_map<std::uint64_t, std::int32_t> failed_;  // by state: the largest budget
   std::vector<std::string> lines_;
   std::uint64_t visited_ = 0;
-  int pushed_ = 0;  // values on the way to the present state that have no lasting number
+  int pushed_ = 0;  // values without a lasting number
   bool is_over_ = false;
 };
 
 void check_any(const Wanted& wanted, const AnyMachine& machine) {
   if (machine.level == toy::Level::kAttention) {
-    throw std::invalid_argument("constants are too many to be tried");
+    throw std::invalid_argument("there are too many constants to try");
   }
   if (machine.registers < 1 || machine.registers > kMostRegisters ||
       wanted.outputs.size() > static_cast<std::size_t>(kMostOutputs)) {

@@ -30,14 +30,14 @@ struct PlaceHash {
     return static_cast<std::size_t>(bits ^ bits >> 32);
   }
 };
-/// The ways to each place, all with the same number of instructions.
+/// The number of paths to each place, all with the same number of instructions.
 using Layer = std::unordered_map<Place, mpz_class, PlaceHash>;
 
 constexpr std::size_t kBytesOfPlace =
     128;  // a node of the table, its bucket, and the number's limb
 
 /// Counts the paths from the first live set to a goal, instruction by instruction. Symmetric sets
-/// have as many ways on, so that one of them stands for all.
+/// have equally many continuations, so one of them represents all.
 class PathCount {
  public:
   PathCount(LiveSpace& space, std::int64_t cycles, const SolveLimits& limits)
@@ -104,7 +104,7 @@ mpz_class symmetries_of(const MatrixProduct& product) {
          (product.rows == product.columns ? 2 : 1);
 }
 
-/// Whether the outputs can be made without the input.
+/// Whether the outputs can be made without this input.
 bool can_do_without(const ValueAlgebra& algebra, int without) {
   std::vector<bool> made(static_cast<std::size_t>(algebra.num_values), false);
   const auto is_made = [&](int value) {
@@ -122,7 +122,7 @@ bool can_do_without(const ValueAlgebra& algebra, int without) {
   return std::all_of(algebra.outputs.begin(), algebra.outputs.end(), is_made);
 }
 
-/// 1 where the symmetries cannot be shown to act freely.
+/// Returns the number of symmetries, or 1 if they cannot be shown to act freely.
 std::size_t free_symmetries(const ValueAlgebra& algebra) {
   std::set<std::vector<int>> on_inputs;
   for (const std::vector<int>& renumbered : algebra.symmetries) {
@@ -144,7 +144,7 @@ std::optional<ProgramCount> count_programs(const MatrixProduct& product,
                                            const ProductMachine& machine, std::int64_t cycles,
                                            const SolveLimits& limits) {
   if (machine.allow_spills && machine.costs.load + machine.costs.store == 0) {
-    throw std::invalid_argument("spills cost nothing: there is no end to the programs");
+    throw std::invalid_argument("spills cost nothing: the number of programs is infinite");
   }
   detail::LiveProducts space(product, machine);
   return counted(space, cycles, limits, symmetries_of(product));

@@ -128,7 +128,7 @@ std::optional<PlainAnswer> plain_search(const MatrixProduct& product, const Prod
     const auto [cycles, state] = open.top();
     open.pop();
     if (plain.is_goal(state)) return PlainAnswer{cycles, best.size()};
-    if (cycles > best.at(plain_key(state))) continue;  // reached more cheaply since
+    if (cycles > best.at(plain_key(state))) continue;  // reached more cheaply in the meantime
     if (best.size() > max_states) return std::nullopt;
     plain.moves(state, [&, so_far = cycles](PlainState next, std::int64_t cost) {
       const auto [place, is_new] = best.try_emplace(plain_key(next), so_far + cost);

@@ -1,9 +1,10 @@
-// The cheapest program by uniform-cost search over the machine as it is: no bound, no symmetry but
-// the registers' names, no rule about what a sensible program does. Slow, and the judge of solve().
+// The cheapest program by uniform-cost search over the whole machine. There is no bound, no
+// symmetry except the registers' names, and no rule about what a reasonable program does. It is
+// slow, and checks solve().
 //
-// A state is what each register holds, and which sums are in DRAM. A move is one instruction: it
-// may overwrite any register, load what is held already, multiply the same term twice into two
-// sums.
+// A state is the contents of each register, and the set of sums in DRAM. A move is one instruction:
+// it may overwrite any register, load a value that is held already, or multiply the same term twice
+// into two sums.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,13 @@
 #include <vector>
 
 #include "optimal/problem/matrix_product.hpp"
+#include "optimal/problem/value_algebra.hpp"
 
 namespace flashlab::optimal {
 
 struct PlainState {
-  /// Values by register: 0 nothing, then the inputs, then the partial sums (see value_of_sum).
-  /// Sorted where registers are alike: all of them, or under pinned operands those from R2 on.
+  /// Values by register: 0 for nothing, then the inputs, then the partial sums (see value_of_sum).
+  /// Sorted for equivalent registers: all of them, or under pinned operands those from R2 on.
   std::vector<std::uint8_t> registers;
   std::uint64_t stored = 0;  // sums in DRAM: bit output * (2^inner - 1) + terms - 1
   bool operator==(const PlainState&) const = default;
@@ -26,20 +28,20 @@ struct PlainState {
 
 class PlainMachine {
  public:
-  /// The outputs times 2^inner - 1 must be at most 64.
+  /// Requires the number of outputs times 2^inner - 1 to be at most 64.
   PlainMachine(const MatrixProduct& product, const ProductMachine& machine);
 
   PlainState initial() const;
-  /// Sorted as a state must be.
+  /// Returns the state with its registers sorted.
   PlainState normal(PlainState state) const;
   bool is_goal(const PlainState& state) const;
 
   using Visit = std::function<void(PlainState next, std::int64_t cycles)>;
-  /// Every instruction that is legal in the state.
+  /// Visits every instruction that is legal in the state.
   void moves(const PlainState& state, const Visit& visit) const;
 
   std::uint8_t value_of_input(int input) const { return static_cast<std::uint8_t>(1 + input); }
-  /// `terms` is the set of the output's terms in the sum, not empty.
+  /// `terms` is the set of the output's terms in the sum; not empty.
   std::uint8_t value_of_sum(int output, unsigned terms) const {
     return static_cast<std::uint8_t>(first_sum_ + output * sums_each_ + static_cast<int>(terms) -
                                      1);
@@ -55,7 +57,7 @@ class PlainMachine {
   std::uint64_t stored_bit(std::uint8_t value) const {
     return std::uint64_t{1} << (value - first_sum_);
   }
-  /// The term that two registers make, or nothing.
+  /// The term whose factors are in the two registers, or nothing.
   std::optional<int> term_of(std::uint8_t a, std::uint8_t b) const;
   void loads(const PlainState& state, const Visit& visit) const;
   void stores(const PlainState& state, const Visit& visit) const;
@@ -70,23 +72,23 @@ class PlainMachine {
 };
 
 struct PlainAnswer {
-  std::optional<std::int64_t> cycles;  // nothing: no program exists
-  std::uint64_t states = 0;            // that were reached
+  std::optional<std::int64_t> cycles;  // empty: no program exists
+  std::uint64_t states = 0;            // reached
 };
-/// Nothing when more than `max_states` states were reached.
+/// Returns nothing if more than `max_states` states were reached.
 std::optional<PlainAnswer> plain_search(const MatrixProduct& product, const ProductMachine& machine,
                                         std::uint64_t max_states);
 
-/// For tables keyed by states.
+/// A key of the state for tables.
 std::string plain_key(const PlainState& state);
 
-/// The same by uniform-cost search over all that registers and cells can hold, overwriting
-/// whichever: it judges solve().
+/// A uniform-cost search over everything that registers and cells can hold; any register may be
+/// overwritten. It checks solve() for value algebras.
 struct PlainValueAnswer {
   std::int64_t cycles = -1;  // -1: no program exists
   std::uint64_t states = 0;
 };
 PlainValueAnswer plain_value_search(const ValueAlgebra& algebra, const ValueMachine& machine,
-                                    const ValueStanding& from = {});
+                                    const ValueProgress& from = {});
 
 }  // namespace flashlab::optimal

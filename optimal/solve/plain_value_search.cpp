@@ -1,4 +1,4 @@
-// The plain search over a value algebra, which judges solve().
+// The plain search over a value algebra, which checks solve().
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -13,12 +13,12 @@
 namespace flashlab::optimal {
 namespace {
 
-struct PlainStanding {
+struct PlainProgress {
   std::vector<int> registers, scratch;  // the value or -1, sorted
   std::uint64_t stored = 0;
-  int loads = 0;  // counted where a machine limits them
+  int loads = 0;  // counted if the machine limits them
   // libc++ 16 has no <=> for vectors.
-  bool operator<(const PlainStanding& other) const {
+  bool operator<(const PlainProgress& other) const {
     return std::tie(registers, scratch, stored, loads) <
            std::tie(other.registers, other.scratch, other.stored, other.loads);
   }
@@ -29,7 +29,7 @@ class PlainValues {
   PlainValues(const ValueAlgebra& algebra, const ValueMachine& machine)
       : algebra_(algebra), machine_(machine) {}
 
-  PlainValueAnswer run(PlainStanding first) {
+  PlainValueAnswer run(PlainProgress first) {
     const std::uint64_t all = (std::uint64_t{1} << algebra_.outputs.size()) - 1;
     reach(std::move(first), 0);
     while (!open_.empty()) {
@@ -45,7 +45,7 @@ class PlainValues {
   }
 
  private:
-  void reach(PlainStanding next, std::int64_t cycles) {
+  void reach(PlainProgress next, std::int64_t cycles) {
     std::sort(next.registers.begin(), next.registers.end());
     std::sort(next.scratch.begin(), next.scratch.end());
     const auto [place, is_new] = best_.try_emplace(next, cycles);
@@ -54,15 +54,15 @@ class PlainValues {
     open_.emplace(cycles, std::move(next));
   }
 
-  void write(const PlainStanding& state, int value, std::int64_t cycles) {
+  void write(const PlainProgress& state, int value, std::int64_t cycles) {
     for (std::size_t i = 0; i < state.registers.size(); ++i) {
-      PlainStanding next = state;
+      PlainProgress next = state;
       next.registers[i] = value;
       reach(std::move(next), cycles);
     }
   }
 
-  void loads(PlainStanding state, std::int64_t cycles) {
+  void loads(PlainProgress state, std::int64_t cycles) {
     if (machine_.most_loads) {
       if (state.loads >= *machine_.most_loads) return;
       ++state.loads;
@@ -77,12 +77,12 @@ class PlainValues {
     }
   }
 
-  static bool holds(const PlainStanding& state, int value) {
+  static bool holds(const PlainProgress& state, int value) {
     return value == kNoValue || std::find(state.registers.begin(), state.registers.end(), value) !=
                                     state.registers.end();
   }
 
-  void operations(const PlainStanding& state, std::int64_t cycles) {
+  void operations(const PlainProgress& state, std::int64_t cycles) {
     for (const ValueOperation& operation : algebra_.operations) {
       const auto& [a, b, c] = operation.operands;
       if (!holds(state, a) || !holds(state, b) || !holds(state, c)) continue;
@@ -90,17 +90,17 @@ class PlainValues {
     }
   }
 
-  void stores(const PlainStanding& state, std::int64_t cycles) {
+  void stores(const PlainProgress& state, std::int64_t cycles) {
     cycles += scalar_cycles(machine_.costs, "STORE");
     for (std::size_t i = 0; i < algebra_.outputs.size(); ++i) {
       if (!holds(state, algebra_.outputs[i])) continue;
-      PlainStanding next = state;
+      PlainProgress next = state;
       next.stored |= std::uint64_t{1} << i;
       reach(std::move(next), cycles);
     }
     for (const int value : state.registers) {
       for (std::size_t cell = 0; value >= 0 && cell < state.scratch.size(); ++cell) {
-        PlainStanding next = state;
+        PlainProgress next = state;
         next.scratch[cell] = value;
         reach(std::move(next), cycles);
       }
@@ -109,16 +109,16 @@ class PlainValues {
 
   const ValueAlgebra& algebra_;
   const ValueMachine& machine_;
-  using Entry = std::pair<std::int64_t, PlainStanding>;
-  std::map<PlainStanding, std::int64_t> best_;
+  using Entry = std::pair<std::int64_t, PlainProgress>;
+  std::map<PlainProgress, std::int64_t> best_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
 };
 
 }  // namespace
 
 PlainValueAnswer plain_value_search(const ValueAlgebra& algebra, const ValueMachine& machine,
-                                    const ValueStanding& from) {
-  PlainStanding first;
+                                    const ValueProgress& from) {
+  PlainProgress first;
   first.registers = from.held;
   first.scratch = from.scratch;
   const auto registers = static_cast<std::size_t>(machine.registers);

@@ -29,7 +29,7 @@ void check_product(const MatrixProduct& product, const ProductMachine& machine) 
   }
 }
 
-/// The states of a product, one of each class.
+/// The states of a product, one from each class.
 class ProductSpace final : public detail::SearchSpace<State> {
  public:
   ProductSpace(const detail::ProductStates& states, const detail::Symmetry& symmetry,
@@ -53,7 +53,7 @@ class ProductSpace final : public detail::SearchSpace<State> {
   bool is_goal(const State& state) const override { return states_.is_goal(state); }
   std::int64_t bound(const State& state) override { return states_.bound(state); }
   int work_left(const State& state) const override { return states_.terms_left(state); }
-  /// Those that remain from the starts.
+  /// Cycles that remain from the starts.
   std::int64_t to_cycles(std::int64_t cost) const override {
     return from_.least_cycles + cost * states_.unit();
   }
@@ -101,7 +101,7 @@ std::uint64_t product_fingerprint(const MatrixProduct& product, const ProductMac
   return result.value();
 }
 
-/// Cycles that the dearest start has more than the cheapest.
+/// Returns by how many cycles the dearest start exceeds the cheapest.
 std::int64_t most_more(const detail::ProductStarts& from) {
   std::int64_t most = 0;
   for (const detail::ProductStart& start : from.starts) {
@@ -110,17 +110,17 @@ std::int64_t most_more(const detail::ProductStarts& from) {
   return most;
 }
 
-bool is_product_beginning(const ProductStanding& from) {
+bool is_product_beginning(const ProductProgress& from) {
   return from.finished == 0 && from.stored.empty() &&
          std::all_of(from.registers.begin(), from.registers.end(), [](const auto& content) {
-           return content.kind == ProductStanding::Kind::kNothing;
+           return content.kind == ProductProgress::Kind::kNothing;
          });
 }
 
 }  // namespace
 
 Answer solve(const MatrixProduct& product, const ProductMachine& machine, const SolveLimits& limits,
-             const ProductStanding& from, const ProgramFrame& frame) {
+             const ProductProgress& from, const ProgramFrame& frame) {
   check_product(product, machine);
   const detail::ProductStarts starts = detail::product_starts(product, machine, from);
   const detail::SearchLimits search_limits{limits,

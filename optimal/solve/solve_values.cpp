@@ -14,7 +14,7 @@
 namespace flashlab::optimal {
 namespace {
 
-bool is_value_beginning(const ValueStanding& from) {
+bool is_value_beginning(const ValueProgress& from) {
   const auto holds_nothing = [](const std::vector<int>& values) {
     return std::all_of(values.begin(), values.end(), [](int value) { return value < 0; });
   };
@@ -23,7 +23,7 @@ bool is_value_beginning(const ValueStanding& from) {
 }
 
 std::uint64_t value_fingerprint(const detail::ValueProblem& problem, const SolveLimits& limits,
-                                const ValueStanding& from) {
+                                const ValueProgress& from) {
   const ValueAlgebra& algebra = problem.algebra();
   const ValueMachine& machine = problem.machine();
   detail::Fingerprint result;
@@ -48,7 +48,7 @@ std::uint64_t value_fingerprint(const detail::ValueProblem& problem, const Solve
 
 template <class State>
 Answer solve_packed(const detail::ValueProblem& problem, const SolveLimits& limits,
-                    const ValueStanding& from) {
+                    const ValueProgress& from) {
   const detail::SearchLimits search_limits{limits, value_fingerprint(problem, limits, from)};
   const int stores_left =
       static_cast<int>(problem.algebra().outputs.size()) - std::popcount(from.stored);
@@ -60,7 +60,7 @@ Answer solve_packed(const detail::ValueProblem& problem, const SolveLimits& limi
     std::vector<detail::ValueState> path;
     for (const State& state : searched.path->states) path.push_back(space.unpack(state));
     answer.program = detail::write_program(space.moves(), path);
-    if (!answer.program) {  // its values in between find no room among the outputs
+    if (!answer.program) {  // no room for intermediate values among the outputs
       answer.upper_cycles.reset();
       if (answer.verdict == Verdict::kOptimal) answer.verdict = Verdict::kBounded;
     }
@@ -72,7 +72,7 @@ Answer solve_packed(const detail::ValueProblem& problem, const SolveLimits& limi
 }  // namespace
 
 Answer solve(const ValueAlgebra& algebra, const ValueMachine& machine, const SolveLimits& limits,
-             const ValueStanding& from) {
+             const ValueProgress& from) {
   const detail::ValueProblem problem(algebra, machine);
   const std::size_t words = detail::ValueMoves::words(problem);
   if (words <= 1) return solve_packed<detail::State>(problem, limits, from);

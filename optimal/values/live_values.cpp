@@ -35,19 +35,20 @@ std::size_t LiveValues::Hash::operator()(const ValueState& state) const {
 LiveValues::LiveValues(const ValueAlgebra& algebra, const ValueMachine& machine)
     : problem_(algebra, machine), moves_(problem_) {
   if (machine.scratch_cells != 0 || machine.most_loads) {
-    throw std::invalid_argument("live sets of values know no scratch cells and no limit of loads");
+    throw std::invalid_argument(
+        "live sets of values support neither scratch cells nor a limit on loads");
   }
   std::set<std::tuple<std::string_view, Operands, int, std::string>> seen;
   for (const ValueProblem::Operation& operation : problem_.operations()) {
     const ValueOperation& of = algebra.operations[static_cast<std::size_t>(operation.number)];
-    // What differs in the order of its operands alone, and makes the same value, commutes.
+    // Operations commute if they differ only in the order of operands and make the same value.
     Operands sorted = operation.operands;
     std::sort(sorted.begin(), sorted.end());
     if (!seen.insert({of.mnemonic, sorted, of.result, of.constant}).second) continue;
     operations_.push_back(operation);
     if (operation.cost == 0) {
       throw std::invalid_argument(std::string(of.mnemonic) +
-                                  " costs nothing: there is no end to the programs");
+                                  " costs nothing: the number of programs is infinite");
     }
   }
   number({});
@@ -160,7 +161,7 @@ void LiveValues::make(const ValueState& from, const Operands& operands, int made
     for (std::size_t i = 0; i < different.size(); ++i) {
       if ((lost >> i & 1) != 0) next = without(next, different[i]);
     }
-    if (is_live(next, made) || !has_room(next)) continue;  // the one before would be of no use
+    if (is_live(next, made) || !has_room(next)) continue;  // a second copy is useless
     push(with(next, made), cost, result);
   }
 }

@@ -24,7 +24,7 @@ bool has_place(const Places& places, int value) {
 
 }  // namespace
 
-ValueState ValueMoves::start(const ValueStanding& from) const {
+ValueState ValueMoves::start(const ValueProgress& from) const {
   ValueState state;
   const auto check_value = [&](int value) {
     if (value >= problem_.num_values()) throw std::invalid_argument("a value the algebra lacks");
@@ -118,7 +118,7 @@ void ValueMoves::add_spills(const ValueState& state, ValueMove move,
   }
   for (std::size_t i = 0; i < num_scratch(); ++i) {
     move.lost_scratch = state.scratch[i] - 1;
-    // A scratch cell's value is loaded before its cell is taken.
+    // The move may load the value of a scratch cell, but only before that cell is overwritten.
     if (move.operation >= 0 || move.lost_scratch != move.value) result.push_back(move);
   }
 }

@@ -11,7 +11,7 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A name that none of the declarations has.
+/// Returns a name that no declaration uses.
 std::string free_name(const std::vector<std::string>& declarations) {
   const auto is_taken = [&](const std::string& name) {
     return std::any_of(declarations.begin(), declarations.end(), [&](const std::string& line) {
@@ -31,22 +31,23 @@ std::string free_name(const std::vector<std::string>& declarations) {
   return name;
 }
 
-/// An instruction; with a `spill`, the cell of that one stands between its two parts.
+/// An instruction. If it has a `spill`, the cell of that spill goes between `text` and `rest`.
 struct WitnessLine {
   std::string text, rest = {};
   std::size_t spill = kNoSpill;
   static constexpr std::size_t kNoSpill = static_cast<std::size_t>(-1);
 };
 
-/// A value in a scratch cell, by lines: where it is stored, and loaded for the last time.
+/// A value in a scratch cell, with the lines of its store and its last load.
 struct Spill {
   int cell = 0;
   std::size_t first = 0, last = 0;
 };
 
-/// An output for each spill, in which it may stand before the output's own store, by line; nothing
-/// where there are too few. Backwards in time cells only become free, so that whichever is free may
-/// be taken: there is one as long as there are no more values than outputs still to be stored.
+/// Assigns each spill to an output whose cell is free until the output's own store, by line.
+/// Returns nothing if there are too few outputs. Going backwards in time, cells only become free,
+/// so any free cell may be taken. There is one as long as there are no more values than outputs
+/// still to be stored.
 std::optional<std::vector<std::size_t>> outputs_for(const std::vector<Spill>& spills,
                                                     std::vector<std::size_t> free_until) {
   std::vector<std::size_t> order(spills.size()), result(spills.size());
@@ -63,7 +64,7 @@ std::optional<std::vector<std::size_t>> outputs_for(const std::vector<Spill>& sp
   return result;
 }
 
-/// Gives registers and scratch cells to values, and writes a line for each instruction.
+/// Assigns registers and scratch cells to values, and writes a line for each instruction.
 class ValueWriter {
  public:
   explicit ValueWriter(const ValueProblem& problem)
@@ -93,7 +94,7 @@ class ValueWriter {
     store_outputs(move.value);
   }
 
-  /// Forgets what the state after a move no longer holds.
+  /// Forgets the values that the state after a move no longer holds.
   void keep(const ValueState& state) {
     const auto forget = [](std::vector<int>& values, const auto& places) {
       for (int& value : values) {
@@ -105,7 +106,7 @@ class ValueWriter {
     forget(scratch_, state.scratch);
   }
 
-  /// Nothing where what is spilled is to stand in outputs' cells, and does not.
+  /// Returns nothing if spilled values should be in the outputs' cells and do not fit there.
   std::optional<Witness> finish() {
     std::vector<std::string> cells;
     if (problem_.machine().scratch_in_outputs) {
@@ -142,7 +143,7 @@ class ValueWriter {
     return scratch_name_ + "[" + std::to_string(cell) + "]";
   }
 
-  /// From a cell that holds the value.
+  /// Loads the value from a cell that holds it.
   void load(int value, const std::string& to) {
     const ValueAlgebra& algebra = problem_.algebra();
     if (problem_.is_input(value)) {
@@ -195,8 +196,8 @@ class ValueWriter {
   const ProgramFrame& frame_;
   std::string scratch_name_;
   std::vector<int> registers_, scratch_;  // by place: the value, or kNoValue
-  std::vector<std::size_t> spill_in_;     // by scratch cell: what it holds, or held
-  std::vector<std::size_t> stored_at_;    // by output: the line
+  std::vector<std::size_t> spill_in_;     // by scratch cell: its last spill
+  std::vector<std::size_t> stored_at_;    // by output: the line of its store
   std::uint32_t stored_ = 0;
   std::vector<WitnessLine> lines_;
   std::vector<Spill> spills_;

@@ -1,16 +1,17 @@
-// From a path of states to a program that computes the algebra's outputs.
+// Turns a path of states into a program that computes the algebra's outputs.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "optimal/problem/answer.hpp"
 #include "optimal/problem/value_space.hpp"
 
 namespace flashlab::optimal::detail {
 
-/// The cheapest moves whose states are of the same classes as those of the path, each value in a
-/// register of its own. Nothing where values in between are to stand in the outputs' cells, and
-/// find no room there: their scratch cells are used while too few outputs are left to be stored.
+/// Writes the cheapest moves whose states are in the classes of the path's states, with a separate
+/// register for each value. Returns nothing if intermediate values should be in the outputs' cells
+/// and find no room there: they are in scratch cells while too few outputs are still to be stored.
 std::optional<Witness> write_program(const ValueMoves& space, const std::vector<ValueState>& path);
 
 }  // namespace flashlab::optimal::detail

@@ -102,12 +102,12 @@ TEST_CASE("one data type, and lse in the type that is computed in", "[problem]")
   CHECK(forward_refusal([](auto& t) { t.O.dtype = DataType::kFloat64; }) ==
         "O: double: expected float, as Q");
   CHECK(forward_refusal([](auto& t) { t.lse.dtype = DataType::kBFloat16; }) ==
-        "lse: bf16: expected float, as the type that is computed in");
+        "lse: bf16: expected float, as the type of the computation");
   const auto only_lse_float = [](ForwardTensors& t) {
     for (TensorView* tensor : {&t.Q, &t.K, &t.V, &t.O}) tensor->dtype = DataType::kFloat64;
   };
   CHECK(forward_refusal(only_lse_float) ==
-        "lse: float: expected double, as the type that is computed in");
+        "lse: float: expected double, as the type of the computation");
 }
 
 TEST_CASE("a scale that is not finite or beyond 1e30 is refused", "[problem]") {

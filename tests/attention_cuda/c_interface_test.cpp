@@ -244,7 +244,7 @@ TEST_CASE("a number that C has no name for is refused", "[c]") {
   CHECK(refusal([](InterfaceProblem& p) { p.c_forward.Q.rank = 5; }) ==
         "Q: rank 5: expected 0 … 4");
   CHECK(refusal([](InterfaceProblem& p) { p.options.num_key_lengths = 2; }) ==
-        "num_key_lengths: 2: expected how many key_lengths are given");
+        "num_key_lengths: 2: expected the number of key_lengths");
   CHECK(refusal([](InterfaceProblem& p) { p.options.reserved = 1; }) ==
         "options.reserved: 1: expected 0");
 }

@@ -4,6 +4,8 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 
 #include "attention_cuda/ptx/shared_memory.cuh"
 
@@ -19,6 +21,17 @@ cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, void (*kerne
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/// The message of the std::logic_error with which the emulation names a kernel's fault.
+template <class Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 template <class Element>

@@ -238,7 +238,7 @@ TEST_CASE("shared memory beyond 48 KiB is had by asking first, 227 KiB at most",
 TEST_CASE("accesses that a GPU forbids are reported", "[emulation]") {
   CHECK_THROWS_WITH(launch(1, 1, 64, write_shared_kernel, 70), contains("past the end of its 64"));
   CHECK_THROWS_WITH(launch(1, 32, 64, ldmatrix_at_kernel, 8),
-                    contains("at byte 8 of shared memory, no multiple of 16 (thread (7, 0, 0)"));
+                    contains("at byte 8 of shared memory, not a multiple of 16 (thread (7, 0, 0)"));
   CHECK_THROWS_WITH(launch(1, 32, 64, ldmatrix_at_kernel, 64), contains("outside shared memory"));
   CHECK_THROWS_WITH(launch(1, 31, 0, mma_without_lanes_kernel), contains("without all 32 lanes"));
   CHECK_THROWS_WITH(__syncthreads(), contains("outside a kernel"));

@@ -98,7 +98,7 @@ TEST_CASE("odd bytes in a program are answered with a place, and harmless ones a
 TEST_CASE("a wrong -D, --registers or --cost says what would be right") {
   check(Workplace(),
         {{"flashlab run softmax_safe -D n", 2, {"'n'", "-D NAME=NUMBER"}},
-         {"flashlab run softmax_safe -D n=", 2, {"no value for 'n'", "a whole number"}},
+         {"flashlab run softmax_safe -D n=", 2, {"not a value for 'n'", "a whole number"}},
          {"flashlab run softmax_safe -D n=4.5", 2, {"'4.5'", "a whole number"}},
          {"flashlab run softmax_safe -D n=99999999999999999999", 2, {"a whole number"}},
          {"flashlab run softmax_safe -D n=4 -D n=5", 2, {"'n' is given twice"}},
@@ -143,7 +143,7 @@ TEST_CASE("a wrong --input says which value of which file") {
   wrong("'x=[1,2,nan]'", "list:1:6: NaN");
   wrong("'x=[1,2,1e39]'", "input x[2] = 1e+39 does not fit");
   wrong("'x=[1,2,1e999]'", "does not fit into a double");
-  wrong("'x=[1,[2],3]'", "a list stands where a number should");
+  wrong("'x=[1,[2],3]'", "found a list instead of a number");
   wrong("'x=[1,2,3'", "a list is not closed");
   wrong("'x=[1,2,3] 4'", "something follows the list");
   wrong("x=no.csv", "there is no file 'no.csv'");

@@ -61,7 +61,7 @@ TEST_CASE("the prediction is the same before and after measuring", "[cli][compar
   const Outcome outcome = folder.emulated(kSmallSweep + "-v flash2,naive --n 64 --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
-  CHECK_THAT(outcome.err, contains("nobody listed emulated GPU"));
+  CHECK_THAT(outcome.err, contains("emulated GPU is not in gpus/gpus.json"));
   const nlohmann::json json = folder.json(file);
   REQUIRE(json["rows"].size() == 2);
   for (const nlohmann::json& row : json["rows"]) {
@@ -150,9 +150,9 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"--measured short.json", "the file ends too early"},
       {"--measured below.json", "cannot do it in less than"},
       {"--measured other.json", "/version: 7: expected version 1"},
-      {"--measured unlisted.json", "nobody listed the GPU 'voodoo2'"},
+      {"--measured unlisted.json", "the GPU 'voodoo2' is not in gpus/gpus.json"},
       {"--measured none.json", "no such file"},
-      {"--gpu voodoo2", "nobody listed it"},
+      {"--gpu voodoo2", "'voodoo2' is not in gpus/gpus.json"},
       {"--variant flash3", "--variant 'flash3'"},
       {"--tile 64", "--tile '64'"},
       {"--tile 0x64", "--tile '0x64'"},
@@ -161,9 +161,9 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"--n 0", "--n 0"},
       {"-v flash2 -d 1024", "--head-dim 1024"},
       {"-v flash2 -d 512", "head_dim"},
-      {"--resume", "--resume has nothing to go on with"},
+      {"--resume", "--resume has no file to continue"},
       {"--calibration other.json", "expected \"flashlab-calibration\""},
-      {"--from-ncu short.json", "--from-ncu is of one call"},
+      {"--from-ncu short.json", "--from-ncu is for one call"},
       {"-v flash2 --from-ncu short.json", "short.json: "},
   };
   for (const auto& [flags, message] : cases) {

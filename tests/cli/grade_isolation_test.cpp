@@ -129,7 +129,7 @@ TEST_CASE("what was broken off is not taken over unasked, but is said", "[isolat
   REQUIRE(place.journals() == 1);
   const Outcome outcome = place.grade("--all class --json again.json");
   CHECK(outcome.code == 0);
-  CHECK_THAT(outcome.err, contains("was broken off; --resume would have taken over its "));
+  CHECK_THAT(outcome.err, contains("was interrupted; --resume would have taken over its "));
   CHECK(place.journals() == 0);
 }
 
@@ -175,9 +175,9 @@ TEST_CASE("limits that are none are refused", "[isolation]") {
   const HostileClass place(1);
   CHECK_THAT(place.grade("--all class --memory-limit 1KiB").err, contains("16MiB to 64GiB"));
   CHECK_THAT(place.grade("--all class --memory-limit much").err,
-             contains("'much' is no such size"));
+             contains("'much' is not a valid size"));
   CHECK(place.grade("--all class --time-limit 0").code == 2);
-  CHECK_THAT(place.grade("class/s1000.toy --resume").err, contains("--all DIR beside it"));
+  CHECK_THAT(place.grade("class/s1000.toy --resume").err, contains("--all DIR as well"));
 }
 
 TEST_CASE("the time limit on the command line replaces the exercise's", "[isolation]") {

@@ -91,7 +91,7 @@ TEST_CASE("grade and check show the proven best beside a submission, and no prog
     CHECK_THAT(best.out, contains("proven best") && contains("floor"));
     CHECK_THAT(best.out, contains("25 cycles: proved to be the best there is."));
     const Outcome more = place.run(std::string(command) + " class/bert.toy");
-    CHECK_THAT(more.out, contains("allows 25 cycles: 1 cycle lies in when"));
+    CHECK_THAT(more.out, contains("allows 25 cycles: 1 cycle lies in the placement"));
     CHECK_THAT(more.out, contains("a[0][1] is in R0 already"));
     for (const Outcome& outcome : {best, more}) {
       CHECK(widest_line(outcome.out) <= 80);
@@ -172,7 +172,7 @@ TEST_CASE("a request that cannot be met exits with 2 and says why") {
       {"--all class --names nick", "--names"},
       {"--all class --json - --csv -", "both write to standard output"},
       {"--all class --gradescope -", "a folder"},
-      {"--all class --gradescope class/anna.toy", "no folder"},
+      {"--all class --gradescope class/anna.toy", "not a folder"},
       {"--all class --json missing/a.json", "cannot be written"}};
   for (const auto& [arguments, says] : cases) {
     CAPTURE(arguments);
@@ -228,9 +228,9 @@ TEST_CASE("every entry of a class's folder is in every report, with the reason")
     CAPTURE(report);
     CHECK_THAT(place.read(report), contains(".toy") && contains("it is hidden") &&
                                        contains("emil") && contains("fred.toy.pdf") &&
-                                       contains("it is no .toy or .txt file"));
+                                       contains("it is not a .toy or .txt file"));
   }
-  CHECK_THAT(place.read("g/fred.toy.pdf.json"), contains("it is no .toy or .txt file"));
+  CHECK_THAT(place.read("g/fred.toy.pdf.json"), contains("it is not a .toy or .txt file"));
   CHECK_THAT(place.read("g/%2Etoy.json"), contains("it is hidden"));
   REQUIRE(place.grade("--all class --names none --csv c").code == 0);
   CHECK_THAT(place.read("c"), !contains("fred") && contains("submission 1 (skipped),skipped"));

@@ -225,7 +225,7 @@ TEST_CASE("what optimal cannot solve is refused with what it can") {
   optimal_refused("2x2x2 --registers 0", "1 to 64");
   optimal_refused("max:3 --registers 17", "1 to 16");
   optimal_refused("2x2x2 --registers 3-5", "'3-5'");
-  optimal_refused("2x2x2 --most-bytes many", "'many' is no size");
+  optimal_refused("2x2x2 --most-bytes many", "'many' is not a size");
   optimal_refused("2x2x2 --cost LAOD=3", "did you mean LOAD");
 }
 
@@ -236,10 +236,10 @@ TEST_CASE("flags of optimal that do not go together are refused") {
     CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, contains(words));
   };
-  refused("sum:4 --operands both", "--operands both says nothing about 'sum:4'");
-  refused("sum:4 --spills", "--spills says nothing");
-  refused("2x2x2 --witness best.toy", "several are asked for");
-  refused("2x2x2 --registers 4 --operands both --witness best.toy", "several are asked for");
+  refused("sum:4 --operands both", "--operands both does not apply to 'sum:4'");
+  refused("sum:4 --spills", "--spills does not apply");
+  refused("2x2x2 --witness best.toy", "several are requested");
+  refused("2x2x2 --registers 4 --operands both --witness best.toy", "several are requested");
   refused("2x2x2 --registers 4 --json --witness -", "both write to standard output");
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("an exercise's results' cells hold other values first, unless --scratc
 }
 
 TEST_CASE("what scratch cells do not go with is refused") {
-  optimal_refused("2x2x2 --scratch 2", "--scratch says nothing about '2x2x2'");
+  optimal_refused("2x2x2 --scratch 2", "--scratch does not apply to '2x2x2'");
   optimal_refused("softmax:2 --scratch 9", "not in range 0 to 8");
   optimal_refused("softmax:2 --scratch 2 --count", "store nothing but results");
   optimal_refused("--exercise 06 --count", "--scratch 0, or no --count");

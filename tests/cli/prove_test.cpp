@@ -67,8 +67,8 @@ TEST_CASE("what optimal cannot find out about exercises and files is refused") {
   command_refused("optimal --exercise 03 --size n=3", "it has one size");
   command_refused("optimal --exercise 06 --size n=16", "too large for the solver");
   command_refused("optimal 2x2x2 --exercise 03", "both given");
-  command_refused("optimal 2x2x2 --size n=2", "beside --exercise");
-  command_refused("optimal 2x2x2 -D n=2", "beside a .toy file");
+  command_refused("optimal 2x2x2 --size n=2", "with --exercise");
+  command_refused("optimal 2x2x2 -D n=2", "with a .toy file");
 }
 
 TEST_CASE("prove writes what it proves into the exercise's folder, and checks it there") {
@@ -102,7 +102,7 @@ TEST_CASE("a proof that cannot be read is refused, with what to do about it") {
   const Outcome refused = place.shell("flashlab exercises prove ./02_c00");
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, contains("proven.json:5"));
-  CHECK_THAT(refused.err, contains("delete it"));
+  CHECK_THAT(refused.err, contains("delete the file"));
   std::filesystem::remove(place.path("02_c00/proven.json"));
   CHECK(place.shell("flashlab exercises prove ./02_c00").code == 0);
 }
@@ -111,7 +111,7 @@ TEST_CASE("prove wants a folder to write into, and an exercise with a program") 
   command_refused("exercises prove 02", "exercises/02_c00");
   command_refused("exercises prove 11 --check", "asks questions");
   command_refused("exercises prove nonsense", "there is no exercise");
-  command_refused("exercises prove 02 --check --most-bytes none", "'none' is no size");
+  command_refused("exercises prove 02 --check --most-bytes none", "'none' is not a size");
   CHECK_THAT(flashlab("exercises prove 02 03 --check").out, contains("all as committed"));
 }
 

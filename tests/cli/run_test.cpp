@@ -18,7 +18,7 @@ TEST_CASE("a run that takes too long, or too much memory, ends at its limit") {
   CHECK_THAT(outcome.err,
              contains("more than 1000000 bytes of memory") && contains("--max-memory"));
   CHECK(flashlab("run softmax_safe --max-seconds 60 --max-memory 1GiB").code == 0);
-  CHECK_THAT(flashlab("run softmax_safe --max-memory none").err, contains("'none' is no size"));
+  CHECK_THAT(flashlab("run softmax_safe --max-memory none").err, contains("'none' is not a size"));
 }
 
 TEST_CASE("run prints the cycles that the course prints") {

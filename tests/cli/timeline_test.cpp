@@ -29,7 +29,7 @@ n = 4, 2 registers
   overlap, 2 buffers       14   memory    100.0 %        -        -        -
                                 compute    42.9 %   14.3 %   28.6 %   14.3 %
 
-Cycles 0 to 20, one a letter
+Cycles 0 to 20, one per letter
 
           |0        |10
 serial
@@ -89,10 +89,10 @@ TEST_CASE("a timeline's JSON is the run's cycles, with intervals when a window a
 
 TEST_CASE("a window shows its cycles, and says so when nothing runs there") {
   const Outcome close = flashlab("timeline softmax_safe -D n=100 --from 60 --to 75");
-  CHECK_THAT(close.out, contains("Cycles 60 to 75, one a letter"));
+  CHECK_THAT(close.out, contains("Cycles 60 to 75, one per letter"));
   CHECK_THAT(close.out, contains("|60"));
   const Outcome all = flashlab("timeline softmax_safe -D n=100000 --to 1000000000");
-  CHECK_THAT(all.out, contains("Cycles 0 to 1 099 999, 20 000 a letter"));
+  CHECK_THAT(all.out, contains("Cycles 0 to 1 099 999, 20 000 per letter"));
   CHECK_THAT(flashlab("timeline softmax_safe --from 500").out,
              contains("Nothing runs after cycle 43."));
   const Outcome empty = flashlab("timeline softmax_safe -D n=100 --cost LOAD=0,MAX=0");

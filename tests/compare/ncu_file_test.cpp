@@ -157,7 +157,7 @@ TEST_CASE("a metric's other name is read where the first is not there") {
 TEST_CASE("half of a traffic is not taken for all of it") {
   const auto launches = parse_ncu_csv(wide("dram__bytes_read.sum", "byte", "64"));
   CHECK_FALSE(launches.at(0).counters.dram.has_value());
-  CHECK_THAT(launches.at(0).counters.why_no_counters, contains("none of the metrics"));
+  CHECK_THAT(launches.at(0).counters.why_no_counters, contains("none of the requested metrics"));
 }
 
 TEST_CASE("what is wrong with a file of Nsight Compute is said with its place") {
@@ -168,7 +168,7 @@ TEST_CASE("what is wrong with a file of Nsight Compute is said with its place") 
   CHECK_THAT(ncu_error("\"ID\",\"Kernel Name\n"), contains("line 1, column 6: a quote"));
   CHECK_THAT(ncu_error("\"ID\",\"Context\"\n"), contains("no column \"Kernel Name\""));
   CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "byte", "many")),
-             contains("line 3, column 30: \"many\" is no number"));
+             contains("line 3, column 30: \"many\" is not a number"));
   CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "sector", "1")),
              contains("line 2, column 7: the unit \"sector\": expected one of byte, Kbyte"));
   CHECK_THAT(ncu_error(wide("dram__bytes_read.sum", "byte", "n/a")),

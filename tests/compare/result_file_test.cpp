@@ -77,7 +77,7 @@ TEST_CASE("a truncated file says where it ends", "[compare]") {
   const std::string text = to_json(comparison()).dump();
   CHECK_THROWS_WITH(parse_comparison(text.substr(0, 100)),
                     "byte 101 of 100: the file ends too early");
-  CHECK_THROWS_WITH(parse_comparison("nothing"), contains("no JSON"));
+  CHECK_THROWS_WITH(parse_comparison("nothing"), contains("not JSON"));
 }
 
 TEST_CASE("a file that nests without end is refused before it is looked into", "[compare]") {

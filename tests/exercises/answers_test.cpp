@@ -184,7 +184,7 @@ TEST_CASE("a wrong formula is refuted without giving the right one away", "[answ
   CHECK(said_of_answer(asked, "2n^2 d + 2n") == "loads: 2 times too large");
   CHECK(said_of_answer(asked, "(n^2*d + n)/3") == "loads: 3 times too small");
   CHECK(said_of_answer(asked, "-n^2 d - n") == "loads: the sign is wrong");
-  CHECK(said_of_answer(asked, "1.5(n^2 d + n)") == "loads: right but for a constant factor");
+  CHECK(said_of_answer(asked, "1.5(n^2 d + n)") == "loads: right except for a constant factor");
   CHECK(said_of_answer(asked, "n^2*d - 5") ==
         "loads: right to leading order, but the other terms count, too");
 }
@@ -259,7 +259,7 @@ TEST_CASE("keys that are unknown, doubled or missing are findings with their lin
   CHECK(verdict.findings[2].details.back() == "did you mean loads?");
   CHECK(verdict.findings[3].what == "'loads' is answered twice, first in line 1");
   CHECK(verdict.findings[3].line == 3);
-  CHECK(verdict.findings[4].what == "this line is no answer");
+  CHECK(verdict.findings[4].what == "this line is not an answer");
   CHECK(verdict.findings[4].line == 4);
 }
 

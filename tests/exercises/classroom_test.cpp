@@ -162,13 +162,13 @@ TEST_CASE("the best costs are the least of right results, old and new") {
 
 TEST_CASE("a damaged file of best costs says what is wrong with it") {
   const std::map<std::string, std::string> cases{
-      {"{\"format\": \"flashlab-best\", \"ver", "no JSON from byte"},
+      {"{\"format\": \"flashlab-best\", \"ver", "not JSON from byte"},
       {"[]", "wrong type"},
       {R"({"format": "x", "version": 1, "exercises": {}})", "another format"},
       {R"({"format": "flashlab-best", "version": 2, "exercises": {}})", "version 2"},
       {R"({"format": "flashlab-best", "version": 1})", "missing"},
       {R"({"format":"flashlab-best","version":1,"exercises":{"a":{"n = 1":{"loads":"-1"}}}})",
-       "'-1' is no count"}};
+       "'-1' is not a count"}};
   for (const auto& [text, says] : cases) {
     CAPTURE(text);
     const auto parsed = parse_best_costs(text);

@@ -184,7 +184,7 @@ TEST_CASE("a submission that kills its worker is told how, and the next one is g
   CHECK_THAT(outcome("crash"), contains("crashed") && contains("SIGSEGV") && contains("twice"));
   CHECK_THAT(outcome("abort"), contains("crashed") && contains("SIGABRT"));
   CHECK_THAT(outcome("exit"), contains("crashed") && contains("exited with code 5"));
-  CHECK_THAT(outcome("nonsense"), contains("crashed") && contains("no verdict"));
+  CHECK_THAT(outcome("nonsense"), contains("crashed") && contains("not a verdict"));
   CHECK(outcome("hang") == "limit: grading takes more than 300 ms of processor time");
   const auto next = grader.grade(dot_solution());
   CHECK(next->outcome == Outcome::kFull);

@@ -47,7 +47,7 @@ TEST_CASE("lint shows what the reader says", "[lint]") {
   CHECK_THAT(toml("title", "titel"),
              contains("exercise.toml: exercise.toml:2:1: error: unknown key"));
   CHECK_THAT(toml("\"matmul\"", "\"matmull\""), contains("unknown level"));
-  CHECK_THAT(toml("{ n = 2 }", "{ n = \"2\" }"), contains("the value of n is no size"));
+  CHECK_THAT(toml("{ n = 2 }", "{ n = \"2\" }"), contains("the value of n is not a size"));
   CHECK_THAT(toml("loads = ", "lods = "), contains("there is no counter 'lods'"));
   CHECK_THAT(lint_with("hints.md", "## Operand", "## Operands"), contains("hints.md:11:1"));
   CHECK_THAT(lint_with("solution.toy", "end\n", "\n"), contains("solution.toy: solution.toy:"));

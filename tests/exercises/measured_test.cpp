@@ -157,7 +157,7 @@ TEST_CASE("the place of a measured answer's error is the key to blame", "[measur
 }
 
 TEST_CASE("rules that do not go together are refused", "[measured]") {
-  CHECK_THAT(problems(quiz(kTime)), contains("nobody guesses a measured number exactly"));
+  CHECK_THAT(problems(quiz(kTime)), contains("a measured number needs a tolerance or a factor"));
   CHECK_THAT(problems(quiz(kTime + "\nwithin = 2\nanswer = \"1\"")), contains("one of the two"));
   CHECK_THAT(problems(quiz("answer = \"1\"\nwithin = 2\ntolerance = 0.1")),
              contains("there is a tolerance, too"));
@@ -189,7 +189,7 @@ TEST_CASE("a figure that nobody knows and one that nobody uses are refused", "[m
       "[figures]\nrate = { file = \"gpu\", value = \"calibration/sm_bytes_per_s\" }";
   CHECK_THAT(problems(quiz("answer = \"1\"", top, "At {{rates}}?")),
              contains("there is no figure 'rates'") && contains("did you mean rate?"));
-  CHECK_THAT(problems(quiz("answer = \"1\"", top)), contains("no text has the figure 'rate'"));
+  CHECK_THAT(problems(quiz("answer = \"1\"", top)), contains("no text uses the figure 'rate'"));
   ExerciseSource source = quiz("answer = \"1\"", top, "At {{rate}}?");
   source.files["hints.md"] += "{{rate";
   CHECK_THAT(problems(source), contains("hints.md: ") && contains("there is no figure"));

@@ -190,11 +190,7 @@ TEST_CASE("a committed proof that is wrong is contradicted by a new one") {
        "does not accept the program");
   says(with_size_changed(good, 0, [](ProvenSize& size) { size.verdict = ProofVerdict::kBounded; }),
        "it is proved now");
-  says(with_size_changed(good, 0,
-                         [](ProvenSize& size) {
-                           size.size = {{"n", 2}};
-                         }),
-       "is not there");
+  says(with_size_changed(good, 0, [](ProvenSize& size) { size.size = {{"n", 2}}; }), "is missing");
 }
 
 TEST_CASE("a size that is too large to be searched has its floor, and no program") {

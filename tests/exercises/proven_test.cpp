@@ -122,7 +122,7 @@ TEST_CASE("a size is a line, and so is each line of its program", "[proven]") {
 
 TEST_CASE("what is wrong with a proof is said with its place", "[proven]") {
   CHECK_THAT(proof_error("\"version\"", "version"),
-             contains("proven.json:1:31: error: it is no JSON"));
+             contains("proven.json:1:31: error: it is not JSON"));
   CHECK_THAT(proof_error("flashlab-proven", "flashlab-best"),
              contains("format: it is \"flashlab-best\""));
   CHECK_THAT(proof_error("\"version\": 1", "\"version\": 2"), contains("version: it is 2"));
@@ -140,7 +140,7 @@ TEST_CASE("what is wrong with a proof is said with its place", "[proven]") {
   CHECK_THAT(proof_error("\"optimal\"", "\"best\""), contains("sizes[0].verdict: it is \"best\""));
   CHECK_THAT(
       proof_error("\"verdict\":\"optimal\"", "\"verdict\":\"bounded\",\"verdict\":\"optimal\""),
-      contains("the key 'verdict' is there twice"));
+      contains("the key 'verdict' occurs twice"));
   CHECK_THAT(proof_error("\"at_most_cycles\":25", "\"at_most_cycles\":24"),
              contains("sizes[0].at_most_cycles: the bounds cross"));
   CHECK_THAT(proof_error("\"at_most_cycles\":25", "\"at_most_cycles\":26"),
@@ -148,7 +148,7 @@ TEST_CASE("what is wrong with a proof is said with its place", "[proven]") {
   CHECK_THAT(proof_error("\"floor_cycles\":20", "\"floor_cycles\":26"),
              contains("sizes[0].at_least_cycles: it is less than the floor"));
   CHECK_THAT(proof_error("\"n\":16", "\"n\":2"),
-             contains("sizes[1].size: sizes[0] has it already"));
+             contains("sizes[1].size: sizes[0] has the same size"));
   CHECK_THAT(proof_error("\"n\":16", "\"n\":true"), contains("sizes[1].size: it is an object"));
   CHECK_THAT(proof_error("\".isa matmul\"", "7"), contains("sizes[0].program[0]: it is 7"));
   CHECK_THAT(proof_error("\".isa matmul\"", "\"a\\u001bb\""),
@@ -157,7 +157,7 @@ TEST_CASE("what is wrong with a proof is said with its place", "[proven]") {
              contains("sizes[0].seconds: it is"));
   CHECK_THAT(
       proof_error("\"n\":16", "\"n\":" + std::string(100'000, '[') + std::string(100'000, ']')),
-      contains("it nests without need"));
+      contains("it is nested too deeply"));
   CHECK_THAT(proof_error("\"seconds\":0.25", "\"seconds\":1e999"), contains("error:"));
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("a proof that is out of step is left out, and lint says so", "[proven]
   Files files = template_with_proof();
   files["solution.toy"] += "; edited\n";
   CHECK(read_copy(files).proven == nullptr);
-  CHECK_THAT(lint_of_files(files), contains("proven.json: what was proved is out of step"));
+  CHECK_THAT(lint_of_files(files), contains("proven.json: the proof is out of step"));
   CHECK_THAT(lint_of_files(files), contains("flashlab exercises prove copy"));
 }
 

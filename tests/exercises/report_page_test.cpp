@@ -3,7 +3,7 @@
 
 #include "exercises/grader/report/reports.hpp"
 #include "tests/exercises/class_folder.hpp"
-#include "tests/toymachine/browser.hpp"
+#include "tests/toymachine/trace/browser.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::test {
@@ -48,7 +48,7 @@ TEST_CASE("a click on a column sorts the page by numbers, students without one l
   std::string text = page();
   const std::string policy = "'sha256-" + between(text, "script-src 'sha256-", "'") + "'";
   text.replace(text.find(policy), policy.size(), "'unsafe-inline'");  // for the driver
-  const nlohmann::json result = drive(text, "../exercises/report_page_test.js");
+  const nlohmann::json result = drive(text, "exercises/report_page_test.js");
   CHECK(result["errors"].empty());
   CHECK(result["first"] == nlohmann::json{"s10", "s9", "s2", "s1"});
   CHECK(result["rising"] == nlohmann::json{"s1", "s10", "s9", "s2"});

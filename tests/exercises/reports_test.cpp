@@ -127,23 +127,24 @@ TEST_CASE("a lone quote in a CSV cell is doubled inside quotes") {
 
 TEST_CASE("what was skipped stands in every report with its reason, and in no sum") {
   const auto exercise = dot_product();
-  const StudentResult entry = skipped_result(*exercise, {"a<b.pdf", "it is no .toy or .txt file"});
+  const StudentResult entry =
+      skipped_result(*exercise, {"a<b.pdf", "it is not a .toy or .txt file"});
   const ClassReport report = make_class_report(*exercise, {student("anna", full())}, {}, {entry});
   const auto json = nlohmann::json::parse(written(write_json, report));
   CHECK(json["skipped"] ==
-        nlohmann::json::parse(R"([{"name": "a<b.pdf", "why": "it is no .toy or .txt file"}])"));
+        nlohmann::json::parse(R"([{"name": "a<b.pdf", "why": "it is not a .toy or .txt file"}])"));
   CHECK(json["students"].size() == 1);
   CHECK(json["summary"]["students"] == 1);
   CHECK(json["summary"]["mean_points"] == 10);
-  CHECK(
-      written(write_csv, report).ends_with("a<b.pdf,skipped,,10,,,it is no .toy or .txt file\r\n"));
+  CHECK(written(write_csv, report)
+            .ends_with("a<b.pdf,skipped,,10,,,it is not a .toy or .txt file\r\n"));
   const std::string junit = written(write_junit, report);
   CHECK_THAT(junit, contains("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\" time"));
   CHECK_THAT(junit, contains("<testsuite name=\"a&lt;b.pdf\"") &&
-                        contains("<skipped message=\"it is no .toy or .txt file\"/>"));
+                        contains("<skipped message=\"it is not a .toy or .txt file\"/>"));
   CHECK_THAT(written(write_html, report),
              contains("<th scope=\"row\">a&lt;b.pdf</th>") && contains("skipped") &&
-                 contains("it is no .toy or .txt file") && contains("1 submissions"));
+                 contains("it is not a .toy or .txt file") && contains("1 submissions"));
 }
 
 TEST_CASE("JUnit has a suite a student and a case a check, with sums that agree") {

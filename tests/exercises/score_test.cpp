@@ -92,7 +92,7 @@ TEST_CASE("what a program loses is divided between its loads and its order", "[s
         "Your order of operations allows 28 cycles: 3 cycles lie in the order itself.\n");
   const Verdict snake = graded_program(files, "03_full_product", snake_with_a_load_too_many());
   CHECK(score_words(snake) ==
-        "Your order of operations allows 25 cycles: 1 cycle lies in when things are loaded.\n");
+        "Your order of operations allows 25 cycles: 1 cycle lies in the placement of loads.\n");
 }
 
 TEST_CASE("unused results are told apart from loads", "[score]") {
@@ -162,7 +162,7 @@ TEST_CASE("without a proof the order's own best is still known", "[score]") {
   REQUIRE(verdict.scores.size() == 1);
   CHECK_FALSE(verdict.scores[0].proof);
   CHECK(score_words(verdict) ==
-        "Your order of operations allows 25 cycles: 1 cycle lies in when things are loaded.\n");
+        "Your order of operations allows 25 cycles: 1 cycle lies in the placement of loads.\n");
   CHECK(score_words(graded_program(files, "03_full_product", files.at("solution.toy"))) == "");
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("an overwritten value is named with the line that overwrote it", "[sco
   const Verdict verdict = graded_program(files, "05_inner_six_registers", text);
   REQUIRE(verdict.passed());
   CHECK(avoidable_loads(verdict) == 2);
-  CHECK_THAT(score_words(verdict), contains("2 cycles lie in when things are loaded"));
+  CHECK_THAT(score_words(verdict), contains("2 cycles lie in the placement of loads"));
 }
 
 TEST_CASE("labels of loads add up to the counter for every solution of the course", "[score]") {
@@ -278,7 +278,7 @@ TEST_CASE("every report has the distance to the proven best, and none the progra
 
   std::ostringstream gradescope;
   write_gradescope(gradescope, report.students[2], {false});
-  CHECK_THAT(gradescope.str(), contains("1 cycle lies in when things are loaded") &&
+  CHECK_THAT(gradescope.str(), contains("1 cycle lies in the placement of loads") &&
                                    contains("line 18: 1 avoidable load; a[0][1] is in R0 already"));
   CHECK_THAT(gradescope.str(), contains("cycles: 26 (full marks at 25)"));
   for (const std::string& one : {text, csv, junit, html, gradescope.str()}) {

@@ -101,7 +101,8 @@ TEST_CASE("a folder's submission is the work file, otherwise the only program") 
   folder.write("three/b.TOY", "; b");
   CHECK(read_from(folder, "both").text == "; a");
   CHECK_THAT(read_from(folder, "both").notes.at(0), contains("'b.txt'"));
-  CHECK_THAT(read_from(folder, "three").problem, contains("2 files") && contains("01_dot.toy"));
+  CHECK_THAT(read_from(folder, "three").problem,
+             contains("2 possible files") && contains("01_dot.toy"));
   CHECK_THAT(read_from(folder, "none").problem, contains("no .toy or .txt"));
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("a class is listed bytewise by file name, the rest with the reason why
   CHECK(listed.skipped[0].name == ".hidden.toy");
   CHECK(listed.skipped[0].why == "it is hidden");
   CHECK(listed.skipped[1].name == "notes.md");
-  CHECK(listed.skipped[1].why == "it is no .toy or .txt file");
+  CHECK(listed.skipped[1].why == "it is not a .toy or .txt file");
 }
 
 TEST_CASE("students whose names would be alike keep their files' names") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the tests see a mistake? Draws small changes of the code, and runs the tests that reach them.
 
-    tests/mutants/mutants.py [--count 300] [--seed N] [--least PERCENT] [--jobs 2] [--work DIR] [--json FILE]
+    tests/mutants/mutants.py [--count 300] [--seed N] [--least PERCENT] [--seconds 900] [--jobs 2] [--work DIR] [--json FILE]
     tests/mutants/mutants.py --list     what could be changed: counts for each kind and folder
 
 All mutants are compiled into one build, each behind a switch (switch.hpp), so that 300 of them need one
@@ -40,7 +40,6 @@ FOLDERS = ("text", "gpus", "results", "toymachine", "exercises/grader", "exercis
 KINDS = ("comparison", "plus and minus", "assignment", "constant", "min and max", "dropped call",
          "dropped condition", "condition", "swapped arguments")
 MOST_MEMORY = 10 << 30
-MOST_SECONDS_OF_A_SURVIVOR = 900
 SPARE = 1.5  # mutants built for each that is wanted: some do not compile
 
 
@@ -89,9 +88,12 @@ class Build:
     def __init__(self, work, jobs):
         self.tree, self.build, self.jobs = work / "tree", work / "build", jobs
         listed = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True)
-        for path in filter(None, listed.stdout.split("\0")):
-            if (ROOT / path).is_file():
-                self.write(path, (ROOT / path).read_bytes(), (ROOT / path).stat().st_mode)
+        paths = {path for path in listed.stdout.split("\0") if path and (ROOT / path).is_file()}
+        for path in paths - set(sources()):  # those get their switches first
+            self.write(path, (ROOT / path).read_bytes(), (ROOT / path).stat().st_mode)
+        for left in [file for file in self.tree.rglob("*") if file.is_file()]:
+            if str(left.relative_to(self.tree)) not in paths:  # of a commit before
+                left.unlink()
 
     def write(self, path, content, mode=0o644):
         """Only what differs, so that little is compiled again."""
@@ -195,22 +197,29 @@ class Run:
         switched = dict(enumerate(drawing, 1))
         kept = self.work / f"refused-{self.key}.json"
         refused = set(json.loads(kept.read_text())) if kept.exists() else set()
-        self.build.put({})
-        self.build.configure()
         for _ in range(20):
             alive = {n: s for n, s in switched.items() if n not in refused}
             self.build.put(alive)
+            self.build.configure()
             compiled, places, output = self.build.compile()
             if compiled:
-                kept.write_text(json.dumps(sorted(refused)))
                 return alive
             found = {n for n, s in alive.items()
                      if any(path == s.path and s.start_line <= line <= s.last_line for path, line in places)}
+            found = found or {n for n, s in alive.items() if self.is_missing_a_symbol(s, output)}
             say(f"{len(found)} mutants do not compile")
             if not found:
                 raise SystemExit(f"mutants: the build fails elsewhere: {output[-3000:]}")
             refused |= found
+            kept.write_text(json.dumps(sorted(refused)))
         raise SystemExit("mutants: twenty builds failed")
+
+    def is_missing_a_symbol(self, site, output):
+        """Whether the linker names a function of the site's file: swapped arguments can ask for another
+        instance of a template, which compiles but is defined nowhere."""
+        functions = re.findall(r"in function `(?:\w+::)*(\w+::\w+)\(", output)
+        text = (ROOT / site.path).read_text()
+        return site.kind == "swapped arguments" and any(f"{name}(" in text for name in functions)
 
     @property
     def key(self):
@@ -250,7 +259,7 @@ class Run:
             passed, _, took = test.run(5 * seconds + 10, FLASHLAB_MUTANT=str(number))
             if not passed and test.run(5 * seconds + 10)[0]:
                 return {"result": "killed", "by": name, "seconds": round(took, 2)}
-            if time.monotonic() - start > MOST_SECONDS_OF_A_SURVIVOR:
+            if time.monotonic() - start > self.options.seconds:
                 break
         return {"result": "survived", "tests": count, "reaching": len(reaching)}
 
@@ -326,6 +335,7 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")))
     parser.add_argument("--least", type=float, default=0, help="percent that must be killed")
+    parser.add_argument("--seconds", type=float, default=900, help="a mutant that no test killed by then survived")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-mutants")
     parser.add_argument("--json", type=pathlib.Path, help="writes the results")

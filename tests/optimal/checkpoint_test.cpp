@@ -133,7 +133,7 @@ TEST_CASE("what is no checkpoint at all is said to be none", "[search]") {
   limits.checkpoint = file.path();
   for (const std::string& text : {std::string("short"), std::string(200, 'x')}) {
     file.write(text);
-    CHECK_THROWS_WITH(solved_product(limits), file.path() + " is no checkpoint of a search");
+    CHECK_THROWS_WITH(solved_product(limits), file.path() + " is not a checkpoint of a search");
   }
 }
 

@@ -302,9 +302,9 @@ TEST_CASE("what the solver cannot take is refused with the reason") {
     INFO(first.what << " / " << first.expected);
     CHECK((first.what + first.expected).find(words) != std::string::npos);
   };
-  refused(named_computation("nonsense"), "no computation");
-  refused(named_computation("softmax:"), "no computation");
-  refused(named_computation("softmax:99999999999999"), "no computation");
+  refused(named_computation("nonsense"), "not a computation");
+  refused(named_computation("softmax:"), "not a computation");
+  refused(named_computation("softmax:99999999999999"), "not a computation");
   refused(named_computation("softmax:6"), "2 to 5 elements");
   refused(named_computation("attention:4"), "1 to 3 keys");
   refused(named_computation("9x9x9"), "at most 64 together");
@@ -312,7 +312,7 @@ TEST_CASE("what the solver cannot take is refused with the reason") {
   refused(stated(".isa softmax\n.input x[1]\n.output o[1]\nLOAD x[0], R0\n"), "stores no output");
   refused(stated(".isa matmul\n.input x[2]\n.output o[1]\nLOAD x[0], R0\nLOAD x[1], R1\nMAC_Z R0, "
                  "R1, R0\nSTORE R0, o[0]\n"),
-          "no product of two matrices");
+          "does not compute a product of two matrices");
   refused(stated(".isa softmax\n.param n = 10000\n.input x[n]\n.output o[n]\nfor i in 0..n\nLOAD "
                  "x[i], R0\nADD R0, R0, R1\nSTORE R1, o[i]\nend\n"),
           "more than");
@@ -331,7 +331,7 @@ TEST_CASE("a result that is no number is refused by its name") {
   const auto stated = stated_computation({"it", "it", {toy::Level::kAttention, {}}, {}, bound, {}});
   REQUIRE_FALSE(stated);
   CHECK_THAT(stated.diagnostics.front().what,
-             flashlab::test::contains("o[1] is -inf, which is no number"));
+             flashlab::test::contains("o[1] is -inf, which is not a number"));
 }
 
 TEST_CASE("what must be loaded is what the results depend on") {

@@ -205,7 +205,7 @@ TEST_CASE("neither bound of a value algebra is above what remains") {
   const detail::ValueMoves space(problem);
   std::mt19937 random(3);
   for (int trial = 0; trial < (is_small ? 60 : 8); ++trial) {
-    ValueStanding from;
+    ValueProgress from;
     for (int i = 0; i < 3; ++i) {
       from.held.push_back(static_cast<int>(random() % static_cast<unsigned>(algebra.num_values)));
     }

@@ -1,12 +1,12 @@
-// Instructions a second of the interpreter on one core, beside the same program as a C++ loop at
-// -O2 and in a straightforward Python interpreter, all in one run.
+// Measures the interpreter's instructions per second on one core, together with the same program as
+// a C++ loop at -O2 and in a simple Python interpreter, all in one run.
 //
-// A second column runs the same program one instruction at a time, watched by an observer that does
-// nothing: what strips of iterations (execute/strip_plan.hpp) gain.
+// A second column runs the same program one instruction at a time, with an observer that does
+// nothing. It shows the gain from strips of iterations (execute/strip_plan.hpp).
 //
-// Interpreter and loop take turns, so that both see the same state of the machine; figures are
-// medians. What is timed is values and counters in float: run(), from registers unwritten to counts
-// known. The results of both must agree before a time counts.
+// Interpreter and loop alternate, so that both run in the same state of the machine. Figures are
+// medians. The timed work is values and counters in float: run(), from unwritten registers to known
+// counts. The results of both must agree before a time counts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -43,8 +43,8 @@ using Floats = std::vector<float>;
 struct Case {
   std::string program;
   std::int64_t n = 0;         // size for the interpreter and the loop
-  std::int64_t python_n = 0;  // Python's rate does not depend on the size, its patience does
-  std::int64_t minimum_rate;  // million instructions a second that the project promises; 0: none
+  std::int64_t python_n = 0;  // smaller: Python is slow, and its rate does not depend on the size
+  std::int64_t minimum_rate;  // million instructions per second that the project promises; 0: none
   std::function<void(const std::vector<Floats>& inputs, Floats& out, std::size_t n)> loop;
 };
 
@@ -88,7 +88,7 @@ toy::BoundProgram load(const Case& c) {
   return std::move(*bound);
 }
 
-/// Everything a run of one case needs, with inputs of its own.
+/// The data of one case's measurement, with separate inputs.
 class Measurement {
  public:
   Measurement(const Case& c, std::uint64_t seed) : case_(c), program_(load(c)) {
@@ -139,7 +139,7 @@ class Measurement {
       difference += (ours - native_[i]) * (ours - native_[i]);
       size += static_cast<double>(native_[i]) * native_[i];
     }
-    // Sums of n floats, each side rounding in its own way.
+    // Sums of n floats; each side rounds differently.
     const double bound = 1e-6 * std::sqrt(static_cast<double>(case_.n));
     if (!(std::sqrt(difference / size) < bound))
       fail(case_.program + ": results differ from the loop's");
@@ -156,7 +156,7 @@ class Measurement {
   toy::Counters counters_;
 };
 
-/// Million instructions a second, or null where there is no Python.
+/// Million instructions per second, or null without Python.
 json python_rate(const Case& c, const toy::Program& program) {
   std::string command = "python3 '" + std::string(FLASHLAB_PYTHON_INTERPRETER) + "' '" +
                         std::string(FLASHLAB_PROGRAMS) + "/" + c.program + ".toy'";
@@ -200,7 +200,7 @@ json measure(const Case& c, int runs) {
 }
 
 void print(const json& rows) {
-  std::printf("million instructions a second, one core\n\n");
+  std::printf("million instructions per second, one core\n\n");
   std::printf("%-14s %8s %12s %8s %8s %7s %8s %6s\n", "program", "n", "interpreter", "stepwise",
               "C++ -O2", "share", "Python", "times");
   for (const json& row : rows) {
@@ -221,7 +221,7 @@ void print(const json& rows) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Instructions a second: the interpreter beside a C++ loop and a Python interpreter.");
+      "Measures instructions per second of the interpreter, a C++ loop and a Python interpreter.");
   int runs = 15;
   std::string json_file;
   app.add_option("--runs", runs, "timed runs of each, taking turns")->check(CLI::Range(1, 1000));

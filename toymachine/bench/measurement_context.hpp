@@ -1,4 +1,4 @@
-// What every benchmark measures with, and what it says about where it ran.
+// Functions that all benchmarks measure with, and the description of the machine they ran on.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The toy programs as plain C++ loops: what the interpreter is measured against.
+// The toy programs as plain C++ loops, with which the interpreter is compared.
 #pragma once
 
 #include <cstddef>

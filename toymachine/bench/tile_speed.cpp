@@ -1,8 +1,9 @@
-// The machine on tiles beside the bare products that the program must do, on one core and in one
+// Compares the machine on tiles with the bare products that the program needs, on one core in one
 // run: flash2, values and counters, against S = Q K^T and O += P V by Eigen for all pairs of tiles.
 //
-// Floor: 4 n nk d FLOPs of products. All else (loads, maxima, exponentials, scaling, checks for NaN
-// and +inf) is overhead: the share of the products says how much. Both use the same build of Eigen.
+// Floor: 4 n nk d FLOPs of products. Everything else (loads, maxima, exponentials, scaling,
+// checks for NaN and +inf) is overhead, which the share of the products shows. Both use the same
+// build of Eigen.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <fstream>
@@ -39,7 +40,7 @@ toy::BoundProgram flash2(std::int64_t n, std::int64_t d, std::int64_t tile) {
   return std::move(*bound);
 }
 
-/// Tiles in contiguous memory, as registers hold them.
+/// Tiles in contiguous memory, as in registers.
 class BareProducts {
  public:
   BareProducts(std::int64_t n, std::int64_t d, std::int64_t tile)
@@ -123,7 +124,7 @@ json measure(std::int64_t n, std::int64_t d, std::int64_t tile, int runs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The machine on tiles beside the bare Eigen products that its program must do.");
+  CLI::App app("Compares the machine on tiles with the bare Eigen products that it needs.");
   int runs = 7;
   std::int64_t n = 8192, d = 64;
   std::vector<std::int64_t> tiles{64};
@@ -140,7 +141,8 @@ int main(int argc, char** argv) {
   std::printf("%6s %12s %14s %8s %18s\n", "tile", "machine ms", "products ms", "ratio",
               "products GFLOP/s");
   for (const std::int64_t tile : tiles) {
-    if (tile < 1 || n % tile != 0) fail("n is no multiple of the tile " + std::to_string(tile));
+    if (tile < 1 || n % tile != 0)
+      fail("--tile " + std::to_string(tile) + ": expected a divisor of n, " + std::to_string(n));
     rows.push_back(measure(n, d, tile, runs));
     const json& row = rows.back();
     std::printf("%6lld %12.1f %14.1f %8.2f %18.1f\n", static_cast<long long>(tile),

@@ -63,7 +63,7 @@ class AffineBuilder {
     diagnostics_.push_back({Severity::kError,
                             Fault::kProgram,
                             e.span,
-                            "index arithmetic leaves 61 bits in '" + to_string(e) + "'",
+                            "index arithmetic overflows 61 bits in '" + to_string(e) + "'",
                             "values below 2^61",
                             {}});
     return std::nullopt;
@@ -81,7 +81,7 @@ class AffineBuilder {
     }
     if (sign < 0) b = scaled(e, std::move(b), -1);
     if (!b) return std::nullopt;
-    // min(a, b) + c is min(a + c, b + c): keeps the form that ranges are tight for.
+    // min(a, b) + c becomes min(a + c, b + c), the form for which ranges are tight.
     for (auto [piecewise, other] : {std::pair{&*a, &*b}, std::pair{&*b, &*a}}) {
       const bool extreme = piecewise->op == BoundOp::kMin || piecewise->op == BoundOp::kMax;
       if (!extreme || other->op != BoundOp::kAffine) continue;

@@ -1,4 +1,4 @@
-// Expressions with loop variables to affine forms, parameters bound.
+// Turns expressions with loop variables into affine forms, with parameters bound.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 
 namespace flashlab::toy::detail {
 
-/// The affine form of an index that the assembler found affine; nothing after a message.
+/// Returns the affine form of an index that the assembler accepted; nothing after
+/// reporting an error.
 std::optional<Affine> to_affine(const Expression& expression, const Values& values,
                                 std::vector<Diagnostic>& diagnostics);
 
-/// The form of a bound.
+/// Returns the form of a bound.
 std::optional<BoundExpression> to_bound(const Expression& expression, const Values& values,
                                         std::vector<Diagnostic>& diagnostics);
 
-/// a + factor * b; nothing when a coefficient leaves kLargestIndex.
+/// Returns a + factor * b; nothing if a coefficient exceeds kLargestIndex.
 std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor);
 
 }  // namespace flashlab::toy::detail

@@ -97,7 +97,7 @@ class Evaluator {
     }
   }
 
-  /// Integers are compared as integers: a double cannot tell large ones apart.
+  /// Compares integers as integers, because doubles cannot distinguish large ones.
   static bool less(const Number& a, const Number& b) {
     const auto* x = std::get_if<std::int64_t>(&a);
     const auto* y = std::get_if<std::int64_t>(&b);
@@ -158,14 +158,14 @@ class Evaluator {
       default:
         return fail(e, "this expression has no value before the run", "parameters and numbers");
     }
-    if (overflow) return fail(e, "this value leaves 64 bits", "an integer below 2^63");
+    if (overflow) return fail(e, "this value overflows 64 bits", "an integer below 2^63");
     return Number(result);
   }
 
   std::optional<Number> combine_negated(const Expression& e, std::int64_t a) {
     std::int64_t result = 0;
     if (__builtin_sub_overflow(std::int64_t{0}, a, &result)) {
-      return fail(e, "this value leaves 64 bits", "an integer below 2^63");
+      return fail(e, "this value overflows 64 bits", "an integer below 2^63");
     }
     return Number(result);
   }

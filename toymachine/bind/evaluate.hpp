@@ -1,4 +1,4 @@
-// Expressions without loop variables to numbers.
+// Evaluates expressions without loop variables.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace flashlab::toy::detail {
 
-/// What names stand for while a program is being bound.
+/// The values of names while a program is being bound.
 struct Values {
   const Program* program = nullptr;
   std::vector<std::optional<std::int64_t>> params;
@@ -20,12 +20,12 @@ struct Values {
   std::optional<std::int64_t> registers;
 };
 
-/// The value, or nothing after a message: a name without a value, division by zero, an integer that
-/// leaves 64 bits, the root of a negative number.
+/// Returns the value. Reports an error and returns nothing for a name without a value, a division
+/// by zero, an integer that does not fit 64 bits, or the root of a negative number.
 std::optional<Number> evaluate(const Expression& expression, const Values& values,
                                std::vector<Diagnostic>& diagnostics);
 
-/// The same, where only a whole number will do.
+/// The same where only a whole number is allowed.
 std::optional<std::int64_t> evaluate_integer(const Expression& expression, const Values& values,
                                              std::vector<Diagnostic>& diagnostics);
 

@@ -1,5 +1,5 @@
-// A program with its parameters bound: arrays have sizes, indices are affine with integer
-// coefficients, and the nest is a flat list of nodes. Interpreter, counts and liveness start here.
+// A program with bound parameters: arrays have sizes, indices are affine with integer coefficients,
+// and the nest is a flat list of nodes. Input of interpreter, counts and liveness.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace flashlab::toy {
 
-/// What one name of `.reg` stands for: the registers first to first + count - 1.
+/// The registers of one name of `.reg`: from first to first + count - 1.
 struct NamedRegisters {
   std::string name;
   std::int64_t first = 0;
   std::int64_t count = 1;
-  bool indexed = false;  // Q[c]; otherwise one register, called by its name alone
+  bool indexed = false;  // Q[c]; otherwise one register, without an index
 
-  /// "Q[2]"; the name alone where it takes no index.
+  /// "Q[2]"; only the name if it has no index.
   std::string text(std::int64_t index) const {
     return indexed ? name + "[" + std::to_string(index) + "]" : name;
   }
@@ -36,8 +36,8 @@ struct Affine {
 
   bool is_constant() const { return terms.empty(); }
   std::int64_t coefficient(std::uint32_t loop) const;
-  /// Loop values are indexed by loop. Binding has proved that the result fits; partial sums may
-  /// wrap on the way, hence the unsigned arithmetic.
+  /// `loop_values` is indexed by loop. Binding has proved that the result fits. Partial sums may
+  /// wrap, hence the unsigned arithmetic.
   std::int64_t operator()(const std::int64_t* loop_values) const {
     auto sum = static_cast<std::uint64_t>(constant);
     for (const auto& [loop, coefficient] : terms) {
@@ -48,7 +48,7 @@ struct Affine {
   }
 };
 
-/// A loop bound: affine, or min, max, ceildiv of such.
+/// A loop bound: affine, or min, max, ceildiv of bounds.
 struct BoundExpression {
   enum class Op : std::uint8_t { kAffine, kMin, kMax, kCeilDiv, kFloorDiv, kAdd, kScale };
   Op op = Op::kAffine;
@@ -59,7 +59,7 @@ struct BoundExpression {
   std::int64_t operator()(const std::int64_t* loop_values) const;
 };
 
-/// The values that an expression can take, both ends included; empty when low > high.
+/// The values that an expression can have, including both ends; empty if low > high.
 struct Interval {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -67,9 +67,9 @@ struct Interval {
 };
 
 inline constexpr std::uint32_t kNoLoop = UINT32_MAX;
-inline constexpr std::uint32_t kUnnamed = UINT32_MAX;  // a register that was called by its number
+inline constexpr std::uint32_t kUnnamed = UINT32_MAX;  // a register given by its number
 
-/// Stores to such a cell lose digits that registers hold.
+/// Whether stores to cells of this type lose digits that registers hold.
 constexpr bool is_narrow(ElementType type) {
   return type == ElementType::kBf16 || type == ElementType::kFp16;
 }
@@ -80,8 +80,8 @@ struct BoundLoop {
   std::string var;
   BoundExpression lower, upper;
   std::int64_t step = 1;
-  Interval values;  // a superset of the values that the variable takes; empty: the body never runs
-  Interval trips;   // fewest and most iterations of one execution (a superset)
+  Interval values;  // a superset of the variable's values; empty: the body never runs
+  Interval trips;   // fewest and most iterations of one execution, or a wider range
   SourceSpan span;
 };
 
@@ -90,17 +90,17 @@ struct BoundArray {
   ArrayRole role = ArrayRole::kInput;
   ElementType element_type = ElementType::kFloat;
   std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> tile;    // elements of a tile along each axis; 1 where it is not tiled
-  std::vector<std::int64_t> counts;  // index values along each axis: tiles
+  std::vector<std::int64_t> tile;    // elements of a tile along each axis; 1 if it is not tiled
+  std::vector<std::int64_t> counts;  // index values (tiles) along each axis
   std::vector<ExpressionPtr> extent_expressions;  // as declared
   std::int64_t offset = 0;                        // first element in the machine's DRAM
   std::int64_t size = 0;                          // elements
   SourceSpan span;
 };
 
-/// Registers: `index`. Cells: `array`, `axes` one index an axis, `index` the (first) element in
-/// DRAM. Constants: `index` counts on from the registers; the machine keeps them there, out of the
-/// program's reach. Offsets: `index` is the number itself.
+/// Registers: `index`. Cells: `array`, `axes` with one index per axis, and `index` with the (first)
+/// element in DRAM. Constants: `index` is numbered after the registers, where the machine keeps
+/// constants out of the program's reach. Offsets: `index` is the number itself.
 struct BoundOperand {
   OperandKind kind = OperandKind::kSource;
   bool transposed = false;
@@ -126,11 +126,12 @@ struct BoundLabel {
   Affine register_index;
   std::uint32_t loop = kNoLoop;
   std::uint32_t register_name = kUnnamed;  // as in BoundOperand
-  std::uint32_t statement = 0;             // for messages: position among the program's .name lines
-  const NameStatement* name = nullptr;     // lives as long as BoundProgram::program
+  std::uint32_t statement = 0;             // for messages: position among the .name lines
+  const NameStatement* name = nullptr;     // owned by BoundProgram::program
 };
 
-/// The nest in execution order. A loop is kLoopBegin … kLoopEnd; `partner` is the other one's node.
+/// The nest in execution order. A loop is kLoopBegin … kLoopEnd; `partner` is the node of
+/// the other end.
 struct Node {
   enum class Kind : std::uint8_t { kBlock, kLoopBegin, kLoopEnd, kLabel };
   Kind kind = Kind::kBlock;
@@ -144,13 +145,13 @@ struct BoundProgram {
   std::shared_ptr<const Program> program;
   std::vector<std::int64_t> params;  // value of Program::params[i]
   std::vector<Number> consts;
-  std::int64_t num_registers = 0;  // of the machine: declared, or the most the program names
+  std::int64_t num_registers = 0;  // of the machine: declared, or as many as the program names
   bool registers_declared = false;
   std::vector<NamedRegisters> named_registers;  // as Program::register_names
-  std::vector<std::string> register_names;      // by number, "" where there is none
+  std::vector<std::string> register_names;      // by number, "" if there is none
   std::vector<double> constants;                // operands of kind kConstant, in source order
   std::vector<BoundArray> arrays;               // as Program::arrays
-  bool tiled = false;                           // some element is more than a scalar
+  bool tiled = false;                           // whether any element is more than a scalar
   std::int64_t dram_elements = 0;
   std::vector<BoundLoop> loops;                // as Program::loop_vars
   std::vector<BoundInstruction> instructions;  // by site
@@ -158,23 +159,26 @@ struct BoundProgram {
   std::vector<Node> nodes;
   Limits limits;
 
-  /// "Q[1]" or "M", as the program calls the register; otherwise "R5".
+  /// Returns "Q[1]" or "M", the register's name in the program, or otherwise "R5".
   std::string register_name(std::int64_t number) const;
-  /// The registers that an operand or a label may mean: those of its name, or all of the machine's.
+  /// Returns the registers that an operand or a label may refer to: those of its name, or all
+  /// registers of the machine.
   Interval allowed_registers(std::uint32_t register_name) const {
     if (register_name == kUnnamed) return {0, num_registers - 1};
     const NamedRegisters& named = named_registers[register_name];
     const std::int64_t end = named.first + named.count;
     return {named.first, (end < num_registers ? end : num_registers) - 1};
   }
-  /// "there is no Q[4]" or "there is no register R7", and which there are.
+  /// Returns "there is no Q[4]" or "there is no register R7"; existing_registers() lists
+  /// those that exist.
   std::string missing_register(std::int64_t number, std::uint32_t register_name) const;
   std::string existing_registers(std::uint32_t register_name) const;
 };
 
-/// Gives every parameter its value and checks all that does not need execution: parameters known
-/// and integral, extents at least 0, the register limit, fixed registers and cells in range,
-/// step positive, index arithmetic within 64 bits. Errors name the place in the source.
+/// Gives every parameter its value, and checks everything that does not need execution: parameters
+/// are known and whole, extents are at least 0, the register limit holds, fixed registers and
+/// cells are in range, steps are positive, and index arithmetic fits 64 bits. Errors name the
+/// place in the source.
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding);
 
 }  // namespace flashlab::toy

@@ -9,7 +9,7 @@ using BoundOp = BoundExpression::Op;
 
 constexpr int kMostWork =
     20'000;  // substitutions; then plain interval arithmetic, still a superset
-// Values are held here, so that products of them cannot leave 128 bits.
+// Values are limited to this, so that their products fit 128 bits.
 constexpr Int128 kHuge = Int128{1} << 100;
 constexpr Int128 kSaturation = Int128{1} << 64;
 
@@ -63,8 +63,8 @@ Ranges::Wide Ranges::plus(const Wide& a, const Wide& b, Int128 factor) {
 
 Ranges::Wide Ranges::negated(const Wide& e) { return plus(Wide{}, e, -1); }
 
-/// The largest value: the innermost variable takes the end of its range that its sign asks for,
-/// which leaves an expression in the outer variables.
+/// Returns the largest value. The innermost variable takes the end of its range that the sign of
+/// its coefficient selects, which leaves an expression in the outer variables.
 Int128 Ranges::high(const Wide& e) const {
   if (e.terms.empty()) return e.constant;
   const auto [loop, coefficient] = e.terms.back();
@@ -82,7 +82,7 @@ Int128 Ranges::high(const Wide& e) const {
                          : high_at(rest, coefficient, range.lower, 0);
 }
 
-/// The largest value of rest + coefficient * (bound + offset).
+/// Returns the largest value of rest + coefficient * (bound + offset).
 Int128 Ranges::high_at(const Wide& rest, Int128 coefficient, const BoundExpression& bound,
                        Int128 offset) const {
   if (bound.op == BoundOp::kAffine) {

@@ -1,4 +1,4 @@
-// The values that affine expressions can take over a loop nest.
+// The values of affine expressions over a loop nest.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,20 @@ namespace flashlab::toy::detail {
 
 __extension__ using Int128 = __int128;
 
-/// Beyond this, an index or a bound is refused: sums of a few such values still fit 64 bits.
+/// A larger index or bound is refused. Sums of a few such values still fit 64 bits.
 inline constexpr std::int64_t kLargestIndex = std::int64_t{1} << 61;
 
-/// Computes with 128 bits, so that a bound that does not fit 64 is seen and not wrapped.
+/// Computes with 128 bits, so that a value that does not fit 64 bits is detected and does not wrap.
 class Ranges {
  public:
   explicit Ranges(const std::vector<BoundLoop>& loops) : loops_(loops) {}
 
-  /// A superset of the expression's values inside its loops, tight for bounds that are affine in
-  /// outer variables or a min or max of such; nothing when a value could leave kLargestIndex.
+  /// Returns a superset of the expression's values inside its loops. It is tight for bounds
+  /// that are affine in outer variables, or a min or max of these. Returns nothing if a value
+  /// could exceed kLargestIndex.
   std::optional<Interval> of(const Affine& e) const;
   std::optional<Interval> of(const BoundExpression& e) const;
-  /// Range of upper - lower.
+  /// Returns the range of upper - lower.
   std::optional<Interval> of_difference(const BoundExpression& upper,
                                         const BoundExpression& lower) const;
 

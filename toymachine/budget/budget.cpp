@@ -15,7 +15,7 @@ namespace {
 
 using detail::budget_account;
 
-/// The sum, or the most there is.
+/// Returns the sum, or the largest value on overflow.
 std::int64_t later(std::int64_t start, std::int64_t by) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(start, by, &sum) ? INT64_MAX : sum;

@@ -1,9 +1,9 @@
-// The program's operator new and delete, and GMP's allocations: malloc and free, with each thread's
-// bytes counted (toymachine/budget/budget.hpp). Linked into programs, never into the library: a
-// library has no business in its host's operator new.
+// Replaces the program's operator new and delete, and GMP's allocation functions, by malloc and
+// free that count each thread's bytes (toymachine/budget/budget.hpp). Linked into programs, never
+// into the library: a library must not replace its host's operator new.
 //
-// Under a sanitizer, malloc and its checks stay the sanitizer's: hooks count what it hands out.
-// They cannot throw, so that a limit is noticed by the next check_budget().
+// Under a sanitizer, malloc and its checks remain the sanitizer's, and hooks count its allocations.
+// Hooks cannot throw, so an exceeded limit is noticed by the next check_budget().
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -29,7 +29,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// What an allocation costs in ten nanoseconds: its own, and writing to it.
+/// The cost of an allocation in units of ten nanoseconds: the call, and writing to the memory.
 std::int64_t work_of(std::size_t bytes) { return 5 + static_cast<std::int64_t>(bytes >> 8U); }
 
 void count_new(std::size_t bytes) {
@@ -73,7 +73,7 @@ void before_free(const volatile void* p) {
 namespace flashlab::toy::detail {
 namespace {
 
-/// Throws what operator new throws. Null only where `throws` is false.
+/// Throws like operator new. Returns null only if `throws` is false.
 void* allocate(std::size_t bytes, std::size_t alignment) {
   BudgetAccount& account = budget_account;
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) ||
@@ -100,9 +100,9 @@ void release(void* p) {
   std::free(p);
 }
 
-// GMP is C: nothing may be thrown through it, and it has no way to be told that there is no memory.
-// What goes beyond the limit is noticed by the next check_budget(); without memory at all the
-// program ends, as GMP's own functions do.
+// GMP is C: exceptions must not pass through it, and it cannot handle a failed allocation. An
+// exceeded limit is noticed by the next check_budget(). If there is no memory at all, the program
+// ends, as it does in GMP's own functions.
 
 [[noreturn]] void no_memory() {
   static constexpr char kMessage[] = "flashlab: error: not enough memory for a large number\n";
@@ -136,7 +136,7 @@ void gmp_release(void* p, std::size_t /*bytes*/) { release(p); }
 }  // namespace
 }  // namespace flashlab::toy::detail
 
-// The replaceable functions; what is not here calls one of these.
+// The replaceable functions; those missing here call one of these.
 
 void* operator new(std::size_t bytes) { return flashlab::toy::detail::allocate(bytes, 1); }
 void* operator new[](std::size_t bytes) { return flashlab::toy::detail::allocate(bytes, 1); }

@@ -10,7 +10,7 @@
 namespace flashlab::toy {
 namespace {
 
-/// Neighbours of one shape that the same line wrote.
+/// Whether b is the next register, with the same shape and written by the same line.
 bool alike(const RegisterBytes::Holder& a, const RegisterBytes::Holder& b) {
   return b.register_number == a.register_number + 1 && a.rows == b.rows && a.cols == b.cols &&
          a.written.line == b.written.line;
@@ -45,7 +45,7 @@ std::optional<Diagnostic> capacity_error(const BoundProgram& program, std::int64
     return Diagnostic{Severity::kError,
                       Fault::kLimit,
                       {},
-                      "the bytes in registers cannot be told without a run",
+                      "the bytes in registers cannot be computed without a run",
                       "no --sram",
                       {}};
   }

@@ -1,4 +1,4 @@
-// The register file in bytes: what a program's registers hold together.
+// The size of the register file in bytes: what a program's registers may hold together.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace flashlab::toy {
 
-/// A binding for a machine with a limit on the bytes that its registers hold together.
+/// A binding for a machine that limits the bytes in all registers together.
 struct CapacityBinding : Binding {
-  std::optional<std::int64_t> sram_bytes;  // nothing: no limit
+  std::optional<std::int64_t> sram_bytes;  // empty: no limit
 };
 
-/// As for any binding. Errors besides: the registers hold more bytes than the capacity at some
-/// instruction, which the message names with all that they hold; or the program's registers cannot
-/// be told apart without a run (Fault::kLimit).
+/// Binds a program as for any binding. Further errors: at some instruction the registers hold more
+/// bytes than the capacity (the message lists their contents); or the program's registers cannot be
+/// distinguished without a run (Fault::kLimit).
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const CapacityBinding& binding);
 
 }  // namespace flashlab::toy

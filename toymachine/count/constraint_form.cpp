@@ -17,7 +17,7 @@ bool is_positive(const Polynomial& polynomial, const Inequalities& domain) {
                      [&](const Atom& factor) { return domain.implies(Polynomial(factor) - 1); });
 }
 
-/// The terms with loop variables, and those without.
+/// The terms with loop variables and those without.
 struct Parts {
   Polynomial loops, rest;
 };
@@ -33,7 +33,7 @@ Parts parts_of(const Polynomial& constraint) {
   return parts;
 }
 
-/// The only loop variable of the polynomial, if there is one and it is not squared.
+/// Returns the only loop variable of the polynomial, if there is exactly one and it is linear.
 std::optional<Atom> single_loop_atom(const Polynomial& loops) {
   std::optional<Atom> found;
   for (const Atom& atom : loops.atoms()) {
@@ -44,7 +44,7 @@ std::optional<Atom> single_loop_atom(const Polynomial& loops) {
   return found;
 }
 
-/// The greatest number and parameters that divide all terms.
+/// Returns the product of the greatest number and the parameters that divide all terms.
 Polynomial shared_factor(const Polynomial& loops) {
   mpz_class number = 0;
   for (const auto& term : loops.terms()) number = gcd(number, term.second.get_num());
@@ -60,8 +60,8 @@ Polynomial shared_factor(const Polynomial& loops) {
   return factor;
 }
 
-/// What divides all terms and is known to be positive: a single variable's whole factor, or what
-/// several variables share.
+/// Returns a divisor of all terms that is known to be positive: the whole factor of a single
+/// variable, or the common factor of several variables.
 Polynomial positive_factor(const Polynomial& loops, const Inequalities& domain) {
   Polynomial factor = shared_factor(loops);
   if (const std::optional<Atom> atom = single_loop_atom(loops)) {
@@ -80,10 +80,10 @@ Polynomial divided(const Polynomial& constraint, const Inequalities& domain) {
   return divide(loops, factor, /*whole=*/true).quotient + floor_quotient(rest, factor);
 }
 
-/// Constraints by what they bound: the terms that are not the constant.
+/// Constraints by the terms that they bound, all but the constant.
 using Tightest = std::map<std::map<Monomial, mpq_class>, mpq_class>;
 
-/// False: one of the constraints cannot hold.
+/// Returns false if a constraint cannot hold.
 bool add_tightest(const Polynomial& constraint, const Inequalities& domain, Tightest& tightest) {
   const mpq_class constant = constraint.constant_term();
   if (constraint.as_constant()) return constant >= 0;
@@ -96,8 +96,8 @@ bool add_tightest(const Polynomial& constraint, const Inequalities& domain, Tigh
   return true;
 }
 
-/// A loop variable that the equation polynomial = 0 gives as a whole-valued polynomial in the
-/// others.
+/// Solves polynomial = 0 for a loop variable whose value is a whole-valued polynomial
+/// in the others.
 std::optional<std::pair<Atom, Polynomial>> solved_for_atom(const Polynomial& polynomial) {
   for (const auto& [monomial, coefficient] : polynomial.terms()) {
     if (monomial.size() != 1 || monomial[0].second != 1 || abs(coefficient) != 1) continue;
@@ -109,8 +109,8 @@ std::optional<std::pair<Atom, Polynomial>> solved_for_atom(const Polynomial& pol
   return std::nullopt;
 }
 
-/// The first pair of constraints that leaves a variable one value; `contradiction` is set when a
-/// pair leaves none.
+/// Returns the first variable for which a pair of constraints leaves one value. Sets
+/// `contradiction` if a pair leaves none.
 std::optional<std::pair<Atom, Polynomial>> forced_value(const Tightest& tightest,
                                                         bool& contradiction) {
   for (const auto& [terms, constant] : tightest) {
@@ -128,7 +128,7 @@ std::optional<std::pair<Atom, Polynomial>> forced_value(const Tightest& tightest
   return std::nullopt;
 }
 
-/// The numbers before loop variables; nothing when one of them is not a number.
+/// Returns the coefficients of the loop variables, or nothing if one is not a number.
 std::optional<std::map<Atom, mpz_class>> loop_coefficients(const Polynomial& constraint) {
   std::map<Atom, mpz_class> coefficients;
   const Polynomial loops = parts_of(constraint).loops;
@@ -139,7 +139,7 @@ std::optional<std::map<Atom, mpz_class>> loop_coefficients(const Polynomial& con
   return coefficients;
 }
 
-/// What has to be split into remainders before the variable can be summed over.
+/// The remainders into which constraints must be split before the variable can be summed over.
 struct Needs {
   bool entangled = false;
   mpz_class cases = 1;  // of all remainders together

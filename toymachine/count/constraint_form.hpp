@@ -1,4 +1,4 @@
-// The forms that the inequalities of a lattice sum are brought into. Private to counting.
+// The normal forms of the inequalities of a lattice sum. Private to counting.
 #pragma once
 
 #include <gmpxx.h>
@@ -11,9 +11,9 @@
 
 namespace flashlab::toy::detail {
 
-/// Divides out what multiplies all variables of each constraint (64i <= n becomes i <=
-/// floor(n/64)), drops constraints that others or the domain make superfluous, and replaces
-/// variables that have only one value. False: no point satisfies the constraints.
+/// Divides each constraint by the common factor of its variables (64i <= n becomes i <=
+/// floor(n/64)), drops constraints that follow from others or from the domain, and replaces
+/// variables that have only one value. Returns false if no point satisfies the constraints.
 bool simplify(LatticeSum& sum, const Inequalities& domain);
 
 struct Choice {
@@ -25,17 +25,18 @@ struct Choice {
   Polynomial constraint;  // kEntangled
 };
 
-/// The next variable to be taken, the one with the fewest cases; later variables first.
+/// Returns the variable to sum over next: the one with the fewest cases, and among those
+/// the last one.
 Choice choose_variable(const LatticeSum& sum);
 
-/// Two constraints, one of which holds for every point. Under the first, polynomial >= 0; under the
-/// second, polynomial <= 0.
+/// Two constraints, of which exactly one holds at every point. Where `nonnegative` holds,
+/// polynomial >= 0; where `other` holds, polynomial <= 0.
 struct Cut {
   Polynomial nonnegative, other;
 };
 
-/// Cuts beside the quotients that occur in bounds: a - B*i >= 0 is decided by i < ceil(a/B), so
-/// that full tiles come apart from the last one.
+/// Cuts at the quotients that occur in bounds: a - B*i >= 0 is decided by i < ceil(a/B), so that
+/// full tiles are separated from the last one.
 Cut cut_at(const Polynomial& polynomial, const Inequalities& domain);
 
 }  // namespace flashlab::toy::detail

@@ -15,13 +15,13 @@ namespace {
 using detail::NestFormulas;
 using detail::RegionTree;
 
-/// Beyond this, a formula would help nobody.
+/// A formula with more regions would help nobody.
 constexpr std::size_t kMostRegions = 16;
 
 /// The number of a sum that could not be found.
 constexpr std::size_t kUnknownSum = SIZE_MAX;
 
-/// Counters are linear in executions and work: what one unit of each sum adds to them.
+/// Counters are linear in executions and work: the counters that one unit of each sum adds.
 class CountersPerIteration {
  public:
   CountersPerIteration(const Program& program, const NestFormulas& nest, const CostTable& costs) {
@@ -125,7 +125,8 @@ class Formulas {
            });
   }
 
-  /// Many counters are the same sum: compute, say, and the executions of the only instruction.
+  /// Many counters are the same sum, for example compute and the executions of
+  /// the only instruction.
   const Formula& formula(const std::vector<mpz_class>& weights) {
     const auto [place, is_new] = known_.try_emplace(weights);
     if (!is_new) return place->second;
@@ -137,7 +138,8 @@ class Formulas {
     return result;
   }
 
-  /// The formula of one counter, picked by `value` from what each loop body adds.
+  /// Returns the formula of one counter; `value` selects it from the counters that each
+  /// loop body adds.
   template <class Value>
   Formula sum(const std::vector<std::size_t>& passes, Value value) {
     std::vector<mpz_class> weights(nest_.num_sums);
@@ -213,8 +215,8 @@ Result<CostFormulas> cost_formulas(const Program& program, const CostTable& cost
     const Diagnostic reason{Severity::kError,
                             Fault::kProgram,
                             {},
-                            "no formula: too many cases must be told apart",
-                            "fewer min and max; numbers can be had with -D",
+                            "no formula: too many cases must be distinguished",
+                            "fewer min and max; for numbers, give -D",
                             {}};
     if (nest->num_sums == nest->num_bodies) return reason;
     nest->drop_work({reason});

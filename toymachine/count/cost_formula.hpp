@@ -1,4 +1,4 @@
-// What a program costs, as formulas in its parameters, without running it.
+// The costs of a program as formulas in its parameters, derived without a run.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct CounterFormulas {
   std::vector<ArrayTrafficFormulas> by_array;  // as Program::arrays
 };
 
-/// The fields of CounterFormulas under the keys of counter_descriptions(), in the same order, each
-/// beside the field of Counters that has its value.
+/// Maps the keys of counter_descriptions(), in the same order, to the fields of CounterFormulas and
+/// to the fields of Counters with their values.
 struct FormulaField {
   const char* key;
   Formula CounterFormulas::*value;
@@ -40,26 +40,26 @@ const std::vector<FormulaField>& formula_fields();
 struct CostFormulas {
   std::vector<std::string>
       symbols;  // Program::params, and `registers` if the program's loops use it
-  /// What the parameters must satisfy beside being whole numbers >= 0, for every formula here:
-  /// steps and divisors are positive, extents not negative, and every cell whose index depends on
-  /// no loop lies in its array (`LOAD x[0]` needs n >= 1).
+  /// The conditions on the parameters, besides being whole numbers >= 0, for every formula here:
+  /// steps and divisors are positive, extents are not negative, and every cell whose index depends
+  /// on no loop is in its array (`LOAD x[0]` needs n >= 1).
   std::vector<Condition> domain;
   CounterFormulas total;
   std::vector<CounterFormulas> by_pass;   // as Program::passes
-  std::vector<Formula> by_body;           // how often each loop body runs
-  std::vector<std::size_t> body_of_site;  // the one that each instruction of the text stands in
-  /// Why FLOPs, bytes, elements and whatever else depends on the shapes of tiles have no formula;
-  /// those formulas have no pieces then. Empty: they have.
+  std::vector<Formula> by_body;           // number of runs of each loop body
+  std::vector<std::size_t> body_of_site;  // the body that contains each instruction of the text
+  /// The reasons why there are no formulas for FLOPs, bytes, elements and other counters that
+  /// depend on the shapes of tiles. Those formulas then have no pieces. Empty: they have.
   std::vector<Diagnostic> no_work;
   const Formula& executions(std::size_t site) const { return by_body[body_of_site[site]]; }
 };
 
-/// Derives the formulas. Diagnostics name the place where that is not possible, and why; the
-/// numbers for given parameters still come from count_executions.
+/// Derives the formulas. If that is not possible, diagnostics name the place and the reason;
+/// count_executions still counts for given parameters.
 Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs = {});
 
-/// For which cycles of one instruction (a row of instruction_set()) two programs cost the same, all
-/// other costs as in `costs`. Empty when no cost makes them equal.
+/// Returns the cycles of one instruction (a row of instruction_set()) at which two programs cost
+/// the same, with all other costs as in `costs`. Empty if no cost makes them equal.
 std::vector<QuotientPiece> crossing_cost(const CostFormulas& a, const CostFormulas& b,
                                          const CostTable& costs, std::size_t row);
 

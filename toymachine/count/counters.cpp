@@ -60,7 +60,7 @@ Counters count_where(const BoundProgram& program, const Executions& executions,
   return counters;
 }
 
-/// When each array is first stored and last loaded, in top-level statements of the program.
+/// The top-level statements of the program that first store and last load each array.
 class ArrayLifetimes {
  public:
   ArrayLifetimes(const BoundProgram& program, const Executions& executions)
@@ -111,7 +111,7 @@ class ArrayLifetimes {
       Lifetime& lifetime = lifetimes_[operand.array];
       if (is_memory_write(operand.kind)) {
         lifetime.first_store = std::min(lifetime.first_store, statements_);
-        // A value that nobody loads still occupies its cell when it is stored.
+        // A value that is never loaded still occupies its cell when it is stored.
         lifetime.last_load =
             role == ArrayRole::kOutput ? SIZE_MAX : std::max(lifetime.last_load, statements_);
       } else {
@@ -123,7 +123,7 @@ class ArrayLifetimes {
   const BoundProgram& program_;
   const std::vector<Count>& executions_;
   std::vector<Lifetime> lifetimes_;
-  std::size_t statements_ = 0;  // finished before the present one
+  std::size_t statements_ = 0;  // finished before the current one
 };
 
 }  // namespace
@@ -144,7 +144,7 @@ Count peak_dram_bytes(const BoundProgram& program, const Executions& executions)
 const std::vector<CounterDescription>& counter_descriptions() {
   static const std::vector<CounterDescription> rows{
       {"steps", "", "instructions executed", &Counters::steps},
-      {"cycles", "cycles", "by the cost table, 1 an instruction unless set", &Counters::cycles},
+      {"cycles", "cycles", "by the cost table, 1 per instruction unless set", &Counters::cycles},
       {"loads", "", "instructions that read DRAM", &Counters::loads},
       {"stores", "", "instructions that write DRAM", &Counters::stores},
       {"atomics", "", "instructions that update DRAM in one step", &Counters::atomics, true},
@@ -153,7 +153,8 @@ const std::vector<CounterDescription>& counter_descriptions() {
       {"bytes_stored", "bytes", "written to DRAM", &Counters::bytes_stored},
       {"bytes_updated", "bytes", "read and written by atomic updates", &Counters::bytes_updated,
        true},
-      {"flops", "FLOPs", "2 a multiply-accumulate, 1 an elementwise operation", &Counters::flops},
+      {"flops", "FLOPs", "2 per multiply-accumulate, 1 per elementwise operation",
+       &Counters::flops},
       {"exps", "", "exponentials, counted apart from FLOPs", &Counters::exps},
   };
   return rows;

@@ -13,7 +13,7 @@ std::optional<std::int64_t> whole_number(const Polynomial& polynomial) {
   return value->get_num().get_si();
 }
 
-/// The size where it does not depend on the index, or the index is known.
+/// Returns the size if it does not depend on the index, or if the index is known.
 std::optional<std::int64_t> known_size(const Polynomial& extent, const Polynomial& tile,
                                        const Polynomial& index) {
   const auto elements = whole_number(extent);
@@ -34,7 +34,7 @@ Dimension::Dimension(const Polynomial& extent, const Polynomial& tile, const Pol
   if (number_ > 0) return;
   extent_ = extent;
   tile_ = tile;
-  if (!(extent == tile)) index_ = index;  // else there is one tile
+  if (!(extent == tile)) index_ = index;  // otherwise there is one tile
 }
 
 NestLoop Dimension::loop(std::size_t loop_number) const {

@@ -1,4 +1,5 @@
-// How many rows or columns a tile has, as a formula in the loops around it. Private to counting.
+// The number of rows or columns of a tile, as a formula in the loops around it.
+// Private to counting.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace flashlab::toy::detail {
 
 /// The elements of one tile along one axis: min(tile, extent - tile * index), or a number. Indices
-/// lie in their ranges. Dimensions that compare equal are equal.
+/// are in their ranges. Dimensions that compare equal are equal.
 class Dimension {
  public:
   Dimension() = default;
@@ -21,7 +22,7 @@ class Dimension {
   std::optional<std::int64_t> number() const {
     return number_ > 0 ? std::optional(number_) : std::nullopt;
   }
-  /// A loop with as many iterations; only when it is not a number.
+  /// A loop with this many iterations; only if the dimension is not a number.
   NestLoop loop(std::size_t loop_number) const;
 
   bool mentions(const Atom& atom) const { return index_.degree(atom) > 0; }

@@ -1,5 +1,5 @@
-// A number that depends on the program's parameters: polynomials, each with the region where it
-// holds.
+// A number that depends on the program's parameters: polynomials, each with the region in
+// which it holds.
 #pragma once
 
 #include <gmpxx.h>
@@ -22,20 +22,20 @@ struct Condition {
 
 struct Piece {
   std::vector<Condition>
-      conditions;  // all of them hold; those that follow from the domain are left out
+      conditions;  // all must hold; conditions implied by the domain are left out
   Polynomial value;
 };
 
-/// Right for all whole parameters >= 0 that satisfy the domain, and silent elsewhere. The pieces
-/// cover the domain and do not overlap.
+/// Correct for all whole parameters >= 0 that satisfy the domain, and undefined elsewhere. The
+/// pieces cover the domain and do not overlap.
 struct Formula {
   std::vector<Condition> domain;
   std::vector<Piece> pieces;
   std::vector<std::string> symbols;  // the parameters, in the order of their declaration
 
-  /// The polynomial, when one is enough for the whole domain.
+  /// Returns the polynomial if a single one covers the whole domain, else null.
   const Polynomial* polynomial() const { return pieces.size() == 1 ? &pieces[0].value : nullptr; }
-  /// False: nobody knows it. The domain is never empty, so that what is known has a piece.
+  /// False if the formula is unknown. The domain is never empty, so a known formula has a piece.
   bool is_known() const { return !pieces.empty(); }
   bool is_zero() const { return pieces.size() == 1 && pieces[0].value.is_zero(); }
 };
@@ -43,23 +43,23 @@ struct Formula {
 /// Values of parameters by name; `registers` is a name like the others.
 using ParameterValues = std::map<std::string, std::int64_t>;
 
-/// The number, or nothing outside the domain or when a parameter has no value.
+/// Returns the number; nothing outside the domain, or if a parameter has no value.
 std::optional<mpz_class> evaluate(const Formula& formula, const ParameterValues& values);
 
 /// The formula with one parameter fixed.
 Formula substitute(const Formula& formula, const std::string& symbol, const mpz_class& value);
 
-/// Disjoint pieces from terms that may overlap: the sum of the values of the terms whose conditions
-/// hold. Pieces that no parameters reach are dropped, pieces that agree are merged.
+/// Makes disjoint pieces from terms that may overlap: their value is the sum of the terms whose
+/// conditions hold. Drops pieces that no parameters reach, and merges pieces that agree.
 Formula formula_of_terms(const std::vector<Condition>& domain, const std::vector<Piece>& terms,
                          std::vector<std::string> symbols);
 
-/// Sums and differences hold on both domains together.
+/// Sums and differences hold on the intersection of both domains.
 Formula operator+(const Formula& a, const Formula& b);
 Formula operator-(const Formula& a, const Formula& b);
 Formula operator*(const mpz_class& factor, const Formula& formula);
 
-/// The same number wherever both have one.
+/// Whether both formulas have the same value wherever both have one.
 bool equivalent(const Formula& a, const Formula& b);
 
 /// numerator/denominator on a region.
@@ -68,9 +68,9 @@ struct QuotientPiece {
   Polynomial numerator, denominator;  // the denominator is not the zero polynomial
 };
 
-/// Where a.fixed + cost * a.slope and b.fixed + cost * b.slope are equal: (b.fixed - a.fixed) /
-/// (a.slope - b.slope), region by region; regions with equal slopes have no answer and are left
-/// out.
+/// Solves a.fixed + cost * a.slope = b.fixed + cost * b.slope for the cost: (b.fixed -
+/// a.fixed) / (a.slope - b.slope), region by region. Regions with equal slopes have no answer
+/// and are left out.
 struct AffineInCost {
   Formula fixed, slope;
 };
@@ -78,7 +78,7 @@ std::vector<QuotientPiece> crossing(const AffineInCost& a, const AffineInCost& b
 
 /// "3n"; with several pieces "n - 1 for n >= 1; 0 for n = 0". The domain is not printed.
 std::string to_string(const Formula& formula, FormulaStyle style = {});
-/// "n >= 1, r >= 1"; empty when every whole number from 0 will do.
+/// "n >= 1, r >= 1"; empty if every whole number from 0 on is allowed.
 std::string to_string(const std::vector<Condition>& conditions, const FormulaStyle& style = {});
 /// "4 - 3/n".
 std::string to_string(const QuotientPiece& piece, const FormulaStyle& style = {});

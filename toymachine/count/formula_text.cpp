@@ -1,4 +1,4 @@
-// Formulas and conditions as a person would write them.
+// Formulas and conditions in usual notation.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace flashlab::toy {
 namespace {
 
-/// polynomial >= 0, or = 0, as a comparison of two sides without minus signs: m > n, n >= 1.
+/// Writes polynomial >= 0, or = 0, as a comparison of two sides without minus signs: m > n, n >= 1.
 std::string comparison(const Polynomial& polynomial, bool is_equation, const FormulaStyle& style) {
   Polynomial left;
   Polynomial right;

@@ -12,7 +12,7 @@ namespace {
 
 bool is_quotient(const Atom& atom) { return atom.kind() != Atom::Kind::kSymbol; }
 
-/// What defines a quotient: d * ceil(n/d) is from n to n + d - 1.
+/// Adds the definition of a quotient: d * ceil(n/d) is between n and n + d - 1.
 void add_quotient_facts(const Atom& atom, std::vector<Polynomial>& facts) {
   const Polynomial multiple = atom.denominator() * atom;
   const Polynomial excess = atom.kind() == Atom::Kind::kCeilDiv ? multiple - atom.numerator()
@@ -32,12 +32,13 @@ std::set<Atom> atoms_of(const std::vector<Polynomial>& polynomials) {
   return atoms;
 }
 
-/// Unknowns whose products with parameters matter: loop variables, and quotients by parameters.
+/// Unknowns whose products with parameters matter: loop variables and quotients with
+/// parameters as divisors.
 bool is_multiplied(const Atom& atom) {
   return is_loop_atom(atom) || (is_quotient(atom) && !atom.denominator().as_constant());
 }
 
-/// What stands before such unknowns in products: the B of B*i, for each such i.
+/// Returns the factors of such unknowns in products: the B of B*i, for each such i.
 std::map<Atom, std::set<Monomial>> factors_of_unknowns(const std::vector<Polynomial>& known) {
   std::map<Atom, std::set<Monomial>> factors;
   for (const Polynomial& polynomial : known) {
@@ -62,7 +63,7 @@ bool is_linear(const Polynomial& polynomial) {
   return true;
 }
 
-/// i <= T - 1 says more about B*i once it is multiplied by B.
+/// i <= T - 1 implies more about B*i after multiplication by B.
 void add_products(std::vector<Polynomial>& facts) {
   const auto factors = factors_of_unknowns(facts);
   if (factors.empty()) return;
@@ -115,7 +116,7 @@ bool solvable(std::vector<Polynomial> facts) {
   return has_rational_solution(rows);
 }
 
-/// The same without the first quotient that stands alone with factor 1 or -1.
+/// Returns the condition without the first quotient that is a term of its own, with factor 1 or -1.
 std::optional<Polynomial> without_first_quotient(const Polynomial& nonnegative) {
   for (const auto& [monomial, coefficient] : nonnegative.terms()) {
     if (monomial.size() != 1 || monomial[0].second != 1 || abs(coefficient) != 1) continue;

@@ -1,4 +1,5 @@
-// What follows from polynomials known to be at least 0. Private to the counting of executions.
+// Consequences of polynomials that are known to be at least 0. Private to the
+// counting of executions.
 #pragma once
 
 #include <gmpxx.h>
@@ -11,7 +12,7 @@
 
 namespace flashlab::toy::detail {
 
-/// Loop variables inside the sums; no parameter can have such a name. All other symbols are
+/// A loop variable inside the sums; no parameter can have such a name. All other symbols are
 /// parameters, and at least 0.
 Atom loop_atom(std::size_t number);
 bool is_loop_atom(const Atom& atom);
@@ -24,14 +25,14 @@ bool has_rational_solution(const std::vector<std::vector<mpq_class>>& rows);
 /// rounded: 2n - 3 >= 0 becomes n - 2 >= 0.
 Polynomial tightened(const Polynomial& nonnegative);
 
-/// An equivalent condition that avoids quotients: ceil(n/B) >= 3 becomes n >= 2B + 1.
+/// Returns an equivalent condition without quotients: ceil(n/B) >= 3 becomes n >= 2B + 1.
 Polynomial without_quotients(const Polynomial& nonnegative);
 
-/// Whether all coefficients are >= 0 and stand before parameters.
+/// Whether all coefficients are >= 0 and belong to parameters only.
 bool obviously_nonnegative(const Polynomial& polynomial);
 
-/// A conjunction. Answers are proofs: "no" means "not proved", since products of unknowns are
-/// treated as unknowns of their own, tied together by the facts that sums over loops need.
+/// A conjunction. Answers are proofs: "no" means "not proved". Products of unknowns are treated as
+/// separate unknowns, linked by the facts that sums over loops need.
 class Inequalities {
  public:
   Inequalities() = default;
@@ -39,9 +40,9 @@ class Inequalities {
 
   void add(const Polynomial& nonnegative) { known_.push_back(nonnegative); }
   const std::vector<Polynomial>& all() const { return known_; }
-  /// The polynomial, whole for whole numbers, is >= 0 wherever the others are.
+  /// Whether the polynomial, whole for whole numbers, is >= 0 wherever the known ones are.
   bool implies(const Polynomial& polynomial) const;
-  /// The same with quotients left as they stand: proves more when facts are about the quotients.
+  /// The same without removing quotients; proves more if the facts are about the quotients.
   bool implies_as_it_stands(const Polynomial& polynomial) const;
   bool contradictory() const;
 

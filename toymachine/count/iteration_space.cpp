@@ -10,10 +10,10 @@ namespace {
 
 using Op = NestExpression::Op;
 
-/// Every way to satisfy a condition, no two of them at once.
+/// All ways to satisfy a condition; they exclude one another.
 using Cases = std::vector<LatticeSum>;
 
-/// Beyond this, the cases would fill the memory before they could be summed.
+/// More cases would fill the memory before they could be summed.
 constexpr std::size_t kMaxCases = 1024;
 
 Cases always() { return {LatticeSum{}}; }
@@ -47,7 +47,7 @@ class SpaceBuilder {
     return compare(value, bound, /*least=*/false);
   }
 
-  /// A variable that has to equal the expression.
+  /// Adds a variable that equals the expression.
   std::pair<Polynomial, Cases> named(const NestExpression& expression) {
     if (expression.op == Op::kPolynomial) return {expression.polynomial, always()};
     const Atom atom = fresh();
@@ -120,7 +120,7 @@ class SpaceBuilder {
     return both(cases, compare(value, {Op::kPolynomial, product, {}}, least));
   }
 
-  /// value >= ceil(e/d) means d value >= e, and so on for the other three.
+  /// value >= ceil(e/d) means d value >= e; the other three cases are similar.
   Cases with_quotient(const Polynomial& value, const NestExpression& bound, bool least) {
     const Polynomial& divisor = bound.polynomial;
     const bool is_ceil = bound.op == Op::kCeilDiv;
@@ -139,7 +139,7 @@ class SpaceBuilder {
 std::optional<std::vector<LatticeSum>> iteration_space(const std::vector<NestLoop>& loops) {
   SpaceBuilder builder(loops.size());
   Cases cases = always();
-  std::vector<std::pair<Atom, Polynomial>> strided;  // i = lower + step * (the iteration's number)
+  std::vector<std::pair<Atom, Polynomial>> strided;  // i = lower + step * (iteration number)
   for (const NestLoop& loop : loops) {
     const Atom variable = loop_atom(loop.number);
     Atom counter = variable;

@@ -1,4 +1,5 @@
-// The iterations of a loop nest as whole points that satisfy inequalities. Private to counting.
+// The iterations of a loop nest as whole-valued points that satisfy inequalities.
+// Private to counting.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ struct NestExpression {
   Op op = Op::kPolynomial;
   Polynomial
       polynomial;  // kPolynomial: itself; kScale: the factor; kFloorDiv, kCeilDiv: the divisor
-  std::vector<NestExpression> args;  // kMin, kMax, kAdd: all; the others: one
+  std::vector<NestExpression> args;  // kMin, kMax, kAdd: all operands; the others: one
   bool operator==(const NestExpression& other) const = default;
 };
 
@@ -34,10 +35,10 @@ struct LatticeSum {
   Polynomial value = 1;
 };
 
-/// Sums that together count how often the body of the innermost loop runs; `loops` from the
-/// outermost to the innermost, their numbers below num_loops. Variables with higher numbers stand
-/// for intermediate results. Empty ranges contribute no points, since no variable fits into them.
-/// Nothing when min and max multiply to too many cases.
+/// Returns sums that together count how often the innermost loop's body runs. `loops` go from the
+/// outermost to the innermost, with numbers below num_loops; variables with higher numbers are
+/// intermediate results. An empty range contributes no points, because no value of the variable
+/// satisfies it. Returns nothing if min and max multiply to too many cases.
 std::optional<std::vector<LatticeSum>> iteration_space(const std::vector<NestLoop>& loops);
 
 }  // namespace flashlab::toy::detail

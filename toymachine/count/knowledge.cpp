@@ -5,10 +5,11 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Cubes of the numbers of facts behind all answers; some seconds.
+/// Limit on the sum of cubed numbers of facts over all answers; some seconds.
 constexpr std::size_t kMostEffort = 30'000'000;
 
-/// A smaller polynomial in which B*ceil(n/B) is n, or n + B - 1 where it is subtracted.
+/// Returns a lower bound on the polynomial: B*ceil(n/B) becomes n, or n + B - 1 if
+/// it is subtracted.
 Polynomial rounded_down(const Polynomial& polynomial) {
   Polynomial result = polynomial;
   for (const Atom& atom : polynomial.atoms()) {
@@ -59,7 +60,7 @@ void Knowledge::leave() {
   ranges_.pop_back();
 }
 
-/// Facts about parameters alone, and those that are tied to these loop variables.
+/// Returns the facts about parameters alone, and those linked to these loop variables.
 std::vector<const Knowledge::Fact*> Knowledge::about(std::vector<Atom> loops,
                                                      const std::vector<Fact>& more) const {
   std::vector<const Fact*> left, found;
@@ -110,14 +111,15 @@ bool Knowledge::tells_apart(const Polynomial& difference,
   std::vector<Fact> more;
   for (const Polynomial& fact : facts) more.emplace_back(fact);
   auto known = about(loops_of(difference), more);
-  if (!has_loop_atom(difference)) {  // R[c] and R[c + d] are two where a loop over d runs
+  if (!has_loop_atom(difference)) {  // inside a loop over d, R[c] and R[c + d] differ
     for (const Fact& fact : facts_) known.push_back(&fact);
     for (const Fact& fact : more) known.push_back(&fact);
   }
   return follows(difference - 1, known) || follows(-difference - 1, known);
 }
 
-/// A condition on parameters alone under which the goal is >= 0 wherever the loops get.
+/// Returns a condition on parameters alone under which the goal is >= 0 in all iterations
+/// of the loops.
 std::optional<Polynomial> Knowledge::everywhere(Polynomial goal) const {
   for (auto range = ranges_.rbegin(); range != ranges_.rend(); ++range) {
     const Atom variable = loop_atom(range->number);

@@ -1,8 +1,8 @@
-// One variable after the other is summed over its range, which must be one lower and one upper
-// bound: where there are several, the region is cut so that one of them is the tightest. A variable
-// can be taken when it stands alone (times 1 or -1) in every inequality, since then its bounds are
-// polynomials. When no variable can, one of the others is replaced by a multiple plus each possible
-// remainder.
+// Sums over one variable after the other. Each variable needs one lower and one upper bound; if
+// there are several, the region is cut so that one of them is the tightest. A variable can be
+// summed over when it has the factor 1 or -1 in every inequality, because its bounds are then
+// polynomials. If there is no such variable, one of the others is replaced by a multiple plus
+// each possible remainder.
 #include "toymachine/count/lattice_sum.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Constraints by what they say of one variable: variable - l >= 0, u - variable >= 0, or nothing.
+/// Constraints by their form for one variable: variable - l >= 0, u - variable >= 0, or without it.
 struct Bounds {
   std::vector<Polynomial> lower, upper, others;
 };
@@ -78,11 +78,11 @@ class Summation {
     return obstacle_;
   }
 
-  /// Sums over the variable, or, when its bounds must be told apart first, over both sides of a
-  /// cut; then nothing is left to do, and the answer is false.
+  /// Sums over the variable and returns true. If its bounds must first be compared, sums over both
+  /// sides of a cut instead and returns false: nothing is then left to do.
   bool sum_out(LatticeSum& sum, const Atom& variable) {
     Bounds bounds = bounds_on(variable, sum.constraints);
-    // Ranges are finite, so that only a region without points can have lost a bound.
+    // Ranges are finite, so a missing bound means that the region has no points.
     if (bounds.lower.empty() || bounds.upper.empty()) return false;
     if (!keep_tightest(bounds.lower, sum, bounds.others)) return false;
     if (!keep_tightest(bounds.upper, sum, bounds.others)) return false;
@@ -105,15 +105,15 @@ class Summation {
     if (!facts(constraints).implies(nonnegative)) constraints.push_back(nonnegative);
   }
 
-  /// Leaves one bound, the tightest; what makes it so is kept in `others`, where the variable does
-  /// not occur. False: the sum was cut in two and is done.
+  /// Leaves only the tightest bound; the conditions that make it so are added to `others`, which do
+  /// not contain the variable. Returns false if the sum was cut in two and is done.
   bool keep_tightest(std::vector<Polynomial>& bounds, const LatticeSum& sum,
                      std::vector<Polynomial>& others) {
     while (bounds.size() > 1) {
       const Polynomial last = bounds.back();
       bounds.pop_back();
       Polynomial& other = bounds.back();
-      const Polynomial excess = other - last;  // where it is >= 0, the last is tighter
+      const Polynomial excess = other - last;  // where it is >= 0, the last bound is tighter
       if (facts(sum.constraints).implies(excess)) {
         require(excess, others);
         other = last;

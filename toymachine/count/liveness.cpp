@@ -1,12 +1,12 @@
-// The most registers, and bytes in them, alive at once: peak_registers() and peak_register_bytes()
-// of counters.hpp.
+// The largest number of live registers, and of bytes in them: peak_registers() and
+// peak_register_bytes() of counters.hpp.
 //
-// Walks the nest backwards with the set of registers whose value is still to be read. What one
-// iteration does to the set is idempotent as long as the iterations name the same registers, so
-// three iterations stand for all of a loop (the first, whose registers may still have other shapes,
-// one in the middle, and the last); only loops whose variable picks a register are unrolled. Every
-// change of the set is kept in a log; read from its end, the log is an execution, on which the
-// shapes are replayed.
+// Walks the nest backwards with the set of registers whose value is still to be read. Repeating an
+// iteration does not change the set as long as the iterations name the same registers. Three
+// iterations therefore represent a whole loop: the first (its registers may still have other
+// shapes), one in the middle, and the last. Only loops whose variable selects a register are
+// unrolled. Every change of the set is logged. Read from its end, the log is an execution, on which
+// the shapes are replayed.
 #include <algorithm>
 #include <vector>
 
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::int64_t kMostLivenessVisits = 2'000'000;  // instructions visited before giving up
 
-/// A register that came to life or died, or an instruction in between.
+/// The start or end of a register's life, or an instruction.
 struct LogEntry {
   std::int64_t reg = -1;  // -1: an instruction
-  bool alive = false;     // before, in the order of execution: after
+  bool alive = false;     // before the entry; in the order of execution: after it
   std::uint32_t site = 0;
   std::array<std::int64_t, kMaxOperands> slots{};
   detail::Shape cell{1, 1};
@@ -29,7 +29,7 @@ struct LogEntry {
 
 class Liveness {
  public:
-  /// With a log, for shapes; fewer visits then, because it takes memory.
+  /// With a log, for shapes, fewer visits are allowed, because the log takes memory.
   explicit Liveness(const BoundProgram& program, std::vector<LogEntry>* log = nullptr)
       : program_(program),
         log_(log),
@@ -44,7 +44,7 @@ class Liveness {
     }
   }
 
-  /// False: too long, or registers that cannot be told apart.
+  /// Returns false if the walk is too long, or if registers cannot be distinguished.
   bool run() {
     if (possible_) walk(0, program_.nodes.size());
     return possible_ && visits_ <= most_visits_;
@@ -52,8 +52,8 @@ class Liveness {
   std::int64_t peak() const { return peak_; }
 
  private:
-  /// A register number in terms of iteration numbers: the innermost variable is replaced by where
-  /// its loop begins plus how far it has got, until only outer constants remain.
+  /// Writes a register number in terms of iteration numbers: replaces the innermost variable by its
+  /// loop's lower bound plus the distance from it, until only constants remain.
   void mark(Affine index) {
     while (!index.terms.empty()) {
       const auto [loop, coefficient] = index.terms.back();
@@ -135,7 +135,7 @@ class Liveness {
     ++visits_;
     for (const BoundOperand& operand : instruction.operands) {
       if (operand.kind != OperandKind::kDestination) continue;
-      set(number(operand.index), true);  // occupied when it is written, read later or not
+      set(number(operand.index), true);  // occupied when written, read later or not
       peak_ = std::max(peak_, count_);
       set(number(operand.index), false);
     }
@@ -163,8 +163,8 @@ class Liveness {
     log_->push_back(entry);
   }
 
-  /// The tile in the present iterations; as large as tiles get where an iteration stands for others
-  /// that the program makes and for one that it does not.
+  /// Returns the tile's shape in the current iterations. If an iteration represents others and the
+  /// program does not execute it itself, the shape is that of the largest tile.
   detail::Shape cell_here(const BoundOperand& operand, std::uint32_t innermost) const {
     std::vector<std::int64_t> values(program_.loops.size());
     std::vector<std::uint32_t> around;
@@ -195,7 +195,7 @@ class Liveness {
   bool possible_ = true;
 };
 
-/// The log as an execution: what is alive, and how large.
+/// Replays the log as an execution: the live registers and their sizes.
 class Replay {
  public:
   Replay(const BoundProgram& program, const std::vector<LogEntry>& log)
@@ -215,8 +215,8 @@ class Replay {
     }
   }
 
-  /// The first entry, counted in the order of execution, after which most bytes are alive; nothing
-  /// when shapes do not fit (the run says where).
+  /// Returns the first entry, in the order of execution, after which most bytes are alive. Returns
+  /// nothing if shapes do not match (a run reports where).
   std::optional<std::size_t> find_peak() {
     std::size_t best = 0;
     for (std::size_t at = 0; at < log_.size(); ++at) {

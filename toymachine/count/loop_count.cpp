@@ -1,4 +1,4 @@
-// How often each instruction is executed, for one set of parameters.
+// Counts how often each instruction is executed, for given parameters.
 
 #include <algorithm>
 #include <numeric>
@@ -16,12 +16,11 @@
 namespace flashlab::toy {
 namespace {
 
-/// Work for one program (see add_lattice_sum), about a second, and for each of its loops.
+/// Work for one program (see add_lattice_sum), about a second; and work for each of its loops.
 constexpr std::size_t kBudget = 20'000;
 constexpr std::size_t kBudgetPerLoop = 64;
 
-/// Iterations of one program that are walked through where summing is too long: a tenth of a
-/// second.
+/// Iterations of one program that are enumerated if summing takes too long: a tenth of a second.
 constexpr std::size_t kWalk = 10'000'000;
 
 class Counter {
@@ -43,7 +42,7 @@ class Counter {
   }
 
  private:
-  /// How often the body of the loop runs in all.
+  /// Returns how often the loop's body runs in total.
   std::optional<Count> iterations(std::uint32_t loop) {
     if (loop == kNoLoop) return Count(1);
     if (!counts_[loop]) counts_[loop] = sum(loop);
@@ -71,7 +70,7 @@ class Counter {
     return paths_.iterations(path);
   }
 
-  /// Adds up the innermost loop's iterations, one iteration of the others after the other.
+  /// Adds up the innermost loop's iterations, for each iteration of the outer loops.
   std::optional<Count> walk(const std::vector<std::uint32_t>& ids) {
     std::vector<std::int64_t> values(program_.loops.size());
     Count total = 0;
@@ -123,8 +122,8 @@ class Counter {
 
 // Tiles ----------------------------------------------------------------------------------------
 
-/// The work of each instruction, by site; nothing, and perhaps the reason, when it cannot be told
-/// without running.
+/// Returns the work of each instruction, by site. If it cannot be found without a run, returns
+/// nothing and perhaps sets the reason.
 std::optional<std::vector<Count>> closed_form_work(const BoundProgram& program,
                                                    std::optional<Diagnostic>& reason) {
   const auto work = detail::infer_work(detail::shape_nest(program), {});

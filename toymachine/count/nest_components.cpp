@@ -16,7 +16,7 @@ void add_loop_atoms(const NestExpression& expression, std::set<Atom>& atoms) {
   for (const NestExpression& arg : expression.args) add_loop_atoms(arg, atoms);
 }
 
-/// Replaces loop variables by new ones; the old and the new numbers may overlap.
+/// Renames loop variables; old and new numbers may overlap.
 Polynomial renamed(const Polynomial& polynomial, const std::map<Atom, Atom>& names) {
   Polynomial result;
   for (const auto& [monomial, coefficient] : polynomial.terms()) {

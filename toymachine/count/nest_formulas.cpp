@@ -13,7 +13,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Beyond these, a formula would help nobody.
+/// A formula beyond these limits would help nobody.
 constexpr std::size_t kMostLoops = 1000;
 constexpr std::size_t kMostConditions = 100;
 
@@ -57,7 +57,7 @@ class Derivation {
                             Fault::kProgram,
                             span,
                             "no formula: " + std::move(why),
-                            std::move(expected) + "; numbers can be had with -D",
+                            std::move(expected) + "; for numbers, give -D",
                             {}});
   }
 
@@ -87,7 +87,7 @@ class Derivation {
     }
   }
 
-  /// Cells that are the same in every iteration must exist.
+  /// Requires that cells exist that are the same in every iteration.
   void cells() {
     for (const Site& site : sites_) {
       for (const Operand& operand : site.statement->operands) {
@@ -107,7 +107,7 @@ class Derivation {
     }
   }
 
-  /// Index values along the axis: elements, or tiles.
+  /// Returns the number of index values along the axis: elements, or tiles.
   std::optional<Polynomial> number_of_cells(const ArrayDeclaration& array, std::size_t axis) {
     auto size = expressions_.try_polynomial(*array.extents[axis]);
     const Expression* tile = array.tile_along(axis);
@@ -118,7 +118,7 @@ class Derivation {
     return ceil_quotient(*size, *elements);
   }
 
-  /// The first of the program's parameters that the condition is about.
+  /// Returns the first of the program's parameters in the condition.
   std::size_t first_param(const Condition& condition) const {
     for (std::size_t i = 0; i < program_.params.size(); ++i) {
       if (condition.polynomial.degree(Atom(program_.params[i].name)) > 0) return i;
@@ -126,7 +126,8 @@ class Derivation {
     return program_.params.size();
   }
 
-  /// Of conditions that differ in a constant, as those of x[0] and x[1], only one is kept.
+  /// Keeps only the tightest of conditions that differ in a constant, such as those of
+  /// x[0] and x[1].
   void require(const Polynomial& nonnegative) {
     const mpq_class constant = nonnegative.constant_term();
     const auto [place, is_new] =
@@ -163,7 +164,8 @@ class Derivation {
       return first_param(a) < first_param(b);
     });
     known_ = facts_of(domain_);
-    if (known_.contradictory()) fail({}, "no parameters fit this program", "sizes that can be met");
+    if (known_.contradictory())
+      fail({}, "no parameters fit this program", "sizes that some parameters satisfy");
   }
 
   void shapes(const ShapeNest& nest) {
@@ -220,7 +222,7 @@ class Derivation {
     }
   }
 
-  /// The number of the sum of these terms; `times` is that of the instruction's executions.
+  /// Returns the number of the sum of these terms; `times` is the number of the sum of executions.
   std::optional<std::size_t> sum_of(const Site& site, std::size_t times, const WorkTerms& terms) {
     if (terms.empty()) return std::nullopt;
     if (terms.size() == 1 && terms[0].factor == 1 && terms[0].path == path_of(site.loop)) {
@@ -264,7 +266,7 @@ class Derivation {
     const bool is_loop = number < program_.loop_vars.size();
     const SourceSpan span = is_loop ? loop_span(number) : site.statement->span;
     if (paths_.obstacle() == Obstacle::Kind::kTooLong) {
-      return fail(span, "too many cases must be told apart", "fewer min and max");
+      return fail(span, "too many cases must be distinguished", "fewer min and max");
     }
     const std::string expected = "tiles that start at multiples of the step";
     if (!is_loop) return fail(span, "the elements of these tiles have no closed form", expected);

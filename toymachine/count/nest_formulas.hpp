@@ -1,5 +1,5 @@
-// How often each instruction of a program is executed, and how much work that is, as sums of
-// conditional polynomials. Private to cost formulas.
+// How often each instruction of a program is executed, and its work, as sums of conditional
+// polynomials. Private to cost formulas.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 namespace flashlab::toy::detail {
 
 struct NestFormulas {
-  /// An instruction of the text is executed as often as the sum of this number says; instructions
-  /// in the same loop share one.
+  /// An instruction of the text is executed as often as its sum says; instructions in the same loop
+  /// share one sum.
   struct Site {
     const InstructionStatement* statement = nullptr;
     std::size_t times = 0;            // the number of a sum
-    std::optional<std::size_t> work;  // the same, in units of FlopKind; nothing: no work
+    std::optional<std::size_t> work;  // the sum of its work, in units of FlopKind; empty: no work
   };
   std::vector<Site> sites;
   std::vector<Condition> domain;
   std::vector<GuardedTerm> terms;
-  std::size_t num_bodies = 0;  // the first sums are those of loop bodies: how often each runs
+  std::size_t num_bodies = 0;  // the first sums count the runs of each loop body
   std::size_t num_sums = 0;
-  /// Why there are no sums of work, and so none but those of loop bodies; empty: there are.
+  /// The reasons why there are no sums of work, but only those of loop bodies; empty: there are.
   std::vector<Diagnostic> no_work;
 
   void drop_work(std::vector<Diagnostic> reasons);
 };
 
-/// Diagnostics say where and why there is no formula. The statements live as long as the program.
+/// Diagnostics give the place and reason if there is no formula. The statements belong
+/// to the program.
 Result<NestFormulas> nest_formulas(const Program& program);
 
 }  // namespace flashlab::toy::detail

@@ -18,7 +18,7 @@ NestExpression shifted(const NestExpression& a, const Polynomial& b) {
   return result;
 }
 
-/// Numbers are computed.
+/// Evaluates an expression whose arguments are all numbers.
 NestExpression folded(NestExpression expression) {
   std::vector<mpq_class> numbers;
   for (const NestExpression& arg : expression.args) {

@@ -1,4 +1,4 @@
-// Ranges of loops as inequalities, and what may be done with their bounds. Private to counting.
+// Ranges of loops as inequalities, and operations on their bounds. Private to counting.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@ inline bool is_leaf(const NestExpression& expression) {
   return expression.op == NestExpression::Op::kPolynomial;
 }
 
-/// Appends polynomials that are all >= 0 where value < bound. True: and nowhere else.
+/// Appends polynomials that are all >= 0 where value < bound. Returns true if they are
+/// so only there.
 bool add_below(const Polynomial& value, const NestExpression& bound, std::vector<Polynomial>& all);
 /// The same for value >= bound.
 bool add_at_least(const Polynomial& value, const NestExpression& bound,
@@ -21,19 +22,19 @@ bool add_at_least(const Polynomial& value, const NestExpression& bound,
 /// The same for low + shift < high.
 bool add_less(const NestExpression& low, const Polynomial& shift, const NestExpression& high,
               std::vector<Polynomial>& all);
-/// Appends what is known of the loop's variable inside the loop.
+/// Appends the facts about the loop's variable inside the loop.
 void add_range(const NestLoop& loop, std::vector<Polynomial>& facts);
 
 NestExpression substitute(NestExpression expression, const Atom& atom, const Polynomial& value);
 void substitute_in(NestLoop& loop, const Atom& atom, const Polynomial& value);
 bool mentions(const NestLoop& loop, const Atom& atom);
 
-/// The value of the loop's variable in its iteration `number`, counted from 0; the lower bound must
+/// Returns the variable's value in iteration `number`, counted from 0. The lower bound must
 /// be a leaf.
 Polynomial value_in_iteration(const NestLoop& loop, std::size_t number);
 /// The loop without its first `number` iterations.
 NestLoop without_first(NestLoop loop, std::size_t number);
-/// At most the first iteration of the loop.
+/// The loop with at most its first iteration.
 NestLoop only_first(NestLoop loop);
 
 }  // namespace flashlab::toy::detail

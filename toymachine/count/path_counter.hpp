@@ -1,5 +1,5 @@
-// How often the body of nested loops runs whose bounds are numbers and loop variables. Private to
-// counting.
+// Counts the runs of the body of nested loops whose bounds contain only numbers and loop variables.
+// Private to counting.
 #pragma once
 
 #include <gmpxx.h>
@@ -14,13 +14,14 @@
 
 namespace flashlab::toy::detail {
 
-/// Sums in closed form. The same loops are often around many instructions: each is summed once.
+/// Sums in closed form. The same loops are often around many instructions, and are
+/// summed only once.
 class PathCounter {
  public:
   /// `budget` is the work for all paths together (see add_lattice_sum).
   explicit PathCounter(std::size_t budget) : budget_(budget) {}
 
-  /// The iterations of the path, the outermost loop first; nothing when the sum is too long.
+  /// Returns the iterations of the path, outermost loop first; nothing if the sum is too long.
   std::optional<mpz_class> iterations(const std::vector<NestLoop>& path);
 
  private:

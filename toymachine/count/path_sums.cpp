@@ -9,11 +9,11 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Beyond these, a formula would help nobody.
+/// A formula beyond these limits would help nobody.
 constexpr std::size_t kMostPathSums = 64;
 constexpr std::size_t kComponentBudget = 120;  // for loops that depend on each other
 
-/// Terms under the same conditions become one: full tiles and the last one add up.
+/// Merges terms with the same conditions: full tiles and the last one are added up.
 std::vector<Piece> without_repetition(const std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   for (const Piece& piece : pieces) {

@@ -1,4 +1,4 @@
-// How often the bodies of nested loops run, as conditional polynomials. Private to cost formulas.
+// The runs of the bodies of nested loops, as conditional polynomials. Private to cost formulas.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 
 namespace flashlab::toy::detail {
 
-/// The same loops are often around many instructions: each is summed once.
+/// The same loops are often around many instructions, and are summed only once.
 class PathSums {
  public:
-  /// `known` is what is known of the parameters.
+  /// `known` holds the known facts about the parameters.
   explicit PathSums(Inequalities known) : known_(std::move(known)) {}
 
-  /// The iterations of the path, the outermost loop first: the sum of the pieces whose conditions
-  /// hold. Nothing: obstacle() says why.
+  /// Returns the iterations of the path, outermost loop first: the sum of the pieces whose
+  /// conditions hold. If it returns nothing, obstacle() has the reason.
   std::optional<std::vector<Piece>> iterations(const std::vector<NestLoop>& path);
 
   Obstacle::Kind obstacle() const { return obstacle_; }
-  /// The number of the innermost loop among those that have no sum.
+  /// The number of the innermost of the loops that have no sum.
   std::size_t obstacle_loop() const { return obstacle_loop_; }
 
  private:
   const std::vector<Piece>* component_sum(const std::string& key,
                                           const std::vector<NestLoop>& loops);
 
-  /// Work (see add_lattice_sum), in all.
+  /// The total work (see add_lattice_sum).
   static constexpr std::size_t kBudget = 500;
 
   Inequalities known_;

@@ -4,22 +4,22 @@
 
 namespace flashlab::toy::detail {
 
-// In no anonymous namespace: RegionTree::Pending consists of them.
+// Not in an anonymous namespace, because RegionTree::Pending contains them.
 
-/// A condition, and the ways in which terms put it: ceil(n/B) >= 1 is n >= 1.
+/// A condition, and the forms in which terms state it: ceil(n/B) >= 1 is n >= 1.
 struct PendingCondition {
   Polynomial plain;
   std::vector<Polynomial> forms;
 };
 
-/// The same condition in many terms is decided once.
+/// A condition that is in many terms is decided once.
 struct PendingTerm {
   std::size_t sum = 0;
   std::vector<std::size_t> conditions;
   const Polynomial* value = nullptr;
 };
 
-/// What is still open in one region.
+/// The conditions and terms that are undecided in one region.
 struct RegionTree::Pending {
   const std::vector<PendingCondition>* conditions = nullptr;
   std::vector<PendingTerm> terms;
@@ -47,7 +47,7 @@ struct RegionTree::Pending {
     return result;
   }
 
-  /// The condition to cut at next: a short one.
+  /// Returns the condition to cut at next: the shortest.
   const PendingCondition* simplest_condition() const {
     const PendingCondition* best = nullptr;
     for (const PendingTerm& term : terms) {
@@ -124,7 +124,7 @@ std::optional<std::size_t> RegionTree::grow(const Inequalities& region, const Pe
   return nodes_.size() - 1;
 }
 
-/// What the equation polynomial = 0 says of single unknowns.
+/// Returns the values of single unknowns that follow from the equation polynomial = 0.
 RegionTree::Fixed RegionTree::fixed_by(const Polynomial& zero) {
   Fixed fixed;
   if (obviously_nonnegative(zero)) {  // every term is 0
@@ -150,8 +150,8 @@ RegionTree::Fixed RegionTree::fixed_by(const Polynomial& zero) {
   return fixed;
 }
 
-/// `forms` are >= 0 in the region; where they cannot be more than 0, or 1, that is one case, or
-/// two.
+/// `forms` are >= 0 in the region. A form that cannot exceed 0 gives one case; a form of one
+/// unknown that cannot exceed 1 gives two.
 std::vector<RegionTree::Cases> RegionTree::cases_of(const std::vector<Polynomial>& forms,
                                                     const Inequalities& region) {
   Fixed fixed;

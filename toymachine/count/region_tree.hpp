@@ -1,4 +1,4 @@
-// Parameters cut into regions on which every count is one polynomial. Private to formulas.
+// Divides the parameters into regions in which every count is one polynomial. Private to formulas.
 #pragma once
 
 #include <gmpxx.h>
@@ -14,7 +14,7 @@
 
 namespace flashlab::toy::detail {
 
-/// A value that belongs to one of several sums (by number) wherever its conditions hold.
+/// A value that is added to one of several sums (by number) wherever its conditions hold.
 struct GuardedTerm {
   std::size_t sum = 0;
   Piece piece;
@@ -23,24 +23,24 @@ struct GuardedTerm {
 /// A decision tree over the conditions of all terms.
 class RegionTree {
  public:
-  /// Nothing when the regions get more than `most_regions`.
+  /// Returns nothing if there are more than `most_regions` regions.
   static std::optional<RegionTree> build(const std::vector<Condition>& domain,
                                          const std::vector<GuardedTerm>& terms,
                                          std::size_t num_sums, std::size_t most_regions);
 
-  /// The regions that are needed to tell sum_j rows[i][j] * (sum j) for all i: regions that agree
-  /// are merged. They cover the domain and do not overlap.
+  /// Returns the regions needed for sum_j rows[i][j] * (sum j), for all i. Regions that agree are
+  /// merged. They cover the domain and do not overlap.
   std::vector<Region> combine(const std::vector<std::vector<mpz_class>>& rows) const;
 
  private:
-  /// Unknowns that have one value; a region may be several such cases.
+  /// Unknowns that have one value in a case; a region may consist of several cases.
   using Fixed = std::vector<std::pair<Atom, Polynomial>>;
   using Cases = std::vector<Fixed>;
   struct Node {
     std::vector<Polynomial> values;  // of a leaf, by sum
     std::optional<Condition> condition;
     std::size_t yes = 0, no = 0;                   // nodes
-    std::vector<Cases> cases_of_yes, cases_of_no;  // ways to see the regions as cases
+    std::vector<Cases> cases_of_yes, cases_of_no;  // ways to split a region into cases
   };
 
   RegionTree() = default;

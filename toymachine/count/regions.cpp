@@ -19,7 +19,7 @@ Inequalities with_all(Inequalities facts, const std::vector<Condition>& conditio
   return facts;
 }
 
-/// The region that is `a` and `b` together, when dropping one condition of `a` makes it so.
+/// Returns the union of `a` and `b` if it is `a` without one of its conditions.
 std::optional<std::vector<Condition>> joined_region(const std::vector<Condition>& a,
                                                     const std::vector<Condition>& b,
                                                     const Inequalities& domain) {
@@ -32,7 +32,7 @@ std::optional<std::vector<Condition>> joined_region(const std::vector<Condition>
   return std::nullopt;
 }
 
-/// Joins the first two regions with equal values whose union can be told simply.
+/// Joins the first two regions with equal values whose union is a simple conjunction.
 bool join_any(std::vector<Region>& regions, const std::vector<Condition>& domain) {
   const Inequalities known = facts_of(domain);
   for (Region& a : regions) {

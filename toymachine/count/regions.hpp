@@ -13,21 +13,21 @@ Inequalities facts_of(const std::vector<Condition>& conditions);
 /// The facts and one more.
 Inequalities with(Inequalities facts, const Polynomial& nonnegative);
 
-/// What holds exactly where the condition does not.
+/// Returns the condition that holds exactly where this one does not.
 Polynomial opposite(const Polynomial& nonnegative);
 
-/// Conditions that say nothing new beside the domain and each other are left out; where only one
-/// value remains, both directions are stated.
+/// Drops conditions that follow from the domain and the other conditions. If only one value
+/// remains, both directions are stated.
 std::vector<Condition> simplified(const std::vector<Condition>& conditions,
                                   const std::vector<Condition>& domain);
 
-/// Several sums on one region: a linear combination of the tree's sums each.
+/// Several sums on one region; each is a linear combination of the tree's sums.
 struct Region {
   std::vector<Condition> conditions;
   std::vector<Polynomial> values;
 };
 
-/// Joins regions with equal values where their union can be told simply.
+/// Joins regions with equal values if their union is a simple conjunction.
 void join_equal(std::vector<Region>& regions, const std::vector<Condition>& domain);
 
 }  // namespace flashlab::toy::detail

@@ -8,10 +8,10 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// More shapes than this for one register are not followed up.
+/// A register with more shapes than this is not tracked further.
 constexpr std::size_t kMostShapes = 4;
 
-/// Far beyond the numbers of loops.
+/// Far above the numbers of loops.
 constexpr std::size_t kQuantified = 1'000'000'000;
 constexpr std::size_t kOther = kQuantified + 1'000'000;  // those of a second fact
 constexpr std::size_t kEarlier = kOther + 1'000'000;
@@ -50,11 +50,11 @@ bool apart(const RegisterFact& fact, const Polynomial& index, const Knowledge& k
   return !difference.is_zero() && knowledge.tells_apart(difference, ranges_of(fact));
 }
 
-// For which values of its variables a fact is about a register -----------------------------------
+// The values of its variables for which a fact is about a register -------------------------------
 
 using Solution = std::vector<Polynomial>;  // by position in RegisterFact::over
 
-/// Variables in the order in which they are solved for: multiples first.
+/// Returns the order in which variables are solved for: multiples first.
 std::vector<std::size_t> solving_order(const RegisterFact& fact) {
   std::vector<std::size_t> order(fact.over.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -89,7 +89,7 @@ void insert(NestLoop& loop, const Solution& values) {
   }
 }
 
-/// Whether the value is one that the loop's variable takes.
+/// Whether the loop's variable takes this value.
 bool is_taken(const Polynomial& value, const NestLoop& loop, const Knowledge& knowledge) {
   if (!knowledge.below(value, loop.upper) || !knowledge.at_least(value, loop.lower)) return false;
   if (loop.step == Polynomial(1)) return true;
@@ -104,7 +104,7 @@ bool is_taken(const Polynomial& value, const NestLoop& loop, const Knowledge& kn
   });
 }
 
-/// The shapes that the register has if the fact is about it; nothing when it may not be.
+/// Returns the register's shapes if the fact is about it; nothing if it may not be.
 std::optional<std::vector<TileShape>> shapes_if_covered(const RegisterFact& fact,
                                                         const Polynomial& index,
                                                         const Knowledge& knowledge) {
@@ -125,7 +125,7 @@ std::optional<std::vector<TileShape>> shapes_if_covered(const RegisterFact& fact
   return shapes;
 }
 
-/// The shapes where nothing is known of the variables.
+/// Returns the shapes if nothing is known about the variables.
 std::vector<TileShape> shapes_anywhere(const RegisterFact& fact) {
   for (std::size_t i = 0; i < fact.over.size(); ++i) {
     if (shapes_mention(fact, quantified_atom(i))) return {};
@@ -135,7 +135,7 @@ std::vector<TileShape> shapes_anywhere(const RegisterFact& fact) {
 
 // Iterations ------------------------------------------------------------------------------------
 
-/// Whether b in some iteration after one of a can be about the same register; `loop` is the loop.
+/// Whether b, in an iteration of `loop` after one of a, can be about the same register.
 bool may_meet(const RegisterFact& a, const RegisterFact& b, const NestLoop& loop,
               const Knowledge& knowledge) {
   const auto one = a.index.as_constant();

@@ -1,7 +1,7 @@
-// Each instruction is visited with what is known of the registers before it. A loop's body is
-// visited as the first iteration, and then as one that follows on others like it; while the two
-// differ, as where a sum starts from a scalar, the first iteration is set apart ("peeled") and the
-// next one is looked at. `FILL 0, O` before a loop with `MAC P, V, O, O` needs one such step.
+// Visits each instruction with the facts about the registers before it. A loop's body is visited as
+// the first iteration, and then as an iteration that follows others like it. If the two differ, as
+// for a sum that starts from a scalar, the first iteration is treated separately ("peeled") and the
+// next one is examined. `FILL 0, O` before a loop with `MAC P, V, O, O` needs one such step.
 #include "toymachine/count/shape_inference.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Iterations of one loop that are looked at apart from the others.
+/// Iterations of one loop that may be treated separately from the others.
 constexpr std::size_t kMostPeeled = 3;
 
-/// Facts that are looked at in all, in eights; nests in nests multiply visits. About a second.
+/// Limit on the facts examined, in units of eight; nested loops multiply visits. About a second.
 constexpr std::size_t kMostInferenceVisits = 60'000;
 
-/// What statements do.
+/// The effects of statements.
 struct Outcome {
   RegisterFacts writes;
   WorkTerms work;
@@ -45,7 +45,7 @@ class Inference {
   }
 
   std::nullopt_t too_long(const SourceSpan& span) {
-    return refuse(span, "the shapes of registers take too long to tell",
+    return refuse(span, "the shapes of registers take too long to determine",
                   "fewer loops inside each other");
   }
 
@@ -108,7 +108,7 @@ class Inference {
     return shapes_of(operand.register_index, before, narrow, knowledge_);
   }
 
-  /// All choices must come to the same work.
+  /// All choices must give the same work.
   std::optional<Outcome> apply(const ShapeInstruction& instruction,
                                const std::vector<TileShapes>& choices) {
     const TileEffect& effect = kTileEffects[instruction.row];
@@ -123,12 +123,13 @@ class Inference {
         result = broadcast(target.cell, result) == target.cell ? target.cell : misfit<Dimension>();
       }
       if (!result.fits) {
-        return refuse(instruction.span, "these tiles need not go together",
+        return refuse(instruction.span, "these tiles do not always fit together",
                       "tiles of equal extents, tile sizes and indices");
       }
       WorkTerms own = work_terms(instruction.site, kind, operands[effect.first_read], result);
       if (work && *work != own) {
-        return refuse(instruction.span, "the tiles have other shapes when a loop before has run",
+        return refuse(instruction.span,
+                      "the shapes of the tiles depend on whether an earlier loop runs",
                       "a loop that runs at least once");
       }
       work = std::move(own);
@@ -177,8 +178,8 @@ class Inference {
   }
 
   std::optional<Outcome> many(const ShapeLoop& loop, RegisterFacts before) {
-    std::vector<Outcome> versions;  // of the first iterations, and of all that follow
-    bool others = true;             // the last version is one of many iterations
+    std::vector<Outcome> versions;  // of the first iterations, and of all later ones
+    bool others = true;             // whether the last version is for many iterations
     while (others) {
       const std::size_t peeled = versions.size();
       if (peeled > kMostPeeled) {
@@ -198,7 +199,7 @@ class Inference {
     return result(loop, versions, others);
   }
 
-  /// Whether iterations like this one, after each other, stay like this one.
+  /// Whether iterations like this one, one after another, stay like this one.
   bool settles(const ShapeLoop& loop, std::size_t peeled, RegisterFacts before,
                const Outcome& version) {
     if (!visit(version.writes.size() * version.writes.size() / 8)) return false;
@@ -210,7 +211,7 @@ class Inference {
     return next && *next == version;
   }
 
-  /// The writes of one of the first iterations.
+  /// Returns the writes of one of the first iterations.
   RegisterFacts in_iteration(const RegisterFacts& writes, const ShapeLoop& loop,
                              std::size_t number) {
     if (is_leaf(loop.range.lower)) {
@@ -222,7 +223,7 @@ class Inference {
     return facts;
   }
 
-  /// Facts about all iterations say for themselves in which they hold.
+  /// Adds the writes as facts that hold only if the loop has more than `number` iterations.
   void only_if_more_than(const NestLoop& range, std::size_t number, const RegisterFacts& writes,
                          RegisterFacts& facts) const {
     const Polynomial passed = range.step * Polynomial(static_cast<long>(number));
@@ -264,7 +265,7 @@ class Inference {
                              knowledge_);
   }
 
-  /// The terms in one iteration only, if there is such an iteration.
+  /// Returns the terms of one iteration only, if that iteration exists.
   WorkTerms at_iteration(const NestLoop& range, std::size_t number, WorkTerms terms) const {
     const NestLoop only = only_first(without_first(range, number));
     if (!is_leaf(range.lower)) return inside(only, std::move(terms));

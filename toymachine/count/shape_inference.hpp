@@ -1,4 +1,4 @@
-// The work of programs on tiles, found without running them: which shape each register has at each
+// Finds the work of programs on tiles without running them: the shape of each register at each
 // instruction, as a formula in the loops around it. Private to counting.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace flashlab::toy::detail {
 
 struct InferredWork {
   WorkTerms terms;
-  /// Beside the domain, what the parameters must satisfy: these are >= 0.
+  /// Conditions on the parameters besides the domain: these are >= 0.
   std::vector<Polynomial> assumptions;
 };
 
-/// The diagnostic says where a shape could not be told, and why. `domain` is what is known of the
-/// parameters. Right for programs that run without error.
+/// The diagnostic gives the place and reason if a shape could not be found. `domain` holds the
+/// known facts about the parameters. The result is correct for programs that run without error.
 Result<InferredWork> infer_work(const ShapeNest& nest, const Inequalities& domain);
 
 }  // namespace flashlab::toy::detail

@@ -1,5 +1,5 @@
-// A loop nest as shape inference sees it: registers, cells and bounds as polynomials in the loops,
-// and, in a program whose parameters are not bound, in the parameters. Private to counting.
+// A loop nest as shape inference uses it: registers, cells and bounds as polynomials in the loops
+// and, if the program's parameters are not bound, in the parameters. Private to counting.
 #pragma once
 
 #include <cstddef>
@@ -45,17 +45,17 @@ struct ShapeStatement {
 
 using ShapeNest = std::vector<ShapeStatement>;
 
-/// The nest where the variable has this value.
+/// Returns the nest in which the variable has this value.
 ShapeNest with(ShapeNest nest, const Atom& variable, const Polynomial& value);
 
-/// No loop variable occurs in it.
+/// Whether no loop variable occurs in the bound.
 bool is_number(const BoundExpression& bound);
 
-/// Numbers for numbers: loop l is loop_atom(l).
+/// All other values are numbers; loop l is loop_atom(l).
 NestLoop nest_loop(const BoundProgram& program, std::uint32_t loop);
 ShapeNest shape_nest(const BoundProgram& program);
 
-/// What cannot be told as polynomials is in the diagnostics of `expressions`.
+/// Parts that are no polynomials are reported in the diagnostics of `expressions`.
 ShapeNest shape_nest(const Program& program, SymbolicExpressions& expressions);
 
 }  // namespace flashlab::toy::detail

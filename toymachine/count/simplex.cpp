@@ -1,5 +1,5 @@
-// Whether linear inequalities have a common solution: the simplex method's first phase, in
-// fractions.
+// Whether linear inequalities have a common solution: the first phase of the simplex method,
+// in exact fractions.
 
 #include <utility>
 
@@ -9,8 +9,8 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Each row is an unknown that must be >= 0, written as constant + sum of factors of the unknowns
-/// that are 0 at the moment; unknowns in columns are >= 0 as well.
+/// Each row is an unknown that must be >= 0, as a constant plus multiples of the unknowns that are
+/// currently 0. Unknowns in columns are >= 0 as well.
 struct Tableau {
   std::vector<std::vector<mpq_class>> rows;
   std::vector<std::size_t> row_unknown, column_unknown;
@@ -26,7 +26,7 @@ std::size_t violated_row(const Tableau& tableau) {
   return best;
 }
 
-/// The column that can lift the row, lowest unknown first; 0 when there is none.
+/// Returns the column that can increase the row, lowest unknown first; 0 if there is none.
 std::size_t lifting_column(const Tableau& tableau, std::size_t row) {
   std::size_t best = 0;
   for (std::size_t j = 1; j < tableau.rows[row].size(); ++j) {
@@ -36,7 +36,7 @@ std::size_t lifting_column(const Tableau& tableau, std::size_t row) {
   return best;
 }
 
-constexpr std::int64_t kWorkOfFraction = 10;  // as check_budget counts
+constexpr std::int64_t kWorkOfFraction = 10;  // in units of check_budget
 
 void exchange(Tableau& tableau, std::size_t row, std::size_t column) {
   std::vector<mpq_class>& pivot_row = tableau.rows[row];
@@ -68,7 +68,7 @@ bool is_sign_constraint(const std::vector<mpq_class>& row, std::size_t& column) 
   return found != 0 && sgn(row[0]) == 0;
 }
 
-/// Unknowns that may be negative become differences of two that may not.
+/// Replaces an unknown that may be negative by the difference of two that may not.
 Tableau tableau_of(const std::vector<std::vector<mpq_class>>& rows) {
   const std::size_t width = rows.empty() ? 1 : rows[0].size();
   std::vector<bool> nonnegative(width, false);

@@ -10,10 +10,10 @@
 
 namespace flashlab::toy::detail {
 
-/// An error if the program takes more than Limits::max_steps. Nothing where its steps cannot be
-/// counted: then the interpreter's own limit decides.
+/// Returns an error if the program takes more than Limits::max_steps. Returns nothing if its steps
+/// cannot be counted; the interpreter's own limit then decides.
 std::optional<Diagnostic> too_many_steps(const BoundProgram& program);
-/// The same, when it is known how often each instruction is executed.
+/// The same if the number of executions of each instruction is known.
 std::optional<Diagnostic> too_many_steps(const BoundProgram& program,
                                          const std::vector<Count>& times);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Op = NestExpression::Op;
 
-/// min(block_end, whole): the end of a block, cut off at the end of the whole.
+/// Whether `upper` is min(block_end, whole): the end of a block, cut off at the end of the whole.
 bool is_cut_off(const NestExpression& upper, const Polynomial& block_end,
                 const NestExpression& whole) {
   if (upper.op != Op::kMin) return false;
@@ -42,7 +42,7 @@ std::optional<Whole> whole_range(const NestLoop& blocks, const NestLoop& inner) 
       is_cut_off(inner.upper, block + blocks.step, blocks.upper)) {
     return Whole{blocks.lower, blocks.upper};
   }
-  // Blocks that are counted from 0: block t begins at size * t.
+  // Blocks counted from 0: block t begins at size * t.
   const Polynomial size = inner.lower.polynomial.coefficient(loop_atom(blocks.number), 1);
   const bool counted = is_leaf(blocks.lower) && blocks.lower.polynomial.is_zero() &&
                        is_leaf(blocks.upper) && blocks.step == Polynomial(1) && !size.is_zero() &&

@@ -1,4 +1,4 @@
-// Loops that were cut into blocks, put together again. Private to counting.
+// Joins loops that were cut into blocks. Private to counting.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace flashlab::toy::detail {
 
-/// A path of loops that runs equally often. `for b in 0..n step s` around `for i in b..min(b + s,
-/// n)` is one loop over 0..n when no other bound uses b; so is `for t in 0..ceildiv(n, s)` around
-/// `for i in s*t..min(s*t + s, n)`. Sums over blocks would come to the same, with more cases.
+/// Returns a path of loops that runs equally often. `for b in 0..n step s` around `for i in
+/// b..min(b + s, n)` is one loop over 0..n if no other bound uses b; so is `for t in
+/// 0..ceildiv(n, s)` around `for i in s*t..min(s*t + s, n)`. Sums over blocks would give the same
+/// result with more cases.
 std::vector<NestLoop> without_strip_mining(std::vector<NestLoop> path);
 
-/// Whether a bound mentions a variable.
+/// Whether the expression contains the variable.
 bool mentions(const NestExpression& expression, const Atom& variable);
 
 }  // namespace flashlab::toy::detail

@@ -66,7 +66,7 @@ std::optional<NestExpression> SymbolicExpressions::fail(const Expression& expres
                           expression.span,
                           "no formula: '" + to_string(expression) + "' " + std::move(why),
                           "sums, products, min, max, ceildiv and floordiv of parameters and loop "
-                          "variables; numbers can be had with -D",
+                          "variables; for numbers, give -D",
                           {}});
   return std::nullopt;
 }
@@ -184,7 +184,7 @@ std::optional<NestExpression> SymbolicExpressions::exact_quotient(const Expressi
       return leaf(whole);
     }
   }
-  return fail(expression, "need not be a whole number; floordiv() and ceildiv() are");
+  return fail(expression, "is not always a whole number; floordiv() and ceildiv() are");
 }
 
 std::optional<NestExpression> SymbolicExpressions::quotient(const Expression& numerator,
@@ -192,9 +192,9 @@ std::optional<NestExpression> SymbolicExpressions::quotient(const Expression& nu
   const auto above = bound(numerator);
   const auto below = above ? polynomial(denominator) : std::nullopt;
   if (!below) return std::nullopt;
-  if (has_loop_atom(*below)) return fail(denominator, "divides and depends on a loop");
+  if (has_loop_atom(*below)) return fail(denominator, "is a divisor that depends on a loop");
   const auto number = below->as_constant();
-  if (number && *number < 1) return fail(denominator, "divides and is not positive");
+  if (number && *number < 1) return fail(denominator, "is a divisor that is not positive");
   add_positive(*below, conditions_);
   if (is_leaf(*above) && !has_loop_atom(above->polynomial)) {
     return leaf(op == Op::kCeilDiv ? ceil_quotient(above->polynomial, *below)

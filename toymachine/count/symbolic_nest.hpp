@@ -13,21 +13,22 @@ namespace flashlab::toy::detail {
 /// The name under which the number of registers appears in formulas.
 inline constexpr const char* kRegistersSymbol = "registers";
 
-/// Adds that the polynomial is at least 1; for a product, that its factors are.
+/// Adds the condition that the polynomial is at least 1; for a product, that each factor is.
 void add_positive(const Polynomial& polynomial, std::vector<Condition>& conditions);
 
 class SymbolicExpressions {
  public:
   explicit SymbolicExpressions(const Program& program) : program_(program) {}
 
-  /// The expression over parameters and loop_atom(loop); nothing after a message that says why not.
+  /// Returns the expression over parameters and loop_atom(loop). Reports why and returns nothing if
+  /// there is none.
   std::optional<NestExpression> bound(const Expression& expression);
-  /// The same where min, max and quotients of loop variables have no place.
+  /// The same for places that allow no min, max or quotients of loop variables.
   std::optional<Polynomial> polynomial(const Expression& expression);
-  /// Like polynomial(), but silent.
+  /// Like polynomial(), but reports nothing.
   std::optional<Polynomial> try_polynomial(const Expression& expression);
 
-  /// Divisors met so far are positive: what the parameters must satisfy for that.
+  /// The conditions on the parameters under which all divisors so far are positive.
   const std::vector<Condition>& conditions() const { return conditions_; }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 

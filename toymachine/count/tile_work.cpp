@@ -9,7 +9,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// The first number of loops over elements: far beyond those of the program.
+/// The first number of loops over elements: far above the numbers of the program's loops.
 constexpr std::size_t kElements = 2'000'000'000;
 
 WorkTerm product_of(std::size_t site, std::initializer_list<const Dimension*> dimensions) {

@@ -1,5 +1,5 @@
 // The work of an instruction on tiles as the iterations of derived nests: the elements of a tile
-// are loops of their own, innermost. Private to counting.
+// are additional innermost loops. Private to counting.
 #pragma once
 
 #include <gmpxx.h>
@@ -20,18 +20,18 @@ struct WorkTerm {
   bool operator==(const WorkTerm& other) const = default;
 };
 
-/// Without repetition: sums of terms that differ in more than the factor.
+/// Sums of terms without repetition: no two differ only in their factor.
 using WorkTerms = std::vector<WorkTerm>;
 
 void add_terms(WorkTerms& terms, const WorkTerms& more, const mpz_class& factor = 1);
 
-/// The work of one execution (see FlopKind), of shapes as work() takes them.
+/// Returns the work of one execution (see FlopKind); the shapes are the arguments of work().
 WorkTerms work_terms(std::size_t site, FlopKind kind, const TileShape& first,
                      const TileShape& written);
 
-/// The terms inside one more loop.
+/// Returns the terms inside one more loop.
 WorkTerms inside(const NestLoop& loop, WorkTerms terms);
-/// The terms where the variable has this value.
+/// Returns the terms in which the variable has this value.
 WorkTerms at_value(WorkTerms terms, const Atom& variable, const Polynomial& value);
 
 }  // namespace flashlab::toy::detail

@@ -62,15 +62,15 @@ Result<InputSource> parse_random(std::string_view text) {
   return InputSource{random};
 }
 
-/// FNV-1a: an input without a source draws from a seed that its name decides.
+/// FNV-1a: the seed of an input without a source is the hash of its name.
 std::uint64_t hash(std::string_view name) {
   std::uint64_t value = 14695981039346656037ULL;
   for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return value;
 }
 
-/// The standard's distributions may differ between libraries; the engine may not. So the top 53
-/// bits are mapped to [0, 1) here.
+/// The standard's distributions may differ between libraries, but its engines may not. The top 53
+/// bits are therefore mapped to [0, 1) here.
 std::vector<double> draw(const RandomInput& random, std::int64_t size) {
   std::mt19937_64 engine(random.seed);
   const double below_high = std::nextafter(random.high, random.low);
@@ -90,7 +90,7 @@ std::string extents_text(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-/// "x[n], which is 4 values with n = 4": what the program wants, and which -D decides it.
+/// "x[n], which is 4 values with n = 4": the expected shape, and the -D option that decides it.
 std::string wanted(const BoundProgram& program, const BoundArray& array) {
   std::string declared = array.name, values;
   for (std::size_t axis = 0; axis < array.extents.size(); ++axis) {
@@ -110,8 +110,8 @@ std::string wanted(const BoundProgram& program, const BoundArray& array) {
 
 bool is_csv(const std::string& path) { return path.ends_with(".csv"); }
 
-/// A list must come in the array's own shape. A table has two axes only: its rows are the leading
-/// axes one after the other; an array of one axis may stand as one row or as one column.
+/// A list must have the array's shape. A table has two axes: its rows are the leading axes one
+/// after the other. An array with one axis may be one row or one column.
 bool shape_fits(const std::vector<std::int64_t>& shape, const BoundArray& array, bool table) {
   if (shape == array.extents) return true;
   if (!table || shape.size() != 2) return false;
@@ -148,7 +148,7 @@ Result<std::vector<double>> list_values(const BoundProgram& program, const Bound
                        wanted(program, array));
 }
 
-/// The values of one input, before they are rounded to its element type.
+/// Returns the values of one input, before rounding to its element type.
 Result<std::vector<double>> input_values(const BoundProgram& program, const BoundArray& array,
                                          const InputSource& source) {
   constexpr std::int64_t kBytesPerValue = 64, kBytesOfComments = 1 << 16;
@@ -177,7 +177,7 @@ std::string element_name(const BoundArray& array, std::int64_t element) {
   return array.name + indices;
 }
 
-/// Rounds and checks the values while they are put into their cells.
+/// Rounds and checks the values, and writes them to their cells.
 std::optional<Diagnostic> place(const BoundArray& array, const std::vector<double>& values,
                                 std::vector<double>& dram) {
   for (std::int64_t i = 0; i < array.size; ++i) {
@@ -211,8 +211,8 @@ std::optional<Diagnostic> check_name(const BoundProgram& program, const std::str
                        nearest(name, inputs).value_or(""));
 }
 
-/// Rounds to a binary format with `precision` significant bits, least normal number 2^min_exponent
-/// and greatest number `largest`; ties to even, as the hardware does.
+/// Rounds to a binary format with `precision` significant bits, smallest normal number
+/// 2^min_exponent and largest number `largest`; ties to even, as the hardware does.
 double round_to_format(double value, int precision, int min_exponent, double largest) {
   if (value == 0 || !std::isfinite(value)) return value;
   int exponent = 0;  // 2^(exponent - 1) <= |value| < 2^exponent
@@ -223,9 +223,9 @@ double round_to_format(double value, int precision, int min_exponent, double lar
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
-/// The same for float, by the processor.
+/// The same for float, computed by the processor.
 double round_to_float(double value) {
-  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the greatest float
+  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the largest float
   if (std::abs(value) < kFirstTooLarge || !std::isfinite(value)) return static_cast<float>(value);
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
@@ -269,8 +269,8 @@ Result<InputSource> parse_input_source(std::string_view text) {
   }
   const std::string word(text.substr(0, text.find(':')));
   const auto near = nearest(word, {"random", "constant"});
-  return request_error("input " + in_quotes(text) + " is none that I can read",
-                       std::string(kSourceForms), near ? *near + ":" : "");
+  return request_error("input " + in_quotes(text) + " has no known form", std::string(kSourceForms),
+                       near ? *near + ":" : "");
 }
 
 Result<std::vector<double>> initial_dram(const BoundProgram& program,

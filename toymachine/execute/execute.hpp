@@ -1,4 +1,4 @@
-// One instruction on values: a function for each row of the table.
+// Executes one instruction on values: one function for each row of the table.
 #pragma once
 
 #include <array>
@@ -15,8 +15,7 @@ namespace flashlab::toy::detail {
 
 enum class Status : std::uint8_t { kOk, kUnwritten, kIllegal, kMisfit };
 
-/// Operands by position: a register number, the first element of a cell in the DRAM, or a whole
-/// number.
+/// Operands by position: a register number, the first DRAM element of a cell, or a whole number.
 template <class Value>
 struct Slots : ValueTraits<Value>::Access {
   std::array<std::int64_t, kMaxOperands> at{};
@@ -26,7 +25,7 @@ template <class Value>
 using Execute = Status (*)(Slots<Value>& slots, Value* registers,
                            typename ValueTraits<Value>::Cell* dram);
 
-/// Positions of the operands that are read, and of the one that is written.
+/// Positions of the operands that are read, and of the operand that is written.
 template <std::size_t Row>
 struct RowLayout {
   static constexpr const InstructionSpec& spec = std::get<Row>(kInstructionRows).spec;

@@ -1,4 +1,5 @@
-// One instruction on tiles, and on their shapes alone: a function for each row of the table.
+// Executes one instruction on tiles, or on their shapes alone: one function for each row
+// of the table.
 #pragma once
 
 #include <limits>
@@ -12,7 +13,7 @@ namespace flashlab::toy::detail {
 template <std::size_t Row>
 inline constexpr const InstructionSpec& kSpec = std::get<Row>(kInstructionRows).spec;
 
-/// Position of the operand in memory; kMaxOperands: none.
+/// Returns the position of the operand in memory, or kMaxOperands if there is none.
 template <std::size_t Row>
 constexpr std::size_t memory_position() {
   for (std::size_t i = 0; i < kSpec<Row>.num_operands; ++i) {
@@ -21,7 +22,7 @@ constexpr std::size_t memory_position() {
   return kMaxOperands;
 }
 
-/// What the operand is to an effect on shapes: the shape as it is read, or a whole number.
+/// Returns the operand for an effect on shapes: the shape as it is read, or a whole number.
 template <std::size_t Row, std::size_t Position, class Access>
 auto shape_operand(const Access& slots) {
   if constexpr (kSpec<Row>.operands[Position] == OperandKind::kOffset) {
@@ -37,8 +38,8 @@ Shape shape_of_result(const Access& slots, std::index_sequence<I...>) {
       .effect(shape_operand<Row, RowLayout<Row>::kReads[I]>(slots)...);
 }
 
-/// Finds the shape of the result and the work; false when the operands do not fit. Needs the shapes
-/// of the operands that are read.
+/// Finds the shape of the result and the work. Returns false if the operands do not match. Needs
+/// the shapes of the operands that are read.
 template <std::size_t Row, class Access>
 bool fit(Access& slots, Shape& result) {
   using Reads = RowLayout<Row>;
@@ -69,7 +70,7 @@ auto tile_operand(const Slots<Tile<E>>& slots, const Tile<E>* registers, const E
   }
 }
 
-/// Notes the operand's shape; false when nobody wrote it.
+/// Records the operand's shape; returns false if it was never written.
 template <std::size_t Row, std::size_t Position, class E>
 bool examine(Slots<Tile<E>>& slots, const Tile<E>* registers, const E* dram) {
   constexpr OperandKind kKind = kSpec<Row>.operands[Position];
@@ -88,12 +89,12 @@ bool examine(Slots<Tile<E>>& slots, const Tile<E>* registers, const E* dram) {
   return is_written;
 }
 
-/// Element by element, an operand may be overwritten while it is read.
+/// In elementwise operations, an operand may be overwritten while it is read.
 template <std::size_t Row>
 inline constexpr bool kInPlace =
     kSpec<Row>.flop_kind != FlopKind::kProduct&& kSpec<Row>.flop_kind != FlopKind::kReduction;
 
-/// True when writing the result where it belongs would destroy an operand too early.
+/// Whether writing the result in place would overwrite an operand too early.
 template <std::size_t Row, class E, std::size_t... I>
 bool needs_scratch(const Slots<Tile<E>>& slots, const Shape& result, std::index_sequence<I...>) {
   using Reads = RowLayout<Row>;
@@ -201,7 +202,7 @@ inline constexpr auto kExecute<Tile<double>> =
 
 // On shapes alone ------------------------------------------------------------------------------
 
-/// No DRAM, and nothing is ever unwritten in it.
+/// There is no DRAM, and no cell of it is unwritten.
 struct NoCell {};
 
 template <>

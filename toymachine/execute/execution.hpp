@@ -1,5 +1,4 @@
-// What a run does and leaves: its steps as an observer sees them, and how often each instruction
-// was executed.
+// The steps of a run as an observer sees them, and how often each instruction was executed.
 #pragma once
 
 #include <gmpxx.h>
@@ -15,26 +14,26 @@ namespace flashlab::toy {
 /// Exact at any size.
 using Count = mpz_class;
 
-/// How often each instruction of the text was executed, and how much work that was: FlopKind says
-/// in which unit. On scalars every execution is one unit of work, but a row reduction's is none.
+/// How often each instruction of the text was executed, and its work in the unit of its FlopKind.
+/// On scalars, every execution is one unit of work, except that a row reduction has none.
 struct Executions {
   std::vector<Count> times, work;  // by instruction site
   bool operator==(const Executions&) const = default;
 };
 
-/// What executions on scalars amount to.
+/// Returns the executions and work of instructions on scalars.
 Executions scalar_executions(const BoundProgram& program, std::vector<Count> times);
 
-/// One executed instruction, as an observer sees it. Valid during the call only.
+/// One executed instruction, for an observer. Valid only during the call.
 struct Step {
   std::uint64_t number = 0;  // from 1
   const BoundInstruction* instruction = nullptr;
-  const std::int64_t* loop_values = nullptr;  // by loop; only the enclosing ones mean anything
+  const std::int64_t* loop_values = nullptr;          // by loop; valid for enclosing loops
   std::array<std::int64_t, kMaxOperands> operands{};  // register number, or element in DRAM
-  std::int64_t work = 1;                              // when elements are tiles; see Executions
+  std::int64_t work = 1;                              // if elements are tiles; see Executions
 };
 
-/// What a run leaves beside the DRAM.
+/// The result of a run besides the DRAM.
 struct Execution {
   Executions executions;
   std::uint64_t steps = 0;

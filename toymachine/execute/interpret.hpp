@@ -1,8 +1,9 @@
-// The interpreter, for any value type and observer. Users of numbers alone include interpreter.hpp.
+// The interpreter, for any value type and observer. Code that uses only numbers
+// includes interpreter.hpp.
 //
-// The nest's nodes are followed in order. Operands are slots: a register number or a cell, kept up
-// to date by adding a constant when a loop goes on to its next iteration, so that an instruction is
-// one indirect call. Innermost loops on plain numbers run in strips (strip_plan.hpp).
+// Visits the nest's nodes in order. Operands are slots, which hold a register number or a cell.
+// When a loop starts its next iteration, a constant is added to each slot, so that an instruction
+// is a single indirect call. Innermost loops on plain numbers run in strips (strip_plan.hpp).
 #pragma once
 
 #include <array>
@@ -74,14 +75,14 @@ class Interpreter {
  private:
   static constexpr bool kStrips = !Observer::kPerStep && std::is_floating_point_v<Value>;
   static constexpr std::int64_t kIterationsBetweenChecks = 256;  // a power of two
-  static constexpr std::int64_t kTileWorkPerCheck = 32;          // units of work in ten nanoseconds
+  static constexpr std::int64_t kTileWorkPerCheck = 32;          // units of work in 10 ns
   static constexpr std::int64_t kFewestLanes =
-      16;  // below, a strip's setup costs more than it saves
+      16;  // for fewer, the setup of a strip costs too much
 
   struct Hot {
     Execute<Value> execute = nullptr;
     Slots<Value> slots;
-    std::int8_t narrow_store = -1;  // operand that is a cell of bf16 or fp16
+    std::int8_t narrow_store = -1;  // operand that is a cell of bf16 or fp16, if any
   };
   struct Increment {
     std::int64_t* slot = nullptr;
@@ -172,8 +173,9 @@ class Interpreter {
     return false;
   }
 
-  /// Sets the slots of the loop's own instructions for the present loop values, and finds out
-  /// whether all of this execution's indices are in range: they are affine, so both ends decide.
+  /// Sets the slots of the loop's own instructions for the current loop values, and checks
+  /// whether all indices of this execution are in range. Indices are affine, so checking both
+  /// ends is enough.
   void enter(std::uint32_t loop) {
     bool careful = false;
     for (const std::uint32_t site : direct_[loop]) {
@@ -233,7 +235,7 @@ class Interpreter {
     iterations_ += done;
     if (done == trips) return node.partner + 1;
     loop_values_[node.loop] += done * program_.loops[node.loop].step;
-    enter(node.loop);  // the rest goes step by step, up to the one that fails
+    enter(node.loop);  // the rest runs step by step, up to the failing step
     return at + 1;
   }
 
@@ -271,7 +273,8 @@ class Interpreter {
     ++block_runs_[at];
   }
 
-  /// A cell of a narrow type holds what that type can hold; too large a value becomes +inf.
+  /// A cell of a narrow type holds only values of that type; a value that is too
+  /// large becomes +inf.
   Status round_cell(std::uint32_t site) {
     // NOLINTNEXTLINE(bugprone-signed-char-misuse): there is a narrow store, so it is not negative
     const auto position = static_cast<std::size_t>(hot_[site].narrow_store);
@@ -282,7 +285,7 @@ class Interpreter {
     return Traits::is_legal(cell) ? Status::kOk : Status::kIllegal;
   }
 
-  /// Without the constants behind them.
+  /// The registers without the constants after them.
   std::span<Value> visible_registers() {
     return std::span<Value>(registers_).first(static_cast<std::size_t>(program_.num_registers));
   }
@@ -338,7 +341,7 @@ class Interpreter {
     return observer_.after(step, visible_registers(), dram_);
   }
 
-  /// An observer ends the run inside a block: the instructions before it count.
+  /// An observer ended the run inside a block; the instructions before that point count.
   void stop(std::uint32_t at, std::uint32_t site) {
     stopped_ = true;
     partial_first_ = program_.nodes[at].first;
@@ -395,7 +398,7 @@ class Interpreter {
   std::vector<std::int64_t> loop_values_, last_values_;
   std::vector<char> careful_;              // by loop: some index of this execution is out of range
   std::vector<std::uint64_t> block_runs_;  // by node
-  std::vector<std::uint64_t> work_;        // by site, when elements are tiles
+  std::vector<std::uint64_t> work_;        // by site, if elements are tiles
   std::vector<std::optional<Strips>> strips_;  // by loop
   std::optional<Diagnostic> error_;
   std::uint64_t steps_ = 0;

@@ -1,4 +1,4 @@
-// Which build of the lane kernels runs here, and the rings, which no vector unit can speed up.
+// Selects the build of the lane kernels, and contains the rings, which no vector unit can speed up.
 #include <array>
 #include <limits>
 #include <tuple>
@@ -41,7 +41,8 @@ Value apply_with(Value carried, const Value* const* in, std::size_t t, std::inde
   return std::get<Row>(kInstructionRows).effect((I == Position ? carried : in[I][t])...);
 }
 
-/// Input `Position` of row `Row`, numbered through all rows: 3 * Row + Position.
+/// Whether input `Position` of row `Row` exists; the inputs of all rows are numbered 3 *
+/// Row + Position.
 template <std::size_t Input>
 inline constexpr bool kExists = Input % kMaxReads < num_register_reads<Input / kMaxReads>();
 

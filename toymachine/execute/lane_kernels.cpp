@@ -1,5 +1,5 @@
-// Compiled once for each instruction-set extension, into a namespace of its own: FLASHLAB_LANES
-// names it.
+// Compiled once for each instruction-set extension, each time into a separate namespace with
+// the name FLASHLAB_LANES.
 #include "toymachine/execute/lane_kernels.hpp"
 
 #include <limits>
@@ -18,7 +18,7 @@ namespace {
 template <std::size_t Row>
 inline constexpr auto& kRow = std::get<Row>(kInstructionRows);
 
-/// How many values the effect of a row takes: registers read, or the cell of a load.
+/// Returns how many values the effect of a row reads: registers, or the cell of a load.
 template <std::size_t Row>
 constexpr std::size_t num_reads() {
   std::size_t count = 0;
@@ -64,7 +64,7 @@ bool chain(Value* out, const Value* const* in, std::size_t n) {
     }
     return illegal == 0;
   } else {
-    return false;  // never asked for
+    return false;  // never requested
   }
 }
 

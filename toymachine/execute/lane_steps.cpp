@@ -1,5 +1,5 @@
-// Compiled once for each instruction-set extension, into a namespace of its own: FLASHLAB_LANES
-// names it.
+// Compiled once for each instruction-set extension, each time into a separate namespace with
+// the name FLASHLAB_LANES.
 #include "toymachine/execute/lane_steps.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 template <std::size_t Row>
 inline constexpr auto& kStepRow = std::get<Row>(kInstructionRows);
 
-/// An operand that is read: a whole number, the same in every lane, or a row of lanes.
+/// An operand that is read: a whole number, equal in all lanes, or a row of lanes.
 struct Offset {
   std::int64_t value;
   std::int64_t operator[](std::size_t) const { return value; }
@@ -44,7 +44,7 @@ auto input(std::int32_t slot, const LaneValue* registers, const LaneValue* dram)
 
 bool is_legal_lane(float value) { return value < std::numeric_limits<float>::infinity(); }
 
-/// The step once more, lane by lane: it is known that one of them goes wrong.
+/// Repeats the step lane by lane to find the lane that fails; one of them does.
 template <std::size_t Row, class... Inputs>
 LaneStop first_fault(const Inputs&... in) {
   for (std::size_t t = 0; t < kLanes; ++t) {
@@ -85,7 +85,7 @@ bool step(const std::int32_t* slots, LaneValue* registers, LaneValue* dram, Lane
       input<kSpec.operands[Layout::kReads[I]]>(slots[Layout::kReads[I]], registers, dram)...);
 }
 
-/// False, and where it stopped, when some lane goes wrong.
+/// Returns false if a lane fails, and stores where.
 using LaneStep = bool (*)(const std::int32_t* slots, LaneValue* registers, LaneValue* dram,
                           LaneStop& stop);
 

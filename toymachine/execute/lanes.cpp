@@ -20,7 +20,7 @@ namespace avx512 {
 extern const LaneRun kLaneRun;
 }  // namespace avx512
 
-/// The fastest build that this processor can run.
+/// Returns the fastest build for this processor.
 LaneRun lane_run() { return FLASHLAB_FASTEST(kLaneRun); }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// One pass over a program for many inputs at once: a value is a row of lanes, a lane an input.
+// Runs a program on many inputs in one pass: a value is a row of lanes, with one lane per input.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace flashlab::toy {
 
 inline constexpr std::size_t kLanes = 16;
 
-/// What a register or cell holds in every lane. NaN: nobody wrote it.
+/// The contents of a register or cell in every lane. NaN: never written.
 struct alignas(64) LaneValue {
   float lane[kLanes];
 };
 
-/// The step at which some lane went wrong.
+/// The step at which a lane failed.
 struct LaneFault {
   std::size_t step = 0;    // into UnrolledProgram::steps
   std::size_t lane = 0;    // the first one
-  bool unwritten = false;  // read what nobody wrote; otherwise +inf or NaN was born
+  bool unwritten = false;  // read an unwritten value; otherwise: gave +inf or NaN
 };
 
-/// Executes the steps, each lane as run() on floats would, bit for bit, up to the first fault.
-/// `dram` has UnrolledProgram::dram_elements values; `registers` is scratch that is made to fit.
+/// Executes the steps up to the first fault, each lane bit for bit as run() on floats. `dram` has
+/// UnrolledProgram::dram_elements values; `registers` is scratch space that is resized as needed.
 std::optional<LaneFault> run_lanes(const UnrolledProgram& program, std::span<LaneValue> dram,
                                    std::vector<LaneValue>& registers);
 
-/// "baseline", "avx2" or "avx512": which build of the kernels of lanes and tiles runs here.
+/// Returns "baseline", "avx2" or "avx512": the build of the lane and tile kernels in use.
 std::string_view instruction_set_in_use();
 
 }  // namespace flashlab::toy

@@ -19,7 +19,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// A value for a message: short, and harmless to a terminal.
+/// A value for a message: short, and safe for a terminal.
 std::string quoted(std::string_view text) {
   std::string shown(text.substr(0, kShownLength));
   std::replace_if(
@@ -27,7 +27,7 @@ std::string quoted(std::string_view text) {
   return "'" + shown + (text.size() > kShownLength ? "..." : "") + "'";
 }
 
-/// Reads nested lists from left to right; the first error ends the reading.
+/// Reads nested lists from left to right, up to the first error.
 class JsonListReader {
  public:
   JsonListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -52,7 +52,7 @@ class JsonListReader {
 
   Problem read_list(std::size_t depth) {
     if (depth == kMostAxes) return error("lists are nested too deeply", "at most 16 axes");
-    if (depth == num_axes_) return error("a list stands where a number should", "a number");
+    if (depth == num_axes_) return error("found a list instead of a number", "a number");
     const std::size_t start = position_++;
     std::int64_t length = 0;
     for (skip_blanks(); peek() != ']'; skip_blanks(), ++length) {
@@ -73,10 +73,10 @@ class JsonListReader {
     position_ = start;  // errors point at the value's start
     if (word.empty()) return error("a value is missing", "a number or '['");
     if (num_axes_ != kMostAxes + 1 && num_axes_ != depth + 1) {
-      return error("a number stands where a list should", "a list");
+      return error("found a number instead of a list", "a list");
     }
     if (list_.shape.size() > depth + 1) {
-      return error("a number stands where a list should", "a list");
+      return error("found a number instead of a list", "a list");
     }
     num_axes_ = depth + 1;
     position_ += word.size();
@@ -97,8 +97,8 @@ class JsonListReader {
     return text_.substr(position_, end - position_);
   }
 
-  /// Lists of one depth must be equally long. Inner lists close first, so shape_ may have a gap
-  /// (unset, -1) at the depths that are still open.
+  /// Lists of one depth must have the same length. Inner lists close first, so shape_ may have gaps
+  /// (unset, -1) at depths that are still open.
   Problem close_list(std::size_t depth, std::int64_t length, std::size_t start) {
     if (list_.shape.size() <= depth) list_.shape.resize(depth + 1, -1);
     std::int64_t& expected = list_.shape[depth];
@@ -122,11 +122,11 @@ class JsonListReader {
   std::string_view text_;
   const std::string& name_;
   std::size_t position_ = 0;
-  std::size_t num_axes_ = kMostAxes + 1;  // known from the first number on
+  std::size_t num_axes_ = kMostAxes + 1;  // known after the first number
   ListInput list_;
 };
 
-/// Appends the numbers of one line; returns what is wrong with it, if anything.
+/// Appends the numbers of one line; returns an error if there is one.
 std::optional<Diagnostic> read_csv_line(std::string_view line, const std::string& place,
                                         std::vector<double>& values) {
   for (std::size_t column = 1;; ++column) {

@@ -91,7 +91,7 @@ Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOpera
     text += ", " + operand_text(place, operand) + " is " + shape_text(cell);
   }
   const bool product = spec.flop_kind == FlopKind::kProduct;
-  return at(place, instruction.span, "the tiles do not go together: " + text,
+  return at(place, instruction.span, "the tiles do not fit together: " + text,
             product ? "as many columns in the first factor as rows in the second, and an addend "
                       "that fits their product"
                     : "tiles of one shape, a column of as many rows, or a scalar");

@@ -1,4 +1,4 @@
-// What goes wrong while a program runs, in words.
+// The errors of a run.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace flashlab::toy::detail {
 
-/// Where the machine stood: the step that failed, and the values of the loops around it.
+/// Where a run failed: the step, and the values of the loops around it.
 struct RunPlace {
   const BoundProgram* program = nullptr;
   const BoundInstruction* instruction = nullptr;
@@ -20,7 +20,7 @@ struct RunPlace {
   const std::int64_t* loop_values = nullptr;
 };
 
-/// Operand `position` reads a register or a cell that nobody wrote.
+/// Operand `position` reads a register or a cell that was never written.
 Diagnostic unwritten_error(const RunPlace& place, std::size_t position);
 /// The result is +inf or NaN.
 Diagnostic illegal_error(const RunPlace& place, double result);
@@ -30,11 +30,11 @@ struct TileElement {
   double value = 0;
 };
 Diagnostic illegal_error(const RunPlace& place, const TileElement& element);
-/// The shapes of the operands that are read, by position, do not go together, or not with the cell
+/// The shapes of the operands that are read, by position, do not match each other, or not the cell
 /// that is written.
 Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOperands>& shapes,
                         const Shape& cell);
-/// Operand `position` names no register, or no cell of its array.
+/// Operand `position` names a register or a cell that does not exist.
 Diagnostic range_error(const RunPlace& place, std::size_t position);
 /// More steps, or more loop iterations, than Limits::max_steps.
 Diagnostic steps_error(const Limits& limits, const std::string& wanted);

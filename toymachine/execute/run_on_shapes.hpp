@@ -1,4 +1,4 @@
-// Runs a program on the shapes of its tiles, without their values.
+// Runs a program only on the shapes of its tiles.
 #pragma once
 
 #include "toymachine/bind/loop_nest.hpp"
@@ -7,8 +7,8 @@
 
 namespace flashlab::toy::detail {
 
-/// What was executed, and its work. Errors: those of run_shapes(), but for the limit of steps,
-/// which ends the run when it is reached.
+/// Returns the executions and their work. Errors as for run_shapes(), except that the limit of
+/// steps ends the run only when it is reached.
 Result<Execution> run_on_shapes(const BoundProgram& program);
 
 }  // namespace flashlab::toy::detail

@@ -1,5 +1,5 @@
-// The shape of a register, and what instructions do to it: the effects of the instruction table, on
-// shapes. The extents are numbers, or formulas in the loops (dimension.hpp).
+// The shape of a register, and the effects of the instruction table on shapes. The extents are
+// numbers, or formulas in the loops (dimension.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ template <class Extent>
 struct BasicShape {
   Extent rows{};
   Extent cols{};
-  bool fits = true;  // false: the operands that it was made from do not go together
+  bool fits = true;  // false: the operands that it was made from do not match
 
   bool is_scalar() const { return is_one(rows) && is_one(cols); }
   friend bool operator==(const BasicShape& a, const BasicShape& b) = default;
@@ -34,7 +34,8 @@ BasicShape<Extent> transposed(const BasicShape<Extent>& a) {
   return {a.cols, a.rows, a.fits};
 }
 
-/// Element by element: a scalar goes with everything, a column with every tile of as many rows.
+/// For elementwise operations: a scalar matches everything, a column every tile with the same
+/// number of rows.
 template <class Extent>
 BasicShape<Extent> broadcast(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
   if (!a.fits || !b.fits) return misfit<Extent>();
@@ -45,7 +46,7 @@ BasicShape<Extent> broadcast(const BasicShape<Extent>& a, const BasicShape<Exten
   return is_one(b.cols) ? a : misfit<Extent>();
 }
 
-/// A matrix product, which a sum does not enlarge.
+/// A matrix product; adding to it does not enlarge it.
 template <class Extent>
 struct ProductShape : BasicShape<Extent> {};
 
@@ -101,8 +102,8 @@ BasicShape<Extent> row_sum(const BasicShape<Extent>& a) {
   return row_maximum(a);
 }
 
-/// The work of one execution (see FlopKind): `first` is the first operand that is read, as it is
-/// read, `written` what is written.
+/// The work of one execution (see FlopKind). `first` is the shape of the first operand as it is
+/// read, `written` that of the result.
 inline std::int64_t work(FlopKind kind, const Shape& first, const Shape& written) {
   if (kind == FlopKind::kReduction) return first.rows * (first.cols - 1);
   const std::int64_t elements = written.rows * written.cols;

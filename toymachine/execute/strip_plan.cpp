@@ -8,7 +8,8 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Tarjan's strongly connected components; a component is finished after all that it depends on.
+/// Tarjan's strongly connected components; a component is finished after all those that
+/// it depends on.
 class Components {
  public:
   explicit Components(const std::vector<std::vector<std::uint32_t>>& depends_on)
@@ -58,7 +59,7 @@ class Components {
   std::uint32_t counter_ = 0;
 };
 
-constexpr std::size_t kLongestBody = 64;  // beyond, the lanes would leave the first-level cache
+constexpr std::size_t kLongestBody = 64;  // so that the lanes fit into the first-level cache
 
 class Planner {
  public:
@@ -78,7 +79,7 @@ class Planner {
  private:
   const BoundInstruction& at(std::uint32_t i) const { return program_.instructions[first_ + i]; }
 
-  /// Instructions and last writers; false when the loop cannot run in strips.
+  /// Collects instructions and last writers; returns false if the loop cannot run in strips.
   bool collect() {
     std::map<std::uint32_t, int> loaded, stored;
     for (std::uint32_t i = 0; i < last_ - first_; ++i) {

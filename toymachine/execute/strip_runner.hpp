@@ -14,7 +14,7 @@
 
 namespace flashlab::toy::detail {
 
-/// One loop of a program, ready to run in strips. All memory is taken on construction.
+/// One loop of a program, ready to run in strips. All memory is allocated on construction.
 template <class Value>
 class StripRunner {
  public:
@@ -25,11 +25,11 @@ class StripRunner {
     for (const StripInstruction& entry : plan_.body) prepare(program, entry);
     for (const auto& group : plan_.groups) find_ring(program, group);
   }
-  StripRunner(StripRunner&&) noexcept = default;  // the rows' addresses move along
+  StripRunner(StripRunner&&) noexcept = default;  // the rows keep their addresses
   StripRunner(const StripRunner&) = delete;
 
-  /// Runs up to `trips` iterations and returns how many it finished, registers and DRAM being as
-  /// after the last of them. Fewer than `trips`: the next strip holds a step that is an error.
+  /// Runs up to `trips` iterations and returns how many it finished. Registers and DRAM are as
+  /// after the last of them. If it returns fewer, the next strip contains a step that is an error.
   /// cells[i], strides[i]: the first cell of body instruction i and its distance from lane to lane.
   std::int64_t run(std::int64_t trips, Value* registers, Value* dram, const std::int64_t* cells,
                    const std::int64_t* strides) {
@@ -51,11 +51,11 @@ class StripRunner {
  private:
   static constexpr std::size_t kLead = 16;  // room for lane -1; keeps rows aligned
   static constexpr std::size_t kPitch = kStrip + kLead;
-  static constexpr std::int64_t kWorkOfRow = 16;  // as check_budget counts
+  static constexpr std::int64_t kWorkOfRow = 16;  // in units of check_budget
 
   struct Prepared {
     LaneKernel<Value> parallel = nullptr;
-    ChainKernel<Value> chain = nullptr;  // when the instruction reads its own previous lane
+    ChainKernel<Value> chain = nullptr;  // if the instruction reads its own previous lane
     std::array<const Value*, kMaxReads> in{};
     Value* out = nullptr;
   };
@@ -93,7 +93,7 @@ class StripRunner {
     prepared_.push_back(prepared);
   }
 
-  /// A group of two in which each reads the other exactly once has a kernel of its own.
+  /// A group of two that read each other exactly once has a special kernel.
   void find_ring(const BoundProgram& program, const std::vector<std::uint32_t>& group) {
     rings_.emplace_back();
     if (group.size() != 2) return;
@@ -124,7 +124,7 @@ class StripRunner {
     }
   }
 
-  /// Invariant rows and carried values; false when one of them was never written.
+  /// Fills invariant rows and carried values; returns false if one of them was never written.
   bool enter(std::int64_t trips, const Value* registers) {
     const auto n =
         static_cast<std::size_t>(std::min<std::int64_t>(trips, static_cast<std::int64_t>(kStrip)));

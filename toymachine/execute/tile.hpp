@@ -1,6 +1,6 @@
-// An element that is a tile. What instructions do to tiles is written down first, as an expression
-// (the effects of the instruction table, on views), and then evaluated into the register or the
-// cell that is written.
+// An element that is a tile. An instruction's effect on tiles is first recorded as an expression
+// (the effects of the instruction table, on views), and then evaluated into the register or cell
+// that is written.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@
 
 namespace flashlab::toy::detail {
 
-/// Row-major. Nobody wrote it while it has no rows. Memory is kept for reuse. What was loaded from
-/// an input stays where it is, for nothing can write there; all else is contiguous and its own.
+/// Row-major. Without rows, it was never written. Memory is kept for reuse. A tile loaded from an
+/// input refers to the input's memory, because nothing can write there. All other tiles are
+/// contiguous and own their memory.
 template <class Element>
 class Tile {
  public:
@@ -30,7 +31,7 @@ class Tile {
     stride_ = stride;
     shape_ = shape;
   }
-  /// Elements keep no meaning.
+  /// The elements' values are undefined afterwards.
   void reshape(const Shape& shape) {
     const std::int64_t size = shape.rows * shape.cols;
     if (size > capacity_) {
@@ -50,7 +51,7 @@ class Tile {
   Shape shape_{0, 0};
   std::int64_t capacity_ = 0;
   const Element* borrowed_ = nullptr;
-  std::int64_t stride_ = 0;  // of what is borrowed
+  std::int64_t stride_ = 0;  // of the borrowed memory
   std::unique_ptr<Element[], Free> data_;
 };
 
@@ -68,7 +69,7 @@ struct ValueTraits<Tile<Element>> {
   }
 };
 
-/// An operand, wherever it lies; `shape` is how it is read.
+/// An operand, wherever it is stored; `shape` is its shape as it is read.
 template <class Element>
 struct TileView {
   const Element* data = nullptr;
@@ -76,7 +77,7 @@ struct TileView {
   std::int64_t stride = 1;
   bool transposed = false;
 
-  /// As an operand of something `cols` wide: a column, or a scalar, is repeated.
+  /// As an operand of a result of shape `whole`: a column, or a scalar, is repeated.
   Strided<Element> strided(const Shape& whole) const {
     const bool repeats_row = shape.rows == 1 && whole.rows > 1;
     const bool repeats_column = shape.cols == 1 && whole.cols > 1;
@@ -167,7 +168,8 @@ TileProductSum<E> operator+(const TileProduct<E>& product, const TileView<E>& ad
   return {product, addend};
 }
 
-/// All: true when every element written is legal. The operands fit together and fill the block.
+/// All overloads return true if every element written is legal. The operands match and
+/// fill the block.
 template <class E>
 bool evaluate(const TileView<E>& a, Block<E> out) {
   return evaluate(TileUnary<E>{TileUnaryOp::kCopy, a}, out);
@@ -200,7 +202,7 @@ bool evaluate(const TileProduct<E>& e, Block<E> out) {
 }
 template <class E>
 bool evaluate(const TileProductSum<E>& e, Block<E> out) {
-  // A sum that begins with FILL 0 begins as a product: no tile of zeros is written and read again.
+  // A sum that begins with FILL 0 begins as a product, without writing and reading a tile of zeros.
   const bool from_zero = e.addend.shape.is_scalar() && *e.addend.data == 0;
   if (!from_zero && e.addend.data != out.data) evaluate(e.addend, out);
   tile_kernels<E>().product(out, e.product.a.factor(), e.product.b.factor(), !from_zero);

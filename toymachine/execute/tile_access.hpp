@@ -1,5 +1,5 @@
-// What an instruction on tiles knows about its operands beside their slots: where the tile lies in
-// its array, how large it is there, and, after a step that failed, what was wrong.
+// The data of an instruction on tiles besides its slots: where the tile is in its array, its size
+// there, and, after a failed step, the cause.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace flashlab::toy::detail {
 struct RunPlace;
 enum class Status : std::uint8_t;
 
-/// The rows and columns of the tile that the operand, a cell, names for these loop values.
+/// Returns the rows and columns of the tile that the operand, a cell, names for these loop values.
 Shape cell_shape(const BoundArray& array, const BoundOperand& operand,
                  const std::int64_t* loop_values);
 
@@ -41,7 +41,7 @@ struct TileAccess {
 
  private:
   const BoundArray* array_ = nullptr;
-  const BoundOperand* operand_ = nullptr;  // the one in memory
+  const BoundOperand* operand_ = nullptr;  // the operand in memory
 };
 
 }  // namespace flashlab::toy::detail

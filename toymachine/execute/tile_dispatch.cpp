@@ -1,4 +1,4 @@
-// Which build of the tile kernels runs here.
+// Selects the build of the tile kernels.
 #include "toymachine/execute/tile_kernels.hpp"
 #include "toymachine/execute/vector_extension.hpp"
 

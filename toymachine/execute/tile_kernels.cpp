@@ -1,13 +1,14 @@
-// Compiled once for each instruction-set extension, into a namespace of its own: FLASHLAB_LANES
-// names it, and Eigen's too, so that the linker cannot mix up their templates.
+// Compiled once for each instruction-set extension, each time into a separate namespace with
+// the name FLASHLAB_LANES. Eigen's namespace is renamed too, so that the linker cannot mix
+// up the templates.
 #include "toymachine/execute/tile_kernels.hpp"
 
 #ifndef FLASHLAB_LANES
 #define FLASHLAB_LANES baseline
 #endif
 
-// An operand may be the block itself, element for element: no iteration needs another. Clang finds
-// out at run time.
+// An operand may be the block itself, element for element, so iterations are independent. Clang
+// finds that out at run time.
 #ifdef __clang__
 #define FLASHLAB_INDEPENDENT_ITERATIONS
 #else
@@ -48,8 +49,8 @@ Element apply(Element a) {
   if constexpr (Op == TileUnaryOp::kLogarithm) return logarithm(a);
 }
 
-/// Rows that follow one another without a gap are one long row: loops over a tile's rows are short,
-/// and what it takes to begin and to end one is not.
+/// Joins rows that are contiguous into one long row. A tile's rows are short, and starting and
+/// ending a loop is costly.
 template <class Element>
 void join_rows(Block<Element>& out, bool contiguous) {
   if (!contiguous || out.stride != out.cols) return;
@@ -68,8 +69,8 @@ bool legal(Block<Element> out) {
   return illegal == 0;
 }
 
-/// With the column strides known to the compiler: such a loop vectorises. No `restrict`: an operand
-/// may be the block itself.
+/// The column strides are compile-time constants, so that the loop vectorises. There is no
+/// `restrict`, because an operand may be the block itself.
 template <TileBinaryOp Op, int AStride, int BStride, class Element>
 void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
   join_rows(out,

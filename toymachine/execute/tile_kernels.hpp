@@ -1,6 +1,6 @@
-// Arithmetic on tiles: loops over whole rows, and Eigen's matrix product. Compiled three times
-// over, as the lane kernels are; the processor decides at run time. Sums come out in another order,
-// so the last bits of a product or a row sum depend on the processor.
+// Arithmetic on tiles: loops over whole rows, and Eigen's matrix product. Compiled three times,
+// like the lane kernels; the processor decides at run time. Each build adds in another order, so
+// the last bits of a product or a row sum depend on the processor.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace flashlab::toy::detail {
 
-/// Rows and columns in memory. A stride of 0 repeats: a column has column_stride 0 where it is
-/// broadcast, a scalar both.
+/// Rows and columns in memory. A stride of 0 repeats: a broadcast column has column_stride 0, a
+/// broadcast scalar has both 0.
 template <class Element>
 struct Strided {
   const Element* data = nullptr;
@@ -25,7 +25,7 @@ struct Block {
   std::int64_t stride = 0;  // elements from one row to the next
 };
 
-/// A factor of a product as it is stored; `transposed` says how it is read.
+/// A factor of a product as stored; `transposed` says how it is read.
 template <class Element>
 struct Factor {
   const Element* data = nullptr;
@@ -37,21 +37,21 @@ enum class TileBinaryOp : std::uint8_t { kPlus, kMinus, kTimes, kOver, kMaximum 
 enum class TileUnaryOp : std::uint8_t { kCopy, kExponential, kLogarithm };
 enum class TileReduceOp : std::uint8_t { kMaximum, kSum };
 
-/// Results are true when every element written is legal: below +inf and no NaN.
+/// Results are true if every element written is legal: below +inf and not NaN.
 template <class Element>
 struct TileKernels {
   using Binary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>);
   using Unary = bool (*)(Block<Element>, Strided<Element>);
   std::array<Binary, 5> binary;  // by TileBinaryOp; an operand may be the block itself
   std::array<Unary, 3> unary;    // by TileUnaryOp; the operand may be the block itself
-  /// Block of one column.
+  /// The result is a block of one column.
   std::array<bool (*)(Block<Element>, Strided<Element>, std::int64_t cols), 2> reduce;
   /// Copies; -inf where column + first_column > row + first_row.
   bool (*mask)(Block<Element>, Strided<Element>, std::int64_t first_row, std::int64_t first_column);
-  /// block = a b, or block += a b: Eigen's product and nothing else.
+  /// block = a b, or block += a b: only Eigen's product.
   void (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
   bool (*legal)(Block<Element>);
-  /// No element is NaN: somebody wrote them all.
+  /// Whether no element is NaN, so that all were written.
   bool (*written)(Strided<Element>, std::int64_t rows, std::int64_t cols);
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kLargestSlot = std::numeric_limits<std::int32_t>::max();
 
-/// Follows the nest's nodes with the values of the loops.
+/// Visits the nest's nodes with the values of the loops.
 class Unroller {
  public:
   Unroller(const BoundProgram& program, std::uint64_t max_steps)
@@ -33,7 +33,7 @@ class Unroller {
     return std::move(result_);
   }
 
-  /// At the last step allowed, which does not fail.
+  /// Returns the values at the last step allowed; that step does not fail.
   std::vector<std::int64_t> last_loop_values() {
     stop_at_last_ = true;
     walk();
@@ -50,7 +50,7 @@ class Unroller {
 
   bool ended() const { return error_ || (stop_at_last_ && result_.steps.size() == max_steps_); }
 
-  /// The node after this one.
+  /// Returns the node after this one.
   std::uint32_t follow(std::uint32_t at, const Node& node) {
     switch (node.kind) {
       case Node::Kind::kBlock:
@@ -158,7 +158,7 @@ class Unroller {
   bool stop_at_last_ = false;
 };
 
-/// What a straight line of scalars cannot hold.
+/// Returns an error for programs that a straight line of scalars cannot represent.
 std::optional<Diagnostic> refused(const BoundProgram& program) {
   const auto refusal = [](const BoundArray& array, Fault fault, const std::string& what,
                           std::string expected) {

@@ -1,5 +1,5 @@
-// A bound program as the straight line that the machine executes: what a grader runs many times
-// over.
+// A bound program as the straight-line code that the machine executes, for graders that run
+// it many times.
 #pragma once
 
 #include <array>
@@ -16,26 +16,25 @@ namespace flashlab::toy {
 struct UnrolledStep {
   std::uint32_t site = 0;  // into BoundProgram::instructions
   std::uint16_t row = 0;   // into instruction_set()
-  /// By position: register number (constants count on from the registers), element in DRAM, or the
-  /// number itself (kOffset).
+  /// By position: a register number (constants are numbered after the registers), a DRAM element,
+  /// or the number itself (kOffset).
   std::array<std::int32_t, kMaxOperands> slots{};
 };
 
 struct UnrolledProgram {
   std::vector<UnrolledStep> steps;
   std::int32_t num_registers = 0;  // of the machine
-  std::vector<double> constants;   // behind the registers
+  std::vector<double> constants;   // numbered after the registers
   std::int32_t dram_elements = 0;
 };
 
-/// Unrolls a program on scalars (every tile is 1 x 1). Errors, as run() gives them: an index out of
-/// range; Fault::kLimit beyond `max_steps`; Fault::kRequest when some element is a larger tile, or
-/// an array is of a narrow type.
+/// Unrolls a program on scalars (every tile is 1 x 1). Errors as for run(): an index out of range;
+/// Fault::kLimit beyond `max_steps`; Fault::kRequest if an element is a larger tile, or an array
+/// has a narrow type.
 Result<UnrolledProgram> unroll(const BoundProgram& program, std::uint64_t max_steps);
 
-/// The values of the loops, by loop, at a step of a program that unrolls (into
-/// UnrolledProgram::steps): what a message about that step names. Costs as much as unrolling so
-/// far.
+/// Returns the values of the loops, by loop, at a step (into UnrolledProgram::steps) of a program
+/// that unrolls, for messages about that step. Takes as long as unrolling up to that step.
 std::vector<std::int64_t> loop_values_at(const BoundProgram& program, std::size_t step);
 
 }  // namespace flashlab::toy

@@ -24,8 +24,8 @@ VectorExtension detect() {
   return VectorExtension::kNone;
 #else
   throw std::runtime_error(
-      "this build of flashlab is for another processor: build it again, or with "
-      "-DFLASHLAB_INSTRUCTION_SETS=all for all of them");
+      "this build of flashlab needs another processor: build it on this one, or with "
+      "-DFLASHLAB_INSTRUCTION_SETS=all for all processors");
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Which vector instructions this processor has.
+// Detects the vector instructions of this processor.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@ namespace flashlab::toy::detail {
 
 enum class VectorExtension : std::uint8_t { kNone, kAvx2, kAvx512 };
 
-/// The best one that the kernels were also compiled for. Throws std::runtime_error: they were
-/// compiled for other processors only.
+/// Returns the best extension for which the kernels were also compiled. Throws std::runtime_error
+/// if they were compiled only for other processors.
 VectorExtension vector_extension();
 
-/// Of one table that each build has, the fastest that runs here; null: not compiled.
+/// Returns the fastest of the builds of one table that runs here; null: not compiled.
 template <class Table>
 const Table& fastest(const Table* baseline, const Table* avx2, const Table* avx512) {
   switch (vector_extension()) {

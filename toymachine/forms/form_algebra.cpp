@@ -23,7 +23,7 @@ using detail::FormTooLarge;
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kWorkForEachTerm = 100'000;
 
-/// Runs what may throw FormTooLarge, which no caller outside can name.
+/// Translates FormTooLarge, which is unknown outside, to std::length_error.
 template <class Action>
 auto limited(Action&& action) {
   try {
@@ -33,7 +33,8 @@ auto limited(Action&& action) {
   }
 }
 
-/// Slots for the source registers of a row, 0, 1, …, and for its destination behind them.
+/// Executes a row with slots 0, 1, … for its source registers and the last register
+/// as its destination.
 template <class Value>
 detail::Status execute(std::size_t row, std::vector<Value>& registers) {
   const InstructionSpec& spec = instruction_set()[row];
@@ -53,7 +54,7 @@ struct FormAlgebra::Impl {
 
   detail::FormStore store;
   std::unordered_set<const FormNode*> own;
-  /// Forms of other stores stay alive: this store knows those that it has by their addresses.
+  /// Keeps forms of other stores alive, because this store finds its copies by their addresses.
   std::unordered_map<const FormNode*, NormalForm> kept;
   std::shared_ptr<Impl> self() const { return owner.lock(); }
   std::weak_ptr<Impl> owner;
@@ -70,7 +71,7 @@ struct FormAlgebra::Impl {
     return store.import(form.node());
   }
 
-  /// The form that is the monomial's factor alone.
+  /// Returns the form that consists of this factor only.
   const FormNode* atom(const FormAtom* atom) {
     switch (atom->kind) {
       case FormAtom::Kind::kInput:
@@ -263,10 +264,10 @@ double numeric_effect(std::size_t row, std::span<const double> operands) {
 
 namespace {
 
-/// A sum's, a factor's or a node's value at each point.
+/// The value of a sum, a factor or a node at each point.
 using Points = std::vector<double>;
 
-/// Values of the nodes that were met already.
+/// Caches the values of nodes.
 class Evaluation {
  public:
   Evaluation(std::size_t num_points, const CellValueAt& cell)

@@ -1,4 +1,4 @@
-// A normal form as a value of the machine: the effects of the instruction table act on it.
+// A normal form as a value of the machine, for the effects of the instruction table.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace flashlab::toy::detail {
 
 struct FormValue {
   FormStore* store = nullptr;
-  const FormNode* node = nullptr;  // null: nobody wrote it
+  const FormNode* node = nullptr;  // null: never written
 };
 
 inline FormValue operator+(const FormValue& a, const FormValue& b) {

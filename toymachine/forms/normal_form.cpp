@@ -24,9 +24,9 @@ using detail::FormNode;
 using detail::FormStore;
 using detail::FormValue;
 
-constexpr std::size_t kComparisonWork = 4'000'000;  // terms: seconds at the very most
+constexpr std::size_t kComparisonWork = 4'000'000;  // terms: a few seconds at most
 
-/// Executes the steps one by one. All forms live in one store, which every result keeps alive.
+/// Executes the steps one by one. All forms are in one store, which every result keeps alive.
 class Runner {
  public:
   Runner(const BoundProgram& program, const UnrolledProgram& unrolled, std::size_t max_terms)
@@ -60,7 +60,7 @@ class Runner {
     }
   }
 
-  /// A constant that is +inf or NaN is one that nobody wrote: reading it is an error.
+  /// A constant that is +inf or NaN counts as unwritten, so that reading it is an error.
   FormValue constant(double value) {
     if (std::isfinite(value)) return {store_.get(), store_->number(detail::Rational::of(value))};
     return {store_.get(), value < 0 ? store_->minus_infinity() : nullptr};
@@ -106,7 +106,7 @@ class Runner {
       if (spec.operands[i] == OperandKind::kDestination) return registers_[slot];
       if (is_memory_write(spec.operands[i])) return dram_[slot];
     }
-    return registers_[0];  // no row without a target: a test loops over the table
+    return registers_[0];  // unreachable: a test checks that every row has a target
   }
 
   NormalForm shared(const FormValue& value) const {
@@ -167,8 +167,8 @@ bool NormalForm::is_polynomial() const {
   return true;
 }
 
-/// Forms of one store are one pointer when they are equal. Others are brought together in a third
-/// store, unless their values in the prime field tell them apart, as they nearly always do.
+/// Equal forms of one store are the same pointer. Forms of different stores are compared in a third
+/// store, unless their values in the prime field differ already, as they nearly always do.
 bool operator==(const NormalForm& a, const NormalForm& b) {
   if (a.node_ == b.node_) return true;
   if (!a.node_ || !b.node_ || a.node_->value != b.node_->value) return false;
@@ -191,7 +191,7 @@ Result<NormalRun> run_normal(const BoundProgram& program, const UnrolledProgram&
 
 std::string to_string(const NormalForm& form, std::size_t max_length) {
   constexpr std::string_view kCut = " ... ";
-  constexpr std::size_t kLongest = 1 << 14;  // beyond, the end is not looked for
+  constexpr std::size_t kLongest = 1 << 14;  // the end of a longer text is not computed
   if (!form.is_written()) return "nothing";
   std::string text = detail::form_text(form.node(), std::max(kLongest, 2 * max_length));
   if (text.size() <= max_length) return text;

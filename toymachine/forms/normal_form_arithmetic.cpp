@@ -1,4 +1,4 @@
-// Forms: the operations of the machine, and the rules that make equal formulas equal.
+// The machine's operations on forms, and the rules that make equal formulas equal.
 #include <algorithm>
 
 #include "toymachine/forms/normal_form_store.hpp"
@@ -6,13 +6,13 @@
 namespace flashlab::toy::detail {
 namespace {
 
-constexpr std::int64_t kLargestLogPower = 4;  // e^(k log a) = a^k up to here
+constexpr std::int64_t kLargestLogPower = 4;  // e^(k log a) = a^k up to this k
 
 bool is_constant(const FormTerm& term) {
   return term.monomial->powers.empty() && !term.monomial->exponent;
 }
 
-/// The number that the form is, or null.
+/// Returns the number if the form is one, else null.
 const Rational* as_rational(const FormNode* form) {
   static const Rational kZero = 0;
   if (form->minus_infinity || !form->denominator.empty()) return nullptr;
@@ -21,7 +21,7 @@ const Rational* as_rational(const FormNode* form) {
   return form->numerator.size() == 1 && is_constant(term) ? &term.number : nullptr;
 }
 
-/// The term without atoms and exponentials, where the form has no denominator.
+/// Returns the term without atoms and exponentials, if the form has no denominator.
 Rational constant_part(const FormNode* form) {
   if (!form->denominator.empty()) return 0;
   for (const FormTerm& term : form->numerator) {
@@ -30,7 +30,7 @@ Rational constant_part(const FormNode* form) {
   return 0;
 }
 
-/// Whether the forms differ by nothing but a number.
+/// Whether the forms differ only by a number.
 bool same_but_for_constant(const FormNode* a, const FormNode* b) {
   if (a == b) return true;
   if (!a->denominator.empty() || !b->denominator.empty()) return false;
@@ -54,7 +54,7 @@ const FormNode* FormStore::undefined(std::string what, std::vector<const FormNod
   return atom(std::move(unknown));
 }
 
-/// The form of numerator / denominator; the denominator is not 0, and empty stands for 1.
+/// The form of numerator / denominator. The denominator is not 0; an empty one is 1.
 const FormNode* FormStore::quotient(FormSum numerator, const FormSum& denominator) {
   if (numerator.empty()) return zero_;
   if (denominator.empty()) return node(std::move(numerator), {});
@@ -124,7 +124,7 @@ const FormNode* FormStore::divide(const FormNode* a, const FormNode* b) {
   return multiply(a, quotient(b->denominator.empty() ? one : b->denominator, b->numerator));
 }
 
-/// Into a maximum's arguments, none of which differs from another by a number only.
+/// Adds to a maximum's arguments; no two of them differ by a number only.
 void FormStore::add_argument(std::vector<const FormNode*>& args, const FormNode* form) {
   charge(args.size() + 1);
   for (const FormNode*& arg : args) {
@@ -190,7 +190,7 @@ const FormNode* FormStore::exponential(const FormNode* a) {
   return multiply(factor, node({{monomial(std::move(result)), 1}}, {}));
 }
 
-/// log(e^a b) = a + log b, where e^a is what all terms have in common.
+/// log(e^a b) = a + log b, where e^a is the common factor of all terms.
 const FormNode* FormStore::logarithm(const FormNode* a) {
   if (a == zero_) return minus_infinity_;
   if (a == one_) return zero_;

@@ -72,7 +72,7 @@ const FormNode* FormStore::input(std::string name, std::vector<std::int64_t> ind
   return atom(std::move(cell));
 }
 
-/// The form that is the atom alone.
+/// Returns the form that consists of this atom only.
 const FormNode* FormStore::atom(FormAtom atom) {
   const std::uint64_t hash = content_hash(atom);
   for (std::size_t field = 0; field < kNumFields; ++field) {
@@ -102,14 +102,14 @@ std::uint64_t FormStore::value(std::size_t field, const FormMonomial& monomial) 
         times(field, result, power(field, base, static_cast<std::uint64_t>(std::abs(exponent))));
   }
   if (!monomial.exponent) return result;
-  // Exponentials inside exponents of exponents: by content.
+  // Exponentials inside exponents of exponents are evaluated by their content.
   return times(field, result,
                field + 1 == kNumFields
                    ? pseudo_random(field, monomial.exponent->value)
                    : kGeneratorPowers[field](value(field + 1, monomial.exponent)));
 }
 
-/// Evaluates the monomial and finds it, or takes it in.
+/// Evaluates the monomial, and finds or adds it.
 const FormMonomial* FormStore::monomial(FormMonomial given) {
   for (std::size_t field = 0; field < kNumFields; ++field) {
     given.value[field] = value(field, given);
@@ -143,7 +143,7 @@ std::uint64_t FormStore::value(std::size_t field, const Rational& number) const 
   const std::uint64_t numerator = number.numerator_modulo(kPrimes[field]);
   const std::uint64_t denominator = number.denominator_modulo(kPrimes[field]);
   if (denominator == 1) return numerator;
-  auto& known = inverses_[field];  // denominators are few, and inverses slow
+  auto& known = inverses_[field];  // there are few denominators, and inverses are slow
   auto found = known.find(denominator);
   if (found == known.end()) {
     found = known.emplace(denominator, inverse(field, denominator)).first;
@@ -174,7 +174,7 @@ bool FormStore::equal_quotients(const FormNode* a, const FormSum& numerator,
   return over(a->numerator, denominator) == over(numerator, a->denominator);
 }
 
-/// Finds the form, or takes it in.
+/// Finds or adds the form.
 const FormNode* FormStore::node(FormSum numerator, FormSum denominator) {
   const std::size_t terms = numerator.size() + denominator.size();
   charge(terms);

@@ -1,9 +1,10 @@
-// Where normal forms live: every atom, monomial and form once, so that equal ones are one pointer.
+// The store of normal forms: every atom, monomial and form exists once, so that equal ones are
+// the same pointer.
 //
-// A form is a quotient of sums; a term is  number * product of atoms^k * e^(form), with k of either
-// sign, so that only sums of several terms need a denominator. Denominators are primitive: no atom,
-// exponential or number divides all their terms, and their first number is 1. Two quotients that
-// are equal by cross products become one form, found by their values in a prime field.
+// A form is a quotient of sums. A term is  number * product of atoms^k * e^(form), where k may be
+// negative, so that only sums of several terms need a denominator. Denominators are primitive: no
+// atom, exponential or number divides all their terms, and their first number is 1. Two quotients
+// that are equal by cross products become one form; it is found by its value in a prime field.
 #pragma once
 
 #include <array>
@@ -23,20 +24,20 @@ namespace flashlab::toy::detail {
 
 using FormNode = NormalForm::Node;
 
-/// A variable of the sums: an input cell, or a function that algebra cannot look into.
+/// A variable of the sums: an input cell, or a function that algebra cannot simplify.
 struct FormAtom {
   enum class Kind : std::uint8_t { kInput, kMaximum, kLogarithm, kUndefined };
   Kind kind = Kind::kInput;
-  std::string name;                   // of the input array; what is undefined
+  std::string name;                   // of the input array, or of the undefined operation
   std::vector<std::int64_t> indices;  // of the input cell
-  std::vector<const FormNode*> args;  // a maximum's in order, a logarithm's one
+  std::vector<const FormNode*> args;  // of a maximum, in order; of a logarithm, one
   std::array<std::uint64_t, kNumFields> value{};
   int depth = 0;
 };
 
 struct FormMonomial {
   std::vector<std::pair<const FormAtom*, int>> powers;  // in order; no exponent is 0
-  const FormNode* exponent = nullptr;                   // of e; null: none
+  const FormNode* exponent = nullptr;                   // of e; null: no exponential
   std::array<std::uint64_t, kNumFields> value{};
   int depth = 0;
 };
@@ -64,14 +65,14 @@ struct NormalForm::Node {
 
 namespace flashlab::toy::detail {
 
-/// A form asks for more than its limits.
+/// Thrown if a form exceeds its limits.
 struct FormTooLarge {
   std::string what, expected;
 };
 
 struct FormLimits {
   std::size_t max_terms = 2000;      // of one form
-  std::size_t max_work = 2'000'000;  // terms that all operations together look at
+  std::size_t max_work = 2'000'000;  // terms handled by all operations together
 };
 
 class FormStore {
@@ -91,11 +92,11 @@ class FormStore {
   const FormNode* maximum(const FormNode* a, const FormNode* b);
   const FormNode* exponential(const FormNode* a);
   const FormNode* logarithm(const FormNode* a);
-  /// The form of another store, in this one.
+  /// Returns another store's form in this store.
   const FormNode* import(const FormNode* other);
 
  private:
-  /// factor * unit * sum, the sum primitive.
+  /// factor * unit * sum, where the sum is primitive.
   struct Primitive {
     Rational factor;
     const FormMonomial* unit = nullptr;
@@ -122,7 +123,7 @@ class FormStore {
   FormSum scaled(const FormSum& a, const Rational& factor, const FormMonomial* unit);
   FormSum sum(const FormSum& a, const FormSum& b);
   FormSum product(const FormSum& a, const FormSum& b);
-  FormSum over(const FormSum& a, const FormSum& denominator);  // times it; empty: 1
+  FormSum over(const FormSum& a, const FormSum& denominator);  // times the denominator; empty: 1
   const FormMonomial* common_unit(const FormSum& a);
   const FormNode* common_exponent(const FormSum& a);
   Primitive primitive(const FormSum& a);
@@ -150,7 +151,7 @@ class FormStore {
   const FormNode* minus_infinity_ = nullptr;
 };
 
-/// The atom that the form is, or null.
+/// Returns the atom if the form is one, else null.
 const FormAtom* as_atom(const FormNode* form);
 
 }  // namespace flashlab::toy::detail

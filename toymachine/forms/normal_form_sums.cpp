@@ -1,4 +1,4 @@
-// Sums of terms: their arithmetic, and what all terms of a sum have in common.
+// Sums of terms: their arithmetic, and the common factors of a sum's terms.
 #include <algorithm>
 #include <functional>
 
@@ -7,7 +7,8 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// By value, which does not depend on the store; two monomials of one value are next to impossible.
+/// By value, which does not depend on the store; different monomials almost never
+/// have equal values.
 bool before(const FormMonomial* a, const FormMonomial* b) {
   if (a->value[0] != b->value[0]) return a->value[0] < b->value[0];
   return std::less<>()(a, b);
@@ -18,7 +19,7 @@ bool before(const FormAtom* a, const FormAtom* b) {
   return std::less<>()(a, b);
 }
 
-/// Sorts, adds up the terms of one monomial, and drops those that vanish.
+/// Sorts the terms, adds up those with the same monomial, and drops zeros.
 void tidy(FormSum& sum) {
   std::sort(sum.begin(), sum.end(),
             [](const FormTerm& a, const FormTerm& b) { return before(a.monomial, b.monomial); });
@@ -33,7 +34,7 @@ void tidy(FormSum& sum) {
   sum.resize(kept);
 }
 
-/// The smallest exponent that something has in any of a sum's terms, 0 where it is missing.
+/// The smallest exponent that a key has in any term of a sum; 0 if a term lacks it.
 template <class Key, class Exponent>
 class Smallest {
  public:
@@ -134,8 +135,8 @@ FormSum FormStore::over(const FormSum& a, const FormSum& denominator) {
   return denominator.empty() ? a : product(a, denominator);
 }
 
-/// The part of e's exponents that all terms share: each of its monomials as often as in the term
-/// that has the least of it. Null: nothing, or an exponent is a quotient.
+/// Returns the part of the exponents of e that all terms share: each monomial with the smallest
+/// number that it has in any term. Null: nothing, or an exponent is a quotient.
 const FormNode* FormStore::common_exponent(const FormSum& a) {
   Smallest<FormMonomial, Rational> smallest;
   for (const FormTerm& term : a) {
@@ -169,7 +170,7 @@ const FormMonomial* FormStore::common_unit(const FormSum& a) {
   return monomial(std::move(unit));
 }
 
-/// Of a sum that is not 0.
+/// The sum must not be 0.
 FormStore::Primitive FormStore::primitive(const FormSum& a) {
   charge(a.size());
   Primitive result;

@@ -6,7 +6,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// Inputs by array and indices, then the others; the order in which a person would write factors.
+/// The usual order of factors: inputs by array and indices, then the others.
 bool reads_before(const FormAtom* a, const FormAtom* b) {
   if (a->kind != b->kind) return a->kind < b->kind;
   if (a->name != b->name) return a->name < b->name;
@@ -21,7 +21,7 @@ std::vector<std::pair<const FormAtom*, int>> factors(const FormMonomial& monomia
   return result;
 }
 
-/// Writes until there is more than anybody wants to see: forms that share parts can be very long.
+/// Stops writing when the text is long enough: forms that share parts can be very long.
 class FormWriter {
  public:
   explicit FormWriter(std::size_t max_length) : max_length_(max_length) {}
@@ -68,8 +68,8 @@ class FormWriter {
     }
   }
 
-  /// Products of inputs in the order of the arrays; then what has exponentials, by its exponent's
-  /// first factors; the constant last.
+  /// Products of inputs in the order of the arrays; then terms with exponentials, by the first
+  /// factors of the exponent; the constant last.
   static bool term_before(const Factors& a, const FormTerm& x, const Factors& b,
                           const FormTerm& y) {
     const auto key = [](const Factors& given, const FormTerm& term) {
@@ -85,7 +85,7 @@ class FormWriter {
     return x.monomial->value[0] < y.monomial->value[0];
   }
 
-  /// The factors before the exponential, and then those of its exponent's first term.
+  /// Returns the factors before the exponential, then those of its exponent's first term.
   static Factors leading(const Factors& given, const FormTerm& term) {
     Factors result = given;
     const FormNode* exponent = term.monomial->exponent;
@@ -155,7 +155,7 @@ class FormWriter {
     text_ += ")";
   }
 
-  /// x[2] before x[10].
+  /// Sorts x[2] before x[10].
   static bool by_length(const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   }

@@ -8,7 +8,7 @@
 
 namespace flashlab::toy::detail {
 
-/// The whole form, or no less than its first `max_length` characters.
+/// Returns the whole form, or at least its first `max_length` characters.
 std::string form_text(const FormNode* form, std::size_t max_length);
 
 }  // namespace flashlab::toy::detail

@@ -1,8 +1,9 @@
 // Arithmetic modulo the three primes at which normal forms are evaluated.
 //
-// A form is evaluated modulo the first. Its exponentials need a homomorphism e^(a + b) = e^a e^b
-// from sums to products: g^exponent, the exponent modulo the order of g. So the second prime is the
-// order of a g modulo the first one, and the third the order of one modulo the second.
+// A form is evaluated modulo the first prime. Its exponentials need a homomorphism e^(a + b) =
+// e^a e^b from sums to products: g^exponent, with the exponent modulo the order of g. The second
+// prime is therefore the order of a g modulo the first prime, and the third is the order of a g
+// modulo the second.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ inline constexpr std::array<std::uint64_t, kNumFields> kPrimes{
     6485183463413142781U,  // 60 * the next + 1
     108086391056885713U,   // 48 * the next + 1
     2251799813685119U};
-/// Of the order that the next prime is.
+/// The order of each generator is the next prime.
 inline constexpr std::array<std::uint64_t, kNumFields - 1> kGenerators{std::uint64_t{1} << 60,
                                                                        std::uint64_t{1} << 48};
 
@@ -39,12 +40,12 @@ constexpr std::uint64_t power(std::size_t field, std::uint64_t base, std::uint64
   return result;
 }
 
-/// 0 has none; it gets 0.
+/// The inverse of 0 is 0.
 constexpr std::uint64_t inverse(std::size_t field, std::uint64_t a) {
   return a == 1 ? 1 : power(field, a, kPrimes[field] - 2);
 }
 
-/// g^exponent by a table: a multiplication for every four bits of the exponent.
+/// Computes g^exponent from a table, with one multiplication for every four bits of the exponent.
 class GeneratorPowers {
  public:
   constexpr explicit GeneratorPowers(std::size_t field) : field_(field) {
@@ -74,7 +75,8 @@ inline constexpr std::array<GeneratorPowers, kNumFields - 1> kGeneratorPowers{Ge
 static_assert(power(0, kGenerators[0], kPrimes[1]) == 1 && kGenerators[0] != 1);
 static_assert(power(1, kGenerators[1], kPrimes[2]) == 1 && kGenerators[1] != 1);
 
-/// Two words to one, every bit of which depends on all of theirs (splitmix64's finish).
+/// Mixes two words into one, each bit of which depends on all bits of both
+/// (splitmix64's finalizer).
 constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   std::uint64_t z = a * 0x9e3779b97f4a7c15U + b + 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -82,7 +84,7 @@ constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return z ^ (z >> 31);
 }
 
-/// A value of the field that stands for some content; never 0.
+/// Returns a field value that represents some content; never 0.
 constexpr std::uint64_t pseudo_random(std::size_t field, std::uint64_t hash) {
   return mixed(hash, field) % (kPrimes[field] - 1) + 1;
 }

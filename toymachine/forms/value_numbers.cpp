@@ -12,7 +12,7 @@ namespace flashlab::toy {
 namespace detail {
 namespace {
 
-/// A value as the effects of the instruction table see it, which find its operations by its type.
+/// A value for the effects of the instruction table, which find its operations by its type.
 struct Numbered {
   using Op = ValueTable::Op;
 
@@ -40,7 +40,7 @@ struct Numbered {
   }
   friend Numbered exponential(const Numbered& a) { return a.made(Op::kExponential); }
   friend Numbered logarithm(const Numbered& a) { return a.made(Op::kLogarithm); }
-  // Of scalars.
+  // Scalars only.
   friend Numbered product(const Numbered& a, const Numbered& b) { return a * b; }
   friend Numbered row_maximum(const Numbered& a) { return a; }
   friend Numbered row_sum(const Numbered& a) { return a; }
@@ -108,13 +108,13 @@ std::optional<float> ValueTable::constant_of(ValueNumber value) const {
   return std::bit_cast<float>(entry.parts[0]);
 }
 
-/// An operation that leaves an operand as it is, or whose operands are all known.
+/// Handles an operation that leaves an operand unchanged, or whose operands are all known.
 std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber b) {
   const auto left = constant_of(a), right = constant_of(b);
   const bool unary = b == kNoValue;
   if (left && (unary || right)) {
     const float value = computed(op, *left, right.value_or(0));
-    // What is an error when it is born equals nothing.
+    // A result that is an error is not folded.
     if (value < std::numeric_limits<float>::infinity()) return constant(value);
     return std::nullopt;
   }
@@ -125,7 +125,7 @@ std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber 
   if ((sum && leaves(left, 0)) || (product && leaves(left, 1))) return b;
   if ((sum || op == Op::kDifference) && leaves(right, 0)) return a;
   if ((product || op == Op::kQuotient) && leaves(right, 1)) return a;
-  // Absorbed, whatever the other operand is, or an error.
+  // Absorbs the other operand, whatever it is, unless the result is an error.
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
   if ((sum || op == Op::kDifference) && leaves(left, kLeast)) return a;
   if ((product || op == Op::kQuotient) && leaves(left, 0) && !unary) return a;
@@ -133,7 +133,7 @@ std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber 
   return std::nullopt;
 }
 
-/// The set of what the maximum is taken of, without -inf.
+/// The set of a maximum's arguments, without -inf.
 ValueNumber ValueTable::maximum(ValueNumber a, ValueNumber b) {
   std::vector<std::uint32_t> parts;
   for (const ValueNumber value : {a, b}) {

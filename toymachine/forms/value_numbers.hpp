@@ -1,11 +1,12 @@
-// Which values of which programs are the same floats, whatever the inputs: local value numbering.
+// Local value numbering: which values of which programs are the same floats for all inputs.
 //
-// Unlike a NormalForm this knows rounding and range. Two values have one number when the same
-// operations made them from the same operands; sums, products and maxima in either order; a maximum
-// of several however it is bracketed; and where an operation cannot change a float (a + 0, a - 0,
-// a x 1, a / 1, max(a, a), max(a, -inf), 0 x a, 0 / a, -inf + a, -inf - a). Copies are what they
-// copy. Zeros of either sign count as one, and what is an error at the step where it is born (0 x
-// -inf) equals whatever it would be otherwise.
+// Unlike a NormalForm, this respects rounding and range. Two values have the same number if the
+// same operations made them from the same operands. Sums, products and maxima may have their
+// operands in either order, and nested maxima may be bracketed in any way. Operations that cannot
+// change a float give the number of their operand (a + 0, a - 0, a x 1, a / 1, max(a, a), max(a,
+// -inf), 0 x a, 0 / a, -inf + a, -inf - a). Copies have the number of the original. Zeros of either
+// sign count as equal, and a result that is an error when it is computed (0 x -inf) counts as equal
+// to what it would otherwise be.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,10 @@
 namespace flashlab::toy {
 
 using ValueNumber = std::uint32_t;
-inline constexpr ValueNumber kNoValue = 0;  // nobody wrote it
+inline constexpr ValueNumber kNoValue = 0;  // never written
 
-/// What an operation is made of, and its number. Programs are compared within one table.
+/// The operations with their operands, and their numbers. Programs can be compared
+/// within one table.
 class ValueTable {
  public:
   enum class Op : std::uint8_t {
@@ -50,22 +52,22 @@ class ValueTable {
 
   struct Entry {
     Op op = Op::kInput;
-    std::vector<std::uint32_t> parts;  // numbers; a constant's bits; an input's array and element
+    std::vector<std::uint32_t> parts;  // numbers; a constant's bits; an input's array, element
   };
-  std::vector<Entry> entries_{1};  // by number; the first stands for what nobody wrote
+  std::vector<Entry> entries_{1};  // by number; the first is for unwritten values
   std::map<std::pair<Op, std::vector<std::uint32_t>>, ValueNumber> numbers_;
   std::map<std::string, std::uint32_t> arrays_;
 };
 
-/// What every step of a program computed.
+/// The numbers of the values that every step of a program computed.
 struct NumberedRun {
-  std::vector<ValueNumber> results;  // by step: what it wrote
+  std::vector<ValueNumber> results;  // by step: the value that it wrote
   std::vector<ValueNumber> dram;     // at the end, by element
 };
 
-/// Executes an unrolled program on numbers. Inputs are known by array name and element, so that
-/// programs with the same input arrays can be compared. Nothing when a register or cell that nobody
-/// wrote is read.
+/// Executes an unrolled program on numbers. Inputs are identified by array name and element, so
+/// that programs with the same input arrays can be compared. Returns nothing if a step reads a
+/// register or cell that was never written.
 std::optional<NumberedRun> run_numbers(const BoundProgram& program, const UnrolledProgram& unrolled,
                                        ValueTable& table);
 

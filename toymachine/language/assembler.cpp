@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 
+#include "text/visible.hpp"
 #include "toymachine/budget/budget.hpp"
+#include "toymachine/language/declaration_parser.hpp"
+#include "toymachine/language/directive.hpp"
 #include "toymachine/language/lexer.hpp"
 #include "toymachine/language/statement_parser.hpp"
 
 namespace flashlab::toy {
 namespace {
 
+using detail::DeclarationParser;
+using detail::Directive;
 using detail::Line;
 using detail::Scope;
 using detail::StatementParser;
@@ -19,61 +24,19 @@ using detail::TokenKind;
 constexpr std::size_t kLongestLine = 1 << 16;
 constexpr std::size_t kMostDiagnostics = 1000;  // kept; format() shows 20
 
-enum class Directive : std::uint8_t {
-  kIsa,
-  kOperands,
-  kRegisters,
-  kReg,
-  kParam,
-  kConst,
-  kInput,
-  kTemp,
-  kOutput,
-  kPass,
-  kName
-};
-constexpr std::array<std::pair<std::string_view, Directive>, 11> kDirectives{
-    {{".isa", Directive::kIsa},
-     {".operands", Directive::kOperands},
-     {".registers", Directive::kRegisters},
-     {".reg", Directive::kReg},
-     {".param", Directive::kParam},
-     {".const", Directive::kConst},
-     {".input", Directive::kInput},
-     {".temp", Directive::kTemp},
-     {".output", Directive::kOutput},
-     {".pass", Directive::kPass},
-     {".name", Directive::kName}}};
-
-std::optional<Directive> find_directive(std::string_view word) {
-  for (const auto& [name, directive] : kDirectives) {
-    if (name == word) return directive;
-  }
-  return std::nullopt;
-}
-
-bool is_declaration(Directive d) { return d != Directive::kPass && d != Directive::kName; }
-
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return std::string(text.substr(first, text.find_last_not_of(" \t") + 1 - first));
 }
 
-/// Text that is printed later must not act on a terminal.
-std::string harmless_text(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return text;
-}
-
-/// Reads a file in three rounds: lines to tokens, declarations (in any order, so that a size may be
-/// used above its declaration), statements.
 class Assembler {
  public:
   Assembler(std::shared_ptr<const SourceText> source, const Limits& limits)
-      : source_(std::move(source)), limits_(limits), parser_(program_, scope_, diagnostics_) {
+      : source_(std::move(source)),
+        limits_(limits),
+        declarations_(program_, scope_, diagnostics_),
+        parser_(program_, scope_, diagnostics_) {
     program_.source = source_;
     program_.passes.emplace_back();
   }
@@ -128,10 +91,10 @@ class Assembler {
     const std::string line = trimmed(text);
     if (!program_.title.empty() || line.empty() || (line[0] != ';' && line[0] != '#')) return;
     const auto start = line.find_first_not_of(";# \t");
-    if (start != std::string::npos) program_.title = harmless_text(line.substr(start));
+    if (start != std::string::npos) program_.title = printable(line.substr(start));
   }
 
-  /// A pass title is free text, so its line is not made of tokens.
+  /// A pass title is free text, so its line has no tokens.
   bool read_pass_line(std::string_view text, std::uint32_t index) {
     constexpr std::string_view kWord = ".pass";
     const auto start = text.find_first_not_of(" \t");
@@ -141,7 +104,7 @@ class Assembler {
     rest = rest.substr(0, rest.find_first_of(";#"));
     const SourceSpan span{index + 1, static_cast<std::uint32_t>(start + 1),
                           static_cast<std::uint32_t>(kWord.size())};
-    lines_[index].title = harmless_text(trimmed(rest));
+    lines_[index].title = printable(trimmed(rest));
     lines_[index].tokens = {{TokenKind::kDirective, text.substr(start, kWord.size()), 0, 0, span},
                             {TokenKind::kEnd, {}, 0, 0, span}};
     return true;
@@ -149,7 +112,7 @@ class Assembler {
 
   std::optional<Directive> directive_of(const Line& line) const {
     if (line.tokens.empty() || line.tokens[0].kind != TokenKind::kDirective) return std::nullopt;
-    return find_directive(line.tokens[0].text);
+    return detail::find_directive(line.tokens[0].text);
   }
 
   void collect_names() {
@@ -180,7 +143,7 @@ class Assembler {
     }
   }
 
-  /// The name that each entry of a list separated by commas begins with.
+  /// Declares the first name of each entry in a list separated by commas.
   void collect_list(const Line& line, detail::NamedThing::Kind kind) {
     int depth = 0;
     bool start = true;
@@ -196,7 +159,7 @@ class Assembler {
     for (std::size_t i = 1; i + 1 < line.tokens.size(); ++i) {
       if (!line.tokens[i].is("=")) continue;
       if (line.tokens[i + 1].kind != TokenKind::kIdentifier) return;
-      // The prime goes when the iteration ends, so X' is a label X too.
+      // The prime is removed when the iteration ends, so X' also declares a label X.
       std::string name(line.tokens[i + 1].text);
       ++scope_.labels[name];
       for (; name.ends_with('\''); name.pop_back())
@@ -247,7 +210,7 @@ class Assembler {
   void declare() {
     for (const Line& line : lines_) {
       const auto directive = directive_of(line);
-      if (!directive || !is_declaration(*directive)) continue;
+      if (!directive || !detail::is_declaration(*directive)) continue;
       given_once(line, *directive);
       declare(line, *directive);
     }
@@ -265,23 +228,23 @@ class Assembler {
   void declare(const Line& line, Directive directive) {
     switch (directive) {
       case Directive::kIsa:
-        return parser_.isa(line);
+        return declarations_.isa(line);
       case Directive::kOperands:
-        return parser_.operands(line);
+        return declarations_.operands(line);
       case Directive::kRegisters:
-        return parser_.registers(line);
+        return declarations_.registers(line);
       case Directive::kReg:
-        return parser_.register_names(line);
+        return declarations_.register_names(line);
       case Directive::kParam:
-        return parser_.params(line);
+        return declarations_.params(line);
       case Directive::kConst:
-        return parser_.constant(line);
+        return declarations_.constant(line);
       case Directive::kInput:
-        return parser_.array(line, ArrayRole::kInput);
+        return declarations_.array(line, ArrayRole::kInput);
       case Directive::kTemp:
-        return parser_.array(line, ArrayRole::kTemp);
+        return declarations_.array(line, ArrayRole::kTemp);
       case Directive::kOutput:
-        return parser_.array(line, ArrayRole::kOutput);
+        return declarations_.array(line, ArrayRole::kOutput);
       case Directive::kPass:
       case Directive::kName:
         return;
@@ -317,7 +280,7 @@ class Assembler {
 
   void directive_line(const Line& line) {
     const Token& word = line.tokens[0];
-    const auto directive = find_directive(word.text);
+    const auto directive = detail::find_directive(word.text);
     if (!directive) {
       parser_.error(word.span, "unknown directive " + detail::describe(word),
                     "a directive such as .input",
@@ -325,7 +288,7 @@ class Assembler {
       return;
     }
     if (!open_loops_.empty() && *directive != Directive::kName) {
-      parser_.error(word.span, detail::describe(word) + " stands inside a loop",
+      parser_.error(word.span, detail::describe(word) + " is inside a loop",
                     "it outside all loops");
       return;
     }
@@ -379,10 +342,11 @@ class Assembler {
   Program program_;
   Scope scope_;
   std::vector<Diagnostic> diagnostics_;
+  DeclarationParser declarations_;
   StatementParser parser_;
   std::vector<Line> lines_;
   std::vector<LoopStatement> open_loops_;
-  std::array<int, kDirectives.size()> seen_{};
+  std::array<int, detail::kDirectives.size()> seen_{};
   bool too_deep_ = false;  // the rest of the file is not read
 };
 
@@ -395,7 +359,7 @@ Result<Program> assemble(std::shared_ptr<const SourceText> source, const Limits&
 const LanguageWords& language_words() {
   static const LanguageWords words = [] {
     LanguageWords all;
-    for (const auto& [name, directive] : kDirectives) all.directives.emplace_back(name);
+    for (const auto& [name, directive] : detail::kDirectives) all.directives.emplace_back(name);
     all.keywords = {"for", "in", "step", "end", "tile"};
     all.functions = detail::function_names();
     return all;

@@ -1,4 +1,4 @@
-// Program back to text: what traces print, and the inverse of the assembler.
+// Turns a program back into text: used by traces, and the inverse of the assembler.
 #include <array>
 #include <string>
 
@@ -15,7 +15,7 @@ std::string register_text(const Expression& index) {
   return "R[" + to_string(index) + "]";
 }
 
-/// The register as the program calls it.
+/// Returns the register's name in the program.
 template <class Mention>  // Operand or NameStatement
 std::string register_text(const Mention& mention, const Program& program) {
   if (mention.register_name == kNoName) return register_text(*mention.register_index);
@@ -92,7 +92,7 @@ class Disassembler {
     }
   }
 
-  /// A loop's pass begins before the loop, so it is known from the first instruction inside.
+  /// A loop's pass begins before the loop; its first instruction tells which pass it is.
   void print(const LoopStatement& loop) {
     if (depth_ == 0) {
       for (const std::size_t pass = first_pass(loop.body); pass_ < pass; ++pass_) {

@@ -1,10 +1,10 @@
-// e^x for float and double, the same on every processor and at every vector width.
+// e^x for float and double, with equal results on every processor and at every vector width.
 //
-// x = k ln 2 + r with |r| <= ln 2 / 2, e^x = 2^k e^r: ln 2 is split in two so that r keeps its
-// bits, e^r is Taylor's series to below a tenth of an ulp, and 2^k is applied as two factors so
-// that subnormal results are right. Only additions, multiplications and selections: a loop over it
-// vectorises. Error about 1 ulp (a test measures it); e^-inf = 0; above the range +inf; NaN stays
-// NaN.
+// x = k ln 2 + r with |r| <= ln 2 / 2, e^x = 2^k e^r. ln 2 is split in two so that r keeps its
+// bits. e^r is Taylor's series to below a tenth of an ulp. 2^k is applied as two factors, so that
+// subnormal results are right. There are only additions, multiplications and selections, so that a
+// loop over it vectorises. The error is about 1 ulp (a test measures it). e^-inf is 0, results
+// above the range are +inf, and NaN stays NaN.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace flashlab::toy::detail {
 
-/// |x| cut to `largest`, the sign kept. On the bits, because compilers turn two comparisons with
-/// constants into jumps, and a loop with jumps does not vectorise.
+/// Limits |x| to `largest` and keeps the sign. Works on the bits, because compilers turn two
+/// comparisons with constants into jumps, and a loop with jumps does not vectorise.
 template <class Real, class Bits>
 Real clamp_magnitude(Real x, Real largest) {
   constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
@@ -24,11 +24,11 @@ Real clamp_magnitude(Real x, Real largest) {
 }
 
 inline float exponential(float x) {
-  constexpr float kLargest = 120.0F;  // beyond, the result is +inf or 0 all the same
+  constexpr float kLargest = 120.0F;  // beyond this, the result is +inf or 0 anyway
   constexpr float kLog2E = 1.44269504088896341F;
   constexpr float kLn2High = 0.693359375F;  // 9 bits: k * kLn2High is exact
   constexpr float kLn2Low = -2.12194440e-4F;
-  constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer
+  constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to the nearest integer
   const float given = x;
   x = clamp_magnitude<float, std::uint32_t>(x, kLargest);
   const float shifted = x * kLog2E + kRounder;

@@ -1,4 +1,4 @@
-// Expressions over parameters, loop variables and constants, as the assembler reads them.
+// Expressions over parameters, loop variables and constants, as read by the assembler.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Expression;
 /// Expressions are immutable and shared; a null pointer means "not given".
 using ExpressionPtr = std::shared_ptr<const Expression>;
 
-/// What one node does with its arguments (`args`) and its `index`.
+/// The operation of a node on its arguments (`args`) and its `index`.
 enum class ExpressionOp : std::uint8_t {
   kInteger,    // integer
   kReal,       // real
@@ -42,7 +42,7 @@ enum class ExpressionOp : std::uint8_t {
   kTiles,   // tiles(array, axis): args[0] is the axis; index is the array
   kExtent,  // extent(array, axis)
   kCell,    // claims only: array[index] at args
-  kLabel,   // claims only: the value that the label `name` claims, args are its subscripts
+  kLabel,   // claims only: the claimed value of the label `name`; args are its subscripts
   kSum,
   kMaxOver,  // claims only: index is the bound variable's loop_vars entry; args: lower, upper, body
 };
@@ -57,7 +57,7 @@ struct Expression {
   SourceSpan span;
 };
 
-/// A number as expressions compute it: an exact integer while it can be one.
+/// A number in an expression: an exact integer as long as possible.
 using Number = std::variant<std::int64_t, double>;
 
 /// The expression as source text, with as few parentheses as the grammar allows.

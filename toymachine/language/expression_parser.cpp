@@ -4,11 +4,13 @@
 #include <array>
 #include <limits>
 
+#include "toymachine/language/affine_check.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 
 constexpr int kDeepestExpression = 100;  // nested parentheses, calls and signs
-constexpr int kLargest = 1000;           // nodes: keeps every later recursion over the tree shallow
+constexpr int kLargest = 1000;           // nodes; keeps every recursion over the tree shallow
 
 struct Function {
   std::string_view name;
@@ -81,7 +83,7 @@ ExpressionPtr ExpressionParser::parse(Usage usage) {
 
 ExpressionPtr ExpressionParser::make(Expression expression) {
   if (++nodes_ > kLargest) {
-    if (nodes_ > kLargest + 1) return nullptr;  // said once
+    if (nodes_ > kLargest + 1) return nullptr;  // reported once
     return fail(expression.span, "this expression is too long",
                 "at most " + std::to_string(kLargest) + " terms");
   }
@@ -245,7 +247,7 @@ ExpressionPtr ExpressionParser::array_function(const Token& token, ExpressionOp 
 
 ExpressionPtr ExpressionParser::reduction(const Token& token, ExpressionOp op) {
   if (usage_ != Usage::kClaim) {
-    return fail(token.span, describe(token) + " over a range stands here",
+    return fail(token.span, describe(token) + " over a range is not allowed here",
                 "it only in the claim of a .name line");
   }
   const Token& var = cursor_.take();
@@ -283,7 +285,7 @@ ExpressionPtr ExpressionParser::cell_or_label(const Token& token) {
                 nearest(token.text, arrays).value_or(""));
   }
   if (usage_ != Usage::kClaim) {
-    return fail(token.span, "the cell " + describe(token) + " stands in an expression",
+    return fail(token.span, "the cell " + describe(token) + " is used in an expression",
                 "integers known before the run; cells only in the claim of a .name line");
   }
   Expression e;
@@ -301,7 +303,7 @@ ExpressionPtr ExpressionParser::cell_or_label(const Token& token) {
     const std::size_t axes = program_.arrays[e.index].extents.size();
     if (axes != e.args.size()) {
       return fail(token.span, e.name + " has " + std::to_string(e.args.size()) + " indices here",
-                  std::to_string(axes) + ", one an axis");
+                  std::to_string(axes) + ", one per axis");
     }
   }
   return make(std::move(e));
@@ -320,9 +322,10 @@ ExpressionPtr ExpressionParser::reference(const Token& token) {
   const auto loop = std::find_if(scope_.loops.rbegin(), scope_.loops.rend(), same);
   if (loop != scope_.loops.rend()) {
     if (usage_ == Usage::kParam || usage_ == Usage::kConst) {
-      return fail(token.span,
-                  "the loop variable " + describe(token) + " stands where only constants do",
-                  "parameters only");
+      return fail(
+          token.span,
+          "the loop variable " + describe(token) + " is used where only constants are allowed",
+          "parameters only");
     }
     e.op = ExpressionOp::kLoopVar;
     e.index = loop->second;
@@ -346,7 +349,7 @@ ExpressionPtr ExpressionParser::reference(const Token& token) {
     return make(std::move(e));
   }
   if (kind == NamedThing::Kind::kArray) {
-    return fail(token.span, "the array " + describe(token) + " stands without an index",
+    return fail(token.span, "the array " + describe(token) + " is used without an index",
                 "a number, a parameter or a loop variable");
   }
   if (kind == NamedThing::Kind::kConst && usage_ != Usage::kConst && usage_ != Usage::kClaim) {
@@ -374,91 +377,6 @@ ExpressionPtr ExpressionParser::unknown(const Token& token) {
   }
   return fail(token.span, "unknown name " + describe(token),
               "a parameter, a loop variable or a number", nearest(token.text, names).value_or(""));
-}
-
-namespace {
-
-/// Whether loop variables occur, and whether they occur inside min, max or a division.
-struct AffineShape {
-  bool varies = false;
-  bool piecewise = false;
-  bool bad = false;
-};
-
-class AffineCheck {
- public:
-  AffineCheck(Usage usage, std::vector<Diagnostic>& diagnostics)
-      : usage_(usage), diagnostics_(diagnostics) {}
-
-  AffineShape visit(const Expression& e) {
-    AffineShape shape;
-    int varying = 0;
-    bool last_varies = false;
-    for (const ExpressionPtr& arg : e.args) {
-      const AffineShape inner = visit(*arg);
-      varying += inner.varies ? 1 : 0;
-      last_varies = inner.varies;
-      shape.varies |= inner.varies;
-      shape.piecewise |= inner.piecewise;
-      shape.bad |= inner.bad;
-    }
-    if (e.op == ExpressionOp::kLoopVar) shape.varies = true;
-    if (shape.bad || !shape.varies) return shape;
-    return combine(e, shape, varying, last_varies);
-  }
-
- private:
-  AffineShape combine(const Expression& e, AffineShape shape, int varying, bool last_varies) {
-    switch (e.op) {
-      case ExpressionOp::kLoopVar:
-      case ExpressionOp::kAdd:
-      case ExpressionOp::kSub:
-      case ExpressionOp::kNegate:
-        return shape;
-      case ExpressionOp::kMul:
-        if (varying == 2) return bad(e, "a product of loop variables");
-        return shape;
-      case ExpressionOp::kMin:
-      case ExpressionOp::kMax:
-        shape.piecewise = true;
-        break;
-      case ExpressionOp::kCeilDiv:
-      case ExpressionOp::kFloorDiv:
-        if (last_varies) return bad(e, "a division by a loop variable");
-        shape.piecewise = true;
-        break;
-      default:
-        return bad(e, e.op == ExpressionOp::kDiv ? "a quotient of a loop variable"
-                                                 : "a function of a loop variable");
-    }
-    if (usage_ == Usage::kIndex) return bad(e, "min, max or a division of a loop variable");
-    return shape;
-  }
-
-  AffineShape bad(const Expression& e, const std::string& what) {
-    diagnostics_.push_back(
-        {Severity::kError,
-         Fault::kProgram,
-         e.span,
-         what + " is not affine",
-         usage_ == Usage::kIndex
-             ? "an index such as 2*i + j + n: loop variables times integers, added up"
-             : "a bound such as min(i + 1, ceildiv(n, 4)): affine parts, min, max, ceildiv, "
-               "floordiv",
-         {}});
-    AffineShape shape;
-    shape.bad = true;
-    return shape;
-  }
-
-  Usage usage_;
-  std::vector<Diagnostic>& diagnostics_;
-};
-
-}  // namespace
-
-bool check_affine(const Expression& expression, Usage usage, std::vector<Diagnostic>& diagnostics) {
-  return !AffineCheck(usage, diagnostics).visit(expression).bad;
 }
 
 }  // namespace flashlab::toy::detail

@@ -1,4 +1,4 @@
-// Expressions of the language: names resolved, usage checked, one message for each mistake.
+// Parses expressions: resolves names, checks usage, and reports one message for each mistake.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-/// What a name of the program stands for.
+/// The thing that a name of the program refers to.
 struct NamedThing {
   enum class Kind : std::uint8_t { kParam, kConst, kArray, kRegister, kLoopVar };
   Kind kind = Kind::kParam;
@@ -47,13 +47,13 @@ struct Scope {
   std::size_t visible_consts = SIZE_MAX;
 };
 
-/// Where an expression stands, and so what may occur in it.
+/// The place of an expression, which decides what it may contain.
 enum class Usage : std::uint8_t {
   kParam,  // params, registers
   kConst,  // params, registers, consts, real numbers
   kBound,  // params, registers, loop variables: affine, with min, max, ceildiv, floordiv
-  kIndex,  // the same, affine only
-  kClaim,  // anything, cells, labels, sum and max over a range
+  kIndex,  // the same without min, max, ceildiv, floordiv
+  kClaim,  // everything; also cells, labels, sum and max over a range
 };
 
 /// Reads the longest expression at the cursor. Null after an error has been reported.
@@ -89,19 +89,15 @@ class ExpressionParser {
   Program& program_;
   std::vector<Diagnostic>& diagnostics_;
   Usage usage_ = Usage::kParam;
-  std::vector<std::pair<std::string, std::size_t>> bound_;  // variables of sum and max over
+  std::vector<std::pair<std::string, std::size_t>> bound_;  // variables of sum and max
   int depth_ = 0;
   int nodes_ = 0;
 };
 
-/// Reports what makes the expression unfit as an index or a bound: a product of loop variables, a
-/// division of one, min or max in an index. True when it is fit.
-bool check_affine(const Expression& expression, Usage usage, std::vector<Diagnostic>& diagnostics);
-
-/// Function names of expressions, for messages and grammars.
+/// The names of functions, for messages and grammars.
 const std::vector<std::string>& function_names();
 
-/// How a token is named in a message: "'foo'" or "the end of the line".
+/// Returns the name of a token in messages: "'foo'" or "the end of the line".
 std::string describe(const Token& token);
 
 }  // namespace flashlab::toy::detail

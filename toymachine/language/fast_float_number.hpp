@@ -1,4 +1,4 @@
-// The reading of doubles where the standard library has none: libc++ before 20.
+// Reads doubles if the standard library cannot: libc++ before 20.
 #pragma once
 
 #include <fast_float/fast_float.h>
@@ -9,8 +9,8 @@
 
 namespace flashlab::toy::detail {
 
-/// Versions of fast_float before 5 give infinity and zero for what does not fit. `number` is all
-/// that was read.
+/// Versions of fast_float before 5 return infinity and zero for numbers out of range. `number` is
+/// the text that was read.
 inline bool is_out_of_range(std::string_view number, double value) {
   if (std::isinf(value)) return number.find_first_of("0123456789") != std::string_view::npos;
   if (value != 0) return false;
@@ -18,7 +18,7 @@ inline bool is_out_of_range(std::string_view number, double value) {
   return mantissa.find_first_of("123456789") != std::string_view::npos;
 }
 
-/// As std::from_chars; a test holds them against each other.
+/// Like std::from_chars; a test compares the two.
 inline std::from_chars_result read_with_fast_float(std::string_view text, double& value) {
   const char* const first = text.data();
   double number = 0;

@@ -1,8 +1,8 @@
 // The instruction table: one row per instruction. Everything else is derived from it.
 //
-// An effect is a captureless generic lambda from the values of the registers (or the cell) that are
-// read, in the order of the operands, to the value that is written. It is instantiated for each
-// value type: float, double, tile, shape, symbol. It may use + - * / (element by element) and the
+// An effect is a captureless generic lambda. It takes the values of the registers (or the cell)
+// that are read, in the order of the operands, and returns the value to write. It is instantiated
+// for each value type: float, double, tile, shape, symbol. It may use + - * / (elementwise) and the
 // functions product, maximum, exponential, logarithm, row_maximum, row_sum and masked, which every
 // value type provides by argument-dependent lookup or in values.hpp.
 #pragma once
@@ -54,12 +54,11 @@ inline constexpr auto kMat = Level::kMatmul;
 inline constexpr auto kSof = Level::kSoftmax;
 inline constexpr auto kAtt = Level::kAttention;
 
-// A row has, line by line:
+// A row contains, line by line:
 //   mnemonic, kinds of the operands, their names, the effect in register notation
 //   the meaning, as `flashlab isa` prints it
-//   the levels that have it, its kind of FLOPs, FLOPs for each unit of work, an example that runs
-//   the effect on values of any type: from the operands that are read, in their order, to the
-//   result
+//   the levels that have it, its kind of FLOPs, FLOPs per unit of work, an example that runs
+//   the effect on values of any type: from the operands that are read, in order, to the result
 // clang-format off
 inline constexpr auto kInstructionRows = std::tuple{
     row("LOAD", {OperandKind::kMemorySource, kDst}, "src, Rd", "Rd = DRAM[src]",
@@ -130,7 +129,7 @@ inline constexpr auto kInstructionRows = std::tuple{
           return masked(a, first_row, first_column);
         }),
     row("ATOMIC_ADD", {kSrc, OperandKind::kMemoryUpdate}, "Rs, dst", "DRAM[dst] += Rs",
-        "Adds a register to an element of DRAM in one step that no other worker can divide.",
+        "Adds a register to an element of DRAM in one step that no other worker can interrupt.",
         {kAtt}, FlopKind::kElementwise, 1, "ATOMIC_ADD R0, o[0]",
         [](const auto& a, const auto& cell) { return cell + a; }),
 };

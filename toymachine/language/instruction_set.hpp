@@ -1,4 +1,4 @@
-// What an instruction is, seen from outside. The rows themselves: instruction_rows.hpp.
+// The public description of instructions. The rows are in instruction_rows.hpp.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace flashlab::toy {
 
-/// The toy-model notes' three machines, each a superset of what its chapter needs.
+/// The three machines of the toy-model notes; each includes the one before.
 enum class Level : std::uint8_t { kMatmul, kSoftmax, kAttention };
 
 /// How one operand is written and used.
@@ -25,29 +25,29 @@ enum class OperandKind : std::uint8_t {
   kOffset,             // a whole number: an expression over loops, such as an element's row
 };
 
-/// What an instruction's work is, as a number of operations on scalars.
+/// The work of an instruction, as a number of operations on scalars.
 enum class FlopKind : std::uint8_t {
   kNone,         // no arithmetic: its work is the elements it writes
   kProduct,      // rows x inner x columns of a matrix product
   kElementwise,  // the elements it writes
   kReduction,    // rows x (columns - 1): nothing on a scalar
-  kExponential,  // the elements it writes, counted apart from FLOPs
+  kExponential,  // the elements it writes, counted separately from FLOPs
 };
 
 inline constexpr std::size_t kMaxOperands = 4;
 
-/// One row of the table: everything about an instruction but its effect on values.
+/// One row of the table: everything about an instruction except its effect on values.
 struct InstructionSpec {
   std::string_view mnemonic;
   std::array<OperandKind, kMaxOperands> operands{};
   std::size_t num_operands = 0;
-  std::string_view operand_names;  // as the notes print them: "Ra, Rb, Rd"
+  std::string_view operand_names;  // as in the notes: "Ra, Rb, Rd"
   std::string_view effect;         // register notation: "Rd = Ra x Rb"
   std::string_view meaning;        // one sentence for a learner
   std::array<bool, 3> levels{};    // indexed by Level
   FlopKind flop_kind = FlopKind::kNone;
-  std::int64_t flops = 0;   // FLOPs for each unit of work
-  std::int64_t cycles = 1;  // unless the cost table says otherwise
+  std::int64_t flops = 0;   // FLOPs per unit of work
+  std::int64_t cycles = 1;  // default of the cost table
   std::string_view example;
 
   constexpr std::span<const OperandKind> kinds() const { return {operands.data(), num_operands}; }
@@ -70,7 +70,7 @@ constexpr bool is_register(OperandKind kind) {
 constexpr bool is_register_read(OperandKind kind) {
   return kind == OperandKind::kSource || kind == OperandKind::kFactor;
 }
-/// What an instruction's effect takes, as against what it writes.
+/// Whether an effect reads the operand.
 constexpr bool is_read(OperandKind kind) {
   return kind != OperandKind::kDestination && kind != OperandKind::kMemoryDestination;
 }
@@ -82,10 +82,10 @@ constexpr bool is_memory_write(OperandKind kind) {
   return kind == OperandKind::kMemoryDestination || kind == OperandKind::kMemoryUpdate;
 }
 
-/// All rows, in the order of the table. A row's position is its identity everywhere else.
+/// All rows, in the order of the table. Everywhere else, a row is identified by its position.
 std::span<const InstructionSpec> instruction_set();
 
-/// The row of a mnemonic, letter case ignored.
+/// Finds the row of a mnemonic, ignoring letter case.
 std::optional<std::size_t> find_instruction(std::string_view mnemonic);
 
 std::string_view to_string(Level level);

@@ -108,7 +108,7 @@ class Lexer {
                                    : std::string(text.substr(0, kLongest)) + "…";
   }
 
-  /// A run of bytes that belong to no token is one error, however long it is.
+  /// A run of bytes that belong to no token is reported as a single error.
   void bad_bytes() {
     const std::size_t start = at_;
     const auto first = static_cast<unsigned char>(line_[at_]);

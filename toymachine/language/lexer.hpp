@@ -1,4 +1,4 @@
-// One source line to tokens.
+// Splits one source line into tokens.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct Token {
   }
 };
 
-/// The tokens of a line; a comment ends it. Bad bytes and numbers out of range are reported and
-/// skipped, so that one of them hides nothing else.
+/// Returns the tokens of a line; a comment ends it. Bad bytes and numbers out of range are reported
+/// and skipped, so that they hide no other errors.
 std::vector<Token> tokenize(std::string_view line, std::uint32_t number,
                             std::vector<Diagnostic>& diagnostics);
 

@@ -27,7 +27,7 @@ bool works_in_flops(const InstructionSpec& spec) {
   return spec.flop_kind == FlopKind::kProduct || spec.flop_kind == FlopKind::kReduction;
 }
 
-/// What `--cost` calls the unit of an instruction's work.
+/// Returns the name of an instruction's unit of work in `--cost`.
 std::string_view unit_of_work(const InstructionSpec& spec) {
   return works_in_flops(spec) ? "flop" : "element";
 }

@@ -1,4 +1,4 @@
-// The machine a program runs on: registers, operand rule, what an instruction costs, limits.
+// The machine on which a program runs: registers, operand rule, cost of instructions, limits.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace flashlab::toy {
 
-/// Cycles of each instruction, indexed by its row: cycles per execution, and cycles per unit of its
-/// work. Starts from the table's own column, which costs executions only.
+/// Cycles of each instruction, indexed by its row: cycles per execution, and cycles per unit of
+/// work. Initialised from the table's cycles column, which has only costs per execution.
 class CostTable {
  public:
   CostTable();
   std::int64_t cycles(std::size_t row) const { return cycles_[row]; }
   std::int64_t per_work(std::size_t row) const { return per_work_[row]; }
   void set(std::size_t row, std::int64_t cycles) { cycles_[row] = cycles; }
-  /// Reads "LOAD=100+2/element,MAC=1/flop,EXP=4" over the present values. Errors: unknown mnemonic,
-  /// not a whole number of cycles from 0 to 10^9, a mnemonic given twice, a unit that the
-  /// instruction's work is not counted in.
+  /// Reads "LOAD=100+2/element,MAC=1/flop,EXP=4" over the current values. Errors: an unknown
+  /// mnemonic, a number of cycles that is not a whole number from 0 to 10^9, a mnemonic given
+  /// twice, a unit other than that of the instruction's work.
   Result<bool> parse(std::string_view text);
 
  private:
@@ -33,7 +33,7 @@ class CostTable {
   std::vector<std::int64_t> cycles_, per_work_;
 };
 
-/// Everything that stops a program because it asks for too much. Each has a flag of the same name.
+/// The limits on a program. Each has a flag of the same name.
 struct Limits {
   std::int64_t max_source_bytes = 1 << 20;
   std::int64_t max_nesting = 64;
@@ -43,11 +43,11 @@ struct Limits {
   std::int64_t max_registers = 1 << 16;
 };
 
-/// What the caller decides about one run of a program.
+/// The caller's settings for one run of a program.
 struct Binding {
-  std::map<std::string, std::int64_t> params;  // over the program's defaults
-  std::optional<std::int64_t> registers;       // over the program's .registers
-  std::optional<OperandRule> operand_rule;     // over the program's .operands
+  std::map<std::string, std::int64_t> params;  // overrides the program's defaults
+  std::optional<std::int64_t> registers;       // overrides the program's .registers
+  std::optional<OperandRule> operand_rule;     // overrides the program's .operands
   Limits limits;
 };
 

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers as text for people.
 #pragma once
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace flashlab::toy::detail {
 
-/// The number in at most this many digits, fewer where they are enough: "0.5", "1e-09".
+/// Writes the number with at most this many digits, fewer if they are enough: "0.5", "1e-09".
 inline std::string number_text(double value, int digits) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);

@@ -1,4 +1,4 @@
-// A program as the assembler hands it on: declarations and a loop nest, parameters still symbolic.
+// A program as returned by the assembler: declarations and a loop nest, with symbolic parameters.
 #pragma once
 
 #include <algorithm>
@@ -37,11 +37,11 @@ struct ArrayDeclaration {
   std::string name;
   ArrayRole role = ArrayRole::kInput;
   std::vector<ExpressionPtr> extents;  // elements along each axis
-  std::vector<ExpressionPtr> tile;     // rows and columns, of the last two axes; empty: untiled
+  std::vector<ExpressionPtr> tile;     // rows and columns, for the last two axes; empty: untiled
   ElementType element_type = ElementType::kFloat;
   SourceSpan span;
 
-  /// Elements of a tile along the axis; null when the axis is not tiled.
+  /// Elements of a tile along the axis; null if the axis is not tiled.
   const Expression* tile_along(std::size_t axis) const {
     const std::size_t untiled = extents.size() - tile.size();
     return axis < untiled ? nullptr : tile[axis - untiled].get();
@@ -60,11 +60,11 @@ struct ConstDeclaration {
   SourceSpan span;
 };
 
-/// `.reg Q[tiles(q, 1)], m, l`: names for registers, which follow one another from R0 on.
+/// `.reg Q[tiles(q, 1)], m, l`: names for registers, numbered consecutively from R0 on.
 struct RegisterDeclaration {
   std::string name;
   ExpressionPtr count;  // null: one register, named without an index
-  ExpressionPtr first;  // number of the first one
+  ExpressionPtr first;  // number of its first register
   SourceSpan span;
 };
 
@@ -72,12 +72,12 @@ inline constexpr std::size_t kNoName = SIZE_MAX;
 
 enum class OperandRule : std::uint8_t { kAny, kPinned };
 
-/// One operand. Registers: `register_index`; cells: `array` and one index an axis (of tiles, where
+/// One operand. Registers: `register_index`; cells: `array`, and one index per axis (of tiles, if
 /// the axis is tiled); constants and offsets: `value`.
 struct Operand {
   OperandKind kind = OperandKind::kSource;
   ExpressionPtr register_index;
-  std::size_t register_name = kNoName;  // into Program::register_names, if it was called by one
+  std::size_t register_name = kNoName;  // into Program::register_names, if it was given by name
   ExpressionPtr name_index;             // Q[c]: the c
   bool transposed = false;              // Ra^T
   std::size_t array = 0;
@@ -94,12 +94,12 @@ struct InstructionStatement {
   SourceSpan span;
 };
 
-/// `.name R1 = m' = max(j in 0..i+1: x[j])`: label, subscripts, and what it claims (may be null).
+/// `.name R1 = m' = max(j in 0..i+1: x[j])`: label, subscripts, and claim (may be null).
 struct NameStatement {
   ExpressionPtr register_index;
   std::size_t register_name = kNoName;  // as in Operand
   ExpressionPtr name_index;
-  std::string label;                      // with its primes
+  std::string label;                      // including its primes
   std::vector<ExpressionPtr> subscripts;  // c[i][j]
   ExpressionPtr claim;
   SourceSpan span;
@@ -107,7 +107,7 @@ struct NameStatement {
 
 struct Statement;
 
-/// `for var in lower..upper step step`: half open; an empty range runs nothing.
+/// `for var in lower..upper step step`: half open; the body of an empty range does not run.
 struct LoopStatement {
   std::size_t loop = 0;  // into Program::loop_vars
   std::string var;
@@ -132,12 +132,12 @@ struct Program {
   std::vector<ParamDeclaration> params;
   std::vector<ConstDeclaration> consts;
   std::vector<ArrayDeclaration> arrays;
-  std::vector<std::string> passes;  // `.pass title`; passes[0] is "" for what precedes the first
+  std::vector<std::string> passes;  // `.pass title`; passes[0] is "", for the part before the first
   std::vector<std::string> loop_vars;
   std::vector<Statement> body;
   std::size_t num_sites = 0;
 
-  /// Whether the program's machine knows the instruction of a row.
+  /// Whether the program's machine has the instruction of a row.
   bool has_instruction(std::size_t row) const {
     return instruction_set()[row].in(level) ||
            std::find(extra_instructions.begin(), extra_instructions.end(), row) !=

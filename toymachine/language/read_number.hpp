@@ -1,5 +1,5 @@
-// A number at the start of a text. libc++ before 20 has no std::from_chars for doubles, so this is
-// the one place that calls it; a test keeps the others from it.
+// Reads a number at the start of a text. libc++ before 20 has no std::from_chars for doubles, so
+// this is the only place that calls it; a test checks that.
 #pragma once
 
 #include <charconv>
@@ -8,11 +8,11 @@
 
 namespace flashlab::toy {
 
-/// As std::from_chars(first, last, value) of the standard, in its general format: no locale, no
-/// blanks, no `+`; `inf`, `nan` in any case; the double nearest to what is written. `ptr` is behind
-/// the last character read, which is the start of `text` when it begins with no number
-/// (std::errc::invalid_argument). A number too large, or too small to be told from zero, is
-/// std::errc::result_out_of_range. After both, `value` is as it was.
+/// Like std::from_chars(first, last, value) of the standard, in its general format: no locale, no
+/// blanks, no `+`; `inf` and `nan` in any case; the result is the nearest double. `ptr` is after
+/// the last character read, or at the start of `text` if no number begins there
+/// (std::errc::invalid_argument). A number that is too large, or too small to differ from zero,
+/// gives std::errc::result_out_of_range. After both errors, `value` is unchanged.
 std::from_chars_result read_number(std::string_view text, double& value);
 
 /// The same for whole numbers.

@@ -1,4 +1,4 @@
-// What is said about a request, apart from any program.
+// Errors of a request that are not about a program.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-/// The part of the line that is shown, and the column where it starts.
+/// Returns the part of the line that is shown, and the column where it starts.
 std::pair<std::string_view, std::size_t> window(std::string_view line, std::size_t column) {
   if (line.size() <= kShownColumns) return {line, 1};
   std::size_t start = column > kShownColumns / 2 ? column - kShownColumns / 2 : 0;
@@ -38,7 +38,8 @@ std::pair<std::string_view, std::size_t> window(std::string_view line, std::size
   return {line.substr(start, kShownColumns), start + 1};
 }
 
-/// The source line and the caret line below it. Bytes that would act on a terminal become `?`.
+/// Returns the source line and the caret line below it. Bytes that would affect a
+/// terminal become `?`.
 std::string excerpt(const SourceSpan& span, const SourceText& source) {
   const std::string_view line = source.line(span.line);
   const auto [shown, first_column] = window(line, span.column);
@@ -67,7 +68,7 @@ std::string lower(std::string_view word) {
   return result;
 }
 
-/// Levenshtein's distance with a transposition counted as one edit.
+/// The Levenshtein distance, with a transposition counted as one edit.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), std::size_t{0});
@@ -96,7 +97,7 @@ SourceText::SourceText(std::string name, std::string text)
     const bool is_old_end = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
     if (text_[i] == '\n' || is_old_end) line_starts_.push_back(i + 1);
   }
-  if (line_starts_.back() == text_.size()) line_starts_.pop_back();  // no line after the last end
+  if (line_starts_.back() == text_.size()) line_starts_.pop_back();  // ends with a line end
 }
 
 std::string_view SourceText::line(std::uint32_t number) const {
@@ -138,7 +139,7 @@ std::string format(const std::vector<Diagnostic>& diagnostics, const SourceText&
 
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongestWord = 40;  // beyond it, nothing is a slip of the finger
+  constexpr std::size_t kLongestWord = 40;  // a longer word is no typing error
   if (word.size() > kLongestWord) return std::nullopt;
   const std::string wanted = lower(word);
   std::size_t best = std::max<std::size_t>(1, wanted.size() / 3) + 1;

@@ -1,4 +1,4 @@
-// Source text, places in it, and what is said about them.
+// Source text, places in it, and messages about them.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct SourceSpan {
   std::uint32_t length = 0;
 };
 
-/// One program text and the name it is reported under. Lines are found once, on construction.
-/// A byte order mark is dropped and CRLF counts as one line end.
+/// One program text and the name for reports. Its lines are found once, on construction. A byte
+/// order mark is dropped, and CRLF counts as one line end.
 class SourceText {
  public:
   SourceText(std::string name, std::string text);
@@ -28,7 +28,7 @@ class SourceText {
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
   std::size_t num_lines() const { return line_starts_.size(); }
-  /// The line without its end; empty when there is no such line.
+  /// Returns the line without its end; empty if there is no such line.
   std::string_view line(std::uint32_t number) const;
 
  private:
@@ -39,11 +39,11 @@ class SourceText {
 
 enum class Severity { kError, kWarning, kNote };
 
-/// Who must act, and so the command's exit code: 1 the program, 2 the request, 3 a limit.
+/// Who must act, which decides the command's exit code: 1 the program, 2 the request, 3 a limit.
 enum class Fault { kProgram, kRequest, kLimit };
 
-/// One message. `what` says what is wrong with which value, `expected` what would be right,
-/// `suggestion` a near miss ("LOAD"); the last two may be empty.
+/// One message. `what` says which value is wrong and how, `expected` what would be right,
+/// `suggestion` a near miss ("LOAD"). The last two may be empty.
 struct Diagnostic {
   Severity severity = Severity::kError;
   Fault fault = Fault::kProgram;
@@ -57,11 +57,11 @@ struct Diagnostic {
 /// Control characters of the source are shown as `?`; a long line is cut around the caret.
 std::string format(const Diagnostic& diagnostic, const SourceText& source);
 
-/// The first `limit` messages one after the other, then how many were left out.
+/// Returns the first `limit` messages one after another, then how many were left out.
 std::string format(const std::vector<Diagnostic>& diagnostics, const SourceText& source,
                    std::size_t limit = 20);
 
-/// A value, or the reasons why there is none. Warnings may stand beside a value.
+/// A value, or the reasons why there is none. A value may come with warnings.
 template <class Value>
 struct [[nodiscard]] Result {
   std::optional<Value> value;
@@ -78,8 +78,8 @@ struct [[nodiscard]] Result {
   const Value* operator->() const { return &*value; }
 };
 
-/// The candidate nearest to `word` by edit distance (letter case ignored), or nothing when none is
-/// near enough to be a slip of the finger.
+/// Returns the candidate nearest to `word` by edit distance (ignoring letter case), or nothing if
+/// none is near enough to be a typing error.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 

@@ -1,5 +1,5 @@
-// What a register can hold, for the number types. A register or cell that nobody wrote is NaN:
-// NaN is an error where it is born, so it can stand for nothing else.
+// The contents of a register, for the number types. An unwritten register or cell is NaN. This is
+// unambiguous, because a result of NaN is an error at its step.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace flashlab::toy::detail {
 
-inline constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: every integer below is one
+inline constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: exact up to here
 
 inline float maximum(float a, float b) { return a > b ? a : b; }
 inline double maximum(double a, double b) { return a > b ? a : b; }
@@ -24,7 +24,7 @@ template <class Number>
 requires std::is_floating_point_v<Number> Number row_maximum(Number a) { return a; }
 template <class Number>
 requires std::is_floating_point_v<Number> Number row_sum(Number a) { return a; }
-/// Causal: a key after the query cannot be seen.
+/// Causal mask: a key after the query is hidden.
 template <class Number>
 requires std::is_floating_point_v<Number> Number masked(Number a, std::int64_t row,
                                                         std::int64_t column) {
@@ -34,13 +34,13 @@ requires std::is_floating_point_v<Number> Number masked(Number a, std::int64_t r
 /// The value of a register or cell before its first write. Other value types specialise this.
 template <class Value>
 struct ValueTraits {
-  using Cell = Value;  // what an element of the DRAM is
-  struct Access {};    // what an instruction must know about its operands beside the slots
+  using Cell = Value;  // the type of a DRAM element
+  struct Access {};    // data on an instruction's operands besides the slots
   static constexpr bool kTiles = false;
   static Value unwritten() { return std::numeric_limits<Value>::quiet_NaN(); }
   static Value constant(double value) { return static_cast<Value>(value); }
   static bool is_written(const Value& value) { return value == value; }
-  /// False for +inf and NaN, which are errors at the step where they are born; -inf is legal.
+  /// False for +inf and NaN, which are errors at the step that computes them; -inf is legal.
   static bool is_legal(const Value& value) {
     return value < std::numeric_limits<Value>::infinity();
   }

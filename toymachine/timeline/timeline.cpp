@@ -46,7 +46,7 @@ class Timing {
 
   bool after(const Step& step, std::span<Shape>, std::span<NoCell>) {
     const SitePlan& plan = plans_[step.instruction->site];
-    // No model takes longer than the plain sum: when that fits, everything does.
+    // No model takes longer than the plain sum, so if the sum fits, everything fits.
     std::int64_t duration = 0;
     overflow_ = __builtin_mul_overflow(plan.per_work, step.work, &duration) ||
                 __builtin_add_overflow(duration, plan.cycles, &duration) ||

@@ -1,20 +1,22 @@
-// When each instruction of a run begins and ends: two models of the machine's time.
+// The start and end of each instruction of a run, in two models of the machine's time.
 //
 // An instruction takes costs.cycles(row) + work * costs.per_work(row) cycles.
-//   serial   One instruction after the other; the total is Counters::cycles.
-//   overlap  Two units: the memory port executes the instructions with an operand in DRAM, the
+//   serial   One instruction after another; the total is Counters::cycles.
+//   overlap  Two units: the memory port executes the instructions with an operand in DRAM, and the
 //            compute unit all others. An instruction begins as soon as these rules allow:
 //     order  A unit executes its instructions in program order, one at a time.
-//     data   The registers that it reads hold their values: those who write them have ended.
-//     buffer Every register has k buffers. A load fills the register's next one, in turn; all else
-//            that reads or writes the register does so in the buffer of the last load before it.
-//            Who writes a buffer waits until all before it that read or write that buffer, in
-//            program order, have ended.
-//            With k = 1 no load runs ahead of the last use of what it replaces; k = 2 is double
-//            buffering: one value is used while the next one arrives.
+//     data   The registers that it reads hold their values: the instructions that write them have
+//            ended.
+//     buffer Every register has k buffers. A load fills the register's next buffer, in turn. Every
+//            other access to the register uses the buffer of the last load before it. An
+//            instruction that writes a buffer waits until all earlier instructions, in program
+//            order, that read or write that buffer have ended.
+//            With k = 1 no load runs ahead of the last use of the value that it replaces. k = 2 is
+//            double buffering: one value is used while the next one arrives.
 // DRAM needs no rule: all its traffic goes through one port, in program order.
 //
-// The schedule is the earliest one that obeys the rules, so that overlap never takes longer than
+// The schedule is the earliest one that obeys the rules. Overlap therefore never takes longer than
+// serial, and more buffers never take longer than fewer.
 // serial, and more buffers never take longer than fewer.
 #pragma once
 
@@ -39,13 +41,13 @@ constexpr Unit unit_of(const InstructionSpec& spec) {
   return spec.is_load() || spec.is_store() || spec.is_update() ? Unit::kMemory : Unit::kCompute;
 }
 
-/// What a unit does with a cycle: exactly one of these. It waits for the later of data and buffer
-/// in that order: as long as an operand is missing, the cycle goes to data.
+/// The use of one cycle by a unit: exactly one of these. If a unit waits for both data and buffer,
+/// the cycle counts as data as long as an operand is missing.
 enum class Cause : std::uint8_t {
   kBusy,
-  kData,    // its next instruction reads a register that has not got its value yet
+  kData,    // its next instruction reads a register whose value is not there yet
   kBuffer,  // its next instruction writes a register that is still in use
-  kIdle,    // it has none: the other unit's turn (serial), or all it had to do is done (overlap)
+  kIdle,    // it has none: the other unit's turn (serial), or its work is done (overlap)
 };
 inline constexpr std::size_t kNumCauses = 4;
 
@@ -57,36 +59,37 @@ using CauseCycles = std::array<std::int64_t, kNumCauses>;
 
 struct TimelineModel {
   bool overlap = true;
-  std::int64_t buffers = 2;  // of every register, 1 to kMaxBuffers; means nothing when serial
+  std::int64_t buffers = 2;  // per register, 1 to kMaxBuffers; ignored if serial
   bool operator==(const TimelineModel&) const = default;
 };
 inline constexpr std::int64_t kMaxBuffers = 64;
 /// "serial", "overlap, 2 buffers".
 std::string to_string(const TimelineModel& model);
 
-/// The letter of each instruction in a picture of lanes, by row of the table; products share one.
+/// The letter of each instruction in pictures of lanes, by row of the table; all products
+/// have the same.
 const std::string& instruction_letters();
-/// The instruction as the program's text has it, without its comment.
+/// The instruction as in the program's text, without its comment.
 std::string instruction_text(const BoundProgram& program, const BoundInstruction& instruction);
 
 inline constexpr std::uint32_t kNoSite = UINT32_MAX;
 
-/// Cycles [start, end) of one unit that have the same cause, for the same step.
+/// Cycles [start, end) of one unit with the same cause and the same step.
 struct TimelineInterval {
   Unit unit = Unit::kMemory;
   Cause cause = Cause::kBusy;
   std::int64_t start = 0, end = 0;
-  std::uint64_t step = 0;        // that executes, or that waits; 0: idle
-  std::uint32_t site = kNoSite;  // its place in BoundProgram::instructions
+  std::uint64_t step = 0;        // the step that executes or waits; 0: idle
+  std::uint32_t site = kNoSite;  // into BoundProgram::instructions
 };
 
 struct Timeline {
   TimelineModel model;
   std::int64_t cycles = 0;
   std::array<CauseCycles, kNumUnits> units{};  // each sums to `cycles`
-  std::vector<CauseCycles> sites;              // by site: spent in it, and waited before it
-  std::vector<TimelineInterval> intervals;     // that touch the window; by unit ascending in time
-  std::uint64_t intervals_left_out = 0;        // in the window, beyond max_intervals
+  std::vector<CauseCycles> sites;              // by site: cycles spent in it, and waited before it
+  std::vector<TimelineInterval> intervals;     // in the window; for each unit in order of time
+  std::uint64_t intervals_left_out = 0;        // in the window, above max_intervals
 
   const CauseCycles& unit(Unit which) const { return units[static_cast<std::size_t>(which)]; }
 };
@@ -94,18 +97,18 @@ struct Timeline {
 struct TimelineOptions {
   std::vector<TimelineModel> models{{false, 1}, {true, 1}, {true, 2}};
   CostTable costs;
-  std::int64_t from = 0, to = 0;          // cycles [from, to) whose intervals are wanted
-  std::uint64_t max_intervals = 100'000;  // of each model
-  /// Gets the intervals in the window, with the position of their model, instead of
+  std::int64_t from = 0, to = 0;          // records the intervals of cycles [from, to)
+  std::uint64_t max_intervals = 100'000;  // per model
+  /// Receives the intervals in the window, with the position of their model, instead of
   /// Timeline::intervals; no limit applies.
   std::function<void(std::size_t model, const TimelineInterval&)> sink;
-  /// Ends when all units of all models are past the window; sums are then of no use.
+  /// Ends the run when all units of all models are past the window; the sums are then incomplete.
   bool window_only = false;
 };
 
-/// Runs the program on the shapes of its elements, without values, and times it under every model
-/// at once. Errors: those of run_shapes(); a number of buffers out of range (Fault::kRequest); more
-/// cycles than 64 bits hold (Fault::kLimit). Memory: O(registers * buffers + program + window).
+/// Runs the program on the shapes of its elements, without values, and times it under all models at
+/// once. Errors: those of run_shapes(); a number of buffers out of range (Fault::kRequest); more
+/// cycles than fit 64 bits (Fault::kLimit). Memory: O(registers * buffers + program + window).
 Result<std::vector<Timeline>> simulate(const BoundProgram& program, const TimelineOptions& options);
 
 }  // namespace flashlab::toy

@@ -5,9 +5,9 @@
 #include <ostream>
 #include <utility>
 
+#include "text/page.hpp"
 #include "timeline_files.hpp"
 #include "toymachine/count/counters.hpp"
-#include "toymachine/trace/embedded_file.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -99,7 +99,7 @@ Json model_json(const BoundProgram& program, const Timeline& timeline, bool inte
   return json;
 }
 
-/// The first intervals of some steps, and the idle ones between them.
+/// The first intervals of some steps, with the idle ones between them.
 class StepIntervals {
  public:
   StepIntervals(std::uint64_t from, std::uint64_t to, std::size_t models)
@@ -135,13 +135,6 @@ class StepIntervals {
   std::uint64_t from_, to_;
   std::vector<Model> models_;
 };
-
-std::string_view page_file(std::string_view name) {
-  for (const EmbeddedFile& file : timeline_files) {
-    if (file.name == name) return file.text;
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -191,19 +184,21 @@ std::string timeline_of_steps_json(const BoundProgram& program, const CostTable&
 
 void write_timeline_page(const BoundProgram& program, const std::vector<Timeline>& timelines,
                          std::ostream& out) {
-  std::string page(page_file("timeline.html"));
+  std::string page(file_text(timeline_files, "timeline.html"));
   const auto fill = [&page](std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
   };
-  fill("/* flashlab: style */", std::string(page_file("player.css")) +
-                                    std::string(page_file("lanes.css")) +
-                                    std::string(page_file("timeline.css")));
+  std::string rules;
+  for (const std::string_view name : {"player.css", "lanes.css", "timeline.css"}) {
+    rules += file_text(timeline_files, name);
+  }
+  fill("/* flashlab: style */", page_style(rules));
   std::string script;
   for (const std::string_view name : {"text.js", "lanes.js", "timeline.js"}) {
-    script += page_file(name);
+    script += file_text(timeline_files, name);
   }
   fill("/* flashlab: script */", script);
-  // "<" stands in JSON in strings only; without it no text can end the script element.
+  // In JSON, "<" is only in strings; without it no text can end the script element.
   std::string json;
   for (const char byte : timeline_json(program, timelines, true)) {
     json += byte == '<' ? std::string("\\u003c") : std::string(1, byte);

@@ -1,4 +1,4 @@
-// Timelines as JSON, and as one page that needs nothing else.
+// Timelines as JSON, and as one self-contained page.
 #pragma once
 
 #include <iosfwd>
@@ -9,9 +9,9 @@
 
 namespace flashlab::toy {
 
-/// Intervals of each model that a page holds.
+/// Intervals of each model in a page.
 inline constexpr std::uint64_t kPageIntervals = 5'000;
-/// A longer run is not simulated beside its trace.
+/// Longer runs are not simulated for a trace.
 inline constexpr std::uint64_t kMostTimedSteps = 20'000'000;
 
 /// One object without a line break:
@@ -23,13 +23,13 @@ inline constexpr std::uint64_t kMostTimedSteps = 20'000'000;
 std::string timeline_json(const BoundProgram& program, const std::vector<Timeline>& timelines,
                           bool intervals);
 
-/// The same for a trace of the steps `from` to `to`: the models of TimelineOptions with their sums
-/// over the whole run, and of the intervals the first kPageIntervals that belong to these steps.
-/// {missing: why} where there is no timeline: a run too long, or more cycles than 64 bits hold.
+/// The same for a trace of the steps `from` to `to`: the models of TimelineOptions, with their sums
+/// over the whole run and the first kPageIntervals intervals of these steps. {missing: why} if
+/// there is no timeline: the run is too long, or its cycles do not fit 64 bits.
 std::string timeline_of_steps_json(const BoundProgram& program, const CostTable& costs,
                                    std::uint64_t from, std::uint64_t to);
 
-/// A page with the lanes of these timelines, their sums, and the intervals that they recorded.
+/// Writes a page with the lanes of these timelines, their sums, and their recorded intervals.
 void write_timeline_page(const BoundProgram& program, const std::vector<Timeline>& timelines,
                          std::ostream& out);
 

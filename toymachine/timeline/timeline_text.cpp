@@ -1,4 +1,4 @@
-// How timelines are written: names, letters, the program's own words.
+// The text of timelines: names, letters, the program's own instructions.
 #include <cctype>
 
 #include "toymachine/timeline/timeline.hpp"
@@ -8,7 +8,8 @@ namespace {
 
 bool is_product(std::size_t row) { return instruction_set()[row].flop_kind == FlopKind::kProduct; }
 
-/// First letters go to who comes first; the others get one that is free, of their own if possible.
+/// An instruction gets its first letter if no earlier one has it, otherwise a free letter, if
+/// possible one of its own.
 std::string make_letters() {
   const auto rows = instruction_set();
   std::string letters(rows.size(), ' ');

@@ -1,7 +1,7 @@
 // The schedule of one timing model (see timeline.hpp), made step by step in program order.
 //
-// Every rule only speaks of steps before the present one, so that its start is known at once: the
-// latest of a few times kept for each unit and each buffer.
+// The rules refer only to earlier steps, so each start is known at once: the latest of a few times
+// that are kept for each unit and each buffer.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace flashlab::toy::detail {
 
-/// What a schedule needs of an instruction of the text.
+/// The facts that a schedule needs about an instruction of the text.
 struct SitePlan {
   Unit unit = Unit::kMemory;
   bool loads = false;  // from DRAM into a register
   std::uint8_t num_reads = 0;
   std::array<std::uint8_t, kMaxOperands> reads{};  // positions of registers
-  std::uint8_t written = kMaxOperands;             // position of the register; none: kMaxOperands
+  std::uint8_t written = kMaxOperands;             // position of the register; kMaxOperands: none
   std::int64_t cycles = 0, per_work = 0;
 };
 
@@ -50,7 +50,7 @@ class UnitSchedule {
     }
   }
 
-  /// Both units are past cycle `to`.
+  /// Whether both units are past cycle `to`.
   bool passed(std::int64_t to) const { return std::min(ends_[0], ends_[1]) >= to; }
 
   Timeline finish() {
@@ -78,7 +78,7 @@ class UnitSchedule {
     spend(place, Cause::kData, data);
     const bool writes = plan.written < kMaxOperands;
     const std::size_t target = writes ? register_at(step, plan.written) : 0;
-    // The reads are of the buffers as they are before the write moves one on.
+    // The reads use the buffers from before the write, which may move on to the next one.
     std::array<std::size_t, kMaxOperands> read_buffers{};
     for (std::size_t i = 0; i < plan.num_reads; ++i) {
       read_buffers[i] = present_buffer(register_at(step, plan.reads[i]));
@@ -105,7 +105,7 @@ class UnitSchedule {
     last_use_[buffer] = std::max(last_use_[buffer], until);
   }
 
-  /// The unit's cycles up to `until`, if that is later than where it stands, have this cause.
+  /// Assigns this cause to the unit's cycles up to `until`, if that is after its current end.
   void spend(const Place& place, Cause cause, std::int64_t until) {
     std::int64_t& end = ends_[place.unit];
     if (until <= end) return;
@@ -133,9 +133,9 @@ class UnitSchedule {
   std::int64_t buffers_;
   Timeline timeline_;
   std::array<std::int64_t, kNumUnits> ends_{};  // by unit: the end of its last instruction
-  std::vector<std::int64_t> ready_;             // by register: its value is there
-  std::vector<int> present_;                    // by register: its buffer at this point of the text
-  std::vector<std::int64_t> last_use_;          // by register and buffer: nobody uses it any more
+  std::vector<std::int64_t> ready_;             // by register: when its value is there
+  std::vector<int> present_;                    // by register: its current buffer
+  std::vector<std::int64_t> last_use_;          // by register and buffer: end of its last use
 };
 
 }  // namespace flashlab::toy::detail

@@ -90,7 +90,7 @@ bool has_claims(const BoundProgram& program) {
                      [](const BoundLabel& label) { return label.name->claim != nullptr; });
 }
 
-/// One claim's expression, from the leaves up. Everything that has no value is nothing.
+/// Evaluates one claim's expression from the leaves up. An undefined value is nothing.
 class ClaimChecker::Evaluation {
  public:
   explicit Evaluation(ClaimChecker& checker) : checker_(checker) {}
@@ -214,7 +214,7 @@ class ClaimChecker::Evaluation {
     return Estimate{static_cast<double>(array.extents[static_cast<std::size_t>(*axis)]), 0, 0};
   }
 
-  /// The sum or maximum over a range: 0 or -inf when it is empty.
+  /// Returns the sum or maximum over a range: 0 or -inf if it is empty.
   std::optional<Estimate> range(const Expression& e) {
     const bool is_sum = e.op == ExpressionOp::kSum;
     const auto lower = integer(*e.args[0]);
@@ -244,7 +244,7 @@ ClaimChecker::ClaimChecker(const BoundProgram& program, Input input, std::uint64
 std::optional<Estimate> ClaimChecker::evaluate(const Expression& claim,
                                                const std::int64_t* loop_values,
                                                std::uint32_t innermost_loop) {
-  if (program_.tiled) return std::nullopt;  // a claim speaks of one element, a register holds many
+  if (program_.tiled) return std::nullopt;  // claims are about single elements
   for (std::uint32_t i = innermost_loop; i != kNoLoop; i = program_.loops[i].parent) {
     variables_[i] = loop_values[i];
   }

@@ -1,4 +1,4 @@
-// What a `.name` line claims, computed from the inputs in double precision.
+// Computes the claim of a `.name` line from the inputs in double precision.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@
 
 namespace flashlab::toy {
 
-/// A value, and what rounding may do to it in a program that computes the same in floating point.
+/// A value, and the effect that rounding may have on it in a program that computes it
+/// in floating point.
 struct Estimate {
   double value = 0;
   double error = 0;       // first-order bound, in units of the relative rounding error
   double operations = 0;  // each may underflow
 
-  /// True when a result of a program that rounds to `epsilon` (and flushes below `smallest`) can be
-  /// this value. Programs order and rescale their sums as they like (online softmax rounds three
-  /// times a term), hence the factor of 8.
+  /// Whether a result of a program that rounds to `epsilon` (and flushes below `smallest`) can be
+  /// this value. Programs may order and rescale their sums freely (online softmax rounds three
+  /// times per term), hence the factor of 8.
   bool allows(double result, double epsilon, double smallest) const;
 };
 
-/// "c[0][1]", "m'": the same for a label that is made and for a claim that speaks of it.
+/// "c[0][1]", "m'": equal for a label that is made and for a claim that refers to it.
 std::string label_key(const std::string& label, const std::vector<std::int64_t>& subscripts);
 
 class ClaimChecker {
@@ -36,16 +37,16 @@ class ClaimChecker {
 
   ClaimChecker(const BoundProgram& program, Input input, std::uint64_t max_work);
 
-  /// Nothing when the claim speaks of what is not known (a label without a claim, a cell that is no
-  /// input's), when it has no value (log of a negative number), when elements are tiles, or when
-  /// the work is used up.
+  /// Computes the claim's value. Returns nothing if the claim refers to something unknown (a label
+  /// without a claim, a cell of an array that is no input), if it has no value (log of a negative
+  /// number), if elements are tiles, or if the work limit is reached.
   std::optional<Estimate> evaluate(const Expression& claim, const std::int64_t* loop_values,
                                    std::uint32_t innermost_loop);
 
-  /// What a label stands for from now on; nothing: it claims nothing that could be computed.
+  /// Sets the label's value from now on; nothing: its claim has no value that could be computed.
   void define(const std::string& label, const std::vector<std::int64_t>& subscripts,
               const std::optional<Estimate>& estimate);
-  /// A prime went: what `from` stood for, `to` stands for.
+  /// A prime was removed: `to` now has the value of `from`.
   void rename(const std::string& from, const std::string& to,
               const std::vector<std::int64_t>& subscripts);
 
@@ -56,11 +57,11 @@ class ClaimChecker {
   Input input_;
   std::uint64_t work_left_;
   std::vector<std::int64_t> variables_;            // by Program::loop_vars
-  std::set<std::string, std::less<>> referenced_;  // labels that claims speak of, without primes
+  std::set<std::string, std::less<>> referenced_;  // labels used in claims, without primes
   std::map<std::string, Estimate, std::less<>> labels_;
 };
 
-/// True when any `.name` of the program claims something.
+/// Whether any `.name` of the program has a claim.
 bool has_claims(const BoundProgram& program);
 
 }  // namespace flashlab::toy

@@ -40,7 +40,7 @@ std::optional<double> as_number(const Symbol& symbol) {
 
 bool is_the_number(const Symbol& symbol, double value) { return as_number(symbol) == value; }
 
-/// The number itself, if both are known and it is a whole one.
+/// Returns the function's value if both numbers are known and the value is whole.
 template <class Function>
 std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function function) {
   const auto x = as_number(a);
@@ -52,8 +52,8 @@ std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function fu
   return Symbol::number(value);
 }
 
-/// How the subscripts of `b` differ from those of `a`, in reading order; false when the two
-/// formulas differ in anything else.
+/// Appends the differences between the subscripts of `b` and `a`, in reading order. Returns false
+/// if the formulas differ in anything else.
 bool collect_stride(const Symbol& a, const Symbol& b, std::vector<std::int64_t>& stride) {
   if (a.op() != b.op()) return false;
   if (!a.is_written()) return true;
@@ -77,10 +77,10 @@ std::vector<std::int64_t> stride_between(const Symbol& a, const Symbol& b) {
   for (const std::int64_t step : stride) {
     if (step != 0) return stride;
   }
-  return {};  // the same term again is no run
+  return {};  // the same term again does not start a run
 }
 
-/// A sum or maximum of one term, or the flat node that `symbol` already is.
+/// Returns a sum or maximum of one term, or the flat node that `symbol` already is.
 Symbol::Node flat(SymbolOp op, const Symbol& symbol) {
   Symbol::Node node;
   if (symbol.op() == op) {
@@ -94,7 +94,7 @@ Symbol::Node flat(SymbolOp op, const Symbol& symbol) {
   return node;
 }
 
-/// Both operands' terms in a row.
+/// Concatenates the terms of both operands.
 Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
   Symbol::Node node = flat(op, a);
   const Symbol::Node more = flat(op, b);
@@ -113,8 +113,9 @@ Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
   return make_symbol(std::move(node));
 }
 
-/// On paper the older operand comes first: a sum before its next term, the state (a plain label)
-/// before what joins it, x0 before x1; whichever way round the instruction takes them.
+/// The older operand is written first: a sum before its next term, the state (a plain label)
+/// before a value that is added to it, x0 before x1. The order of the instruction's operands
+/// does not matter.
 bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
   if (a.op() == op || b.op() == op) return a.op() != op;
   const auto is_label = [](const Symbol& symbol) {

@@ -1,4 +1,4 @@
-// A register's value as a formula: a00*b00 + a01*b10, e^(x1 - m), or the name of a finished thing.
+// A register's value as a formula: a00*b00 + a01*b10, e^(x1 - m), or the name of a finished value.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace flashlab::toy {
 
-/// One index of a name. `text` is how it reads in a generic iteration ("i", "n-1"); empty: the
-/// value.
+/// One index of a name. `text` is its form in a generic iteration ("i", "n-1"); empty: the
+/// value is shown.
 struct Subscript {
   std::int64_t value = 0;
   std::string text;
-  bool generic = false;  // stands for every iteration of a loop, so it means nothing outside it
+  bool generic = false;  // represents every iteration of a loop, so it has no meaning outside
 
   friend bool operator==(const Subscript& a, const Subscript& b) { return a.value == b.value; }
 };
@@ -46,29 +46,29 @@ enum class SymbolOp : std::uint8_t {
   kTransposed,
 };
 
-/// Immutable; copies share their nodes. Sums and maxima are flat, and a long one keeps its first
-/// terms, its last one and their number, so that it does not grow with the number of steps.
+/// Immutable; copies share their nodes. Sums and maxima are flat. A long one keeps only its first
+/// terms, its last one and their number, so that its size does not grow with the number of steps.
 class Symbol {
  public:
   struct Node;
-  Symbol() = default;  // what nobody wrote
+  Symbol() = default;  // never written
   static Symbol number(double value);
   static Symbol name(SymbolName name);
   static Symbol name(std::string base) { return name(SymbolName{std::move(base), 0, {}}); }
 
   SymbolOp op() const;
   bool is_written() const { return node_ != nullptr; }
-  /// The name, if the whole value is one.
+  /// Returns the name if the whole value is one, else null.
   const SymbolName* as_name() const;
-  /// Nodes in the formula as it is printed: what rendering it costs.
+  /// Nodes in the formula as it is printed: the cost of rendering it.
   std::size_t size() const;
   bool mentions(const SymbolName& name) const;
   bool mentions_generic() const;
-  /// With one name for another everywhere.
+  /// Returns the formula with one name replaced by another everywhere.
   Symbol renamed(const SymbolName& from, const SymbolName& to) const;
   const Node* node() const { return node_.get(); }
 
-  /// The same formula; numbers and subscripts by value.
+  /// Whether the formulas are equal; numbers and subscripts are compared by value.
   friend bool operator==(const Symbol& a, const Symbol& b);
 
  private:
@@ -76,12 +76,13 @@ class Symbol {
   std::shared_ptr<const Node> node_;
 };
 
-/// Beyond this size the operators below give the name "..." instead of a formula. A trace replaces
-/// a large formula by the name of its register long before that.
+/// Beyond this size, the operators below give the name "..." instead of a formula. A trace replaces
+/// a large formula by its register's name long before that.
 inline constexpr std::size_t kMaxSymbolSize = 1000;
 
-// What the effects of the instruction table need. They simplify no more than paper would:
-// a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf = 0, whole numbers.
+// The operations for the effects of the instruction table. They simplify no more than one
+// would on paper: a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf
+// = 0, whole numbers.
 Symbol operator+(const Symbol& a, const Symbol& b);
 Symbol operator-(const Symbol& a, const Symbol& b);
 Symbol operator*(const Symbol& a, const Symbol& b);
@@ -95,7 +96,7 @@ Symbol row_sum(const Symbol& a);
 Symbol masked(const Symbol& a, std::int64_t row, std::int64_t column);
 Symbol transposed(const Symbol& a);
 
-/// How names near the end of an axis are written: x[7] as x[n-1] when x has n = 8 elements.
+/// Names for indices near the end of an axis: x[7] is written as x[n-1] if x has n = 8 elements.
 struct AxisNames {
   struct Axis {
     std::string param;  // empty: write numbers
@@ -112,7 +113,7 @@ struct SymbolStyle {
   const AxisNames* axes = nullptr;  // may be null
 };
 
-/// The formula with as few parentheses as precedence allows; empty for what nobody wrote.
+/// Returns the formula with as few parentheses as precedence allows; empty for an unwritten value.
 std::string to_string(const Symbol& symbol, const SymbolStyle& style = {});
 std::string to_string(const SymbolName& name, const SymbolStyle& style = {});
 

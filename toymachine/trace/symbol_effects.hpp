@@ -1,4 +1,4 @@
-// What instructions do to formulas: the effects of the instruction table, on symbols.
+// The effects of the instruction table on symbols: what instructions do to formulas.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace flashlab::toy::detail {
 
-/// Arguments in the order of the operands that are read: formulas, then offsets.
+/// Arguments in the order of the operands that are read: formulas first, then offsets.
 using SymbolEffect = Symbol (*)(const Symbol* args, const std::int64_t* offsets);
 
-/// The operand that an effect takes at a position of the row.
+/// Returns the operand that an effect takes at a position of the row.
 template <std::size_t Row, std::size_t Position>
 decltype(auto) symbol_argument(const Symbol* args, const std::int64_t* offsets) {
   constexpr auto& kSpec = std::get<Row>(kInstructionRows).spec;
-  constexpr auto kBefore = [](bool offset) {  // operands of the same sort that come earlier
+  constexpr auto kBefore = [](bool offset) {  // earlier operands of the same kind
     std::size_t count = 0;
     for (std::size_t i = 0; i < Position; ++i) {
       count += is_read(kSpec.operands[i]) && (kSpec.operands[i] == OperandKind::kOffset) == offset;

@@ -1,4 +1,4 @@
-// What a Symbol points to.
+// The node to which a Symbol points.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace flashlab::toy {
 
-/// A long sum or maximum keeps this many terms: the first ones and, in the last place, the last
-/// one.
+/// A long sum or maximum keeps this many terms: the first ones, and in the last place
+/// its last term.
 inline constexpr std::size_t kKeptTerms = 4;
 
 struct Symbol::Node {
@@ -19,8 +19,8 @@ struct Symbol::Node {
   SymbolName name;           // kName
   std::vector<Symbol> args;  // operands; the kept terms of a sum or maximum
   std::uint64_t count = 0;   // terms of a sum or maximum
-  /// How each term's subscripts differ from those of the one before it, in reading order; empty
-  /// when the terms do not follow one another evenly.
+  /// The differences between the subscripts of a term and those of the previous one, in reading
+  /// order. Empty if the terms are not evenly spaced.
   std::vector<std::int64_t> stride;
   std::size_t size = 1;
 };

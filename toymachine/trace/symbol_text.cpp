@@ -10,7 +10,7 @@
 namespace flashlab::toy {
 namespace {
 
-/// An axis must be longer than this before its last indices are written n-1, n-2.
+/// Only longer axes have their last indices written as n-1, n-2.
 constexpr std::int64_t kShortAxis = 5;
 
 struct SubscriptGlyph {
@@ -24,7 +24,7 @@ constexpr SubscriptGlyph kGlyphs[] = {
     {'u', "ᵤ"}, {'v', "ᵥ"}, {'x', "ₓ"}, {'+', "₊"}, {'-', "₋"}, {'(', "₍"}, {')', "₎"},
 };
 
-/// Empty when Unicode has no such subscript.
+/// Returns an empty text if Unicode has no such subscript.
 std::string lowered(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -38,7 +38,8 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-/// How tightly an operator binds; a looser formula inside a tighter one needs parentheses.
+/// The precedence of an operator. A formula of lower precedence inside one of higher
+/// precedence needs parentheses.
 enum Tightness { kAdditive = 1, kMultiplicative = 2, kAtomic = 3 };
 
 class SymbolWriter {
@@ -88,7 +89,7 @@ class SymbolWriter {
     std::string text = name.base;
     for (std::uint32_t i = 0; i < name.primes; ++i) text += style_.unicode ? "′" : "'";
     std::vector<std::string> indices;
-    bool single = true;  // every subscript is one character, so that they can stand side by side
+    bool single = true;  // every subscript is one character, so that no separator is needed
     for (std::size_t axis = 0; axis < name.subscripts.size(); ++axis) {
       const Subscript& subscript = name.subscripts[axis];
       std::string index = subscript.text;
@@ -146,7 +147,8 @@ class SymbolWriter {
     return "(" + write(symbol, tight) + ")";
   }
 
-  /// The right side of a product: a*(b*c) is a*b*c on paper, a*(b/c) keeps its parentheses.
+  /// Writes the right side of a product: a*(b*c) is written a*b*c, but a*(b/c)
+  /// keeps its parentheses.
   std::string factor(const Symbol& symbol, bool tight) {
     return operand(symbol, symbol.op() == SymbolOp::kProduct ? kMultiplicative : kAtomic, tight);
   }
@@ -158,7 +160,7 @@ class SymbolWriter {
     return "(" + write(symbol, true) + ")";
   }
 
-  /// All terms, or the first and the last of many.
+  /// Writes all terms, or the first and the last of many.
   std::string listed(const Symbol::Node& node, const std::string& separator, bool tight) {
     const Tightness needed = kAdditive;
     const bool run = node.count >= kKeptTerms && !node.stride.empty();
@@ -171,7 +173,7 @@ class SymbolWriter {
     return text + separator + operand(node.args[last], needed, tight);
   }
 
-  /// A run of plain cells is a range: x0..x6.
+  /// A run of plain cells is written as a range: x0..x6.
   std::string maximum(const Symbol::Node& node) {
     const bool run = node.count >= kKeptTerms && !node.stride.empty();
     if (run && node.args.front().as_name()) {

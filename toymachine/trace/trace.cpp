@@ -19,7 +19,7 @@ using detail::LoopPoint;
 using detail::Precision;
 using detail::Tracer;
 
-/// The operand that the instruction writes.
+/// Returns the position of the operand that the instruction writes.
 std::size_t written_operand(const BoundInstruction& instruction) {
   std::size_t i = 0;
   while (instruction.operands[i].kind != OperandKind::kDestination &&
@@ -41,7 +41,7 @@ TraceValue tile_value(const Element* data, const detail::Shape& shape, std::int6
   return value;
 }
 
-/// Hands steps and labels on, with what the step wrote.
+/// Passes on steps and labels, with the values that steps wrote.
 template <class Value>
 struct TraceObserver {
   using Cell = typename detail::ValueTraits<Value>::Cell;
@@ -73,7 +73,8 @@ struct TraceObserver {
   }
 };
 
-/// Finds out what each generic iteration reads before it writes, so that the trace can name that.
+/// Finds the registers that each generic iteration reads before it writes them, so that the trace
+/// can name them.
 template <class Value>
 class CarriedObserver {
  public:
@@ -121,7 +122,7 @@ double epsilon_of(ElementType type) {
   return 0x1p-52;
 }
 
-/// Values that go through DRAM on their way are rounded to what the array can hold.
+/// Values that go through DRAM are rounded to the array's type.
 template <class Value>
 Precision precision_of(const BoundProgram& program) {
   Precision precision{std::numeric_limits<Value>::epsilon(), std::numeric_limits<Value>::min()};
@@ -154,19 +155,19 @@ Diagnostic no_such_loop(const BoundProgram& program, const std::string& wanted) 
           nearest(wanted, names).value_or("")};
 }
 
-/// The inputs, as claims see them: the DRAM before the first step.
+/// Copies the inputs for claims: the DRAM before the first step.
 template <class Value>
 std::vector<Value> copy_inputs(const BoundProgram& program, std::span<const Value> dram) {
   return has_claims(program) ? std::vector<Value>(dram.begin(), dram.end()) : std::vector<Value>();
 }
 
-/// `Held` is what a register holds: the value itself, or a tile of such.
+/// `Held` is the content of a register: the value itself, or a tile of values.
 template <class Held, class Value>
 Carried carried_values(const BoundProgram& program, std::span<Value> dram,
                        const TraceOptions& options) {
   std::vector<Value> copy(dram.begin(), dram.end());
   CarriedObserver<Held> observer(program, options);
-  // An error shows up again in the trace, where the sink gets the steps before it.
+  // The trace repeats an error, after passing the steps before it to the sink.
   static_cast<void>(detail::interpret<Held>(program, std::span<Value>(copy), observer));
   return observer.take();
 }

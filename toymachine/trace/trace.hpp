@@ -1,4 +1,4 @@
-// Watching a program run: every step with its registers, as numbers and as formulas.
+// Watches a run: every step with its registers, as numbers and as formulas.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,22 @@
 
 namespace flashlab::toy {
 
-/// Which steps to show, and with what. Every step is executed, up to the last one that is shown.
+/// The steps to show, and their contents. Every step up to the last one shown is executed.
 struct TraceOptions {
   std::uint64_t from = 1;
   std::uint64_t to = UINT64_MAX;
-  /// Of each loop the first, second and last iteration; names near the end of an axis read x[n-1].
+  /// Shows the first, second and last iteration of each loop; names near the end of an
+  /// axis read x[n-1].
   bool elide = false;
-  /// One generic iteration of each loop over this variable (x[i], carried names), and nothing else.
+  /// Shows only one generic iteration of each loop over this variable (x[i], carried names).
   std::optional<std::string> body;
   bool symbols = true;
   std::uint64_t max_rows = UINT64_MAX;  // Fault::kLimit beyond
-  /// Cells and operations that all claims together may take; the claims after that stay unchecked.
+  /// Cells and operations for all claims together; later claims remain unchecked.
   std::uint64_t max_claim_work = 50'000'000;
 };
 
-/// What a step wrote: a number, or the elements of a tile.
+/// The value that a step wrote: a number, or the elements of a tile.
 struct TraceValue {
   double number = 0;  // of a tile: the sum of its elements
   std::int64_t rows = 1, cols = 1;
@@ -39,8 +40,8 @@ struct TraceValue {
   bool is_tile() const { return rows * cols != 1; }
 };
 
-/// How a register came by its value. A leftover is a formula whose names mean something else by
-/// now; its symbol is R3@17, what R3 got at step 17.
+/// How a register got its value. A leftover is a formula whose names now mean something else. Its
+/// symbol is R3@17: the value that R3 got at step 17.
 enum class Origin : std::uint8_t { kUnwritten, kLoaded, kComputed, kNamed, kLeftover };
 
 struct TraceRegister {
@@ -51,7 +52,7 @@ struct TraceRegister {
   std::uint64_t written_at = 0;  // step
 };
 
-/// A cell of an array: its indices as numbers, and as they are shown ("n-1", "i").
+/// A cell of an array, with its indices as numbers and as shown ("n-1", "i").
 struct TraceCell {
   std::uint32_t array = 0;
   std::vector<std::int64_t> indices;
@@ -61,71 +62,71 @@ struct TraceCell {
 struct TraceLoop {
   std::uint32_t loop = 0;  // into BoundProgram::loops
   std::int64_t value = 0;
-  bool generic = false;  // stands for every iteration
+  bool generic = false;  // represents every iteration
 };
 
-/// One step. Valid during the call only. A label that follows the step is already in effect.
+/// One step. Valid only during the call. Labels that follow the step are already in effect.
 struct TraceRow {
   std::uint64_t step = 0;      // from 1
-  std::uint64_t position = 0;  // the step's number in the table: from 1 in a generic iteration
+  std::uint64_t position = 0;  // row number in the table; from 1 in a generic iteration
   const BoundInstruction* instruction = nullptr;
   std::int64_t work = 1;         // Step::work
-  std::string text;              // as the program would have it, with the cell's own indices
+  std::string text;              // as in the program, but with the cell's actual indices
   std::vector<TraceLoop> loops;  // from outermost to innermost
   std::vector<std::int64_t> register_reads;
-  std::optional<TraceCell> read, stored;  // a cell that was loaded, that was written
+  std::optional<TraceCell> read, stored;  // a cell that was loaded; one that was written
   std::int64_t register_written = -1;
-  TraceValue value;   // what was written, to a register or a cell
-  Symbol symbol;      // the same, under its label if it got one
-  Symbol expression;  // the same, as it was computed
-  /// Registers that this step did not write and whose symbol is another one now: a prime went, a
-  /// label came, or what the formula spoke of is no more.
+  TraceValue value;   // the value written, to a register or a cell
+  Symbol symbol;      // its formula, or its label if it got one
+  Symbol expression;  // its formula as it was computed
+  /// Registers that this step did not write but whose symbol changed: a prime was removed, a label
+  /// was added, or a name in the formula lost its meaning.
   std::vector<std::int64_t> renamed;
   std::span<const TraceRegister> registers;  // after the step
 };
 
 enum class Claim : std::uint8_t { kNone, kTrue, kFalse, kUnchecked };
 
-/// A `.name` line that was passed.
+/// A `.name` line that was reached.
 struct TraceLabel {
   std::uint64_t after_step = 0;
   std::uint32_t line = 0;
   std::int64_t register_number = 0;
   Symbol symbol;
   Claim claim = Claim::kNone;
-  std::vector<std::int64_t> renamed;  // as in TraceRow, beside register_number
+  std::vector<std::int64_t> renamed;  // as in TraceRow, besides register_number
   std::span<const TraceRegister> registers;
 };
 
-/// Steps that were executed and not shown.
+/// Steps that were executed but not shown.
 struct TraceGap {
   std::uint64_t first = 0, last = 0;  // steps
 };
 
-/// A generic iteration begins: what the registers carry into it.
+/// The start of a generic iteration, with the registers that are carried into it.
 struct TraceBody {
   std::uint32_t loop = 0;
   std::span<const TraceRegister> registers;
 };
 
-/// What a sink may know before the first step. Valid during the whole trace.
+/// The data available to a sink before the first step. Valid during the whole trace.
 struct TraceHeader {
   const BoundProgram* program = nullptr;
   const TraceOptions* options = nullptr;
   bool double_precision = false;
-  AxisNames axes;  // for SymbolStyle; empty unless elided
-  std::function<std::optional<double>(std::size_t)> initial;  // of a DRAM element; none: unwritten
+  AxisNames axes;  // for SymbolStyle; empty without elide
+  std::function<std::optional<double>(std::size_t)> initial;  // DRAM values; none: unwritten
 };
 
 struct TraceSummary {
-  const Execution* execution = nullptr;  // null when the run ended in an error
-  const Diagnostic* error = nullptr;     // null when there is none
+  const Execution* execution = nullptr;  // null if the run ended in an error
+  const Diagnostic* error = nullptr;     // null if there is none
   bool complete = false;                 // the program ran to its end
   std::uint64_t rows = 0;
   std::uint64_t claims_checked = 0, claims_unchecked = 0;
 };
 
-/// Where a trace goes. A member that returns false ends the run.
+/// The destination of a trace. A member that returns false ends the run.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -137,11 +138,11 @@ class TraceSink {
   virtual void end(const TraceSummary&) {}
 };
 
-/// Runs the program on `dram` and shows it to the sink. Errors: those of run(); a claim that does
-/// not hold (Fault::kProgram; names label, step and loop indices); no loop of options.body
-/// (Fault::kRequest); too many rows (Fault::kLimit). After an error, too, the sink got what came
-/// before it, and end(). Memory: O(arrays + registers + program text), whatever the number of
-/// steps.
+/// Runs the program on `dram` and passes its steps to the sink. Errors: those of run(); a claim
+/// that does not hold (Fault::kProgram; names label, step and loop indices); no loop over
+/// options.body (Fault::kRequest); too many rows (Fault::kLimit). After an error, the sink has
+/// received everything before it, and end(). Memory: O(arrays + registers + program text),
+/// independent of the number of steps.
 Result<Execution> trace(const BoundProgram& program, std::span<float> dram,
                         const TraceOptions& options, TraceSink& sink);
 Result<Execution> trace(const BoundProgram& program, std::span<double> dram,

@@ -1,4 +1,4 @@
-// Which steps of a run a trace shows.
+// Selects the steps of a run that a trace shows.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace flashlab::toy::detail {
 
-/// A point of the run: a loop (the innermost one around it), and all loops' values.
+/// A point of the run: its innermost loop, and the values of all loops.
 struct LoopPoint {
   std::uint32_t innermost = kNoLoop;
   const std::int64_t* values = nullptr;
 };
 
-/// One iteration of a loop, and by that of the loops around it.
+/// One iteration of a loop, together with the iterations of the loops around it.
 class LoopIteration {
  public:
   LoopIteration(const BoundProgram& program, std::uint32_t loop, const std::int64_t* values);
@@ -28,25 +28,25 @@ class LoopIteration {
   std::vector<std::int64_t> values_;  // from the loop outwards
 };
 
-/// True when `loop` is `innermost` or a loop around it.
+/// Whether `loop` is `innermost` or a loop around it.
 bool encloses(const BoundProgram& program, std::uint32_t loop, std::uint32_t innermost);
 
-/// Finds the generic iterations of options.body: of each loop over that variable, in its first
-/// execution, the second iteration (the first where there is no other).
+/// Finds the generic iterations for options.body: in the first execution of each loop over that
+/// variable, the second iteration, or the first if there is only one.
 class BodyFinder {
  public:
   BodyFinder(const BoundProgram& program, const TraceOptions& options);
 
-  /// Loops over the variable; empty when there is none, or no body was asked for.
+  /// The loops over the variable; empty if there are none or no body is requested.
   const std::vector<std::uint32_t>& loops() const { return loops_; }
 
   struct Change {
     std::uint32_t ended = kNoLoop;
     std::uint32_t begun = kNoLoop;
   };
-  /// The run is about to do something at this point, `next_step` or what comes before it.
+  /// Moves to the run's next point, which is `next_step` or something before it.
   Change move_to(const LoopPoint& point, std::uint64_t next_step);
-  /// True when move_to would end or begin an iteration.
+  /// Whether move_to would end or begin an iteration.
   bool changes_at(const LoopPoint& point) const;
   bool active() const { return !iteration_.empty(); }
   std::uint32_t current() const { return active() ? iteration_.front().loop() : kNoLoop; }
@@ -68,8 +68,8 @@ class BodyFinder {
   std::vector<LoopIteration> iteration_;  // none or one
 };
 
-/// True when all loops around the point are in their first, second or last iteration. Loops outside
-/// `within` (kNoLoop: none) are not asked.
+/// Whether all loops around the point are in their first, second or last iteration. Loops outside
+/// `within` (kNoLoop: none) are not considered.
 bool survives_elision(const BoundProgram& program, const LoopPoint& point, std::uint32_t within);
 
 }  // namespace flashlab::toy::detail

@@ -9,8 +9,8 @@
 namespace flashlab::toy::detail {
 namespace {
 
-constexpr std::size_t kNarrowest = 7;     // columns a register keeps when space is short
-constexpr std::size_t kComfortable = 14;  // columns a register gets before the next block begins
+constexpr std::size_t kNarrowest = 7;     // columns for a register if there is little space
+constexpr std::size_t kComfortable = 14;  // columns for a register before a new block begins
 constexpr std::string_view kStep = "Step";
 constexpr std::string_view kInstruction = "Instruction";
 constexpr std::string_view kDitto = "\"";
@@ -49,15 +49,15 @@ std::vector<bool> TraceGrid::touched() const {
   return result;
 }
 
-/// Columns that are left for registers, each of which takes three more for its border.
+/// Returns the columns left for registers. Each register needs three more for its border.
 std::size_t TraceGrid::room() const {
   const std::size_t fixed = 1 + step_width_ + 3 + instruction_width_ + 1;
   if (options_.width == 0) return SIZE_MAX;
   return options_.width > fixed ? options_.width - fixed : 0;
 }
 
-/// All registers side by side if they fit. Otherwise those that nothing here reads or writes are
-/// left out, and if there are still too many, they come in blocks one below the other.
+/// Puts all registers side by side if they fit. Otherwise leaves out those that no line reads or
+/// writes. If there are still too many, makes blocks that are printed one below the other.
 std::vector<TraceGrid::Columns> TraceGrid::blocks(const Widths& natural, Columns& left_out) const {
   const auto needs = [&](std::size_t number, std::size_t most) {
     return std::min(natural[number], most) + 3;
@@ -89,7 +89,7 @@ std::vector<TraceGrid::Columns> TraceGrid::blocks(const Widths& natural, Columns
   return result;
 }
 
-/// Takes from the widest columns until the block fits.
+/// Narrows the widest columns until the block fits.
 void TraceGrid::shrink(const Columns& block, Widths& widths) const {
   std::size_t total = 0;
   for (const std::size_t number : block) total += widths[number] + 3;
@@ -132,7 +132,7 @@ void TraceGrid::print_block(std::ostream& out, const Columns& block, const Width
   print_header(out, block, widths);
   std::vector<GridCell> cells = start_;
   std::vector<bool> fresh(cells.size(),
-                          true);  // shown in full: the first line has nothing above it
+                          true);  // shown in full, as nothing is above the first line
   for (const GridLine& line : lines_) {
     for (const auto& [number, cell] : line.changes) {
       cells[number] = cell;
@@ -143,7 +143,7 @@ void TraceGrid::print_block(std::ostream& out, const Columns& block, const Width
       return !cells[number].below.empty() && !line.remark;
     });
     if (numbers) print_line(out, line, block, widths, cells, fresh, true);
-    // Below a line that is no step, everything is written out again.
+    // After a line that is not a step, everything is written out again.
     std::fill(fresh.begin(), fresh.end(), line.remark);
   }
 }
@@ -192,7 +192,8 @@ void TraceGrid::print_line(std::ostream& out, const GridLine& line, const Column
   out << '\n';
 }
 
-/// A cell with the space or mark before it and, unless it ends the line, the space behind it.
+/// Returns a cell with the space or mark before it and, unless it ends the line, the
+/// space after it.
 std::string TraceGrid::cell(const std::string& text, std::size_t width, bool marked,
                             bool last) const {
   std::string body = fitted(text, width, options_.unicode);

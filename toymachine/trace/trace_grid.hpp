@@ -1,4 +1,4 @@
-// Lines of a trace that share their column widths, and how they are put into the terminal's.
+// Lines of a trace with common column widths, fitted to the width of the terminal.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace flashlab::toy::detail {
 
-/// What a register shows. `ditto` says whether its next lines may show a ditto mark instead.
+/// The text for a register. `ditto`: its next lines may show a ditto mark instead.
 struct GridCell {
   std::string text;
   std::string below;  // the number under a formula
   bool ditto = false;
 };
 
-/// One line. Registers that are not in `changes` show what they showed on the line before.
+/// One line. Registers that are not in `changes` show the same as on the line before.
 struct GridLine {
   std::string step;
   std::string instruction;
@@ -27,20 +27,20 @@ struct GridLine {
   std::vector<std::int64_t> reads;
   std::int64_t written = -1;  // the register that is marked
   bool stores = false;        // the instruction itself is marked
-  bool remark = false;        // a line that is no step: registers stay blank
+  bool remark = false;        // a line that is not a step: registers stay blank
 };
 
 class TraceGrid {
  public:
   explicit TraceGrid(const TraceTableOptions& options) : options_(options) {}
 
-  /// What registers are called, by number.
+  /// The names of the registers, by number.
   void set_titles(std::vector<std::string> titles) { titles_ = std::move(titles); }
-  /// Begins with these registers, as they are before the first line.
+  /// Starts with these registers, as they are before the first line.
   void start(std::vector<GridCell> registers);
   void add(GridLine line) { lines_.push_back(std::move(line)); }
   std::size_t num_lines() const { return lines_.size(); }
-  /// Prints the lines and forgets them; the registers stay as they are after the last.
+  /// Prints the lines and forgets them; the registers stay as they are after the last line.
   void print(std::ostream& out);
 
  private:

@@ -7,13 +7,14 @@
 #include <string_view>
 
 #include "player_files.hpp"
+#include "text/page.hpp"
 #include "toymachine/language/request_error.hpp"
-#include "toymachine/trace/embedded_file.hpp"
 
 namespace flashlab::toy {
 namespace {
 
-// The player parses one block at a time, when it shows a step of it: small enough for a key press.
+// The player parses one block when it shows a step of it, so a block is small enough for
+// one key press.
 constexpr std::uint64_t kEntriesPerBlock = 256;
 constexpr std::uint64_t kBytesPerBlock = 256 * 1024;
 constexpr std::size_t kFlushBytes = 64 * 1024;
@@ -26,41 +27,34 @@ constexpr std::string_view kBeginTimeline =
     "<script type=\"application/json\" id=\"trace-timeline\">";
 constexpr std::string_view kEnd = "</script>\n";
 
-// Where in player.html the other things go.
+// The places in player.html for style, trace and script.
 constexpr std::string_view kStyleMark = "/* flashlab: style */";
 constexpr std::string_view kTraceMark = "<!-- flashlab: trace -->";
 constexpr std::string_view kScriptMark = "/* flashlab: script */";
 
-// In the order of their use of each other.
+// In the order of their dependencies.
 constexpr std::array<std::string_view, 8> kScripts{
     "trace.js",       "text.js",  "panels.js",         "machine_panels.js",
     "steps_table.js", "lanes.js", "timeline_panel.js", "player.js"};
 constexpr std::array<std::string_view, 2> kStyles{"player.css", "lanes.css"};
 
-std::string_view player_file(std::string_view name) {
-  for (const EmbeddedFile& file : player_files) {
-    if (file.name == name) return file.text;
-  }
-  return {};
-}
-
-/// The template with style and script filled in, cut at the place of the trace.
+/// The template with style and script filled in, split where the trace belongs.
 struct PlayerPage {
   std::string before_trace;
   std::string after_trace;
 };
 
 PlayerPage player_page() {
-  std::string page(player_file("player.html"));
+  std::string page(file_text(player_files, "player.html"));
   const auto fill = [&page](std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
   };
   const auto joined = [](const auto& names) {
     std::string text;
-    for (const std::string_view name : names) text += player_file(name);
+    for (const std::string_view name : names) text += file_text(player_files, name);
     return text;
   };
-  fill(kStyleMark, joined(kStyles));
+  fill(kStyleMark, page_style(joined(kStyles)));
   fill(kScriptMark, joined(kScripts));
   const std::size_t trace = page.find(kTraceMark);
   return {page.substr(0, trace), page.substr(trace + kTraceMark.size())};
@@ -98,7 +92,7 @@ void TraceHtmlBuffer::take(char byte) {
 }
 
 void TraceHtmlBuffer::take_in_string(char byte) {
-  // JSON has no control characters in strings; a line break would tear an entry of steps in two.
+  // JSON has no control characters in strings; a line break would split an entry of steps.
   put(static_cast<unsigned char>(byte) < 0x20 ? ' ' : byte);
   if (escaped_) {
     escaped_ = false;
@@ -111,7 +105,7 @@ void TraceHtmlBuffer::take_in_string(char byte) {
   if (depth_ == 1 && key_.size() <= kStepsKey.size()) key_ += byte;
 }
 
-/// Before and after the steps: passed on as it is, watching for the beginning of the array "steps".
+/// Before and after the steps: copies bytes, and watches for the start of the array "steps".
 void TraceHtmlBuffer::take_structure(char byte) {
   put(byte);
   if (is_space(byte)) return;
@@ -133,7 +127,7 @@ void TraceHtmlBuffer::take_structure(char byte) {
   }
 }
 
-/// Inside the array "steps": each of its entries becomes one line, a run of them one block.
+/// Inside the array "steps": each entry becomes one line, and several entries become one block.
 void TraceHtmlBuffer::take_step_structure(char byte) {
   if (is_space(byte)) return;
   if (depth_ == 2 && byte == ',') {
@@ -168,8 +162,8 @@ void TraceHtmlBuffer::end_block() {
   entries_in_block_ = 0;
 }
 
-/// The one way of the trace into the page. "<" stands in JSON in strings only, where it can be
-/// written like this; without it no text can end the script element or begin another.
+/// All bytes of the trace go into the page through here. In JSON, "<" is only in strings, where it
+/// can be written like this. Without it, no text can end the script element or begin another.
 void TraceHtmlBuffer::put(char byte) {
   if (byte == '<') {
     pending_ += "\\u003c";

@@ -1,4 +1,4 @@
-// A trace as one self-contained web page with a player. The page itself: player/.
+// A trace as one self-contained web page with a player. The page itself is in player/.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace flashlab::toy {
 
-/// A sink for trace JSON (version 1) that writes the page to `out` as the bytes arrive: an
-/// std::ostream over it goes wherever a trace can be written as JSON. Memory does not grow with the
-/// trace: the steps go into the page in blocks, which the player reads one by one.
+/// A sink for trace JSON (version 1) that writes the page to `out` as the bytes arrive. An
+/// std::ostream over it can be used wherever a trace is written as JSON. Memory does not grow with
+/// the trace: the steps go into the page in blocks, which the player reads one by one.
 ///
-/// Safe against hostile text: no "<" of the trace reaches the page, neither in titles, names and
-/// source lines nor where it is not JSON at all; the player never makes markup out of text; and the
-/// page's content security policy forbids every request and every other script sink.
+/// Safe against hostile text: no "<" of the trace reaches the page, whether from titles, names and
+/// source lines or from input that is not JSON; the player never makes markup from text; and the
+/// page's content security policy forbids all requests and all other scripts.
 class TraceHtmlBuffer final : public std::streambuf {
  public:
   explicit TraceHtmlBuffer(std::ostream& out);
 
-  /// Ends the page and flushes it; call it once, after the last byte. The value is the number of
-  /// entries of "steps" (instructions and labels). Errors (Fault::kRequest): the bytes were no
-  /// whole trace, or `out` failed. The page is well formed all the same, and says what it could not
-  /// read. `timeline`: of the same run, by timeline_of_steps_json(); empty for none.
+  /// Ends the page and flushes it; call it once, after the last byte. Returns the number of entries
+  /// of "steps" (instructions and labels). Errors (Fault::kRequest): the bytes were not a complete
+  /// trace, or `out` failed. The page is well formed in any case, and reports what it could not
+  /// read. `timeline`: from timeline_of_steps_json() for the same run; empty for none.
   Result<std::uint64_t> finish(std::string_view timeline = {});
 
  protected:
@@ -46,7 +46,7 @@ class TraceHtmlBuffer final : public std::streambuf {
 
   std::ostream& out_;
   std::string pending_;      // not yet in out_
-  std::string key_;          // beginning of the last string of the outermost object
+  std::string key_;          // start of the last string of the outermost object
   Part part_ = Part::kHead;  // before, in, and after the array "steps"
   std::uint64_t depth_ = 0;  // of arrays and objects around the next byte
   std::uint64_t entries_ = 0;
@@ -58,7 +58,7 @@ class TraceHtmlBuffer final : public std::streambuf {
   bool malformed_ = false;
 };
 
-/// The page of a trace that was written as JSON before. As TraceHtmlBuffer.
+/// Writes the page of a trace that was written as JSON earlier. Errors as for TraceHtmlBuffer.
 Result<std::uint64_t> write_html(std::istream& trace_json, std::ostream& out);
 
 }  // namespace flashlab::toy

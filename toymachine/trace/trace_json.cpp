@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kExactInJson = std::uint64_t{1} << 53;  // what JSON readers keep exactly
+constexpr std::uint64_t kExactInJson = std::uint64_t{1} << 53;  // exact in all JSON readers
 constexpr std::array<std::string_view, 3> kRoleNames{"input", "temp", "output"};
 
-/// Names and source text may hold any bytes; what is no UTF-8 becomes U+FFFD.
+/// Names and source text may contain any bytes; invalid UTF-8 becomes U+FFFD.
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -35,7 +35,7 @@ Json whole_number_json(const Count& value) {
   return value.get_ui();
 }
 
-/// "softmax_safe" for programs/softmax_safe.toy.
+/// Returns "softmax_safe" for programs/softmax_safe.toy.
 std::string program_name(const std::string& path) {
   std::string name = path.substr(path.find_last_of("/\\") + 1);
   const std::size_t dot = name.rfind(".toy");
@@ -78,7 +78,7 @@ class TraceJson : public TraceSink {
     head["costs"] = costs();
     head["symbols"] = header.options->symbols;
     std::string text = dumped(head);
-    text.pop_back();  // the object goes on
+    text.pop_back();  // the object continues
     out_ << text << ",\n\"arrays\": [";
     for (std::size_t i = 0; i < program_->arrays.size(); ++i) {
       out_ << (i == 0 ? "\n" : ",\n");
@@ -183,7 +183,7 @@ class TraceJson : public TraceSink {
     return costs;
   }
 
-  /// Cell by cell, for an array may be large.
+  /// Writes cell by cell, because an array may be large.
   void array(const BoundArray& array) {
     Json head{{"name", array.name},
               {"role", kRoleNames[static_cast<std::size_t>(array.role)]},
@@ -200,7 +200,8 @@ class TraceJson : public TraceSink {
     out_ << "]}";
   }
 
-  /// A float as the shortest decimal that reads back as the same float: 0.1, not 0.10000000149.
+  /// Writes a float as the shortest decimal that reads back as the same float:
+  /// 0.1, not 0.10000000149.
   Json number(double value) const {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -211,7 +212,7 @@ class TraceJson : public TraceSink {
     return value;
   }
 
-  /// A tile as a list of rows.
+  /// Writes a tile as a list of rows.
   Json value(const TraceValue& value) const {
     if (!value.is_tile()) return number(value.number);
     Json rows = Json::array();

@@ -14,7 +14,7 @@ struct TraceJsonOptions {
 };
 
 /// The format is described in docs. Non-finite numbers are the strings "inf", "-inf", "nan"; whole
-/// numbers above 2^53 are strings. `out` must outlive the sink; a failed write ends the run.
+/// numbers above 2^53 are strings. `out` must outlive the sink. A failed write ends the run.
 std::unique_ptr<TraceSink> make_trace_json(std::ostream& out, const TraceJsonOptions& options);
 
 }  // namespace flashlab::toy

@@ -34,7 +34,7 @@ AxisNames parameter_axes(const BoundProgram& program) {
   return names;
 }
 
-/// "i", "2*i - j": the letters' part of an index.
+/// Returns "i", "2*i - j": the part of an index with letters.
 std::string letters_text(const std::vector<std::pair<std::string, std::int64_t>>& terms) {
   std::string text;
   for (const auto& [var, coefficient] : terms) {

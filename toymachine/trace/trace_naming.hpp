@@ -1,4 +1,4 @@
-// What the things that a step touches are called: cells, labels, the instruction itself.
+// Names for the things that a step uses: cells, labels, the instruction itself.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@ namespace flashlab::toy::detail {
 
 class TraceNaming {
  public:
-  /// With `relative`, indices near the end of an axis are written after its parameter: x[n-1].
+  /// With `relative`, indices near the end of an axis are written relative to
+  /// its parameter: x[n-1].
   TraceNaming(const BoundProgram& program, bool relative);
 
-  /// From now on the loop's variable is written as a letter ...
+  /// From now on, the loop's variable is written as a letter ...
   void show_letter(std::uint32_t loop) { letters_[loop] = true; }
-  /// ... and names that use it mean something in the present iteration only.
+  /// ... and names that use it are valid only in the current iteration.
   void begin_generic(std::uint32_t loop);
   void end_generic(std::uint32_t loop);
   bool is_letter(std::uint32_t loop) const { return letters_[loop]; }
 
   TraceCell cell(const BoundOperand& operand, const std::int64_t* loop_values) const;
   SymbolName label(const BoundLabel& label, const std::int64_t* loop_values) const;
-  /// The row's text and loops.
+  /// Fills in the row's text and loops.
   void describe(const Step& step, TraceRow& row) const;
-  /// The loops around a place, from outermost to innermost.
+  /// Fills in the loops around a place, from outermost to innermost.
   void loops(std::uint32_t innermost, const std::int64_t* loop_values,
              std::vector<TraceLoop>& result) const;
 

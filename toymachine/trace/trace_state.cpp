@@ -10,7 +10,7 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// A formula with more nodes than this is shown once, and is called R3@17 from then on.
+/// A formula with more nodes is shown once, and is called R3@17 afterwards.
 constexpr std::size_t kLargestFormula = 40;
 
 Symbol own_name(std::int64_t number, std::uint64_t step) {
@@ -26,7 +26,7 @@ TraceState::TraceState(const BoundProgram& program, const TraceOptions& options)
 
 const Symbol& TraceState::read(std::int64_t number) {
   TraceRegister& reg = at(number);
-  // Forgotten when a generic iteration began, and read after it.
+  // Forgotten at the start of a generic iteration, and read afterwards.
   if (!reg.symbol.is_written()) forget_formula(number, Origin::kLeftover);
   return reg.symbol;
 }
@@ -37,13 +37,13 @@ void TraceState::forget_formula(std::int64_t number, Origin origin) {
   reg.origin = origin;
 }
 
-/// `name` is about to mean `value`: formulas that use it in its old meaning are forgotten.
+/// `name` is about to get `value`: forgets formulas that use its old meaning.
 void TraceState::retire(const SymbolName& name, const Symbol& successor, double value,
                         std::vector<std::int64_t>& renamed) {
   for (std::int64_t number = 0; number < num_used_; ++number) {
     TraceRegister& reg = at(number);
     if (reg.symbol == successor || !reg.symbol.mentions(name)) continue;
-    if (reg.symbol.as_name() && reg.value == value) continue;  // a copy of the same thing
+    if (reg.symbol.as_name() && reg.value == value) continue;  // a copy of the same value
     forget_formula(number, Origin::kLeftover);
     renamed.push_back(number);
   }
@@ -146,7 +146,7 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
   row.registers = registers_;
 }
 
-/// What a row reduction or a mask does to a scalar needs no name.
+/// The result of a row reduction or a mask on a scalar needs no name.
 void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
   if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
   if (row.expression.op() == SymbolOp::kMasked) {
@@ -167,11 +167,11 @@ void TraceState::write(const Step& step, std::int64_t number, const TraceValue& 
   last_written_ = number;
 }
 
-/// A cell gets a new value, so its name does. The register that it came from holds the same.
+/// The cell's name gets the new value. The register that was stored holds the same value.
 void TraceState::store(std::int64_t from, TraceRow& row) {
   const Symbol cell = Symbol::name(row.stored->name);
   TraceRegister& source = at(from);
-  if (row.read) {  // an update: the cell no longer holds what its name stood for
+  if (row.read) {  // an update: the cell's name loses its old meaning
     retire(row.stored->name, Symbol(), source.value, row.renamed);
     return;
   }

@@ -1,4 +1,4 @@
-// The registers of a traced run: numbers beside formulas, and what names mean as the run goes on.
+// The registers of a traced run as numbers and formulas, and the meaning of names during the run.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace flashlab::toy::detail {
 
-/// Formulas never speak of what is no more. When a name comes to mean another value, a formula that
-/// holds the old one becomes R3@17: what R3 got at step 17.
+/// Formulas contain only names that are still valid. If a name gets another value, a formula with
+/// the old one becomes R3@17: the value that R3 got at step 17.
 class TraceState {
  public:
   TraceState(const BoundProgram& program, const TraceOptions& options);
@@ -22,7 +22,7 @@ class TraceState {
   TraceNaming& naming() { return naming_; }
   std::span<const TraceRegister> registers() const { return registers_; }
 
-  /// A prime goes when the iteration that made it has ended.
+  /// A prime is removed when the iteration that made it has ended.
   struct Renaming {
     SymbolName from, to;
   };
@@ -31,12 +31,12 @@ class TraceState {
 
   /// Applies the step to the formulas and describes it; `value` is what it wrote.
   void execute(const Step& step, const TraceValue& value, TraceRow& row);
-  /// The register's value has this name from now on.
+  /// Gives the register's value this name from now on.
   SymbolName label(const BoundLabel& label, std::int64_t register_number,
                    const std::int64_t* loop_values, std::vector<std::int64_t>& renamed);
 
-  /// A generic iteration begins: labels and what was made before `loop_began` stay, other registers
-  /// that the iteration reads are called by their own names, and the rest is forgotten.
+  /// Starts a generic iteration. Labels, and values made before `loop_began`, stay. Other registers
+  /// that the iteration reads get their own names, and all other formulas are forgotten.
   void begin_body(std::uint32_t loop, std::uint64_t loop_began,
                   const std::set<std::int64_t>& carried);
   void end_body(std::uint32_t loop);
@@ -59,7 +59,7 @@ class TraceState {
   TraceNaming naming_;
   bool symbols_;
   std::vector<TraceRegister> registers_;
-  std::int64_t num_used_ = 0;  // registers above were never written
+  std::int64_t num_used_ = 0;  // higher registers were never written
   std::int64_t last_written_ = -1;
   std::vector<Prime> primes_;
 };

@@ -18,8 +18,8 @@ namespace {
 using detail::GridCell;
 using detail::GridLine;
 
-constexpr std::size_t kMostLines = 2000;     // that share their column widths
-constexpr std::size_t kFewRegisters = 4;     // up to here a table repeats what registers hold
+constexpr std::size_t kMostLines = 2000;     // with common column widths
+constexpr std::size_t kFewRegisters = 4;     // for at most this many, values are repeated
 constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
 constexpr std::size_t kNamesInHeading = 8;
 
@@ -117,7 +117,7 @@ class TraceTable : public TraceSink {
   }
 
  private:
-  /// A new pass, or a generic iteration: a heading, then a table of its own.
+  /// Starts a new pass or a generic iteration with a heading and a separate table.
   void begin_part(const TraceRow& row) {
     grid_.print(out_);
     const bool from_the_middle = !in_body_ && !started_ && row.step > 1;
@@ -151,7 +151,7 @@ class TraceTable : public TraceSink {
     any_heading_ = true;
   }
 
-  /// "(R1 = m, R2 = S)": what earlier parts have finished.
+  /// Returns "(R1 = m, R2 = S)": the values finished in earlier parts.
   std::string named() const {
     std::string list;
     std::size_t count = 0;
@@ -170,7 +170,7 @@ class TraceTable : public TraceSink {
     return to_string(symbol, SymbolStyle{options_.unicode, &header_->axes});
   }
 
-  /// A tile by its shape.
+  /// Writes a tile as its shape.
   std::string value_text(const TraceRegister& reg) const {
     if (reg.rows * reg.cols == 1) return detail::number_text(reg.value, 6);
     return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);

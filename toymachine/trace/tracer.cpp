@@ -60,7 +60,7 @@ bool Tracer::after(const Step& step, const TraceValue& value) {
   return !failure_ && !stopped_;
 }
 
-/// Before something happens at a point: iterations may have ended or begun.
+/// Handles iterations that have ended or begun before something happens at a point.
 void Tracer::arrive(const LoopPoint& point, std::uint64_t next_step,
                     std::vector<std::int64_t>& renamed) {
   for (const auto& [from, to] : state_.end_primes(point, renamed)) {
@@ -108,7 +108,7 @@ void Tracer::keep(const Step& step) {
   if (options_.body) row_.position = ++body_position_;
 }
 
-/// Remembers that the step is not shown, unless it lies outside of what was asked for.
+/// Records that the step is not shown, unless it is outside the requested range.
 void Tracer::pass_over(std::uint64_t step) {
   if (options_.body ? !bodies_.active() : step < options_.from) return;
   if (options_.body) ++body_position_;
@@ -176,7 +176,7 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
     fail({Severity::kError,
           Fault::kProgram,
           label.name->span,
-          where() + "'" + text + "' names " + held_by + ", which nobody wrote",
+          where() + "'" + text + "' names " + held_by + ", which no step has written",
           "a register that holds a value",
           {}});
     return Claim::kFalse;
@@ -185,7 +185,7 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
   std::vector<std::int64_t> subscripts;
   for (const Subscript& subscript : name.subscripts) subscripts.push_back(subscript.value);
   std::optional<Estimate> estimate;
-  if (label.name->claim && !program_.tiled) {  // claims speak of numbers
+  if (label.name->claim && !program_.tiled) {  // claims are about numbers
     estimate = claims_->evaluate(*label.name->claim, loop_values, label.loop);
   }
   claims_->define(text, subscripts, estimate);

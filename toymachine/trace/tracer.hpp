@@ -1,4 +1,4 @@
-// Between the interpreter, which makes steps, and the sink, which shows them.
+// Connects the interpreter, which makes steps, with the sink, which shows them.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@
 
 namespace flashlab::toy::detail {
 
-/// By loop: the registers that its generic iteration reads before it writes them.
+/// By loop: the registers that its generic iteration reads before writing them.
 using Carried = std::map<std::uint32_t, std::set<std::int64_t>>;
 
-/// How numbers are rounded.
+/// The precision to which numbers are rounded.
 struct Precision {
   double epsilon = 0;
   double smallest = 0;
 };
 
-/// A row waits until the next step or the end: labels that follow a step belong to it.
+/// A row is held back until the next step or the end, because labels that follow a step
+/// belong to it.
 class Tracer {
  public:
   Tracer(const BoundProgram& program, const TraceOptions& options, Precision precision,
          ClaimChecker* claims, const Carried& carried, TraceSink& sink);
 
   const AxisNames& axes() { return state_.naming().axes(); }
-  /// False: the run should end. `value` is what the step wrote.
+  /// Returns false if the run should end. `value` is the value that the step wrote.
   bool after(const Step& step, const TraceValue& value);
   void label(const BoundLabel& label, std::int64_t register_number,
              const std::int64_t* loop_values);
-  /// The run has ended, with or without an error of its own.
+  /// Call this when the run has ended, with or without an error.
   Result<Execution> finish(Result<Execution> result);
 
  private:
@@ -53,7 +54,7 @@ class Tracer {
   const BoundProgram& program_;
   const TraceOptions& options_;
   Precision precision_;
-  ClaimChecker* claims_;  // null: nothing is claimed
+  ClaimChecker* claims_;  // null: there are no claims
   const Carried& carried_;
   TraceSink& sink_;
   TraceState state_;
@@ -62,12 +63,12 @@ class Tracer {
   TraceRow row_;
   bool pending_ = false;            // row_ is to be shown
   bool shown_ = false;              // the last step is or will be shown
-  std::vector<TraceLabel> labels_;  // that follow the pending row
+  std::vector<TraceLabel> labels_;  // those after the pending row
   TraceGap gap_;
   std::uint64_t steps_ = 0;
   std::uint64_t body_position_ = 0;
   TraceSummary summary_;
-  std::optional<std::uint32_t> surplus_;  // an instruction executed after the last one to show
+  std::optional<std::uint32_t> surplus_;  // an instruction executed after the last shown step
   std::optional<Diagnostic> failure_;
   bool stopped_ = false;  // by the sink
 };

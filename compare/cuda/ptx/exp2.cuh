@@ -1,4 +1,4 @@
-// 2^x by the special function unit, as the attention kernels take it.
+// 2^x by the special function unit, as in the attention kernels.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -14,23 +14,26 @@
 
 namespace flashlab::exercises {
 
-/// A quotient of polynomials; the denominator is not 0. Equal when cross products are.
+/// A quotient of polynomials with a denominator other than 0. Two are equal if their
+/// cross products are.
 struct RationalFunction {
   toy::Polynomial numerator, denominator = 1;
 };
 bool equal(const RationalFunction& a, const RationalFunction& b);
 
-/// Reads what a person types: + - * / ^ ( ), names of `variables`, numbers ("0.5", "1/2", "2n d"),
+/// Reads a typed formula: + - * / ^ ( ), names of `variables`, numbers ("0.5", "1/2", "2n d"),
 /// ceil(n/B), floor(n/B). Errors name the column and what was expected.
 toy::Result<RationalFunction> parse_formula(const toy::SourceText& text,
                                             const std::vector<std::string>& variables);
 
-/// Grades an answer file: lines "key: answer", # comments; an answer may go on over indented lines.
+/// Grades an answer file. It has lines "key: answer" and comments with #. Indented lines
+/// continue an answer.
 Verdict grade_answers(const Exercise& exercise, const toy::SourceText& submission);
 
-/// The answer file that `start` copies: each question as a comment, its key and nothing behind it.
+/// Returns the answer file that `start` copies: each question as a comment, then its key
+/// without an answer.
 std::string answer_sheet(const QuestionTask& task);
-/// The same with the right answers.
+/// Returns the same file with the right answers.
 std::string model_answers(const QuestionTask& task);
 
 }  // namespace flashlab::exercises

@@ -164,7 +164,7 @@ double scale_of(const NamedArray& expected) {
 
 bool close_enough(double value, double expected, double scale, double tolerance) {
   if (std::isnan(value) || std::isnan(expected)) return false;
-  if (value == expected) return true;  // infinities, too
+  if (value == expected) return true;  // equal infinities, too
   return std::abs(value - expected) <= tolerance * scale;
 }
 

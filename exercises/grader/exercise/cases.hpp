@@ -1,4 +1,4 @@
-// The inputs that a submission is judged on, and what must come out.
+// The inputs that a submission is run on, and the expected outputs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace flashlab::exercises {
 /// One set of inputs at one size.
 struct Case {
   Family family = Family::kRandom;
-  NamedArrays inputs;    // values as the arrays' element types hold them
+  NamedArrays inputs;    // values rounded to the arrays' element types
   NamedArrays expected;  // the outputs that are checked
 };
 
@@ -23,20 +23,22 @@ struct SizedCases {
   std::vector<Case> cases;
 };
 
-/// For every size of the exercise `count` cases, families in turn; then the same for the sizes that
-/// are drawn. Throws std::runtime_error when the reference or the derived inputs do not run.
+/// Makes `count` cases for every size of the exercise, cycling through its families, and
+/// then for the drawn sizes. Throws std::runtime_error if the reference or the program for
+/// derived inputs fails.
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count);
 
-/// The sizes that a seed draws, none of them one of the exercise's own or drawn before, where the
-/// ranges have others.
+/// Returns the sizes that a seed draws. They differ from the exercise's own sizes and from each
+/// other, as far as the ranges allow.
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed);
 
-/// The outputs of a program on inputs, in double, on a machine without limits. Throws
+/// Runs a program in double on a machine without limits and returns its outputs. Throws
 /// std::runtime_error with the machine's message.
 NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, const Size& size,
                           const NamedArrays& inputs);
 
-/// Whether `value` is what was expected: relative to `scale`, the array's largest expected value.
+/// Returns whether `value` is within tolerance * scale of `expected`. `scale` is scale_of() the
+/// array: its largest finite expected value.
 bool close_enough(double value, double expected, double scale, double tolerance);
 double scale_of(const NamedArray& expected);
 

@@ -28,7 +28,7 @@ void load_files(const std::filesystem::path& root, const std::filesystem::path& 
   }
 }
 
-/// By id; the template is among them.
+/// The exercises inside the command, by id, including the template.
 std::map<std::string, ExerciseSource> from_command() {
   std::map<std::string, ExerciseSource> by_id;
   for (const EmbeddedFile& file : builtin_exercise_files) {

@@ -14,7 +14,7 @@ constexpr TrafficKey kTraffic[] = {{"loads", &toy::ArrayTraffic::loads},
                                    {"stores", &toy::ArrayTraffic::stores},
                                    {"updates", &toy::ArrayTraffic::updates}};
 
-/// All .temp arrays together: a submission chooses their names.
+/// Counts all .temp arrays together, because a submission chooses their names.
 constexpr std::string_view kTemporary = "temp";
 
 std::pair<std::string_view, std::string_view> split(std::string_view key) {

@@ -1,4 +1,4 @@
-// Counters by the names that exercise.toml uses for them.
+// The names that exercise.toml uses for counters.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace flashlab::exercises {
 
-/// The keys of counter_descriptions(): "cycles", "loads", …
+/// Returns the keys of counter_descriptions(): "cycles", "loads", …
 std::vector<std::string> count_keys();
 
-/// One of them, or "x.loads", "x.stores", "x.updates" for an array of `interface` (may be null), or
-/// for "temp": all .temp arrays of a submission together.
+/// Returns whether `key` is one of count_keys(), or "x.loads", "x.stores", "x.updates" for an array
+/// x of `interface` (may be null), or for "temp": all .temp arrays of a submission together.
 bool is_count_key(std::string_view key, const toy::Program* interface);
 
-/// The counter's value. An array that the program does not have counts 0.
+/// Returns the counter's value. An array that the program does not have counts 0.
 toy::Count count_of(std::string_view key, const toy::Counters& counters,
                     const toy::BoundProgram& program);
 

@@ -8,7 +8,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// "07_online_softmax": "07" and "online_softmax".
+/// Splits "07_online_softmax" into "07" and "online_softmax".
 std::pair<std::string_view, std::string_view> split_id(std::string_view id) {
   const std::size_t bar = id.find('_');
   const std::string_view number = id.substr(0, bar);

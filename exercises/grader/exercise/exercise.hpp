@@ -1,5 +1,5 @@
-// An exercise as its folder states it. The folder is data: exercise.toml says what is asked for, on
-// which machine, at which sizes and for how many points; beside it lie the texts and programs.
+// An exercise as read from its folder. The folder is data: exercise.toml states the task, the
+// machine, the sizes and the points; texts and programs are files beside it.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ enum class Kind : std::uint8_t { kProgram, kQuestions };
 using Size = std::map<std::string, std::int64_t>;
 std::string to_string(const Size& size);  // "n = 4, d = 2"
 
-/// What a family of inputs is like. Every family fills all inputs.
+/// The kind of values in a family of inputs. Every family fills all inputs.
 enum class Family : std::uint8_t {
   kRandom,      // uniform in the array's range
   kAscending,   // the same, sorted
@@ -34,7 +34,7 @@ enum class Family : std::uint8_t {
   kConstant,    // one value everywhere
   kHuge,        // uniform in +-Inputs::huge
   kTiny,        // uniform in +-Inputs::tiny
-  kSpike,       // near 0, but for one element of size Inputs::huge
+  kSpike,       // near 0, except one element of size Inputs::huge
 };
 std::string_view to_string(Family family);
 std::optional<Family> parse_family(std::string_view name);
@@ -43,73 +43,73 @@ struct Range {
   double low = -1, high = 1;
 };
 
-/// Sizes that no submission knows: each parameter is drawn from a range, both ends included.
+/// Sizes that no submission knows. Each parameter is drawn from a range that includes both ends.
 struct DrawnSizes {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  // empty: none are drawn
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  // empty: no sizes are drawn
   std::int64_t count = 1;
 };
 
 struct Inputs {
   std::vector<Family> families;         // never empty
-  std::map<std::string, Range> ranges;  // by array; [-1, 1) where there is none
+  std::map<std::string, Range> ranges;  // by array; [-1, 1) for an array without an entry
   double huge = 1e4, tiny = 1e-6;
-  /// A program whose outputs fill the inputs of the same names (lse from q and k); null: none.
+  /// Computes the inputs that have the names of its outputs (lse from q and k). Null: none.
   std::shared_ptr<const toy::Program> derive;
 };
 
-/// Counts that a submission is held against, as formulas in the parameters: "14*n - 4".
+/// Limits for a submission's counters, as formulas in the parameters: "14*n - 4".
 using CountFormulas = std::map<std::string, toy::Polynomial>;  // by key of counter_descriptions()
 
 struct Cost {
-  CountFormulas full;  // at or below: all points for cost
-  CountFormulas most;  // above: not accepted
+  CountFormulas full;  // at most this: all points for cost
+  CountFormulas most;  // more than this: not accepted
 };
 
 struct Points {
   double correct = 6, cost = 4;
 };
 
-/// What a program must keep beside algebra, so that equal formulas certify nothing.
+/// Numerical demands besides algebra. With one of them, equal formulas do not prove
+/// a program right.
 struct Numerics {
-  bool range_safe = false;     // no overflow where the result is finite: judged on huge inputs
-  bool rounding_safe = false;  // error of its own class: judged on inputs that show it
+  bool range_safe = false;     // no overflow if the result is finite; tested on huge inputs
+  bool rounding_safe = false;  // error of its class; tested on inputs that reveal it
 };
 
-/// A submission that is wrong in a plausible way, and what has to be said about it.
+/// A plausible wrong submission, and what the grader must say about it.
 struct WrongSubmission {
   std::string file;        // in the folder: "wrong/keeps_old_max.toy"
-  std::uint32_t line = 0;  // that must be named; 0: any
-  std::string says;        // that the explanation must contain; may be empty
+  std::uint32_t line = 0;  // the line that must be named; 0: any
+  std::string says;        // text that the explanation must contain; may be empty
 };
 
-/// A submission that gives the right results, at the sizes that everybody sees at least, without
-/// the idea of the exercise.
+/// A submission that gives the right results, at least at the public sizes, but avoids the idea
+/// of the exercise.
 struct AvoidingSubmission {
   std::string file;  // in the folder: "avoids/by_size.toy"
-  std::string says;  // what its verdict, which is no pass, must contain
+  std::string says;  // text that its verdict must contain; the verdict must not be a pass
 };
 
-/// A change of one line of the solution that leaves it right, though no proof of the grader's says
-/// so.
+/// A change of one line of the solution that keeps it right, although the grader cannot prove so.
 struct Equivalent {
   std::uint32_t line = 0;
-  std::string change;   // as `lint --mutants` words it: "1 instead of 0 as expr"
-  std::string because;  // why no input can tell the two apart
+  std::string change;   // in the words of `lint --mutants`: "1 instead of 0 as expr"
+  std::string because;  // why no input distinguishes the two programs
 };
 
 /// A program to write.
 struct ProgramTask {
   toy::Level level = toy::Level::kAttention;
-  std::vector<std::size_t> extra_instructions;  // rows of instruction_set() beyond the level
+  std::vector<std::size_t> extra_instructions;  // rows of instruction_set() outside the level
   std::string registers;  // an expression in the parameters: "2*d + 5"; empty: no limit
   toy::OperandRule operands = toy::OperandRule::kAny;
   bool temporaries = false;  // may the submission declare .temp arrays?
   std::optional<toy::Polynomial>
-      most_temporary;               // elements of theirs together; nothing: any number
+      most_temporary;               // limit on their total elements; nothing: no limit
   std::vector<std::string> arrays;  // declarations: ".input x[n]"
-  /// The declarations above as a program without a body: what a submission's must agree with.
+  /// The declarations above as a program without a body. A submission's must agree with them.
   std::shared_ptr<const toy::Program> interface;
-  std::vector<Size> sizes;  // that everybody sees, smallest first; never empty
+  std::vector<Size> sizes;  // public sizes, smallest first; never empty
   DrawnSizes drawn;
   Inputs inputs;
   std::vector<std::string> check;  // outputs that are compared; never empty
@@ -117,7 +117,7 @@ struct ProgramTask {
   std::string builtin_reference;   // "softmax"; empty: `reference`
   std::shared_ptr<const toy::Program> reference;  // run in double on a machine without limits
   std::shared_ptr<const toy::Program> solution;
-  std::string starter;  // text; the demonstration's is its solution
+  std::string starter;  // text; for the demonstration, its solution
   Cost cost;
   Points points;
   Numerics numerics;
@@ -125,7 +125,7 @@ struct ProgramTask {
   std::int64_t max_milliseconds = 2000;
   std::vector<WrongSubmission> wrong;
   std::vector<AvoidingSubmission> avoiding;
-  std::string unavoidable;  // why there can be none; may be empty
+  std::string unavoidable;  // why no submission can avoid the idea; may be empty
   std::vector<Equivalent> equivalents;
 };
 
@@ -133,7 +133,7 @@ enum class AnswerKind : std::uint8_t { kNumber, kFormula, kChoice, kOpen };
 
 struct Mistake {
   std::string answer;
-  std::string says;  // to somebody who gave it
+  std::string says;  // the explanation of this mistake
 };
 
 struct Question {
@@ -147,7 +147,7 @@ struct Question {
   bool leading = false;                // kFormula: the leading order suffices
   double tolerance = 0;                // kNumber: relative
   double within = 0;                   // kNumber: the answer may be off by this factor; 0: no
-  std::string measured_in;             // kNumber: the file that the answer is from; empty: none
+  std::string measured_in;             // kNumber: file with the measured answer; empty: none
   std::vector<Mistake> mistakes;
   double points = 1;
 };
@@ -166,39 +166,41 @@ struct Proven;  // exercises/grader/exercise/proven.hpp
 
 struct Exercise {
   std::string id;      // the folder's name: "07_online_softmax"
-  std::string folder;  // where it was read; empty: it travels inside the command
+  std::string folder;  // where it was read; empty: inside the command
   std::string title;
   Kind kind = Kind::kProgram;
-  bool demo = false;               // solved already: the first key press succeeds
+  bool demo = false;               // already solved: the first key press succeeds
   std::string chapter;             // "docs/04_softmax.md"; may be empty
   std::string problem;             // problem.md
   std::vector<std::string> hints;  // kHintLevels of them
   ProgramTask program;             // kProgram
   QuestionTask questions;          // kQuestions
-  /// What proven.json says of the cheapest programs. Null: there is none, or it is out of step with
-  /// the exercise, which may be edited: nothing is said of a proof then, and `lint` complains.
+  /// The content of proven.json on the cheapest programs. Null if there is none, or if it does not
+  /// match the exercise, which may have been edited. Then no proof is shown, and `lint` reports it.
   std::shared_ptr<const Proven> proven;
   Files files;
 
   double max_points() const;
   /// Name of the file that a learner edits: "07_online_softmax.toy", "18_intensity.txt".
   std::string work_file() const;
-  /// What `start` puts there.
+  /// Returns the initial content of that file.
   std::string starter() const;
-  /// "07_online_softmax" by its whole name, its number ("7", "07") or the rest ("online_softmax").
+  /// Returns whether `name` is the id ("07_online_softmax"), its number ("7", "07") or the rest
+  /// of it ("online_softmax").
   bool answers_to(std::string_view name) const;
 };
 
-/// Whether a folder of this name can hold an exercise: letters, digits, _ and -, at most 64.
+/// Returns whether a folder of this name can hold an exercise: letters, digits, _ and -,
+/// at most 64.
 bool is_exercise_id(std::string_view id);
 
-/// Those of docs/results, which travel inside the command: "compare_h200".
+/// Returns the files of docs/results, which are inside the command: "compare_h200".
 const Files& committed_measurements();
 
-/// Reads an exercise. All errors at once, each with its place in the file it is about. Errors:
-/// unknown or missing key, wrong type, unknown counter, family, instruction; a formula or
-/// declaration that cannot be read; a program that does not assemble; a missing file; a figure that
-/// the measurements do not have.
+/// Reads an exercise and returns all errors at once, each with its place in its file. Errors: an
+/// unknown or missing key, a wrong type, an unknown counter, family or instruction, an invalid
+/// formula or declaration, a program that does not assemble, a missing file, a figure that the
+/// measurements do not have.
 struct ReadError {
   std::string file;  // "exercise.toml"
   toy::Diagnostic diagnostic;
@@ -207,12 +209,12 @@ struct ReadResult {
   std::optional<Exercise> exercise;
   std::vector<ReadError> errors;
 };
-/// Figures that exercise.toml names are looked up in `measurements`, files of `flashlab compare` by
+/// Looks up figures that exercise.toml names in `measurements`: files of `flashlab compare`, by
 /// their names without .json.
 ReadResult read_exercise(const std::string& id, Files files, const std::string& folder = {},
                          const Files& measurements = committed_measurements());
 
-/// As the assembler's messages: place, line, caret.
+/// Formats errors like the assembler's messages: place, line, caret.
 std::string format(const std::vector<ReadError>& errors, const Files& files);
 
 }  // namespace flashlab::exercises

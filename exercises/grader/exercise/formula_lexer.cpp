@@ -9,7 +9,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostFormulaDigits = 1240;  // 4096 bits, as much as results may have
+constexpr std::size_t kMostFormulaDigits = 1240;  // 4096 bits, the limit for results
 constexpr unsigned long kLargestPowerOfTen = 60;
 
 constexpr std::pair<std::string_view, TokenKind> kSymbols[] = {
@@ -25,7 +25,7 @@ constexpr std::string_view kSuperscripts[] = {"⁰", "¹", "²", "³", "⁴", "�
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Digits from the front of `rest`, taken off it.
+/// Removes the digits at the front of `rest` and returns them.
 std::string_view digits(std::string_view& rest) {
   std::size_t count = 0;
   while (count < rest.size() && is_digit(rest[count])) ++count;
@@ -40,7 +40,7 @@ mpz_class power_of_ten(unsigned long exponent) {
   return result;
 }
 
-/// "1e3", but not "2e" or "2e + 1", where e is a name.
+/// True for "1e3", but not for "2e" or "2e + 1", where e is a name.
 bool has_exponent(std::string_view rest) {
   if (rest.empty() || (rest[0] != 'e' && rest[0] != 'E')) return false;
   rest.remove_prefix(1);

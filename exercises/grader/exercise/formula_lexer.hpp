@@ -1,4 +1,4 @@
-// The words of a typed formula.
+// The tokens of a typed formula.
 #pragma once
 
 #include <gmpxx.h>
@@ -39,7 +39,7 @@ struct Token {
   bool after_blank = false;
 };
 
-/// Reads one token after the other; after the last one, kEnd for ever.
+/// Reads one token after another. After the last one, it returns kEnd forever.
 class FormulaLexer {
  public:
   explicit FormulaLexer(std::string_view text) : text_(text) { next(); }

@@ -1,4 +1,4 @@
-// Formulas as people type them, to quotients of polynomials.
+// Parses typed formulas into quotients of polynomials.
 //
 //   sum     = product {("+" | "-") product}
 //   product = factor {("*" | "/" | nothing) factor}     nothing: not before a number
@@ -24,17 +24,17 @@ constexpr std::size_t kMostFormulaBytes = 4096;
 constexpr const char* kCeil = "ceil";
 constexpr const char* kFloor = "floor";
 
-/// "n, d": for messages.
+/// "n, d", for messages.
 std::string list_of(const std::vector<std::string>& variables) {
   std::string text;
   for (const std::string& name : variables) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
-/// "nd" as a product of variables, "n*d".
+/// Reads "nd" as a product of variables, "n*d".
 std::optional<std::string> as_product(std::string_view word,
                                       const std::vector<std::string>& variables) {
-  constexpr std::size_t kLongest = 12;  // more is no product that somebody forgot to write out
+  constexpr std::size_t kLongest = 12;  // a longer word is not a forgotten product
   if (word.size() > kLongest) return std::nullopt;
   for (const std::string& name : variables) {
     if (!word.starts_with(name)) continue;
@@ -87,7 +87,7 @@ class Parser {
     return token().kind == TokenKind::kEnd ? "the end" : "'" + printable(token().text) + "'";
   }
 
-  /// At a token that cannot stand where it does.
+  /// Reports a token that is not allowed at its place.
   std::nullopt_t unexpected() {
     switch (token().kind) {
       case TokenKind::kNumber:

@@ -14,7 +14,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// The first character that is not blank.
+/// The place of the first character that is not blank.
 toy::SourceSpan first_place(const toy::SourceText& text) {
   for (std::uint32_t line = 1; line <= text.num_lines(); ++line) {
     const std::string_view content = text.line(line);
@@ -27,7 +27,7 @@ toy::SourceSpan first_place(const toy::SourceText& text) {
   return {1, 1, 1};
 }
 
-/// "b", "B", "b)", "(b)", or the choice's whole text in either case.
+/// Accepts "b", "B", "b)", "(b)", or the choice's whole text in either case.
 toy::Result<Answer> read_choice(const Question& question, const toy::SourceText& text,
                                 Answer answer) {
   std::string letter = lower_case(answer.text);

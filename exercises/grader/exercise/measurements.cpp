@@ -33,7 +33,7 @@ std::vector<std::string> keys_of(const nlohmann::json& value) {
   return keys;
 }
 
-/// The member, or the entry of that index or name; null: there is none.
+/// Returns the member, or the array entry of that index or name, or null.
 const nlohmann::json* child(const nlohmann::json& value, const std::string& key) {
   if (value.is_object()) {
     const auto found = value.find(key);
@@ -90,7 +90,7 @@ bool agrees(const nlohmann::json& row, const nlohmann::json& where) {
   return true;
 }
 
-/// Of a key that rows have: the values that there are of it.
+/// The error when no row agrees with `where`: lists the values of the first key that has no match.
 LookupError no_row(const nlohmann::json& rows, const nlohmann::json& where) {
   for (const auto& [key, value] : where.items()) {
     std::set<std::string> there;
@@ -162,7 +162,7 @@ std::variant<const nlohmann::json*, LookupError> Measurements::parsed(const std:
   nlohmann::json content = nlohmann::json::parse(text->second, nullptr, false);
   if (!content.is_object()) {
     return LookupError{
-        "file", "'" + file + "' is no JSON object", "a file of flashlab compare", {}};
+        "file", "'" + file + "' is not a JSON object", "a file of flashlab compare", {}};
   }
   const auto kept = std::make_shared<const nlohmann::json>(std::move(content));
   return parsed_.emplace(file, kept).first->second.get();
@@ -201,7 +201,7 @@ std::string with_digits(double value, int digits) {
     return whole.substr(0, exponent) + std::to_string(std::stoi(whole.substr(exponent)));
   }
   const auto plain = std::to_chars(text.data(), text.data() + text.size(), rounded,
-                                   std::chars_format::fixed);  // the fewest digits that tell it
+                                   std::chars_format::fixed);  // the fewest digits that identify it
   return {text.data(), plain.ptr};
 }
 

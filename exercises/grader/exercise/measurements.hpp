@@ -1,4 +1,4 @@
-// Figures out of committed files of measurements: what `flashlab compare` wrote.
+// Figures from committed measurement files, which `flashlab compare` wrote.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace flashlab::exercises {
 
-/// One figure: of the one entry of "rows" that agrees with `where` (variant "flash2", head_dim 64),
-/// or of the whole file when `where` is empty.
+/// Where to find one figure: in the one entry of "rows" that agrees with `where` (variant "flash2",
+/// head_dim 64), or in the whole file if `where` is empty.
 struct Lookup {
   std::string file;  // "compare_h200"
   std::map<std::string, std::variant<std::string, std::int64_t, double, bool>> where;
-  /// Paths of keys: "measured/median_ms"; in an array by index or by the entry's "name":
-  /// "steps/naive_softmax/measured/median_ms". The sum of several.
+  /// Paths of keys: "measured/median_ms". A step into an array is an index or the entry's "name":
+  /// "steps/naive_softmax/measured/median_ms". The figure is the sum of several paths.
   std::vector<std::string> values;
 };
 
-/// Why there is no figure. `key` is the member that is to blame: "file", "where", "value".
+/// Why there is no figure. `key` is the member with the error: "file", "where", "value".
 struct LookupError {
   std::string key, what, expected, suggestion;
 };
 
-/// The files, parsed when they are first asked for.
+/// The files. Each is parsed at its first use.
 class Measurements {
  public:
   explicit Measurements(const Files& files) : files_(files) {}
@@ -41,8 +41,8 @@ class Measurements {
   std::map<std::string, std::shared_ptr<const nlohmann::json>> parsed_;
 };
 
-/// The number with this many significant digits, as parse_formula reads it: "3.91", "12300",
-/// "1.07e9".
+/// Formats the number with this many significant digits, so that parse_formula can read it:
+/// "3.91", "12300", "1.07e9".
 std::string with_digits(double value, int digits);
 
 }  // namespace flashlab::exercises

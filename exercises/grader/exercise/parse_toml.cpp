@@ -1,4 +1,4 @@
-// The TOML parser proper: slow to compile, so in a file of its own.
+// The TOML parser. It compiles slowly, so it has a file of its own.
 #include <algorithm>
 
 #include "exercises/grader/exercise/read_parts.hpp"
@@ -7,13 +7,13 @@
 namespace flashlab::exercises {
 namespace {
 
-/// Finds keys of very many parts, a.b.c.…: each part is a table inside the one before, and taking
-/// a tower of 100 000 tables apart needs more stack than there is. Steps over strings and comments.
+/// Finds keys of very many parts, a.b.c.…: each part is a table inside the one before, and
+/// destroying 100 000 nested tables overflows the stack. Skips strings and comments.
 class KeyDepth {
  public:
   explicit KeyDepth(std::string_view text) : text_(text) {}
 
-  /// The byte where a key has too many parts.
+  /// Returns the byte at which a key has too many parts.
   std::optional<std::size_t> first_too_deep() {
     constexpr int kMostParts = 8;
     int dots = 0;
@@ -41,7 +41,7 @@ class KeyDepth {
     const std::string end = long_one ? three : std::string(1, quote);
     at_ += end.size();
     while (at_ < text_.size() && !text_.substr(at_).starts_with(end)) {
-      if (!long_one && text_[at_] == '\n') return;  // not closed: the parser will say so
+      if (!long_one && text_[at_] == '\n') return;  // not closed: the parser reports it
       at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
     }
     at_ += end.size();
@@ -71,7 +71,7 @@ std::optional<toml::table> parse_toml(ErrorList& errors) {
     return std::nullopt;
   }
   if (const auto deep = KeyDepth(source.text()).first_too_deep()) {
-    errors.add(place_of(source, *deep), "a key of very many parts", "at most 8, as in a.b.c");
+    errors.add(place_of(source, *deep), "a key with too many parts", "at most 8, as in a.b.c");
     return std::nullopt;
   }
   try {

@@ -28,7 +28,7 @@ toy::Diagnostic damaged_proof(std::string what, std::string expected, toy::Sourc
           std::move(what),       std::move(expected),  {}};
 }
 
-/// A value, and where in the document it stands: "sizes[1].states".
+/// A value and its path in the document: "sizes[1].states".
 class Place {
  public:
   Place(const Json& value, std::string name) : value_(value), name_(std::move(name)) {}
@@ -36,7 +36,7 @@ class Place {
   [[noreturn]] void wrong(const std::string& what, const std::string& expected) const {
     throw damaged_proof((name_.empty() ? "the document" : name_) + ": " + what, expected);
   }
-  /// The value itself, where it is to be something else.
+  /// Reports the value's type, or the value itself, where something else was expected.
   [[noreturn]] void expected(const std::string& what) const {
     if (value_.is_structured()) wrong("it is an " + std::string(value_.type_name()), what);
     const std::string text = printable(value_.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -47,7 +47,7 @@ class Place {
   bool has(const char* key) const { return value_.contains(key); }
   Place at(const char* key) const {
     const auto found = value_.find(key);
-    if (found == value_.end()) wrong("'" + std::string(key) + "' is missing", "it beside the rest");
+    if (found == value_.end()) wrong("'" + std::string(key) + "' is missing", "this key");
     return {*found, name_.empty() ? key : name_ + "." + key};
   }
   Place element(std::size_t i) const { return {value_[i], name_ + "[" + std::to_string(i) + "]"}; }
@@ -188,7 +188,7 @@ Proven proven_of(const Json& document) {
     proven.sizes.push_back(size_of(sizes.element(i)));
     for (std::size_t j = 0; j < i; ++j) {
       if (proven.sizes[j].size != proven.sizes[i].size) continue;
-      sizes.element(i).at("size").wrong("sizes[" + std::to_string(j) + "] has it already",
+      sizes.element(i).at("size").wrong("sizes[" + std::to_string(j) + "] has the same size",
                                         "each size once");
     }
   }
@@ -204,25 +204,25 @@ toy::SourceSpan span_at(const std::string& text, std::size_t byte) {
   return {line, static_cast<std::uint32_t>(column), 1};
 }
 
-/// The parser keeps the last of two equal keys and says nothing; and values that nest without end
-/// would overrun the stack when they are copied.
+/// Rejects two things that the parser allows: equal keys, of which it silently keeps the last, and
+/// deep nesting, which would overflow the stack when values are copied.
 Json parse_strictly(const std::string& text) {
   std::vector<std::set<std::string>> open;
   return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& value) {
     if (depth > kDeepestProof)
-      throw damaged_proof("it nests without need", "lists and objects as documented");
+      throw damaged_proof("it is nested too deeply", "lists and objects as documented");
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
       throw damaged_proof("the key '" + printable(value.get<std::string>()).substr(0, kMostShown) +
-                              "' is there twice in one object",
+                              "' occurs twice in one object",
                           "each key once");
     }
     return true;
   });
 }
 
-/// A number where every reader of JSON keeps it exactly.
+/// The lines of a text as a list.
 Json lines_json(const std::string& text) {
   Json lines = Json::array();
   for (std::size_t start = 0; start < text.size();) {
@@ -233,7 +233,7 @@ Json lines_json(const std::string& text) {
   return lines;
 }
 
-/// All but the program, which stands on lines of its own.
+/// Everything except the program, which has lines of its own.
 Json proven_size_json(const ProvenSize& size) {
   Json parameters = Json::object();
   for (const auto& [name, value] : size.size) parameters[name] = value;
@@ -259,7 +259,7 @@ Json proven_size_json(const ProvenSize& size) {
 std::string size_text(const ProvenSize& size) {
   std::string text = " " + dumped(proven_size_json(size));
   if (size.program.empty()) return text;
-  text.pop_back();  // the brace
+  text.pop_back();  // the closing brace
   text += ",\n  \"program\": [";
   bool first = true;
   for (const Json& line : lines_json(size.program)) {
@@ -269,7 +269,8 @@ std::string size_text(const ProvenSize& size) {
   return text + "]}";
 }
 
-/// One fact about the task, marked off from the next so that no two lists of facts read the same.
+/// Adds one fact about the task. The length marks its end, so that two different lists of facts
+/// never give the same text.
 void add_fact(std::string& facts, std::string_view name, const std::string& value) {
   facts += std::string(name) + " " + std::to_string(value.size()) + ":" + value + "\n";
 }
@@ -339,13 +340,13 @@ toy::Result<Proven> parse_proven(const std::string& text) {
     return diagnostic;
   } catch (const Json::parse_error& error) {
     return damaged_proof(
-        "it is no JSON from here on",
-        "a file that `flashlab exercises prove` wrote; delete it, and it writes another",
+        "it is not JSON from here on",
+        "a file that `flashlab exercises prove` wrote; delete the file and run the command again",
         span_at(text, error.byte));
   } catch (const Json::exception& error) {
     return damaged_proof(
         "a value cannot be read: " + printable(error.what()),
-        "a file that `flashlab exercises prove` wrote; delete it, and it writes another");
+        "a file that `flashlab exercises prove` wrote; delete the file and run the command again");
   }
 }
 

@@ -1,5 +1,5 @@
-// What is proved about an exercise's cheapest programs: proven.json in its folder, which
-// `flashlab exercises prove` writes and every score is shown beside.
+// What is proved about an exercise's cheapest programs: proven.json in its folder. `flashlab
+// exercises prove` writes it, and every score is shown beside it.
 #pragma once
 
 #include <cstdint>
@@ -15,52 +15,52 @@
 namespace flashlab::exercises {
 
 enum class ProofVerdict : std::uint8_t {
-  kOptimal,      // at_least_cycles == at_most_cycles, the witness accepted at this size
-  kBounded,      // the search ended early, or its program is not one that the exercise accepts
-  kNotSearched,  // too large for the solver: at_least_cycles is the floor
+  kOptimal,      // at_least_cycles == at_most_cycles, and the grader accepts the witness
+  kBounded,      // the search ended early, or the exercise does not accept its program
+  kNotSearched,  // too large for the solver: at_least_cycles is floor_cycles
 };
 /// "optimal", "bounded", "not searched".
 std::string_view to_string(ProofVerdict verdict);
 
-/// One size of an exercise. Cycles are those of the default cost table.
+/// One size of an exercise. Cycles follow the default cost table.
 struct ProvenSize {
   Size size;
   ProofVerdict verdict = ProofVerdict::kNotSearched;
-  std::string computation;  // what the solver was given, "2x2x2"; empty when it was given nothing
-  std::string allowed;      // which programs the proof is about, as a sentence's middle
-  toy::Count floor_loads, floor_cycles;     // compulsory: what any program at all must spend
+  std::string computation;  // the solver's input, "2x2x2"; empty: the solver was not run
+  std::string allowed;      // the programs that the proof is about, as part of a sentence
+  toy::Count floor_loads, floor_cycles;     // compulsory: a minimum for every program
   toy::Count at_least_cycles;               // proved
   toy::Count at_most_cycles;                // of `program`, or of the exercise's solution
   std::optional<toy::Count> loads, stores;  // of `program`
-  std::string program;                      // that takes at_most_cycles; empty: the solution does
-  std::string programs;                     // how many optimal ones there are; empty: not counted
-  std::string programs_up_to_symmetry;      // the same, symmetric ones taken as one
-  std::uint64_t states = 0;                 // that the search reached
-  double seconds = 0;                       // that it took
+  std::string program;                      // a program of at_most_cycles; empty: the solution
+  std::string programs;                     // the number of optimal programs; empty: not counted
+  std::string programs_up_to_symmetry;      // the same, with symmetric programs counted once
+  std::uint64_t states = 0;                 // reached by the search
+  double seconds = 0;                       // duration of the search
 };
 
 struct Proven {
-  std::string command;            // that made it
-  std::string task;               // SHA-256 of what was proved about, see proven_task()
+  std::string command;            // the command that wrote the file
+  std::string task;               // SHA-256 of the task that was proved, see proven_task()
   std::vector<ProvenSize> sizes;  // one for each size of the exercise, in its order
 
-  /// Null when there is none.
+  /// Returns the entry of a size, or null.
   const ProvenSize* at(const Size& size) const;
-  /// Whether the sizes are the task's, and what was proved is still what the exercise asks for.
+  /// Returns whether the sizes and the task are still those of the exercise.
   bool in_step_with(const ProgramTask& task) const;
 };
 
-/// SHA-256 of all that a proof depends on: machine, arrays, sizes, checked outputs, what is
-/// accepted, and the texts of reference and solution. 64 hexadecimal digits.
+/// Returns the SHA-256 of everything that a proof depends on: machine, arrays, sizes, checked
+/// outputs, what is accepted, and the texts of reference and solution. 64 hexadecimal digits.
 std::string proven_task(const ProgramTask& task);
 
-/// Errors, each with its place ("sizes[1].at_least_cycles"; line and column where the text is no
-/// JSON): another format or version, a key that is missing, unknown or there twice, a count that is
-/// none, bounds that cross, "optimal" where they do not meet.
+/// Parses proven.json. Errors, each with its place ("sizes[1].at_least_cycles", or line and column
+/// if the text is not JSON): another format or version, a missing, unknown or repeated key, an
+/// invalid count, bounds that cross, "optimal" with bounds that differ.
 toy::Result<Proven> parse_proven(const std::string& text);
-/// {"format": "flashlab-proven", "version": 1, "command": …, "task": …, "sizes": […]}, a line a
-/// size but for its program, which is a list of lines. Counts above 2^53 are strings; those of
-/// programs are always. What a size does not have is left out.
+/// Returns {"format": "flashlab-proven", "version": 1, "command": …, "task": …, "sizes": […]}, one
+/// line for each size except for its program, which is a list of lines. Counts above 2^53 are
+/// strings; counts of programs are always strings. Missing values are left out.
 std::string to_json(const Proven& proven);
 
 }  // namespace flashlab::exercises

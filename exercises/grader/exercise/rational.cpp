@@ -13,12 +13,12 @@ using toy::Polynomial;
 constexpr std::size_t kMostTerms = 200;
 constexpr unsigned kHighestDegree = 256;
 constexpr std::size_t kMostBits = 4096;
-// Inside ceil and floor, where quotients are divided out.
+// Limits for the arguments of ceil and floor, where quotients are divided out.
 constexpr std::size_t kMostTermsInside = 16;
 constexpr std::size_t kMostTermsBelow = 4;
 constexpr unsigned kHighestDegreeInside = 6;
 constexpr int kDeepestAtom = 16;
-constexpr std::size_t kLongestAtom = 2000;  // of its text, which names it
+constexpr std::size_t kLongestAtom = 2000;  // length of the text that names it
 
 unsigned degree_of(const Monomial& monomial) {
   unsigned degree = 0;
@@ -53,7 +53,7 @@ unsigned exponent_of(const Monomial& monomial, const Atom& atom) {
   return 0;
 }
 
-/// The powers that divide every term of both.
+/// The powers of single quantities that divide every term of both.
 Monomial shared_powers(const Polynomial& a, const Polynomial& b) {
   Monomial shared;
   for (const Atom& atom : b.atoms()) {
@@ -81,7 +81,8 @@ Polynomial divided(const Polynomial& polynomial, const Monomial& powers, const m
   return result;
 }
 
-/// What both are divided by so that all coefficients are whole and share no factor.
+/// The factor by which both are divided, so that all coefficients are integers without
+/// a common factor.
 mpq_class content(const Polynomial& a, const Polynomial& b) {
   mpz_class scale = 1, shared = 0;
   for (const Polynomial* polynomial : {&a, &b}) {
@@ -100,7 +101,7 @@ mpq_class content(const Polynomial& a, const Polynomial& b) {
   return result;
 }
 
-/// An upper bound of the text that would name an atom of these.
+/// An upper bound for the length of an atom's text that contains this polynomial.
 std::size_t text_length(const Polynomial& polynomial) {
   std::size_t length = 0;
   for (const auto& [monomial, factor] : polynomial.terms()) {
@@ -110,7 +111,7 @@ std::size_t text_length(const Polynomial& polynomial) {
   return length;
 }
 
-/// How deep ceil and floor stand inside one another.
+/// The depth to which ceil and floor are nested.
 int nesting(const Polynomial& polynomial) {
   int deepest = 0;
   for (const Atom& atom : polynomial.atoms()) {
@@ -128,7 +129,7 @@ bool fits_inside(const RationalFunction& value) {
          nesting(below) < kDeepestAtom;
 }
 
-/// The degree in t when every quantity is t times a number.
+/// The degree in t if every quantity is t times a number.
 int growth(const Polynomial& polynomial);
 
 int growth(const Atom& atom) {
@@ -160,7 +161,7 @@ Polynomial leading(const Polynomial& polynomial) {
   return result;
 }
 
-/// The leading part of a formula, with ceil(x) and floor(x) of growing x replaced by x.
+/// The leading part of a formula. Replaces ceil(x) and floor(x) by x if x grows.
 class LeadingPart {
  public:
   std::optional<RationalFunction> of(const RationalFunction& formula) {

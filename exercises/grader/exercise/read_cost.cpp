@@ -1,4 +1,4 @@
-// Cost, points and limits, as exercise.toml states them.
+// Reads cost, points and limits from exercise.toml.
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/exercise/rational.hpp"
@@ -18,18 +18,18 @@ void PartReader::read_cost(TomlTable& cost) {
     if (full == result.full.end()) continue;
     const auto enough = value_at({full->second, 1}, largest), limit = value_at({most, 1}, largest);
     if (!enough || !limit || *limit >= *enough) continue;
-    cost.wrong("most", key + " is less than for full marks at " + to_string(largest),
+    cost.wrong("most", key + " is below the cost for full marks at " + to_string(largest),
                "at least " + to_string(*enough));
   }
 }
 
-/// The formula that a value states: "14*n - 4", or a whole number.
+/// Reads a formula, "14*n - 4", or a whole number.
 std::optional<toy::Polynomial> PartReader::read_formula(const toml::node& value,
                                                         const std::string& counter) {
   const auto* number = value.as_integer();
   const auto* written = value.as_string();
   if (number == nullptr && written == nullptr) {
-    errors.add(value.source(), "'" + counter + "' is no formula", "a text such as \"14*n - 4\"");
+    errors.add(value.source(), "'" + counter + "' is not a formula", "a text such as \"14*n - 4\"");
     return std::nullopt;
   }
   std::vector<std::string> parameters;
@@ -66,7 +66,7 @@ void PartReader::check_values(const toml::node& value, const std::string& counte
   if (const auto count = value_at({formula, 1}, largest); *count < 0) {
     errors.add(value.source(),
                "'" + counter + "' is " + to_string(*count) + " at " + to_string(largest),
-               "0 or more where costs are counted");
+               "0 or more at the largest size");
   }
 }
 
@@ -103,7 +103,7 @@ void PartReader::read_points(TomlTable& points) {
   }
   if (!task.cost.full.empty()) return;
   if (points.has("cost") && task.points.cost > 0) {
-    points.wrong("cost", "nothing to earn them with", "[cost] full = { cycles = \"…\" }");
+    points.wrong("cost", "no cost for full marks is given", "[cost] full = { cycles = \"…\" }");
   }
   task.points.correct += task.points.cost;
   task.points.cost = 0;

@@ -1,4 +1,4 @@
-// exercise.toml and the files beside it, to an Exercise.
+// Reads exercise.toml and the files beside it into an Exercise.
 #include <algorithm>
 #include <cctype>
 
@@ -27,11 +27,11 @@ void read_top(TomlTable& top, Exercise& exercise) {
 
 void check_id(const std::string& id, ErrorList& errors) {
   if (is_exercise_id(id)) return;
-  errors.add(toy::SourceSpan{}, "'" + printable(id) + "' is no name of an exercise's folder",
+  errors.add(toy::SourceSpan{}, "'" + printable(id) + "' is not a name for an exercise's folder",
              "letters, digits, _ and -, at most 64");
 }
 
-/// Texts that are shown to learners as they are.
+/// Checks texts that are shown to learners unchanged.
 void check_texts(const Files& files, std::vector<ReadError>& errors) {
   for (const auto& [name, text] : files) {
     ErrorList list(printable(name), text, errors);
@@ -55,11 +55,11 @@ void read_problem(const Files& files, Exercise& exercise, std::vector<ReadError>
     ErrorList("problem.md", "", errors)
         .add(toy::SourceSpan{},
              file == files.end() ? "there is no problem.md" : "the file is empty",
-             "what the learner reads first");
+             "the text that the learner reads first");
   }
 }
 
-/// Last: whether it is in step is known only when the task has been read without an error.
+/// Runs last: only a task without errors can be compared with the proof.
 void read_proven(const Files& files, Exercise& exercise, std::vector<ReadError>& errors) {
   const auto file = files.find(kProvenFile);
   if (file == files.end() || exercise.kind != Kind::kProgram) return;
@@ -111,7 +111,7 @@ ReadResult read_exercise(const std::string& id, Files files, const std::string& 
     return result;
   }
   check_texts(files, result.errors);
-  if (!result.errors.empty()) return result;  // nothing further is safe to show
+  if (!result.errors.empty()) return result;  // everything further is unsafe to show
   Measurements data(measurements);
   std::map<std::string, Figure> figures;
   PartReader parts{exercise, files, result.errors, errors, data, figures};

@@ -1,4 +1,4 @@
-// hints.md: "## Concept" and its three companions.
+// Reads hints.md: "## Concept" and the three other sections.
 #include "exercises/grader/exercise/read_parts.hpp"
 
 namespace flashlab::exercises {

@@ -1,4 +1,4 @@
-// Inputs and expected results, as exercise.toml states them.
+// Reads inputs and expected results from exercise.toml.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -73,7 +73,7 @@ void PartReader::expect_inputs(const std::string& file, const toy::Program& prog
   for (const toy::ArrayDeclaration& array : program_read.arrays) {
     if (array.role != role || has(inputs, array.name)) continue;
     ErrorList(file, *find_text(file), read_errors)
-        .add(array.span, "'" + array.name + "' is no input of this exercise",
+        .add(array.span, "'" + array.name + "' is not an input of this exercise",
              "one of " + joined(inputs), toy::nearest(array.name, inputs).value_or(""));
   }
 }
@@ -112,12 +112,12 @@ void PartReader::read_ranges(TomlTable& inputs) {
   for (const auto& [key, value] : *ranges) {
     const std::string name(key.str());
     if (!has(names, name)) {
-      errors.add(key.source(), "'" + printable(name) + "' is no input of this exercise",
+      errors.add(key.source(), "'" + printable(name) + "' is not an input of this exercise",
                  "one of " + joined(names), toy::nearest(name, names).value_or(""));
     } else if (const std::optional<Range> range = read_range(value)) {
       exercise.program.inputs.ranges[name] = *range;
     } else {
-      errors.add(value.source(), "this is no range of '" + name + "'",
+      errors.add(value.source(), "this is not a range of '" + name + "'",
                  "[low, high] with low < high");
     }
   }
@@ -166,7 +166,7 @@ void PartReader::read_check(TomlTable& expect) {
   const auto outputs = names_of(*task.interface, toy::ArrayRole::kOutput);
   for (const std::string& name : task.check) {
     if (has(outputs, name)) continue;
-    expect.wrong("check", "'" + name + "' is no output", "one of " + joined(outputs),
+    expect.wrong("check", "'" + name + "' is not an output", "one of " + joined(outputs),
                  toy::nearest(name, outputs).value_or(""));
   }
   if (task.check.empty()) task.check = outputs;

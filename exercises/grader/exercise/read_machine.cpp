@@ -1,4 +1,4 @@
-// The machine, the sizes and the arrays, as exercise.toml states them.
+// Reads the machine, the sizes and the arrays from exercise.toml.
 #include <algorithm>
 #include <cctype>
 
@@ -74,10 +74,10 @@ Size PartReader::read_size(const toml::table& entry) {
     const std::string name(key.str());
     const auto* number = value.as_integer();
     if (!is_name(name)) {
-      errors.add(key.source(), "'" + printable(name) + "' is no name of a parameter",
+      errors.add(key.source(), "'" + printable(name) + "' is not a name for a parameter",
                  "letters, digits and _, at most 32");
     } else if (number == nullptr || number->get() < 0 || number->get() > kLargestSize) {
-      errors.add(value.source(), "the value of " + name + " is no size",
+      errors.add(value.source(), "the value of " + name + " is not a size",
                  "a whole number from 0 to 1000000");
     } else {
       size[name] = number->get();
@@ -102,7 +102,7 @@ void PartReader::read_sizes(TomlTable& machine) {
       errors.add(entry->source(), "this size has other parameters than the first one",
                  "values for " + to_string(sizes[0]));
     } else if (std::find(sizes.begin(), sizes.end(), size) != sizes.end()) {
-      errors.add(entry->source(), "this size is there twice", "each size once");
+      errors.add(entry->source(), "this size is listed twice", "each size once");
     }
     sizes.push_back(std::move(size));
   }
@@ -148,7 +148,7 @@ void PartReader::read_drawn(TomlTable& machine) {
   }
 }
 
-/// true, false, or a formula: how many elements the .temp arrays may have together.
+/// Reads true, false, or a formula: the limit for the elements of all .temp arrays.
 void PartReader::read_temporaries(TomlTable& machine) {
   ProgramTask& task = exercise.program;
   const toml::node* value = machine.node("temporaries");
@@ -161,7 +161,7 @@ void PartReader::read_temporaries(TomlTable& machine) {
   if (task.most_temporary) check_values(*value, "temporaries", *task.most_temporary);
 }
 
-/// The declarations as a program of their own: parameters, registers, arrays, one instruction.
+/// Returns the declarations as a program: parameters, registers, arrays, one instruction.
 std::string PartReader::interface_text() const {
   const ProgramTask& task = exercise.program;
   std::string text;
@@ -174,7 +174,7 @@ std::string PartReader::interface_text() const {
   return text + "FILL 0, R0\n";
 }
 
-/// Said where exercise.toml has what stands in that line of interface_text().
+/// Reports an error in a line of interface_text() at its place in exercise.toml.
 void PartReader::blame(TomlTable& machine, const toy::Diagnostic& diagnostic,
                        const std::string& where) {
   const std::size_t first = exercise.program.sizes[0].size() + 3;  // the line of the first array
@@ -220,7 +220,7 @@ void PartReader::read_interface(TomlTable& machine) {
 
 bool PartReader::binds(TomlTable& machine, const std::shared_ptr<const toy::Program>& interface,
                        const Size& size) {
-  if (size.size() != interface->params.size()) return false;  // complained of already
+  if (size.size() != interface->params.size()) return false;  // reported already
   toy::Binding binding;
   binding.params = size;
   binding.limits = exercise.program.limits;

@@ -1,4 +1,4 @@
-// Figures of committed measurements, as exercise.toml names them: answers, and numbers in texts.
+// Looks up the measured figures that exercise.toml names: answers, and numbers in texts.
 #include <algorithm>
 #include <cmath>
 
@@ -26,12 +26,13 @@ void read_where(TomlTable& entry, Lookup& lookup) {
     } else if (const auto* flag = value.as_boolean()) {
       lookup.where[name] = flag->get();
     } else {
-      entry.wrong("where", "'" + name + "' is no text, number or truth value", "one of them");
+      entry.wrong("where", "'" + name + "' is not a text, a number or a truth value",
+                  "one of these");
     }
   }
 }
 
-/// `file` of the entry itself, or of the one it stands in.
+/// Uses the entry's own `file`, or else `file`, that of the enclosing table.
 std::optional<double> look_up(TomlTable& entry, const std::string& file, Measurements& data) {
   Lookup lookup;
   lookup.file = entry.line("file", file);
@@ -74,7 +75,7 @@ std::optional<std::string> PartReader::figure(const toml::table& table, const st
   entry.finish();
   if (!result || read_errors.size() > before) return std::nullopt;
   if (!std::isfinite(*result * factor)) {
-    errors.add(table.source(), name + " is no finite number", "a divisor that is not 0");
+    errors.add(table.source(), name + " is not a finite number", "a divisor that is not 0");
     return std::nullopt;
   }
   return with_digits(*result * factor, digits);
@@ -87,11 +88,12 @@ void PartReader::read_figures(TomlTable& top) {
   for (const auto& [key, value] : *table) {
     const std::string name(key.str());
     if (!is_name(name)) {
-      errors.add(key.source(), "'" + name + "' is no name of a figure", "letters, digits and _");
+      errors.add(key.source(), "'" + name + "' is not a name for a figure",
+                 "letters, digits and _");
     } else if (const toml::table* entry = value.as_table()) {
       figures[name] = {figure(*entry, "the figure " + name).value_or("0"), false};
     } else {
-      errors.add(value.source(), "the figure " + name + " is no table",
+      errors.add(value.source(), "the figure " + name + " is not a table",
                  "{ file = \"…\", where = { … }, value = \"…\" }");
     }
   }
@@ -138,7 +140,7 @@ void PartReader::fill_texts(const toml::table& top) {
   for (std::string& hint : exercise.hints) fill("hints.md", hint);
   for (const auto& [name, entry] : figures) {
     if (entry.used) continue;
-    errors.add(top["figures"].node()->source(), "no text has the figure '" + name + "'",
+    errors.add(top["figures"].node()->source(), "no text uses the figure '" + name + "'",
                "{{" + name + "}} in a text");
   }
 }

@@ -1,4 +1,4 @@
-// The parts of exercise.toml: the machine, inputs, expected results, cost; questions.
+// Reads the parts of exercise.toml: machine, inputs, expected results, cost, questions.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,14 @@
 
 namespace flashlab::exercises {
 
-/// The file of the errors, parsed. Nothing after a syntax error, which is in `errors` then.
+/// Parses the file of `errors`. Adds a syntax error to `errors` and returns nothing.
 std::optional<toml::table> parse_toml(ErrorList& errors);
 
-/// The four sections of hints.md.
+/// Reads the four sections of hints.md.
 void read_hints(const Files& files, Exercise& exercise, std::vector<ReadError>& errors);
 
-/// A name of a parameter or a variable: letters, digits and _, at most 32, no digit first.
+/// Returns whether this can name a parameter or a variable: letters, digits and _, at most 32,
+/// no digit first.
 bool is_name(std::string_view text);
 
 /// "a, b, c".
@@ -32,7 +33,7 @@ std::string joined(const List& list) {
   return text;
 }
 
-/// A number that texts name as {{key}}.
+/// A number that texts refer to as {{key}}.
 struct Figure {
   std::string text;
   bool used = false;
@@ -42,21 +43,21 @@ struct PartReader {
   Exercise& exercise;
   const Files& files;
   std::vector<ReadError>& read_errors;
-  ErrorList& errors;  // of exercise.toml
+  ErrorList& errors;  // errors in exercise.toml
   Measurements& measurements;
   std::map<std::string, Figure>& figures;
 
-  /// The [figures] table, before any text that uses them.
+  /// Reads the [figures] table. Runs before any text that uses them.
   void read_figures(TomlTable& top);
-  /// problem.md and the hints, with figures; and complains of figures that no text has.
+  /// Fills figures into problem.md and the hints. Reports figures that no text uses.
   void fill_texts(const toml::table& top);
   void read_program(TomlTable& top);
   void read_questions(TomlTable& top, const std::vector<const toml::table*>& tables);
-  /// The [[wrong]] entries of either kind.
+  /// Reads the [[wrong]] entries of either kind.
   void read_wrong(TomlTable& top);
-  /// The [[avoids]] entries of either kind, and why there are none.
+  /// Reads the [[avoids]] entries of either kind, or `unavoidable`.
   void read_avoiding(TomlTable& top);
-  /// The [[equivalent]] entries of a program.
+  /// Reads the [[equivalent]] entries of a program.
   void read_equivalents(TomlTable& top);
 
  private:
@@ -96,19 +97,19 @@ struct PartReader {
   void read_answer(TomlTable& question, Question& result);
   void read_mistakes(TomlTable& question, Question& result);
   // read_measured.cpp
-  /// Nothing when there is none: that has been said.
+  /// Returns nothing after an error, which it has reported.
   std::optional<std::string> figure(const toml::table& table, const std::string& name);
   using Complain = std::function<void(const std::string& what, const std::string& expected,
                                       const std::string& suggestion)>;
-  /// With the figures in the place of their names.
+  /// Replaces the names of figures by their texts.
   std::string filled(std::string text, const Complain& complain);
   std::string filled(TomlTable& table, std::string_view key, std::string text);
   void fill(const std::string& file, std::string& text);
   // read_program.cpp
   void read_solution();
   void read_starter();
-  /// A program in the folder; complains when it is missing or does not assemble, at the key that
-  /// names it.
+  /// Reads a program of the folder. If it is missing or does not assemble, reports that at the key
+  /// that names it.
   std::shared_ptr<const toy::Program> program(const std::string& file, TomlTable* table = nullptr,
                                               std::string_view key = {});
   const std::string* text(const std::string& file, TomlTable* table = nullptr,

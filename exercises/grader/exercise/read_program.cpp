@@ -1,4 +1,4 @@
-// A program to write: the tables of exercise.toml in turn, and the programs beside it.
+// Reads a program exercise: the tables of exercise.toml in turn, and the programs beside it.
 #include <algorithm>
 
 #include "exercises/grader/exercise/read_parts.hpp"
@@ -36,7 +36,7 @@ std::shared_ptr<const toy::Program> PartReader::program(const std::string& file,
   const std::string* source = text(file, table, key);
   if (source == nullptr) return nullptr;
   if (!file.ends_with(".toy")) {
-    if (table != nullptr) table->wrong(key, "'" + file + "' is no program", "a .toy file");
+    if (table != nullptr) table->wrong(key, "'" + file + "' is not a program", "a .toy file");
     return nullptr;
   }
   const toy::Limits limits;
@@ -55,7 +55,7 @@ void PartReader::read_part(TomlTable& top, const char* key, void (PartReader::*r
   TomlTable table(found != nullptr ? *found : kNone, "[" + std::string(key) + "]", errors);
   if (found == nullptr &&
       (std::string_view(key) == "machine" || std::string_view(key) == "expect")) {
-    return;  // complained of as missing, or as no table
+    return;  // reported already
   }
   (this->*read)(table);
   table.finish();
@@ -128,7 +128,7 @@ void PartReader::read_wrong(TomlTable& top) {
     } else if (std::any_of(all.begin(), all.end(), [&](const WrongSubmission& other) {
                  return other.file == wrong.file;
                })) {
-      table.wrong("file", "'" + wrong.file + "' is there twice", "one [[wrong]] for each file");
+      table.wrong("file", "'" + wrong.file + "' is listed twice", "one [[wrong]] for each file");
     } else if (const std::string* found = text(wrong.file, &table, "file")) {
       const std::size_t lines = toy::SourceText(wrong.file, *found).num_lines();
       if (wrong.line > lines) {
@@ -161,7 +161,8 @@ void PartReader::read_avoiding(TomlTable& top) {
     } else if (!avoiding.file.starts_with("avoids/") || !avoiding.file.ends_with(ending)) {
       table.wrong("file", "'" + avoiding.file + "'", "avoids/NAME" + ending);
     } else if (twice) {
-      table.wrong("file", "'" + avoiding.file + "' is there twice", "one [[avoids]] for each file");
+      table.wrong("file", "'" + avoiding.file + "' is listed twice",
+                  "one [[avoids]] for each file");
     } else {
       text(avoiding.file, &table, "file");
     }

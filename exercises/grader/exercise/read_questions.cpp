@@ -1,4 +1,4 @@
-// Questions, as exercise.toml states them.
+// Reads questions from exercise.toml.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ bool is_key(std::string_view id) {
          });
 }
 
-/// The answer as the question reads it; complains at the key when it cannot.
+/// Parses the answer for its question. Reports an error at the key.
 std::optional<Answer> read_or_complain(TomlTable& table, const Question& question,
                                        const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Answer> read_or_complain(TomlTable& table, const Question& questio
 
 void PartReader::read_questions(TomlTable& top, const std::vector<const toml::table*>& tables) {
   exercise.questions.conventions = filled(top, "conventions", top.text("conventions"));
-  if (exercise.demo) top.wrong("demo", "questions are no demonstration", "a program to write");
+  if (exercise.demo) top.wrong("demo", "questions cannot be a demonstration", "a program to write");
   for (const toml::table* question : tables) read_question(*question);
 }
 
@@ -49,11 +49,11 @@ void PartReader::read_question(const toml::table& table) {
   Question result;
   result.id = question.required_line("id");
   if (!is_key(result.id)) {
-    question.wrong("id", "'" + result.id + "' is no key", "a to z, 0 to 9 and _, at most 40");
+    question.wrong("id", "'" + result.id + "' is not a key", "a to z, 0 to 9 and _, at most 40");
   }
   for (const Question& other : exercise.questions.questions) {
     if (!result.id.empty() && other.id == result.id) {
-      question.wrong("id", "'" + result.id + "' is there twice", "another key");
+      question.wrong("id", "'" + result.id + "' is used twice", "another key");
     }
   }
   result.ask = filled(question, "ask", question.required_text("ask"));
@@ -91,8 +91,8 @@ void PartReader::read_answer_rules(TomlTable& question, Question& result) {
   result.variables = question.texts("variables", kMostVariables);
   for (const std::string& name : result.variables) {
     if (is_name(name) && name != "ceil" && name != "floor") continue;
-    question.wrong("variables", "'" + name + "' is no name of a variable",
-                   "letters, digits and _, but ceil and floor");
+    question.wrong("variables", "'" + name + "' is not a name for a variable",
+                   "letters, digits and _, except ceil and floor");
   }
   result.leading = question.flag("leading");
   read_number_rules(question, result);
@@ -130,7 +130,7 @@ void PartReader::read_answer(TomlTable& question, Question& result) {
     question.node("answer");
   }
   if (result.tolerance == 0 && result.within == 0) {
-    question.wrong("measured", "nobody guesses a measured number exactly",
+    question.wrong("measured", "a measured number needs a tolerance or a factor",
                    "tolerance = 0.1, or within = 2");
   }
   if (const auto found = figure(*measured, "measured")) {

@@ -17,7 +17,7 @@ const NamedArray& input(const NamedArrays& inputs, const std::string& name, std:
   return found->second;
 }
 
-/// Row i of an array with two axes.
+/// Row i of a two-dimensional array.
 const double* row(const NamedArray& array, std::int64_t i) {
   return array.values.data() + i * array.extents[1];
 }
@@ -38,8 +38,9 @@ NamedArrays softmax(const NamedArrays& inputs) {
   return {{"out", std::move(out)}};
 }
 
-/// Two passes over the values: the mean, then the squares around it, divided by n - 1. The mean is
-/// taken around the first value, so that equal values have a variance of exactly 0.
+/// Two passes over the values: the mean, then the squared differences from it, divided by n
+/// - 1. Differences from the first value are averaged, so that equal values have a variance
+/// of exactly 0.
 NamedArrays variance(const NamedArrays& inputs) {
   const std::vector<double>& x = input(inputs, "x", 1).values;
   const double first = x.empty() ? 0 : x.front();

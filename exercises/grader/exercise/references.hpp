@@ -1,4 +1,4 @@
-// Expected results that need no program: textbook formulas in double.
+// Expected results without a reference program: textbook formulas in double.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ using NamedArrays = std::map<std::string, NamedArray>;
 
 std::vector<std::string> builtin_reference_names();
 
-/// Fills the outputs of the reference from the inputs. Arrays by the names that the exercise must
-/// use:
+/// Computes the outputs of the reference. The exercise must use these names of arrays:
 ///   sum        x[n] -> s[1]
 ///   softmax    x[n] -> out[n]
 ///   variance   x[n] -> mean[1], variance[1], over n - 1

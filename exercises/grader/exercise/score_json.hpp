@@ -1,4 +1,4 @@
-// Scores as JSON, the same in every command.
+// Scores as JSON, the same for every command.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,21 +10,22 @@ namespace flashlab::exercises {
 
 using Json = nlohmann::ordered_json;
 
-/// On one line, with what is no UTF-8 replaced.
+/// Returns the JSON on one line. Replaces invalid UTF-8.
 std::string dumped(const Json& value);
 
-/// A number where every reader of JSON keeps it exactly, a string of digits beyond 2^53.
+/// Returns a number, or a string of digits beyond 2^53, so that every JSON reader keeps it exactly.
 Json exact_json(const toy::Count& count);
 
 /// {"n": 4, "d": 2}.
 Json size_json(const Size& size);
 
-/// By size: cycles, loads, best (proved), order (cycles, loads, copy_cycles, unused_cycles), proof
-/// (verdict, computation, allowed, floor_loads, floor_cycles, at_least_cycles, at_most_cycles);
-/// order and proof only where they are known.
+/// Returns for each size: cycles, loads, best (proved), order (cycles, loads, copy_cycles,
+/// unused_cycles), proof (verdict, computation, allowed, floor_loads, floor_cycles,
+/// at_least_cycles, at_most_cycles). Leaves out order and proof if they are unknown.
 Json scores_json(const Verdict& verdict);
 
-/// By line of the program: compulsory, forced, avoidable, and why, where some are avoidable.
+/// Returns for each line of the program: compulsory, forced and avoidable loads, and why
+/// loads are avoidable.
 Json load_lines_json(const Verdict& verdict);
 
 }  // namespace flashlab::exercises

@@ -1,4 +1,4 @@
-// Lines of a submission, as they may be shown: untrusted text.
+// Lines of a submission, made safe to show: they are untrusted text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace flashlab::exercises {
 
-/// "   12 | MAC R0, R1, R2, R2" as a further line of the finding.
+/// Adds "   12 | MAC R0, R1, R2, R2" to the finding's details.
 void append_source_line(Finding& finding, const toy::SourceText& source, std::uint32_t line);
 
 }  // namespace flashlab::exercises

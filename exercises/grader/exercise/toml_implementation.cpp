@@ -1,8 +1,8 @@
-// toml++ itself, compiled here once (TOML_IMPLEMENTATION): a system's compiled one is made for one
-// standard library, and would have to be there wherever flashlab runs.
+// toml++ itself, compiled once here (TOML_IMPLEMENTATION). A compiled library of the system would
+// depend on one standard library, and flashlab would need it at run time.
 //
-// Without assertions, as in the packages of distributions: one of them ends the program on a
-// hostile file (parse_key of a key that is none), which is an error to report.
+// Assertions are off, as in the packages of distributions: one of them ends the program on a
+// hostile file (parse_key of an invalid key), which must be an error message instead.
 #ifndef NDEBUG
 #define NDEBUG
 #endif

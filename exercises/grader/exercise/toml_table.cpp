@@ -9,7 +9,7 @@ namespace flashlab::exercises {
 
 namespace {
 
-/// The byte column of a character column, both from 1.
+/// The byte column of a character column. Both start at 1.
 std::uint32_t byte_column(std::string_view line, std::uint32_t column) {
   std::uint32_t characters = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -175,11 +175,11 @@ std::vector<std::string> TomlTable::texts(std::string_view key, std::size_t most
     const auto* value = entry.as_string();
     if (value == nullptr) {
       errors_.add(entry.source(),
-                  "an entry of '" + std::string(key) + "' in " + name_ + " is no text",
+                  "an entry of '" + std::string(key) + "' in " + name_ + " is not a text",
                   "a text in quotes");
     } else if (is_clean(entry, key, value->get(), true)) {
       if (std::find(result.begin(), result.end(), value->get()) != result.end()) {
-        errors_.add(entry.source(), "'" + value->get() + "' is there twice", "each entry once");
+        errors_.add(entry.source(), "'" + value->get() + "' is listed twice", "each entry once");
       }
       result.push_back(value->get());
     }
@@ -213,7 +213,7 @@ std::vector<const toml::table*> TomlTable::tables(std::string_view key, std::siz
       result.push_back(value);
     } else {
       errors_.add(entry.source(),
-                  "an entry of '" + std::string(key) + "' in " + name_ + " is no table",
+                  "an entry of '" + std::string(key) + "' in " + name_ + " is not a table",
                   "{ key = value }");
     }
   }

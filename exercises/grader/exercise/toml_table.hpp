@@ -1,5 +1,5 @@
-// Reading a table of a TOML file key by key, so that whatever is wrong is said with its place, and
-// a key that nobody asked for is noticed.
+// Reads a table of a TOML file key by key. Reports every error with its place, and every key that
+// no getter has requested.
 #pragma once
 
 #include <toml++/toml.h>
@@ -14,7 +14,7 @@
 
 namespace flashlab::exercises {
 
-/// Collects the errors of one file; after kMostErrors of all files, no more.
+/// Collects the errors of one file. Stops after kMostErrors in all files.
 class ErrorList {
  public:
   ErrorList(std::string file, std::string text, std::vector<ReadError>& errors)
@@ -28,15 +28,15 @@ class ErrorList {
 
  private:
   static constexpr std::size_t kMostErrors = 100;
-  /// TOML's columns count characters; those of spans count bytes.
+  /// Converts columns: TOML's count characters, those of spans count bytes.
   toy::SourceSpan span_of(const toml::source_region& region) const;
 
   toy::SourceText source_;
   std::vector<ReadError>& errors_;
 };
 
-/// One table. Every getter marks its key as known; the destructor does nothing, finish() complains
-/// of the keys that are left.
+/// One table. Every getter marks its key as known. finish() reports the keys that are left; the
+/// destructor does nothing.
 class TomlTable {
  public:
   TomlTable(const toml::table& table, std::string name, ErrorList& errors)
@@ -44,27 +44,27 @@ class TomlTable {
 
   bool has(std::string_view key) const { return table_.contains(key); }
   const toml::node* node(std::string_view key);
-  /// Where the key's value is; the table itself when it is missing.
+  /// Returns the place of the key's value, or of the table if the key is missing.
   toml::source_region where(std::string_view key) const;
 
-  /// A text without control characters, but for line ends.
+  /// Returns a text. It may contain line ends but no other control characters.
   std::string text(std::string_view key, std::string fallback = {});
-  /// The same on one line.
+  /// Returns a text on one line.
   std::string line(std::string_view key, std::string fallback = {});
-  /// These two complain when the text is missing or empty.
+  /// These two report an error if the text is missing or empty.
   std::string required_text(std::string_view key);
   std::string required_line(std::string_view key);
   bool flag(std::string_view key, bool fallback = false);
   double number(std::string_view key, double fallback);
   std::int64_t whole(std::string_view key, std::int64_t fallback, std::int64_t least,
                      std::int64_t most);
-  /// Texts on one line each, not the same one twice.
+  /// Returns a list of different texts, one line each.
   std::vector<std::string> texts(std::string_view key, std::size_t most = 64);
-  /// A number or a text, as text.
+  /// Returns a number or a text, as text.
   std::string expression(std::string_view key);
-  /// The table under the key; nothing when it is missing or no table.
+  /// Returns the table under the key, or null if it is missing or not a table.
   const toml::table* table(std::string_view key);
-  /// The tables of an array under the key.
+  /// Returns the tables of an array under the key.
   std::vector<const toml::table*> tables(std::string_view key, std::size_t most);
 
   void missing(std::string_view key, const std::string& expected);
@@ -77,7 +77,7 @@ class TomlTable {
  private:
   void wrong_type(std::string_view key, const std::string& expected);
   const toml::array* array(std::string_view key, std::size_t most, const std::string& expected);
-  /// Whether a text is fit to be shown; complains when it is not.
+  /// Returns whether a text is safe to show. Reports an error if not.
   bool is_clean(const toml::node& place, std::string_view key, const std::string& text,
                 bool one_line);
   std::string required(std::string_view key, std::string text);

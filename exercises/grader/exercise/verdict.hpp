@@ -1,5 +1,5 @@
-// What grading a submission comes to. Every rendering (terminal, JSON, JUnit, Gradescope, CSV,
-// HTML) is made from this.
+// The result of grading a submission. Every output format (terminal, JSON, JUnit, Gradescope, CSV,
+// HTML) is made from it.
 #pragma once
 
 #include <cstdint>
@@ -16,83 +16,84 @@ namespace flashlab::exercises {
 
 /// From best to worst.
 enum class Outcome : std::uint8_t {
-  kFull,        // right, at full marks
+  kFull,        // right, for all points
   kCostly,      // right, but it costs more than full marks allow
   kPartial,     // questions: some answers are right
-  kWrong,       // a wrong result, an error while running, or more than the exercise accepts
+  kWrong,       // a wrong result, an error in the run, or a cost that is not accepted
   kRejected,    // it does not assemble, or does not fit the machine or the exercise
   kLimit,       // too long, too large, too many steps
-  kUnreadable,  // no regular file, or it changed while it was read
-  kCrashed,     // the grader did, on it
+  kUnreadable,  // not a regular file, or changed while it was read
+  kCrashed,     // the grader itself crashed on the submission
 };
 std::string_view to_string(Outcome outcome);
-/// Right, whatever it costs.
+/// Returns whether the submission is right, at any cost.
 constexpr bool passes(Outcome outcome) { return outcome <= Outcome::kCostly; }
 
-/// Something said to the learner. Texts are UTF-8 without control characters, whatever was
-/// submitted; `details` are lines to be shown as they are.
+/// A message to the learner. Texts are UTF-8 without control characters, even if the submission has
+/// some. `details` are lines that are shown unchanged.
 struct Finding {
   std::string what;                  // one sentence
   std::vector<std::string> details;  // the source line and caret, what was expected, a state
   std::uint32_t line = 0;            // of the submission; 0: none
   std::uint64_t step = 0;            // of the run on `inputs`; 0: none
   std::string inputs;                // "n = 2, random inputs"; may be empty
-  bool is_about_cost = false;        // of a right program
+  bool is_about_cost = false;        // of a program with right results
 };
 
-/// Messages of checks that an earlier failure left out.
+/// Messages of checks that were skipped after an earlier failure.
 inline constexpr const char* kNotRun = "not run";
 inline constexpr const char* kNotCounted = "not counted";
 
-/// One row of a report: a size's results, a cost, a question.
+/// One row of a report: the results at one size, a cost, or a question.
 struct Check {
   std::string name;  // "results at n = 8", "cycles", "kv_loads"
   bool passed = false;
   double points = 0, max_points = 0;
-  std::string message;  // one line; empty when it passed and there is nothing to say
+  std::string message;  // one line; empty if it passed without a remark
 };
 
-/// A counter at the largest size that everybody sees.
+/// A counter at the largest public size.
 struct CostLine {
   std::string key;  // "cycles"
   toy::Count value;
   toy::Count full;      // for all points
-  toy::Count solution;  // the exercise's own
-  double share = 1;     // of its points: the least of all sizes, those that were drawn included
+  toy::Count solution;  // of the exercise's solution
+  double share = 1;     // of its points: the minimum over all sizes, drawn sizes included
 };
 
 /// Loads of one line of the program, over all its executions.
 struct LoadLine {
   std::uint32_t line = 0;
-  toy::Count compulsory;  // first loads of what the order of operations needs
-  toy::Count forced;      // that the best schedule of that order makes, too
-  toy::Count avoidable;   // that it does not make
-  std::string why;        // the first avoidable one could have been saved; empty: there is none
+  toy::Count compulsory;  // first loads of the values that the order of operations needs
+  toy::Count forced;      // further loads that the best schedule of that order also makes
+  toy::Count avoidable;   // loads that the best schedule does not make
+  std::string why;        // how the first avoidable load could be saved; empty: none
 };
 
-/// What the submission's own order of operations and stores would cost with its loads placed as
-/// well as can be (optimal/products/load_schedule.hpp), at one size.
+/// The cost of the submission's own order of operations and stores with an optimal placement of
+/// loads (optimal/products/load_schedule.hpp), at one size.
 struct OrderCost {
-  toy::Count cycles;         // with its operations and stores, and the best loads
-  toy::Count loads;          // of that schedule
-  toy::Count copy_cycles;    // the submission's copies: written out, a program needs none
-  toy::Count unused_cycles;  // what it computes and stores though no output depends on it
+  toy::Count cycles;         // of its operations and stores, and the optimal loads
+  toy::Count loads;          // of the optimal schedule
+  toy::Count copy_cycles;    // of the submission's copies; an unrolled program needs none
+  toy::Count unused_cycles;  // of results that no output depends on
 };
 
-/// A size at which something is proved, or the one that costs are counted at.
+/// A size with a proof, or the size at which costs are counted.
 struct SizeScore {
   Size size;
   toy::Count cycles, loads;         // the submission's
   std::optional<OrderCost> order;   // nothing: Verdict::order_unknown says why
-  std::optional<ProvenSize> proof;  // without its program: nothing here gives a solution away
+  std::optional<ProvenSize> proof;  // without its program, because that is a solution
 
-  /// Something is proved beyond the floor.
+  /// Returns whether something beyond the floor is proved.
   bool is_searched() const { return proof && proof->verdict != ProofVerdict::kNotSearched; }
-  /// The submission costs as little as any program can, which is proved.
+  /// Returns whether it is proved that no program is cheaper.
   bool is_best() const {
     return proof && proof->verdict == ProofVerdict::kOptimal && cycles == proof->at_most_cycles;
   }
-  /// It costs less: it is none of the programs that the proof is about (ProvenSize::allowed).
+  /// Returns whether the cost is below the proved bound. Then the submission is outside the class
+  /// of programs that the proof is about (ProvenSize::allowed).
   bool is_beyond_proof() const { return is_searched() && cycles < proof->at_least_cycles; }
 };
 
@@ -102,10 +103,10 @@ struct Verdict {
   std::vector<Check> checks;
   std::vector<Finding> findings;  // the most important first; may be empty
   std::vector<CostLine> costs;    // right results only
-  Size size;                      // that the costs were counted at
+  Size size;                      // at which the costs were counted
   std::vector<SizeScore> scores;  // right programs only; smallest size first, the last is `size`
-  std::vector<LoadLine> loads;    // lines that load, at `size`, in the program's order
-  std::string order_unknown;      // why the order's own best cost is not known; may be empty
+  std::vector<LoadLine> loads;    // lines that load, at `size`, in program order
+  std::string order_unknown;      // why the order's minimum cost is not known; may be empty
 
   bool passed() const { return passes(outcome); }
 };

@@ -29,7 +29,7 @@ ExpressionPtr integer(std::int64_t value) {
 
 bool is_integer(const Expression& e) { return e.op == ExpressionOp::kInteger; }
 
-/// The expression with `to` for every mention of the loop variable `from`.
+/// Replaces every occurrence of the loop variable `from` in the expression by `to`.
 ExpressionPtr substituted(const ExpressionPtr& e, const Expression& from, const ExpressionPtr& to) {
   if (e->op == ExpressionOp::kLoopVar && e->index == from.index) return to;
   if (e->args.empty()) return e;
@@ -44,7 +44,7 @@ bool mentions(const Expression& e, const Expression& loop_var) {
                      [&](const ExpressionPtr& arg) { return mentions(*arg, loop_var); });
 }
 
-/// Collects what may stand in one operand's place.
+/// Collects the alternatives for one operand.
 class Alternatives {
  public:
   Alternatives(const toy::Program& program, const toy::InstructionStatement& instruction,
@@ -106,7 +106,7 @@ class Alternatives {
     }
   }
 
-  /// The index that this line uses on registers, the innermost loop's variable, or 0.
+  /// The index that this line uses on registers; otherwise the innermost loop's variable, or 0.
   ExpressionPtr index_in_reach() const {
     if (operand_.name_index) return operand_.name_index;
     for (const Operand& operand : instruction_.operands) {

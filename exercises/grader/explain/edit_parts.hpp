@@ -1,4 +1,4 @@
-// The pieces of edits: expressions and operands a little different from given ones.
+// The parts of edits: expressions and operands that differ slightly from given ones.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace flashlab::exercises {
 
-/// Loop variables that a line can see, outermost first; expressions of kind kLoopVar.
+/// The loop variables that are visible to a line, outermost first; expressions of kind kLoopVar.
 using LoopScope = std::vector<toy::ExpressionPtr>;
 
-/// `e + change`, folded where that is shorter: i + 1 - 1 is i.
+/// Returns `e + change`, simplified if that is shorter: i + 1 - 1 is i.
 toy::ExpressionPtr shifted(const toy::ExpressionPtr& e, int change);
 
-/// What may stand where `e` does: one more, one less, other loops' variables.
+/// Returns alternatives for the index `e`: one more, one less, other loop variables.
 std::vector<toy::ExpressionPtr> other_indices(const toy::ExpressionPtr& e, const LoopScope& scope);
 
-/// As the program writes it: "R1", "NUM[c]", "x[i]", "-inf".
+/// Returns the operand as the program writes it: "R1", "NUM[c]", "x[i]", "-inf".
 std::string operand_text(const toy::Operand& operand, const toy::Program& program);
 
-/// The register that the program calls by this name and index (null: a name without one).
+/// Returns the register with this name and index (null: a name without an index).
 toy::Operand named_register(const toy::Program& program, std::size_t name,
                             const toy::ExpressionPtr& index);
 
-/// The line of the loop's `end`, which the program does not keep.
+/// Returns the line of the loop's `end`, which the program does not store.
 std::uint32_t end_line(const toy::Program& program, const toy::LoopStatement& loop);
 
 struct OtherOperand {
@@ -36,7 +36,7 @@ struct OtherOperand {
   toy::Operand operand;
 };
 
-/// Everything that may stand in an operand's place.
+/// Returns all alternatives for an operand.
 std::vector<OtherOperand> other_operands(const toy::Program& program,
                                          const toy::InstructionStatement& instruction,
                                          std::size_t position, const LoopScope& scope,

@@ -33,7 +33,7 @@ std::string loop_text(const LoopStatement& loop, const Edit& edit) {
          (unit ? "" : " step " + to_string(*step));
 }
 
-/// Rows take the same operands when they differ in what pinning says at most.
+/// Whether two instructions take the same operands. Pinned factors count as other sources.
 bool same_operands(const toy::InstructionSpec& a, const toy::InstructionSpec& b) {
   const auto sort = [](OperandKind kind) {
     return kind == OperandKind::kFactor ? OperandKind::kSource : kind;
@@ -42,7 +42,7 @@ bool same_operands(const toy::InstructionSpec& a, const toy::InstructionSpec& b)
                     [&](OperandKind x, OperandKind y) { return sort(x) == sort(y); });
 }
 
-/// Whether `longer` has the operands of `shorter` and, at `position`, a source more.
+/// Whether `longer` has the operands of `shorter` and one more source at `position`.
 bool has_one_more(const toy::InstructionSpec& longer, const toy::InstructionSpec& shorter,
                   std::size_t position) {
   if (longer.operands[position] != OperandKind::kSource) return false;
@@ -51,8 +51,8 @@ bool has_one_more(const toy::InstructionSpec& longer, const toy::InstructionSpec
   return std::equal(kinds.begin(), kinds.end(), shorter.kinds().begin(), shorter.kinds().end());
 }
 
-/// A product that adds to its destination for one that does not, and the other way round: the same
-/// arithmetic, with one source more or less. False when that is not what the two rows are.
+/// Changes a product into one that also adds to its destination, or the reverse: the same
+/// arithmetic with one source more or less. Returns false for other pairs of instructions.
 bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
            std::vector<toy::Operand>& operands) {
   if (from.flop_kind != to.flop_kind || from.flop_kind == toy::FlopKind::kNone) return false;
@@ -63,7 +63,7 @@ bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
     if (!has_one_more(longer, shorter, i)) continue;
     const auto place = operands.begin() + static_cast<std::ptrdiff_t>(i);
     if (grows) {
-      operands.insert(place, operands.back());  // what is written is what is added to
+      operands.insert(place, operands.back());  // the destination is also the summand
     } else {
       operands.erase(place);
     }
@@ -82,7 +82,7 @@ bool is_pinned(const InstructionStatement& instruction) {
   return true;
 }
 
-/// "Rd", as the instruction's specification calls the operand.
+/// The operand's name in the instruction's specification: "Rd".
 std::string operand_name(const toy::InstructionSpec& spec, std::size_t position) {
   std::string_view names = spec.operand_names;
   for (std::size_t i = 0; i < position; ++i) names.remove_prefix(names.find(',') + 2);
@@ -108,7 +108,7 @@ class Enumerator {
     Kind kind = Kind::kInstruction;
     std::uint32_t line = 0;
     std::size_t site = SIZE_MAX;
-    const std::vector<Statement>* body = nullptr;  // that the instruction stands in
+    const std::vector<Statement>* body = nullptr;  // the statements that contain the instruction
   };
 
   void walk(const std::vector<Statement>& body) {
@@ -139,7 +139,7 @@ class Enumerator {
     return edits_.emplace_back(std::move(edit));
   }
 
-  /// The changed instruction, unless the line reads so already or was given before.
+  /// Adds the changed instruction, unless its text equals the original or an earlier change.
   void changed(EditKind kind, const InstructionStatement& before, InstructionStatement after,
                const std::string& what) {
     if (options_.pinned && !is_pinned(after)) return;

@@ -1,5 +1,4 @@
-// Programs one slip of the pen away from a given one: what a single fault looks like, and what a
-// single repair may be.
+// Programs that differ from a given one by a single edit: a typical mistake, or a possible repair.
 #pragma once
 
 #include <cstddef>
@@ -19,52 +18,52 @@ enum class EditKind : std::uint8_t {
   kRegister,       // another register in an operand's place
   kMnemonic,       // another instruction with the same operands, or one that adds to Rd
   kArray,          // another array of as many axes
-  kIndex,          // another index: one more, one less, another loop's variable, two exchanged
+  kIndex,          // another index: one more, one less, another loop variable, two exchanged
   kBound,          // a loop that begins or ends one earlier or later
   kStep,           // a loop with a step one larger or smaller
   kConstant,       // another constant
   kTransposition,  // ^T added or taken away
   kDrop,           // an instruction left out
-  kSwap,           // two neighbouring lines exchanged, be they instructions, `for` or `end`
+  kSwap,           // two adjacent lines exchanged: instructions, `for` or `end`
   kInsert,         // an instruction added
 };
 inline constexpr std::size_t kNumEditKinds = 11;
 std::string_view to_string(EditKind kind);  // "register"
 
-/// One change of one line (kSwap: of two). Line numbers are those of the program before it.
+/// One change of one line (kSwap: of two). Line numbers are those of the original program.
 struct Edit {
   EditKind kind = EditKind::kRegister;
-  std::uint32_t line = 0;        // kInsert: of the line beside which it goes, `for` and `end` too
-  std::uint32_t other_line = 0;  // kSwap: the lower one
+  std::uint32_t line = 0;        // kInsert: the adjacent line, possibly `for` or `end`
+  std::uint32_t other_line = 0;  // kSwap: the second line
   std::string what;              // "R2 instead of R1 as Rd", "without this line"
-  std::string text;              // the line afterwards, or the inserted one
+  std::string text;              // the line after the edit, or the inserted line
   std::size_t site =
-      SIZE_MAX;  // of the instruction; of none: a loop, or a line that moves over one
-  /// The instruction afterwards, or the inserted one. Expressions name what `site` can see.
+      SIZE_MAX;  // of the instruction; SIZE_MAX: the edit is on a loop, or swaps lines across one
+  /// The instruction after the edit, or the inserted one. It uses names that are visible at `site`.
   std::shared_ptr<const toy::InstructionStatement> instruction;
-  bool behind = false;          // kInsert: the line goes behind `line`
-  std::size_t loop = SIZE_MAX;  // kBound, kStep; kInsert beside a whole loop: into loop_vars
+  bool behind = false;          // kInsert: the line goes below `line`
+  std::size_t loop = SIZE_MAX;  // kBound, kStep, kInsert beside a whole loop: into loop_vars
   int lower_change = 0, upper_change = 0, step_change = 0;
 };
 
 struct EditOptions {
-  std::vector<std::size_t> rows;   // instructions of the machine, into instruction_set()
-  std::int64_t num_registers = 0;  // R0 to R(this - 1), where registers have no names
-  bool pinned = false;             // the i-th factor is R(i): other lines are no program
+  std::vector<std::size_t> rows;   // the machine's instructions, into instruction_set()
+  std::int64_t num_registers = 0;  // R0 to R(num_registers - 1), if registers have no names
+  bool pinned = false;             // the i-th factor must be R(i)
 };
 
-/// All edits but insertions, line by line from the top. No two give the same program text. Some do
-/// not assemble, or do not bind.
+/// Returns all edits except insertions, by line. No two give the same program text. Some results do
+/// not assemble or bind.
 std::vector<Edit> enumerate_edits(const toy::Program& program, const EditOptions& options);
 
-/// Insertions of lines that stand in the program already or in `model` (may be null) anywhere that
-/// they can be read: loops, arrays and named registers are matched by name.
+/// Returns insertions of lines that occur in the program or in `model` (may be null), at every
+/// place where their names are visible. Loops, arrays and named registers are matched by name.
 std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model);
 
-/// The source after the edit. All other lines keep their numbers, but those below an insertion.
+/// Returns the source after the edit. Line numbers change only below an insertion.
 std::string edited_text(const toy::Program& program, const Edit& edit);
 
-/// The program after the edit; errors as the assembler gives them.
+/// Returns the program after the edit, or the assembler's errors.
 toy::Result<toy::Program> apply(const toy::Program& program, const Edit& edit);
 
 }  // namespace flashlab::exercises

@@ -1,4 +1,4 @@
-// Why a submission is wrong, or costs more than it should: what is said to the learner.
+// Explains to the learner why a submission is wrong or costs too much.
 #pragma once
 
 #include <memory>
@@ -20,20 +20,20 @@ struct FailedAttempt {
   const std::shared_ptr<const toy::Program>& program;
   const Attempt& attempt;
   const SolutionAt* solution;
-  const std::vector<RepairSize>& sizes;  // on scalars, where single repairs can be tried
-  std::size_t failing;                   // into `sizes`; SIZE_MAX: it failed on tiles
+  const std::vector<RepairSize>& sizes;  // on scalars; single repairs can be tried there
+  std::size_t failing;                   // into `sizes`; SIZE_MAX: it failed at a size with tiles
 };
 
-/// "n = 2, random inputs".
+/// Returns "n = 2, random inputs".
 std::string inputs_text(const FailedAttempt& failed);
 
-/// What went wrong, without a reason: at once.
+/// States what went wrong, without searching for the reason.
 Finding state_failure(const FailedAttempt& failed);
 
-/// The most important first; never empty.
+/// Returns explanations, the most important first; never empty.
 std::vector<Finding> explain_failure(const FailedAttempt& failed);
 
-/// Where a right program costs more than full marks allow; empty when nothing can be pointed at.
+/// Returns places where a right program costs more than full marks allow; may be empty.
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
                                   const Attempt& attempt);
 

@@ -1,4 +1,4 @@
-// What is said about a wrong answer.
+// Explains a wrong answer.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -10,9 +10,9 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr long kLargestFactor = 1'000'000;  // beyond it a factor says nothing
+constexpr long kLargestFactor = 1'000'000;  // a larger factor is no explanation
 
-/// "12", "1/3", or "about 1.3e+42" for what nobody reads.
+/// "12", "1/3", or "about 1.3e+42" for long numbers.
 std::string exact_or_about(const mpq_class& number) {
   constexpr std::size_t kLongest = 20;
   const std::string exact = to_string(number);
@@ -26,7 +26,7 @@ std::string exact_or_about(const mpq_class& number) {
          (digits.size() > 1 ? digits.substr(1) : "0") + "e" + std::to_string(exponent - 1);
 }
 
-/// "2 times too large"; empty when the ratio is nothing to speak of.
+/// "2 times too large"; empty if the ratio is not a simple factor.
 std::string factor_text(const mpq_class& ratio) {
   if (ratio == -1) return "the sign is wrong";
   if (ratio.get_den() == 1 && ratio > 1 && ratio <= kLargestFactor) {
@@ -39,7 +39,7 @@ std::string factor_text(const mpq_class& ratio) {
   return {};
 }
 
-/// Symbols, those inside ceil and floor too.
+/// Adds the symbols of a polynomial, including those inside ceil and floor.
 void add_symbols(const toy::Polynomial& polynomial, std::set<std::string>& symbols) {
   for (const toy::Atom& atom : polynomial.atoms()) {
     if (atom.kind() == toy::Atom::Kind::kSymbol) {
@@ -58,7 +58,7 @@ std::set<std::string> symbols_of(const RationalFunction& formula) {
   return symbols;
 }
 
-/// What the answer depends on and the right one does not, or the other way round.
+/// Variables that occur in only one of the answer and the expected answer.
 std::vector<std::string> dependences(const Answer& answer, const Answer& expected) {
   const std::set<std::string> mine = symbols_of(answer.formula);
   const std::set<std::string> right = symbols_of(expected.formula);
@@ -72,7 +72,7 @@ std::vector<std::string> dependences(const Answer& answer, const Answer& expecte
   return lines;
 }
 
-/// Small sizes at which the formulas are compared: the first ones are easy to check by hand.
+/// Small sizes at which the formulas are compared. The first are easy to check by hand.
 std::vector<Size> trial_sizes(const std::vector<std::string>& variables) {
   constexpr std::array<std::int64_t, 12> kValues = {2, 3, 5, 7, 4, 9, 1, 6, 11, 8, 13, 10};
   std::vector<Size> sizes;
@@ -120,7 +120,7 @@ Objection object_to_formula(const Question& question, const Answer& answer,
     const auto ratio = constant_ratio(answer.formula, expected.formula);
     objection.what = ratio ? factor_text(*ratio) : "";
     if (ratio && *ratio != 0 && objection.what.empty() && !constant) {
-      objection.what = "right but for a constant factor";
+      objection.what = "right except for a constant factor";
     }
   }
   if (objection.what.empty() && question.leading) {

@@ -1,4 +1,4 @@
-// Where a right program spends more than it must.
+// Finds where a right program spends more than necessary.
 #include <algorithm>
 #include <map>
 
@@ -75,7 +75,7 @@ class CostExplanation {
     findings_.push_back(std::move(finding));
   }
 
-  /// Loads of a cell that some register still holds: the first one, and how many there are.
+  /// Loads of a cell that is still in a register: names the first one and the number of them.
   void needless_loads() {
     std::vector<std::int32_t> holds(static_cast<std::size_t>(unrolled_.num_registers), kNoCell);
     std::size_t first = 0;
@@ -105,7 +105,7 @@ class CostExplanation {
                    (count == 1 ? "" : "; " + std::to_string(count) + " loads are like that"));
   }
 
-  /// The cell that is loaded most often beyond what the solution needs.
+  /// The cell with the most loads beyond those of the solution.
   void repeated_loads(const toy::BoundProgram& bound, const Unrolled& solution) {
     std::map<std::string, std::int64_t> enough;
     const auto theirs = loads_by_element(solution);
@@ -148,8 +148,8 @@ class CostExplanation {
     }
   }
 
-  /// The instruction that is executed most often beyond what the solution needs; loads and stores
-  /// are spoken of by cell.
+  /// The instruction with the most executions beyond those of the solution. Loads and stores are
+  /// reported by cell instead.
   void more_of_an_instruction(const Unrolled& solution) {
     std::vector<std::int64_t> mine(toy::instruction_set().size()), theirs(mine.size());
     std::vector<std::size_t> last(mine.size());

@@ -1,4 +1,4 @@
-// Why a result is wrong: what the output holds, what it should hold, and the step where they part.
+// Explains a wrong result: the output's value, its expected value, and the step where they diverge.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kFormulaLength = 160;  // in a line of its own
+constexpr std::size_t kFormulaLength = 160;  // on a line of its own
 constexpr std::size_t kNameLength = 48;      // inside a sentence
 
 std::string number_text(double value) {
@@ -22,7 +22,7 @@ std::string number_text(double value) {
   return text;
 }
 
-/// One failed run, as steps, formulas and places in the text.
+/// One failed run: its steps, formulas and places in the text.
 class Explanation {
  public:
   Explanation(const FailedAttempt& failed, const WrongOutput& cell)
@@ -92,7 +92,7 @@ class Explanation {
     append_source_line(finding_, failed_.text, finding_.line);
   }
 
-  /// A value by the name of the output that it belongs in, or as a short formula.
+  /// The name of the output that should hold this value, or a short formula.
   std::string name_of(const toy::NormalForm& value) const {
     if (failed_.solution != nullptr) {
       for (const toy::BoundArray& array : bound_.arrays) {
@@ -105,7 +105,7 @@ class Explanation {
     return to_string(value, kNameLength);
   }
 
-  /// The step that first computes what should have been stored; kNobody when none does.
+  /// The first step that computes the wanted value; kNobody if there is none.
   std::int32_t found() const {
     if (!has_forms()) return kNobody;
     for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
@@ -116,7 +116,7 @@ class Explanation {
     return kNobody;
   }
 
-  /// The formula is right: rounding or range is what the sums are about.
+  /// The formula is right, so rounding or range causes the error.
   bool right_on_paper() {
     if (!has_forms() || store_ == kNobody || !(form(store_) == wanted_)) return false;
     finding_.details.push_back(
@@ -127,7 +127,7 @@ class Explanation {
     return true;
   }
 
-  /// What should be stored was there, and was overwritten or stored elsewhere.
+  /// The wanted value was computed, and then overwritten or stored elsewhere.
   bool lost() {
     const std::int32_t made = found();
     if (made == kNobody || (store_ != kNobody && store_ < made)) return false;
@@ -165,7 +165,7 @@ class Explanation {
     return false;
   }
 
-  /// The right value comes only after the store.
+  /// The wanted value is computed only after the store.
   bool too_early() {
     const std::int32_t made = found();
     if (made == kNobody || store_ == kNobody || store_ > made) return false;
@@ -174,7 +174,7 @@ class Explanation {
     return true;
   }
 
-  /// The first step on the way to the wrong output whose result the solution never computes.
+  /// The first step that the wrong output depends on and whose result the solution never computes.
   bool foreign() {
     if (!has_forms() || store_ == kNobody || failed_.solution == nullptr) return false;
     const std::vector<char> slice = flow_.slice(store_);
@@ -182,14 +182,14 @@ class Explanation {
       if (slice[s] == 0 || failed_.solution->hashes.contains(run_.results[s].hash())) continue;
       if (clobbered(s)) return true;
       const std::int32_t step = static_cast<std::int32_t>(s);
-      point_at(step, "step " + at(step) + " is the first that goes astray: it makes " +
+      point_at(step, "step " + at(step) + " is the first wrong step: it computes " +
                          to_string(run_.results[s], kNameLength));
       return true;
     }
     return false;
   }
 
-  /// An operand of the step was overwritten before anything had used what it held.
+  /// An operand of the step was overwritten before any step used its old value.
   bool clobbered(std::size_t astray) {
     const toy::UnrolledStep& step = unrolled_.steps[astray];
     const toy::InstructionSpec& spec = toy::instruction_set()[step.row];
@@ -220,7 +220,8 @@ class Explanation {
   Finding finding_;
 };
 
-/// "step 13 (i = 1): the result overflows" without its step, which the finding has: "at i = 1: …".
+/// Removes the step, which the finding states: "step 13 (i = 1): the result overflows" becomes "at
+/// i = 1: …".
 std::string without_step(const std::string& what) {
   const std::string start = "step ";
   const std::size_t end = what.find(": ");
@@ -239,7 +240,7 @@ Finding explain_error(const FailedAttempt& failed) {
   return finding;
 }
 
-/// Numbers only: of tiles, or where the budget ended.
+/// States only numbers: for tiles, or when the budget has ended.
 Finding explain_numbers(const FailedAttempt& failed) {
   const WrongOutput& cell = *failed.attempt.failure->cell;
   Finding finding;

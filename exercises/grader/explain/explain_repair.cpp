@@ -9,7 +9,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// The register that the upper of two lines writes and the lower one reads; -1: there is none.
+/// The register that the edit's first line writes and its second line reads; -1: there is none.
 std::int32_t overwritten_too_soon(const FailedAttempt& failed, const Edit& edit) {
   if (!failed.attempt.unrolled || !failed.attempt.bound) return -1;
   std::int32_t written = -1;
@@ -40,11 +40,11 @@ std::string repair_sentence(const FailedAttempt& failed, const Edit& edit) {
       return "Something is missing " + std::string(edit.behind ? "after" : "before") + " line " +
              line + ": one more line makes the program right.";
     case EditKind::kDrop:
-      return "Line " + line + " is one too many: without it all is right.";
+      return "Line " + line + " is not needed: without it the program is right.";
     case EditKind::kSwap:
       return swap_sentence(failed, edit);
     default:
-      return "Line " + line + " is the one to look at: one change there makes it right.";
+      return "Look at line " + line + ": one change there makes the program right.";
   }
 }
 

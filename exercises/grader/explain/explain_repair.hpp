@@ -1,4 +1,4 @@
-// The line where a single change makes a wrong program right.
+// Finds the line where a single change makes a wrong program right.
 #pragma once
 
 #include "exercises/grader/exercise/verdict.hpp"
@@ -6,8 +6,8 @@
 
 namespace flashlab::exercises {
 
-/// Where one change makes the program right, that place is where the fault is: the finding names
-/// it. The change itself is not given away.
+/// Names the place where a single change makes the program right, if there is one: the fault is
+/// there. Does not reveal the change.
 void point_at_repair(const FailedAttempt& failed, Finding& finding);
 
 }  // namespace flashlab::exercises

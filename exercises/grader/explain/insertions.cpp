@@ -1,4 +1,4 @@
-// Lines that may have been forgotten: those that the program, or a model of it, has elsewhere.
+// Lines that may be missing: lines that occur elsewhere in the program, or in a model.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -20,13 +20,13 @@ std::optional<std::size_t> find(const std::vector<Declaration>& declarations,
   return std::nullopt;
 }
 
-/// Turns what one program's line says into what it would say in another.
+/// Translates a statement of one program into the names of another.
 class Translator {
  public:
   Translator(const toy::Program& from, const toy::Program& to) : from_(from), to_(to) {}
 
-  /// Nothing when the other program lacks one of the names. Loop variables keep the index that they
-  /// have in their own program: what counts is their name.
+  /// Returns nothing if the other program lacks one of the names. Loop variables keep their index,
+  /// because only their names matter.
   std::optional<toy::InstructionStatement> translated(toy::InstructionStatement statement) const {
     for (toy::Operand& operand : statement.operands) {
       if (!translate(operand)) return std::nullopt;
@@ -134,7 +134,7 @@ class Inserter {
     }
   }
 
-  /// Beside an instruction if there is one, otherwise beside a loop.
+  /// Anchors the insertion at an adjacent instruction, or else at a loop.
   void insert_between(const toy::Statement* above, const toy::Statement* below) {
     Edit at;
     at.kind = EditKind::kInsert;
@@ -165,7 +165,7 @@ class Inserter {
           });
       if (!readable) continue;
       Edit edit = at;
-      edit.what = line.text + (at.behind ? " behind" : " before") + " this line";
+      edit.what = line.text + (at.behind ? " after" : " before") + " this line";
       edit.text = line.text;
       edit.instruction = line.instruction;
       edits_.push_back(std::move(edit));

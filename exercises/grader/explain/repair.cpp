@@ -15,10 +15,10 @@
 namespace flashlab::exercises {
 namespace {
 
-/// The cost of assembling and binding a candidate again, in steps.
+/// The cost of assembling and binding a candidate again, expressed in steps.
 constexpr std::uint64_t kBindingSteps = 3000;
 
-/// A program's variants at one size, and whether they are right there.
+/// Runs a program's variants at one size and checks their results.
 class Trial {
  public:
   Trial(const ProgramTask& task, const toy::BoundProgram& bound, const RepairSize& size)
@@ -30,7 +30,7 @@ class Trial {
             },
             most_steps(task, bound)) {}
 
-  /// Adds what it took to `steps`.
+  /// Adds the number of executed steps to `steps`.
   bool is_right(const Edit& edit, std::uint64_t& steps) {
     if (variants_.is_slow(edit)) steps += kBindingSteps;
     const toy::UnrolledProgram* variant = variants_.make(edit);
@@ -41,7 +41,7 @@ class Trial {
   }
 
  private:
-  /// One slip does not make a short program a long one: a few times its steps are enough.
+  /// A single edit does not make a program much longer, so a few times its own steps are enough.
   static std::uint64_t most_steps(const ProgramTask& task, const toy::BoundProgram& bound) {
     const auto limit = static_cast<std::uint64_t>(task.limits.max_steps);
     const auto own = toy::unroll(bound, limit);
@@ -54,7 +54,7 @@ class Trial {
   std::vector<toy::LaneValue> dram_, registers_;
 };
 
-/// The most words in which another line of the program agrees, place by place.
+/// The maximum number of words, place by place, that another line shares with this one.
 int likeness(const toy::SourceText& source, const std::vector<std::string>& line,
              std::uint32_t except) {
   int best = 0;
@@ -84,7 +84,7 @@ class Search {
     for (Edit& edit : enumerate_edits(*program_, edit_options(task_, bound->num_registers))) {
       if (!consider(std::move(edit))) return finished();
     }
-    if (!result_.repairs.empty()) return finished();  // a line that is there is likelier
+    if (!result_.repairs.empty()) return finished();  // a wrong line is likelier than a missing one
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       if (!consider(std::move(edit))) return finished();
     }
@@ -92,7 +92,7 @@ class Search {
   }
 
  private:
-  /// False when the budget is spent.
+  /// Returns false if the budget is spent.
   bool consider(Edit edit) {
     if (result_.candidates >= budget_.max_candidates || result_.steps >= budget_.max_steps) {
       result_.complete = false;
@@ -118,14 +118,14 @@ class Search {
     return true;
   }
 
-  /// The line that most repairs change; among equals the one whose repair looks most like other
-  /// lines, then the later one.
+  /// Chooses the line that most repairs change. Ties: the line whose repair looks most like other
+  /// lines, then the later line.
   Repairs finished() {
-    std::map<std::uint32_t, std::pair<std::size_t, int>> votes;  // how many, and the best likeness
+    std::map<std::uint32_t, std::pair<std::size_t, int>> votes;  // number of repairs, best likeness
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
       auto& [count, likeness] = votes.try_emplace(repair.edit.line, 0, -100).first->second;
-      count += inserts ? 0 : 1;  // that a line helps in many places says nothing of where it was
+      count += inserts ? 0 : 1;  // a line that helps in many places does not show where
       likeness = std::max(likeness, inserts ? neighbours(repair.edit) : gain(repair.edit));
     }
     std::pair<std::size_t, int> most{0, -100};
@@ -140,7 +140,7 @@ class Search {
     return std::move(result_);
   }
 
-  /// How many of the two lines beside an inserted one stand beside it in the solution, too.
+  /// How many of the two lines beside the inserted one are also beside it in the solution.
   int neighbours(const Edit& edit) const {
     const toy::SourceText &mine = *program_->source, &model = *task_.solution->source;
     const std::uint32_t above = edit.behind ? edit.line : next_statement(mine, edit.line, -1);
@@ -157,7 +157,7 @@ class Search {
     return best;
   }
 
-  /// How much more the line looks like others of the program after the edit than before it.
+  /// The increase of the line's likeness to other lines of the program by the edit.
   int gain(const Edit& edit) const {
     if (!edit.instruction) return 0;
     const toy::SourceText& source = *program_->source;
@@ -169,7 +169,7 @@ class Search {
   const std::vector<RepairSize>& sizes_;
   const std::size_t failing_;
   const RepairBudget& budget_;
-  std::vector<std::unique_ptr<Trial>> trials_;  // by size; made when first needed
+  std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
   Repairs result_;
 };
 

@@ -1,5 +1,5 @@
-// Which single change would make a wrong submission right: what a person who looks for the slip of
-// the pen would try, tried on all inputs of all sizes.
+// Finds single changes that make a wrong submission right. Tries plausible corrections of a typing
+// mistake on all inputs of all sizes.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace flashlab::exercises {
 
-/// One size and its inputs, laid out for any program with the exercise's arrays.
+/// One size and its inputs, in a layout for any program with the exercise's arrays.
 struct RepairSize {
   const Size* size = nullptr;
   const LaneCase* lanes = nullptr;
 };
 
-/// Steps, not time, so that the same submission gets the same answer on every machine. A million
+/// Counts steps, not time, so that a submission gets the same result on every machine. A million
 /// steps take 30 to 70 ms; a program of 30 lines needs a tenth of that.
 struct RepairBudget {
   std::uint64_t max_candidates = 20'000;
@@ -31,20 +31,20 @@ struct Repair {
 };
 
 struct Repairs {
-  std::vector<Repair> repairs;  // right on all lanes of all sizes; the most likely first
-  std::uint32_t line = 0;       // that the likeliest repairs change; 0: there is none
+  std::vector<Repair> repairs;  // right on all lanes of all sizes; the likeliest first
+  std::uint32_t line = 0;       // the line that the likeliest repairs change; 0: there is none
   std::uint64_t candidates = 0, steps = 0;
   bool complete = true;  // false: the budget ended the search
 };
 
 /// Tries every edit, then every insertion of a line of the program or of the exercise's solution.
-/// `sizes[failing]` is where the submission is wrong and candidates are tried first; `sizes` holds
-/// sizes on scalars only. Empty when the program does not bind, or is made of tiles.
+/// Candidates are tried first at `sizes[failing]`, where the submission is wrong. `sizes` holds
+/// only sizes on scalars. Returns no repairs if the program does not bind or uses tiles.
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
                      const RepairBudget& budget = {});
 
-/// What the exercise's machine leaves to choose from.
+/// Returns the choices that the exercise's machine allows.
 EditOptions edit_options(const ProgramTask& task, std::int64_t num_registers);
 
 }  // namespace flashlab::exercises

@@ -15,7 +15,7 @@ using toy::BoundLoop;
 using toy::Node;
 using toy::UnrolledProgram;
 
-/// What is changed for the length of a scope.
+/// Restores a value at the end of the scope.
 template <class Value>
 class Restored {
  public:
@@ -42,7 +42,7 @@ void add(BoundExpression& bound, int change) {
   bound = std::move(sum);
 }
 
-/// Makes room for a node; partners behind it move on.
+/// Inserts a node and adjusts the partners behind it.
 void insert_node(std::vector<Node>& nodes, std::size_t at, const Node& node) {
   for (Node& other : nodes) {
     const bool loop = other.kind == Node::Kind::kLoopBegin || other.kind == Node::Kind::kLoopEnd;
@@ -51,8 +51,7 @@ void insert_node(std::vector<Node>& nodes, std::size_t at, const Node& node) {
   nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
 }
 
-/// The position among the nodes at which something beside `edit`'s line goes; a block is cut in two
-/// where that is needed.
+/// The position in `nodes` for something beside `edit`'s line. Splits a block if necessary.
 std::size_t node_beside(std::vector<Node>& nodes, const Edit& edit) {
   for (std::size_t at = 0; at < nodes.size(); ++at) {
     Node& node = nodes[at];
@@ -119,7 +118,7 @@ const UnrolledProgram* Variants::rebound(const Edit& edit) {
   return variant_ ? &*variant_ : nullptr;
 }
 
-/// The edit's instruction; its constant, if it has one, takes the next free place.
+/// Binds the edit's instruction. Appends its constant, if any, to the program's constants.
 std::optional<BoundInstruction> Variants::bind(const Edit& edit, std::uint32_t loop) {
   auto line = bind_line(*edit.instruction, bound_, loop);
   if (!line) return std::nullopt;
@@ -171,7 +170,8 @@ const UnrolledProgram* Variants::without(std::uint32_t site) {
   return &*variant_;
 }
 
-/// Neighbours of one block are executed one after the other, always.
+/// Swaps each step of `site` with the next one: adjacent instructions of a block always execute one
+/// after the other.
 const UnrolledProgram* Variants::exchanged(std::uint32_t site) {
   variant_ = *original_;
   auto& steps = variant_->steps;

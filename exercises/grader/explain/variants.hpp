@@ -1,5 +1,5 @@
-// A bound program's one-edit variants as unrolled programs, without binding each again: binding
-// costs fifty times what unrolling a small program does.
+// Makes a bound program's one-edit variants as unrolled programs, without binding each again:
+// binding costs fifty times as much as unrolling a small program.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace flashlab::exercises {
 
-/// Binds an edited program as the given one was bound.
+/// Binds an edited program with the settings of the given one.
 using Bind =
     std::function<toy::Result<toy::BoundProgram>(const std::shared_ptr<const toy::Program>&)>;
 
 class Variants {
  public:
-  /// `bound` stays as it is; `bind` is for the edits that change the nest.
+  /// Does not change `bound`. Uses `bind` for edits that change the loop nest.
   Variants(const toy::BoundProgram& bound, Bind bind, std::uint64_t max_steps);
 
-  /// The steps of the program itself; null when it cannot be unrolled.
+  /// Returns the steps of the original program, or null if it cannot be unrolled.
   const toy::UnrolledProgram* original() const { return original_ ? &*original_ : nullptr; }
-  /// The steps after the edit: those of the applied, bound and unrolled program (`site` aside).
-  /// Null when one of these refuses. Valid until the next call.
+  /// Returns the steps of the edited program as if it had been applied, bound and unrolled (except
+  /// `site`). Null if one of these fails. Valid until the next call.
   const toy::UnrolledProgram* make(const Edit& edit);
-  /// Applied and bound in full.
+  /// Returns whether this edit needs a full apply and bind.
   bool is_slow(const Edit& edit) const;
 
  private:
@@ -40,7 +40,7 @@ class Variants {
   const toy::UnrolledProgram* with_loop(const Edit& edit);
   std::optional<toy::BoundInstruction> bind(const Edit& edit, std::uint32_t loop);
 
-  toy::BoundProgram bound_;  // changed for a moment while a variant is made
+  toy::BoundProgram bound_;  // modified temporarily while a variant is made
   Bind bind_;
   std::uint64_t max_steps_;
   std::optional<toy::UnrolledProgram> original_, variant_;

@@ -25,13 +25,13 @@ void keep_lower(Costs& costs, const std::string& key, const toy::Count& value) {
   if (!is_new && value < entry->second) entry->second = value;
 }
 
-/// A count as a text of digits; throws json::type_error for another value.
+/// Reads a count from a text of digits. Throws json::type_error for other values.
 toy::Count count_of_json(const nlohmann::json& value) {
   const auto& digits = value.get_ref<const std::string&>();
   const bool good =
       !digits.empty() && digits.size() <= 1000 &&
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!good) throw std::invalid_argument("'" + visible_start(digits, 40) + "' is no count");
+  if (!good) throw std::invalid_argument("'" + visible_start(digits, 40) + "' is not a count");
   return toy::Count(digits);
 }
 
@@ -74,7 +74,7 @@ toy::Result<BestCosts> parse_best_costs(const std::string& text) {
   try {
     return from_json(nlohmann::json::parse(text));
   } catch (const nlohmann::json::parse_error& error) {
-    return damaged_best_file("it is damaged: no JSON from byte " + std::to_string(error.byte) +
+    return damaged_best_file("it is damaged: not JSON from byte " + std::to_string(error.byte) +
                              " on");
   } catch (const nlohmann::json::exception&) {
     return damaged_best_file("it is damaged: a key is missing or has a value of the wrong type");

@@ -1,4 +1,4 @@
-// The best costs ever submitted, kept in a small JSON file from one grading to the next.
+// The lowest costs ever submitted. A small JSON file keeps them between gradings.
 #pragma once
 
 #include <map>
@@ -11,21 +11,21 @@
 
 namespace flashlab::exercises {
 
-/// By counter. Each counter's best may be another program's.
+/// Costs by counter. Different counters may have their minimum in different programs.
 using Costs = std::map<std::string, toy::Count>;
 
-/// The least costs of the right results.
+/// Returns the minimum of each cost among the right results.
 Costs best_of(const std::vector<StudentResult>& students);
 
-/// What the file holds: by exercise, and the size that costs are counted at ("n = 16").
+/// The file's content: by exercise, and by the size at which costs are counted ("n = 16").
 struct BestCosts {
   std::map<std::string, std::map<std::string, Costs>> by_exercise;
 
-  /// Lowers what is there to `costs`, adds what is not; returns what is best then.
+  /// Merges `costs` by taking minima. Returns the merged costs.
   const Costs& merge(const std::string& exercise, const Size& size, const Costs& costs);
 };
 
-/// Errors: not JSON, another format or version, a count that is none.
+/// Parses the file. Errors: not JSON, another format or version, an invalid count.
 toy::Result<BestCosts> parse_best_costs(const std::string& text);
 std::string to_json(const BestCosts& best);
 

@@ -31,7 +31,7 @@ Verdict with_finding(const Exercise& exercise, Outcome outcome, std::string what
   return verdict;
 }
 
-/// Nothing of what was submitted is shown raw, and no verdict is large.
+/// Makes all texts of a verdict safe to show, and limits its size.
 void make_presentable(Verdict& verdict) {
   const std::size_t all = verdict.findings.size();
   if (all > kMostFindings) {
@@ -50,7 +50,7 @@ void make_presentable(Verdict& verdict) {
   for (Check& check : verdict.checks) clean(check.name), clean(check.message);
 }
 
-/// Characters that nobody sees can make a line look like another.
+/// Reports invisible characters, which can make one line look like another.
 void report_odd_characters(const std::string& text, Verdict& verdict) {
   const auto odd = find_odd_character(text);
   if (!odd) return;
@@ -64,7 +64,7 @@ void report_odd_characters(const std::string& text, Verdict& verdict) {
   verdict.findings.push_back(std::move(finding));
 }
 
-/// Verdicts by the digest of the text.
+/// Verdicts by the digest of the submitted text.
 class Verdicts {
  public:
   explicit Verdicts(const ClassOptions& options) : options_(options), by_text_(options.known) {}
@@ -87,7 +87,7 @@ class Verdicts {
   KnownVerdicts by_text_;
 };
 
-/// What the threads share: the next student, how many are done, and what went wrong.
+/// State shared by the threads: the next student, the number done, and the first error.
 class Work {
  public:
   Work(const Exercise& exercise, const std::vector<Submission>& students,
@@ -134,7 +134,7 @@ class Work {
     if (options_.progress) options_.progress(done_);
   }
 
-  /// Throws what a thread threw.
+  /// Rethrows a thread's exception.
   std::vector<StudentResult> results() {
     if (error_) std::rethrow_exception(error_);
     return std::move(results_);
@@ -178,7 +178,7 @@ class Work {
   Verdicts verdicts_;
 };
 
-/// In this process.
+/// Grades in this process.
 class OwnGrader : public TextGrader {
  public:
   explicit OwnGrader(const Grader& grader) : grader_(grader) {}
@@ -238,7 +238,7 @@ std::vector<StudentResult> grade_class(const Exercise& exercise,
     try {
       threads.emplace_back([&work] { work.run_worker(); });
     } catch (const std::system_error&) {
-      if (threads.empty()) throw;  // fewer threads than asked for do the same work
+      if (threads.empty()) throw;  // continue with the threads that were started
       work.withdraw();
       break;
     }

@@ -1,5 +1,5 @@
-// Many submissions of one exercise, graded by several threads. No result depends on another
-// student's, nor on the number of threads.
+// Grades many submissions of one exercise in several threads. A result depends neither on other
+// students' submissions nor on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 namespace flashlab::exercises {
 
 struct StudentResult {
-  std::string name;                        // as Submission::name, or what it is replaced by
+  std::string name;                        // as Submission::name, or its replacement
   std::shared_ptr<const Verdict> verdict;  // equal submissions may share one
-  std::vector<std::string> notes;          // for the teacher: what lay beside the submission
+  std::vector<std::string> notes;          // for the teacher: other files beside the submission
 };
 
 /// Grades texts one after the other, as grade_text does. Used by one thread at a time.
@@ -29,41 +29,41 @@ class TextGrader {
   virtual std::shared_ptr<const Verdict> grade(const std::string& text) = 0;
 };
 
-/// Verdicts by the SHA-256 of the text that they are on.
+/// Verdicts by the SHA-256 of the submitted text.
 using KnownVerdicts = std::map<Digest, std::shared_ptr<const Verdict>>;
 
-/// In this process: a text that crashes the grader ends it.
+/// Returns a grader in this process. A text that crashes the grader ends the process.
 std::unique_ptr<TextGrader> text_grader(const Grader& grader);
 
 struct ClassOptions {
   std::size_t jobs = 1;
-  /// Called now and then by the thread that called grade_class, with how many are done.
+  /// Called occasionally by the thread that called grade_class, with the number of students done.
   std::function<void(std::size_t)> progress = {};
-  /// Called by each thread, for a grader of its own.
+  /// Called by each thread to create its own grader.
   std::function<std::unique_ptr<TextGrader>()> make_grader = {};
-  /// What need not be graded any more.
+  /// Verdicts that need not be computed again.
   KnownVerdicts known = {};
   /// Called with each new verdict, by one thread at a time.
   std::function<void(const Digest& text, const Verdict& verdict)> graded = {};
 };
 
-/// One text. Whatever goes wrong becomes the verdict. Its findings are fit to be shown, at most
-/// kMostFindings of them; the submission's file is called by the exercise's work file.
+/// Grades one text. Every failure becomes the verdict. Its findings are safe to show, at most
+/// kMostFindings of them. They use the exercise's work file as the submission's file name.
 inline constexpr std::size_t kMostFindings = 8;
 Verdict grade_text(const Grader& grader, const std::string& text);
 
-/// The verdict on something that the grader did not survive.
+/// Returns the verdict on a submission that exceeded a limit or crashed the grader.
 Verdict over_limit(const Exercise& exercise, const std::string& what);
 Verdict crashed(const Exercise& exercise, const std::string& what);
 
-/// The verdict on something that could not be read.
+/// Returns the verdict on a submission that could not be read.
 Verdict refused(const Exercise& exercise, const SubmissionText& read);
 
-/// All of them, in the order given. Throws what making a grader throws.
+/// Grades all students and keeps their order. Throws exceptions of make_grader.
 std::vector<StudentResult> grade_class(const Exercise& exercise,
                                        const std::vector<Submission>& students,
                                        const ClassOptions& options);
-/// The same with text_grader().
+/// Does the same with text_grader().
 std::vector<StudentResult> grade_class(const Grader& grader,
                                        const std::vector<Submission>& students,
                                        ClassOptions options);

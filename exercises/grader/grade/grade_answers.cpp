@@ -1,4 +1,4 @@
-// A whole answer file, graded.
+// Grades a whole answer file.
 #include <algorithm>
 
 #include "exercises/grader/exercise/answers.hpp"
@@ -23,7 +23,7 @@ std::uint32_t line_of(const std::string& text, std::size_t byte) {
   return 1 + static_cast<std::uint32_t>(std::count(text.begin(), end, '\n'));
 }
 
-/// What is said with a right answer.
+/// The message for a right answer.
 std::string praise(const Question& question) {
   std::string text = on_one_line(question.because);
   if (question.kind == AnswerKind::kOpen) {
@@ -34,7 +34,7 @@ std::string praise(const Question& question) {
   return text;
 }
 
-/// An answer that cannot be read: the message about it, with its place.
+/// The message about an answer that cannot be parsed, with its place.
 Finding unreadable_answer(const Question& question, const std::vector<toy::Diagnostic>& diagnostics,
                           const toy::SourceText& submission) {
   Finding finding = finding_of(diagnostics.front(), submission);
@@ -54,7 +54,7 @@ class SheetGrading {
       verdict_.findings = std::move(sheet.findings);
       return with_refusal(
           std::move(verdict_), Outcome::kRejected,
-          {"this is no answer sheet: none of its lines begins with a question's key",
+          {"this is not an answer sheet: none of its lines begins with a question's key",
            {"expected lines like '" + task_.questions.front().id + ": answer'"},
            0,
            0,
@@ -101,7 +101,7 @@ class SheetGrading {
     Objection objection = expected ? object_to(question, *answer, *expected)
                                    : Objection{"the exercise's own answer cannot be read", {}};
     if (!task_.conventions.empty() && question.kind != AnswerKind::kChoice && !stated_) {
-      stated_ = true;  // once is enough
+      stated_ = true;  // state the conventions once
       objection.details.push_back("conventions: " + on_one_line(task_.conventions));
     }
     add({question.id + ": " + on_one_line(objection.what),
@@ -114,7 +114,7 @@ class SheetGrading {
 
   void add(Finding finding) { verdict_.findings.push_back(std::move(finding)); }
 
-  bool stated_ = false;  // the conventions
+  bool stated_ = false;  // whether the conventions were stated
   const QuestionTask& task_;
   const toy::SourceText& submission_;
   Verdict verdict_;
@@ -136,7 +136,7 @@ Verdict grade_answers(const Exercise& exercise, const toy::SourceText& submissio
   }
   if (const auto bad = first_unprintable(text)) {
     return with_refusal(std::move(verdict), Outcome::kRejected,
-                        {"this is no answer sheet: it holds a character that is not text",
+                        {"this is not an answer sheet: it holds a character that is not text",
                          {"expected UTF-8 without control characters"},
                          line_of(text, *bad),
                          0,

@@ -17,38 +17,16 @@
 
 namespace flashlab::exercises {
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kFull:
-      return "full marks";
-    case Outcome::kCostly:
-      return "right, but costly";
-    case Outcome::kPartial:
-      return "partly right";
-    case Outcome::kWrong:
-      return "wrong";
-    case Outcome::kRejected:
-      return "rejected";
-    case Outcome::kLimit:
-      return "limit exceeded";
-    case Outcome::kUnreadable:
-      return "unreadable";
-    case Outcome::kCrashed:
-      return "crashed the grader";
-  }
-  return "";
-}
-
-/// One size: its inputs, and what the solution makes of them.
+/// One size: its inputs, and the solution's results.
 struct PreparedSize {
   SizedCases sized;
   std::optional<LaneCase> lanes;         // programs on scalars
   std::unique_ptr<SolutionAt> solution;  // small sizes only
 };
 
-/// Where repairs are tried: sizes on scalars.
+/// The sizes at which repairs are tried. Their elements are scalars.
 struct RepairSizes {
-  std::vector<RepairSize> shown, all;  // with those that were drawn
+  std::vector<RepairSize> shown, all;  // `all` includes drawn sizes
 };
 
 namespace {
@@ -57,17 +35,17 @@ std::string result_name(const Size& size) {
   return size.empty() ? "results" : "results at " + to_string(size);
 }
 
-/// The row of all sizes that were drawn: the same for every submission, whatever the seed.
+/// One row for all drawn sizes, so that every submission has the same rows with any seed.
 constexpr const char* kDrawnResults = "results at drawn sizes";
 
-/// What grading came to whose budget ended.
+/// The finding when the budget for grading ended.
 Finding over_budget(const toy::BudgetExceeded& over) {
   Finding finding;
   finding.what = std::string("grading takes ") + over.what();
   return finding;
 }
 
-/// One submission on its way through the sizes.
+/// Grades one submission, size by size.
 class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
@@ -127,8 +105,8 @@ class Grading {
     }
   }
 
-  /// What the program costs at the largest size that everybody sees, with what the sizes that were
-  /// drawn say of it. Leaves last_ as it was.
+  /// Returns the cost at the largest public size, including the results and costs at the drawn
+  /// sizes. Does not change last_.
   CostScore judge_drawn() {
     verdict_.size = sizes_.back().sized.size;
     CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
@@ -169,7 +147,7 @@ class Grading {
                         excess.most.get_str() + " are accepted");
   }
 
-  /// What a verdict can do without: false when the budget ended in it, or had ended before.
+  /// Runs an optional part of a verdict. Returns false if the budget has ended.
   template <class Work>
   bool within_budget(const Work& work) {
     if (!budget_) return false;
@@ -203,19 +181,19 @@ class Grading {
     if (!last_.failure) return true;
     verdict_.outcome = Outcome::kWrong;
     if (!explain_) return false;
-    // What goes wrong where everybody sees it is repaired there: large sizes take time.
+    // Search repairs at public sizes if the failure is at one: large sizes take time.
     const std::vector<RepairSize>& sizes =
         index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
     const FailedAttempt failed{
         task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)};
     if (!within_budget([&] { verdict_.findings = explain_failure(failed); })) {
       verdict_.findings = {state_failure(failed)};
-      verdict_.findings.front().details.push_back("to find out why takes " + end_);
+      verdict_.findings.front().details.push_back("finding out why takes " + end_);
     }
     return false;
   }
 
-  /// The size among those that repairs are tried at.
+  /// The index of the size among those for repairs, or SIZE_MAX.
   static std::size_t index_of(const PreparedSize& size, const std::vector<RepairSize>& sizes) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i].size == &size.sized.size) return i;
@@ -245,7 +223,7 @@ class Grading {
     verdict_.points = task_.points.correct;
     if (!within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
-      verdict_.order_unknown = "to place the loads takes " + end_;
+      verdict_.order_unknown = "placing the loads takes " + end_;
     }
     if (!score.full() || !score.accepted()) {
       verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
@@ -290,13 +268,13 @@ class Grading {
   const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
   const bool explain_;
-  std::optional<toy::Budget> budget_;  // nothing: it has ended
-  std::string end_;                    // how it ended
+  std::optional<toy::Budget> budget_;  // nothing: the budget has ended
+  std::string end_;                    // how the budget ended
   std::shared_ptr<const toy::Program> program_;
   Attempt last_;
   std::vector<Attempt> scored_;                      // at smaller sizes
-  std::map<std::string, std::string> drawn_excess_;  // by counter: what costs more at a drawn size
-  std::vector<std::string> excesses_;                // above what is accepted, at any size
+  std::map<std::string, std::string> drawn_excess_;  // by counter: the excess at a drawn size
+  std::vector<std::string> excesses_;                // costs that are not accepted, at any size
   Verdict verdict_;
 };
 
@@ -326,8 +304,8 @@ PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
   return size;
 }
 
-/// The same rows for every submission, whatever it came to: results at each size share the points
-/// for correctness, those at all drawn sizes being one more, and counters those for cost.
+/// Gives every submission the same rows. The results at each size, and one row for all drawn sizes,
+/// share the points for correctness. The counters share the points for cost.
 void complete_checks(const ProgramTask& task, Verdict& verdict) {
   std::vector<std::string> names;
   for (const Size& size : task.sizes) names.push_back(result_name(size));

@@ -1,5 +1,5 @@
-// Grades submissions of one exercise. What all submissions share (inputs, expected results, counts
-// of the solution) is made once; after that a Grader is read-only and may be used by many threads.
+// Grades submissions of one exercise. Shared data (inputs, expected results, counts of the
+// solution) is computed once. After that a Grader is read-only, and many threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace flashlab::exercises {
 inline constexpr std::int64_t kMostGradingBytes = std::int64_t{256} << 20;
 
 struct GraderOptions {
-  /// Decides the inputs. A teacher fixes it; a student cannot see it from the exercise.
+  /// Determines the inputs. A teacher can fix it. A student cannot find it in the exercise.
   std::uint64_t seed = 0x5eed'f1a5;
-  bool explain = true;  // look for the reason of a wrong result, too
-  /// What one submission may take: processor time (0: what the exercise allows), and memory beyond
-  /// the grader's own (0: no limit), which is held where allocations are counted
+  bool explain = true;  // whether to search for the reason of a wrong result
+  /// Limits for one submission: processor time (0: the exercise's limit), and memory beyond the
+  /// grader's own (0: no limit). The memory limit works where allocations are counted
   /// (toymachine/budget/budget.hpp).
   std::int64_t milliseconds = 0;
   std::int64_t bytes = kMostGradingBytes;
@@ -28,14 +28,14 @@ struct GraderOptions {
 
 class Grader {
  public:
-  /// Throws std::runtime_error when the exercise itself is broken: its reference or derived inputs
-  /// do not run at one of its sizes.
+  /// Throws std::runtime_error if the exercise itself is broken: its reference or its program for
+  /// derived inputs fails at one of its sizes.
   explicit Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options = {});
   ~Grader();
   Grader(Grader&&) noexcept;
 
   const Exercise& exercise() const;
-  /// Never throws on account of what was submitted; the same submission gets the same verdict.
+  /// Never throws because of the submission. The same submission always gets the same verdict.
   Verdict grade(const toy::SourceText& submission) const;
   Verdict grade(const std::string& name, const std::string& text) const;
 

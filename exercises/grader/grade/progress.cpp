@@ -18,7 +18,7 @@ constexpr std::string_view kHeader =
 constexpr std::string_view kCurrent = "current: ";
 constexpr std::size_t kMostHints = 99;
 
-/// Bytes that would break a line, or a word when `word`, as %0A.
+/// Escapes bytes that would end a line (or a word, if `word`) as %0A.
 std::string escaped(std::string_view text, bool word) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string result;
@@ -50,7 +50,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   return result;
 }
 
-/// The next word of `line`, which then begins behind it.
+/// Removes the next word of `line` and returns it.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const std::string_view word = line.substr(0, line.find(' '));
@@ -71,7 +71,7 @@ std::optional<ProgressState> parse_state(std::string_view word) {
   return std::nullopt;
 }
 
-/// One "key value" behind the state; `line` is what follows the key.
+/// Reads one "key value" after the state. `line` starts after the key.
 bool read_field(std::string_view key, std::string_view& line, ProgressEntry& entry) {
   if (key == "points") return read_at_most(take_word(line), 1e9, entry.points);
   if (key == "checks") {
@@ -135,7 +135,7 @@ void Progress::parse_line(std::string_view text) {
   if (!comment && text.starts_with(kCurrent)) {
     if (const auto id = unescaped(text.substr(kCurrent.size())); id && current_.empty()) {
       current_ = *id;
-      return;  // written on top again
+      return;  // to_text() writes it again at the top
     }
   }
   if (!comment) {

@@ -1,10 +1,10 @@
-// What a learner has done so far, in a text file that a person can read and edit.
+// A learner's progress, in a text file that a person can read and edit.
 //
 //   current: 02_product
 //   01_c00      full    points 10   checks 1  hints 0  file /home/ada/01_c00.toy
 //   02_product  started points 0    checks 3  hints 2  solution seen  file /home/ada/02_product.toy
 //
-// Comments, blank lines and lines that are none of these stay where they are.
+// Comments, blank lines and all other lines are kept in place.
 #pragma once
 
 #include <cstdint>
@@ -23,41 +23,41 @@ std::string_view to_string(ProgressState state);
 struct ProgressEntry {
   std::string id;
   ProgressState state = ProgressState::kStarted;
-  double points = 0;        // the best so far
-  std::int64_t checks = 0;  // how often it was checked
-  std::size_t hints = 0;    // how many were shown
+  double points = 0;        // best result so far
+  std::int64_t checks = 0;  // number of checks
+  std::size_t hints = 0;    // number of hints that were shown
   bool solution_seen = false;
-  std::string file;  // where the learner's own is; empty: not known
+  std::string file;  // path of the learner's file; empty: not known
 };
 
 class Progress {
  public:
-  /// Any text; what is no entry is kept as it is.
+  /// Parses any text. Keeps lines that are not entries.
   static Progress parse(std::string_view text);
-  /// With a comment on top when there was no text at all.
+  /// Returns the file's text. Adds a comment at the top if the original was empty.
   std::string to_text() const;
 
   const ProgressEntry* find(std::string_view id) const;
-  /// The one that was started or checked last; empty: none.
+  /// Returns the id of the exercise that was started or checked last; empty: none.
   const std::string& current() const { return current_; }
   bool passed(std::string_view id) const;
 
-  /// The exercise's entry, a new one if need be.
+  /// Returns the exercise's entry. Adds one if necessary.
   ProgressEntry& entry(const std::string& id);
   void set_current(const std::string& id) { current_ = id; }
-  /// False when there was nothing to forget.
+  /// Returns false if there was no entry.
   bool forget(std::string_view id);
 
   const std::vector<ProgressEntry>& entries() const { return entries_; }
-  /// Numbers of the lines that could not be read.
+  /// Returns the numbers of lines that could not be parsed.
   const std::vector<std::size_t>& damaged_lines() const { return damaged_; }
 
  private:
   static constexpr std::size_t kNoEntry = static_cast<std::size_t>(-1);
-  /// A line that is an entry, by its id; any other as it is.
+  /// An entry has its id; any other line has its text.
   struct Line {
     std::string text;
-    std::string id;  // empty: `text` stands for itself
+    std::string id;  // empty: `text` is the line
   };
   void parse_line(std::string_view text);
 
@@ -67,25 +67,25 @@ class Progress {
   std::string current_;
 };
 
-/// $XDG_DATA_HOME/flashlab, or ~/.local/share/flashlab. Nothing when neither variable names an
-/// absolute path.
+/// Returns $XDG_DATA_HOME/flashlab, or ~/.local/share/flashlab. Nothing if neither variable holds
+/// an absolute path.
 std::optional<std::filesystem::path> progress_folder();
 
-/// The file in its folder. Nothing here throws on account of the file: what stands in the way is
-/// said in notes(), and the progress is then not remembered.
+/// The progress file in its folder. No function throws because of the file. notes() gives the
+/// reason why progress cannot be stored.
 class ProgressFile {
  public:
   explicit ProgressFile(std::optional<std::filesystem::path> folder);
 
-  /// As the file is now.
+  /// Returns the current content of the file.
   Progress read();
-  /// Reads the file, lets `change` work on it and writes it, while no other process can; the
-  /// progress afterwards. A file that is no text is set aside under another name first.
+  /// Reads the file, applies `change` and writes the file, while it is locked against other
+  /// processes. Returns the new progress. A file that is not text is renamed first.
   using Change = std::function<void(Progress&)>;
   Progress update(const Change& change);
 
-  /// What the learner should know, a sentence each, each once: lines that cannot be read, a file
-  /// that was set aside, why nothing is remembered.
+  /// Returns messages for the learner, one sentence each, without repetition: lines that cannot be
+  /// parsed, a file that was renamed, why progress is not stored.
   const std::vector<std::string>& notes() const { return notes_; }
   std::filesystem::path path() const;
 

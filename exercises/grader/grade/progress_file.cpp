@@ -1,4 +1,4 @@
-// The progress file: locked, read, written whole. What is in it is progress.cpp's matter.
+// Locks, reads and writes the progress file. progress.cpp parses its content.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ class Descriptor {
   int number_;
 };
 
-/// Ctrl-C waits until the file and its lock are in order.
+/// Delays Ctrl-C until the file is complete and unlocked.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -66,7 +66,7 @@ bool lock(int file) {
   return false;
 }
 
-/// A name beside the file that nothing has: progress.txt.damaged, progress.txt.damaged-2, …
+/// A name that no file in the folder has: progress.txt.damaged, progress.txt.damaged-2, …
 fs::path free_name(const fs::path& path) {
   std::error_code ignored;
   fs::path name = path;
@@ -87,10 +87,10 @@ bool write_all(int file, std::string_view text) {
   return fsync(file) == 0;
 }
 
-/// True, or false with errno.
+/// Returns false with errno on failure.
 bool replace(const fs::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".part";  // ours alone: we hold the lock
-  unlink(temporary.c_str());                              // of one who was killed
+  const std::string temporary = path.string() + ".part";  // private: this process holds the lock
+  unlink(temporary.c_str());                              // left by a process that was killed
   const Descriptor file(open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
   if (!file.open()) return false;
   if (write_all(file.number(), text) && rename(temporary.c_str(), path.c_str()) == 0) return true;
@@ -137,11 +137,12 @@ fs::path ProgressFile::path() const {
   if (!folder_) return {};
   const fs::path named = *folder_ / "progress.txt";
   std::error_code code;
-  const fs::path target = fs::canonical(named, code);  // a link stays one
+  const fs::path target = fs::canonical(named, code);  // keep a symbolic link
   return code ? named : target;
 }
 
-/// The file's bytes, empty when there is none; nothing, with a note, when it cannot be read.
+/// The file's bytes, empty if there is no file. Adds a note and returns nothing if it
+/// cannot be read.
 std::optional<std::string> ProgressFile::text() {
   const fs::path file = path();
   const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -152,7 +153,7 @@ std::optional<std::string> ProgressFile::text() {
     return std::nullopt;
   }
   if (!S_ISREG(status.st_mode)) {
-    note(not_remembered(file, S_ISDIR(status.st_mode) ? "is a folder" : "is no regular file"));
+    note(not_remembered(file, S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file"));
     return std::nullopt;
   }
   std::string text;
@@ -183,7 +184,7 @@ Progress ProgressFile::read() {
   const auto bytes = text();
   if (!bytes) return {};
   if (!looks_like_text(*bytes)) {
-    note("'" + path().string() + "' is damaged (no text); it is set aside by the next change");
+    note("'" + path().string() + "' is damaged (not text); the next change renames it");
     return {};
   }
   Progress progress = Progress::parse(*bytes);
@@ -198,13 +199,13 @@ Progress ProgressFile::unremembered(const std::string& reason, const Change& cha
   return progress;
 }
 
-/// What the file holds now, once it is out of the way if it is no text. Nothing, with the reason,
-/// when the file must stay as it is.
+/// The parsed content. Renames a file that is not text. If the file must stay unchanged, sets
+/// `reason` and returns nothing.
 std::optional<Progress> ProgressFile::take(std::string& reason) {
   const fs::path file = path();
   const auto bytes = text();
   if (!bytes) return std::nullopt;
-  struct stat status {};  // by the mode bits: a new file could take its place all the same
+  struct stat status {};  // check the mode bits: replacing the file would succeed anyway
   if (stat(file.c_str(), &status) == 0 && (status.st_mode & 0222U) == 0) {
     reason = "is read-only";
     return std::nullopt;
@@ -221,8 +222,8 @@ std::optional<Progress> ProgressFile::take(std::string& reason) {
     reason = "is damaged and cannot be set aside: " + code.message();
     return std::nullopt;
   }
-  note("'" + file.string() + "' was damaged (no text); it is now '" + aside.string() +
-       "', and a new one begins");
+  note("'" + file.string() + "' was damaged (not text); it is now '" + aside.string() +
+       "', and a new file begins");
   return Progress();
 }
 
@@ -248,7 +249,7 @@ Progress ProgressFile::update(const Change& change) {
   std::optional<Progress> progress = take(reason);
   if (!progress) {
     if (!reason.empty()) return unremembered(reason, change);
-    progress.emplace();  // text() has said why
+    progress.emplace();  // text() has added a note
     change(*progress);
     return *progress;
   }

@@ -21,7 +21,7 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
   return toy::initial_dram(bound, sources);
 }
 
-/// The case alone, on floats, as `flashlab run` does it.
+/// Runs one case alone on floats, as `flashlab run` does.
 Failure run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance) {
   Failure failure;
   auto dram = dram_for(bound, entry);
@@ -62,7 +62,7 @@ void run_one_by_one(const ProgramTask& task, Attempt& result) {
   }
 }
 
-/// All cases at once; the first one that fails is then run alone, for what exactly goes wrong.
+/// Runs all cases at once. Then runs the first failing case alone to find the exact failure.
 void run_on_lanes(const ProgramTask& task, const LaneCase& prepared, Attempt& result) {
   static thread_local std::vector<toy::LaneValue> registers;
   LaneCase lanes = lay_out(prepared, *result.bound);
@@ -87,7 +87,7 @@ bool has_narrow_array(const toy::BoundProgram& bound) {
   });
 }
 
-/// More .temp than the exercise allows.
+/// The error for more .temp elements than the exercise allows.
 std::optional<toy::Diagnostic> temporary_error(const ProgramTask& task, const Attempt& attempt) {
   if (!task.most_temporary) return std::nullopt;
   toy::Count elements = 0;
@@ -108,7 +108,7 @@ std::optional<toy::Diagnostic> temporary_error(const ProgramTask& task, const At
   return error;
 }
 
-/// What the counts say before anything runs: too many steps end here.
+/// Counts executions before anything runs, so that too many steps are refused here.
 bool count(const ProgramTask& task, Attempt& result) {
   const auto executions = toy::count_executions(*result.bound);
   if (!executions) {

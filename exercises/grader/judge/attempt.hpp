@@ -1,4 +1,4 @@
-// A submission run at one size: what it costs there, and the first thing that goes wrong.
+// Runs a submission at one size: its cost there, and its first failure.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@
 
 namespace flashlab::exercises {
 
-/// An output that is not what it should be.
+/// A wrong output.
 struct WrongOutput {
   std::size_t array = 0;     // into BoundProgram::arrays
-  std::int64_t element = 0;  // of the array
-  double value = 0;          // NaN: nobody stored it
+  std::int64_t element = 0;  // within the array
+  double value = 0;          // NaN: never stored
   double expected = 0;
 };
 
-/// The inputs on which a run goes wrong, and how: an error of the machine, or a wrong output.
+/// The inputs of a failed run, and the failure: an error of the machine, or a wrong output.
 struct Failure {
   std::size_t entry = 0;  // into SizedCases::cases
   std::optional<toy::Diagnostic> error;
-  std::uint64_t step = 0;  // of the error; 0: not known
+  std::uint64_t step = 0;  // of the error; 0: unknown
   std::optional<WrongOutput> cell;
 };
 
 struct Attempt {
   const SizedCases* sized = nullptr;
-  std::optional<toy::BoundProgram> bound;  // none: `refusal` says why it cannot be run
+  std::optional<toy::BoundProgram> bound;  // nothing: `refusal` says why it cannot run
   std::vector<toy::Diagnostic> refusal;
   toy::Counters counters;
   std::optional<toy::UnrolledProgram> unrolled;  // programs on scalars
@@ -44,9 +44,9 @@ struct Attempt {
   bool passed() const { return bound.has_value() && refusal.empty() && !failure; }
 };
 
-/// Binds, counts, and runs all cases of the size: on lanes where elements are scalars, one after
-/// the other on tiles. `lanes` are the cases as make_lane_cases has them for the solution; nothing
-/// makes the attempt go without. Never throws on account of the program.
+/// Binds the program, counts its cost and runs all cases of the size: in parallel lanes if elements
+/// are scalars, one after another on tiles. `lanes` are the cases from make_lane_cases for the
+/// solution, or null. Never throws because of the program.
 Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                 const SizedCases& sized, const LaneCase* lanes);
 

@@ -21,7 +21,7 @@ toy::Count value_at(const toy::Polynomial& formula, const Size& size) {
 
 double cost_share(const CostLine& line) {
   if (line.value <= line.full) return 1;
-  if (line.full <= 0) return 0;  // what is to be avoided has no second best
+  if (line.full <= 0) return 0;  // a cost of 0 for full marks allows no partial credit
   return std::max(0.0, 2 - line.value.get_d() / line.full.get_d());
 }
 

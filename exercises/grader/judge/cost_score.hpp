@@ -1,4 +1,4 @@
-// What a right program's counts are worth.
+// Converts a right program's counts into a score.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace flashlab::exercises {
 
-/// The formula at a size. Throws std::runtime_error when it uses an unknown parameter.
+/// Returns the formula's value at a size. Throws std::runtime_error for an unknown parameter.
 toy::Count value_at(const toy::Polynomial& formula, const Size& size);
 
-/// 1 at full marks, 0 from twice as much on, a straight line between. Where full marks want none, 0
-/// for any.
+/// Returns 1 at full marks, 0 from twice that cost on, and linear values between. If full marks
+/// allow no cost, any cost gives 0.
 double cost_share(const CostLine& line);
 
-/// A counter above what the exercise accepts.
+/// A counter above the accepted maximum.
 struct Excess {
   std::string key;
   toy::Count value, most;
@@ -25,16 +25,16 @@ struct Excess {
 
 struct CostScore {
   std::vector<CostLine> lines;   // one for each counter of `full`
-  std::vector<Excess> excesses;  // empty: accepted
+  std::vector<Excess> excesses;  // empty: the cost is accepted
 
   bool accepted() const { return excesses.empty(); }
-  /// All points for cost.
+  /// Returns whether the submission gets all points for cost.
   bool full() const;
-  /// The part of them that is earned.
+  /// Returns the earned fraction of the points for cost.
   double share() const;
 };
 
-/// CostLine::solution is left for the caller to fill in.
+/// Returns the score. The caller sets CostLine::solution.
 CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,
                      const toy::BoundProgram& bound);
 

@@ -1,5 +1,5 @@
-// Who wrote what each step reads, and what becomes of what it writes: facts about an unrolled
-// program that need no values.
+// The data flow of an unrolled program: which step wrote each operand, and what happens to each
+// result. Needs no values.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 
 namespace flashlab::exercises {
 
-/// No step: an input, or nobody.
+/// No step: the value is an input, or was never written.
 inline constexpr std::int32_t kNobody = -1;
 
-/// One step's place in the flow of values. Steps count from 0 here.
+/// One step's data flow. Steps count from 0 here.
 struct FlowStep {
-  /// By operand position: the step that wrote what is read there; kNobody for inputs, constants,
+  /// By operand position: the step that wrote the operand's value. kNobody for inputs, constants,
   /// offsets, and operands that are not read.
   std::array<std::int32_t, toy::kMaxOperands> sources{kNobody, kNobody, kNobody, kNobody};
-  std::int32_t overwritten_by = kNobody;  // the step that wrote the same register or cell next
+  std::int32_t overwritten_by = kNobody;  // the next step that wrote the same register or cell
   bool used = false;                      // some step reads the result
 };
 
@@ -29,9 +29,9 @@ class Dataflow {
   explicit Dataflow(const toy::UnrolledProgram& program);
 
   const FlowStep& operator[](std::size_t step) const { return steps_[step]; }
-  /// The last step that wrote the DRAM element; kNobody when none did.
+  /// Returns the last step that wrote the DRAM element, or kNobody.
   std::int32_t last_store(std::int32_t element) const;
-  /// Marks every step that the value written by `step` depends on, itself included.
+  /// Marks every step on which the value written by `step` depends, including `step`.
   std::vector<char> slice(std::int32_t step) const;
 
  private:
@@ -39,13 +39,13 @@ class Dataflow {
   std::vector<std::int32_t> stored_by_;  // by DRAM element
 };
 
-/// The register that a step writes; -1 when it writes to DRAM.
+/// Returns the register that a step writes, or -1 if it writes to DRAM.
 std::int32_t written_register(const toy::UnrolledStep& step);
-/// The DRAM element that a step writes; -1 when it writes to a register.
+/// Returns the DRAM element that a step writes, or -1 if it writes to a register.
 std::int32_t written_element(const toy::UnrolledStep& step);
-/// The DRAM element that a step reads; -1 when it reads none.
+/// Returns the DRAM element that a step reads, or -1.
 std::int32_t read_element(const toy::UnrolledStep& step);
-/// Copies a register into another, unchanged.
+/// Returns whether the step copies a register unchanged.
 bool is_copy(const toy::UnrolledStep& step);
 
 }  // namespace flashlab::exercises

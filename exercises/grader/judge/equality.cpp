@@ -52,7 +52,7 @@ bool proved_at_all_sizes(const ProgramTask& task,
   std::size_t proved = 0;
   for (const Size& size : task.sizes) {
     const auto solution = steps_at(task, task.solution, size);
-    if (!solution) continue;  // tiles
+    if (!solution) continue;  // the size uses tiles
     const auto mine = steps_at(task, program, size);
     if (!mine || !same_floats(task, *mine, *solution)) return false;
     ++proved;

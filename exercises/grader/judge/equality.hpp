@@ -1,4 +1,4 @@
-// Proofs that a program computes what the exercise's solution does.
+// Proves that a program computes the same as the exercise's solution.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,13 @@ namespace flashlab::exercises {
 
 enum class Proof : std::uint8_t { kNone, kSameFloats, kSameForms };
 
-/// Holds at the exercise's sizes on scalars: at all of them for floats, at those for which formulas
-/// stay short (one at least) for forms. Forms prove nothing where the exercise judges range or
-/// rounding.
+/// Proves equality at the exercise's sizes on scalars: for floats at all of them, for forms
+/// at those with short formulas (at least one). Forms prove nothing if the exercise judges
+/// range or rounding.
 Proof prove_equal(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program);
 
-/// Equal formulas at those sizes, whatever the exercise judges beside them.
+/// Returns whether the formulas are equal at those sizes, even if the exercise judges
+/// range or rounding.
 bool same_on_paper(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program);
 
 }  // namespace flashlab::exercises

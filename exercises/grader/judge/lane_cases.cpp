@@ -23,18 +23,18 @@ void check_size(const std::string& name, std::int64_t have, std::size_t wanted) 
                            " elements, and the inputs have " + std::to_string(wanted));
 }
 
-/// The float furthest from `expected` towards `end` that is still close enough.
+/// The float nearest to `end` that is still close enough to `expected`.
 float last_accepted(double expected, double scale, double tolerance, float end) {
   const auto right = [&](float value) { return close_enough(value, expected, scale, tolerance); };
   const double distance = std::isfinite(expected) ? tolerance * scale : 0;
   auto edge = static_cast<float>(end < 0 ? expected - distance : expected + distance);
   for (int i = 0; i < 2 && !right(edge); ++i) edge = std::nextafter(edge, -end);
-  if (!right(edge)) return kNaN;  // no float is near enough
+  if (!right(edge)) return kNaN;  // no float is close enough
   for (int i = 0; i < 2 && right(std::nextafter(edge, end)); ++i) edge = std::nextafter(edge, end);
   return edge;
 }
 
-/// The empty case: where the arrays are.
+/// A case without values: only the places of arrays.
 LaneCase empty_case(const toy::BoundProgram& bound) {
   LaneCase lanes;
   for (const toy::BoundArray& array : bound.arrays) {
@@ -75,7 +75,7 @@ void expect_array(LaneCase& lanes, const LaneCase::Array& array, const SizedCase
   }
 }
 
-/// Every expected array must be one of the program's.
+/// Throws unless every expected array is one of the program's.
 void check_declared(const NamedArrays& expected, const toy::BoundProgram& bound) {
   for (const auto& [name, values] : expected) {
     const auto is_it = [&wanted = name](const toy::BoundArray& array) {
@@ -133,7 +133,7 @@ std::optional<WrongCell> first_wrong(const LaneCase& lanes, std::span<const toy:
   for (std::size_t i = 0; i < lanes.expected.size(); ++i) {
     const ExpectedCell& cell = lanes.expected[i];
     const float* value = dram[static_cast<std::size_t>(cell.element)].lane;
-    unsigned right = 1;  // bitwise, so that the loop has no branch
+    unsigned right = 1;  // bitwise: the loop has no branch
     for (std::size_t lane = 0; lane < toy::kLanes; ++lane) {
       right &= static_cast<unsigned>(value[lane] >= cell.low.lane[lane]) &
                static_cast<unsigned>(value[lane] <= cell.high.lane[lane]);

@@ -87,7 +87,7 @@ class Labels {
   const std::vector<toy::UnrolledStep>& steps_;
 };
 
-/// Cycles of the order with its best loads, and of what is neither in the order nor a load.
+/// The cycles of the order with its optimal loads, of copies, and of unused results.
 OrderCost cost_of(const Attempt& attempt, const LoadSchedule& schedule) {
   static const toy::CostTable costs;
   std::int64_t kept = 0, copies = 0, unused = 0, a_load = 0;

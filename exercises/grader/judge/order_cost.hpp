@@ -1,5 +1,4 @@
-// What a right program's own order of operations would cost at best, and which of its loads that
-// saves.
+// The minimum cost of a right program's own order of operations, and the loads that it would save.
 #pragma once
 
 #include <string>
@@ -11,20 +10,21 @@
 namespace flashlab::exercises {
 
 struct OrderAnalysis {
-  std::string unknown;  // why there is none; the rest says nothing then
+  std::string unknown;  // why there is no result; then the other members are meaningless
   OrderCost cost;
-  std::vector<LoadLine> loads;  // a line of the program each, by its number
+  std::vector<LoadLine> loads;  // one for each line of the program, by line number
 };
 
-/// Of an attempt that passed, with the exercise's register limit and operand rule and the default
-/// costs. Unknown: elements are tiles or narrow, more than 200'000 steps, and what
-/// optimal::best_loads() cannot tell.
+/// Analyses an attempt that passed, with the exercise's register limit and operand rule and the
+/// default costs. Unknown for tiles and narrow elements, for more than 200'000 steps, and where
+/// optimal::best_loads() has no result.
 OrderAnalysis analyse_order(const ProgramTask& task, const Attempt& attempt);
 
-/// Sizes at which a score says more than the costs do: those with a searched proof, and the last.
+/// Returns whether the score at this size adds to the costs: sizes with a searched proof,
+/// and the last.
 bool is_scored(const Exercise& exercise, const Size& size);
 
-/// The score of one size, and the analysis that it is from.
+/// Returns the score at one size, from its analysis.
 SizeScore score_of(const Exercise& exercise, const Attempt& attempt, const OrderAnalysis& order);
 
 }  // namespace flashlab::exercises

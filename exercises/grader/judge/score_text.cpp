@@ -18,7 +18,7 @@ std::string between(const toy::Count& least, const toy::Count& most) {
   return "between " + least.get_str() + " and " + most.get_str();
 }
 
-/// Where cycles lie: the first part says what is counted.
+/// Builds the list of places where cycles are spent. The first entry includes the unit.
 class Parts {
  public:
   void add(const toy::Count& amount, const std::string& where) {
@@ -40,10 +40,10 @@ class Parts {
 std::string order_sentence(const SizeScore& score) {
   const OrderCost& order = *score.order;
   const toy::Count in_loads = score.cycles - order.copy_cycles - order.unused_cycles - order.cycles;
-  // What a loop copies it may need to: not worth a word by itself, unless the best is known.
+  // A loop may need its copies, so they alone are not reported unless the best is known.
   if (!score.is_searched() && in_loads == 0 && order.unused_cycles == 0) return {};
   Parts parts;
-  parts.add(in_loads, "when things are loaded");
+  parts.add(in_loads, "the placement of loads");
   parts.add(order.unused_cycles, "results that nothing needs");
   parts.add(order.copy_cycles, "copies (a program without loops needs none)");
   if (score.is_searched() && order.cycles > score.proof->at_least_cycles) {
@@ -70,7 +70,7 @@ std::string sentence(const SizeScore& score) {
 }  // namespace
 
 std::vector<std::string> score_sentences(const Verdict& verdict) {
-  const SizeScore* searched = nullptr;  // the largest
+  const SizeScore* searched = nullptr;  // the largest searched size
   for (const SizeScore& score : verdict.scores) {
     if (score.is_searched()) searched = &score;
   }

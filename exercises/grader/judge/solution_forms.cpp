@@ -1,4 +1,4 @@
-// What the solution computes, as formulas.
+// Computes the solution's values as formulas.
 #include "exercises/grader/judge/solution_forms.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// Formulas of longer runs are of no use to a reader.
+/// Formulas of longer runs are too long for a reader.
 constexpr std::uint64_t kMostFormulaSteps = 600;
 
 const toy::BoundArray* find_array(const toy::BoundProgram& bound, const std::string& name) {

@@ -1,4 +1,4 @@
-// What an exercise's solution computes, as formulas, to hold a submission's against.
+// The solution's values as formulas. A submission's formulas are compared with them.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace flashlab::exercises {
 
-/// What the exercise's own solution computes at one size, as formulas.
+/// The values that the exercise's solution computes at one size, as formulas.
 struct SolutionAt {
   toy::BoundProgram bound;
   toy::UnrolledProgram unrolled;
   toy::NormalRun run;
-  std::unordered_set<std::size_t> hashes;  // of every value that it ever computes
+  std::unordered_set<std::size_t> hashes;  // of every computed value
   bool is_polynomial = false;              // all outputs are: equal samples are not enough
 
-  /// The form that must end up in an output's cell.
+  /// Returns the formula that an output's cell must hold in the end.
   const toy::NormalForm& output(const std::string& array, std::int64_t element) const;
 };
 
-/// Nothing when elements are tiles, or the formulas would be too long.
+/// Returns null if elements are tiles or the formulas would be too long.
 std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& size);
 
-/// A right result whose formula is not the solution's: nothing when they are equal, or when that
-/// cannot be decided. Only for polynomial solutions, where it is a proof.
+/// Returns an output whose formula differs from the solution's. Nothing if all are equal, or if
+/// that cannot be decided. Only for polynomial solutions, where a difference is a proof.
 std::optional<WrongOutput> differing_output(const toy::BoundProgram& bound,
                                             const toy::UnrolledProgram& unrolled,
                                             const SolutionAt& solution,

@@ -44,7 +44,7 @@ bool is_checked(const ProgramTask& task, const toy::BoundArray& array) {
   return std::find(task.check.begin(), task.check.end(), array.name) != task.check.end();
 }
 
-/// The outputs that count, of the solution on the given inputs.
+/// The checked outputs of the solution on the given inputs.
 std::vector<double> results(const ProgramTask& task, const toy::BoundProgram& bound,
                             const std::map<std::string, toy::ListInput>& inputs) {
   std::map<std::string, toy::InputSource> sources(inputs.begin(), inputs.end());
@@ -61,7 +61,7 @@ std::vector<double> results(const ProgramTask& task, const toy::BoundProgram& bo
   return values;
 }
 
-/// Which cell (tile) an element of the array is in.
+/// The cell (tile) that contains an element of the array.
 std::int64_t cell_of(const toy::BoundArray& array, std::int64_t element) {
   std::int64_t cell = 0, stride = 1;
   for (std::size_t axis = array.extents.size(); axis-- > 0;) {
@@ -78,7 +78,7 @@ std::int64_t elements(const toy::BoundArray& array) {
   return result;
 }
 
-/// Changes each element in turn: a result that moves by far more than rounding depends on it.
+/// Changes each element in turn. A result depends on it if it changes by far more than rounding.
 std::int64_t loads_by_changes(const ProgramTask& task, const toy::BoundProgram& bound) {
   constexpr double kChange = 0.375, kFarMoreThanRounding = 1e-7;
   std::map<std::string, toy::ListInput> inputs;
@@ -111,7 +111,7 @@ std::int64_t loads_by_changes(const ProgramTask& task, const toy::BoundProgram& 
   return loads;
 }
 
-/// As Posed has it.
+/// Computes Posed::scratch_cells.
 std::int64_t scratch_cells_of(const ProgramTask& task, const Size& size,
                               const toy::BoundProgram& bound) {
   std::int64_t results = 0, outputs = 0;

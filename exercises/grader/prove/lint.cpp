@@ -19,7 +19,7 @@ std::string number(double value) {
   return text.str();
 }
 
-/// What the verdict says, indented below a problem.
+/// The verdict's text, indented below a problem.
 std::string explanation(const Verdict& verdict) {
   std::string text = "  the grader said: " + std::string(to_string(verdict.outcome)) + ", " +
                      number(verdict.points) + " of " + number(verdict.max_points) + " points\n";
@@ -82,7 +82,7 @@ class Linter {
   }
 
   void check_starter() {
-    if (exercise_->demo) return;  // it is the solution
+    if (exercise_->demo) return;  // the starter is the solution
     const std::string file = is_program() ? "starter.toy" : "exercise.toml";
     const Verdict verdict = grader_.grade(file, exercise_->starter());
     if (verdict.passed()) {
@@ -122,14 +122,14 @@ class Linter {
       add(one.file, "this submission avoids the exercise and is accepted",
           "a verdict that refuses it",
           explanation(verdict) +
-              "  it takes other sizes in [machine] drawn, or limits in [cost] most\n");
+              "  change the sizes in [machine] drawn, or the limits in [cost] most\n");
     } else if (!says(verdict, one.says)) {
       add(one.file, "the verdict does not say '" + one.says + "'",
           "these words, as [[avoids]] says", explanation(verdict));
     }
   }
 
-  /// That sizes cannot be guessed, and that somebody has tried to do without the idea.
+  /// Checks that sizes cannot be guessed, and that submissions try to avoid the idea.
   void check_unavoidable() {
     constexpr std::size_t kFewest = 2;
     const ProgramTask& task = exercise_->program;
@@ -143,11 +143,11 @@ class Linter {
     add("exercise.toml",
         std::to_string(task.avoiding.size()) +
             " submissions try to pass without the exercise's idea",
-        has_sizes ? "two [[avoids]] at least, each with file = \"avoids/NAME.toy\" and says = \"…\""
-                  : "two [[avoids]] at least, or unavoidable = \"why there can be none\"");
+        has_sizes ? "at least two [[avoids]], each with file = \"avoids/NAME.toy\" and says = \"…\""
+                  : "at least two [[avoids]], or unavoidable = \"why there can be none\"");
   }
 
-  /// A program is wrong in one way, which comes first; of answers, each has its own explanation.
+  /// A program's fault must be in the first finding. A wrong answer may be in any.
   bool names_line(const Verdict& verdict, std::uint32_t line) const {
     const auto is_there = [&](const Finding& finding) { return finding.line == line; };
     if (!is_program()) {
@@ -172,7 +172,7 @@ class Linter {
     }
   }
 
-  /// Whether somebody has written a problem of their own, and left the template's hint below it.
+  /// Whether the problem is a new one but this hint is still the template's.
   bool is_of_the_template(std::size_t hint) const {
     static const ReadResult kRead =
         read_exercise(template_exercise().id, template_exercise().files);
@@ -204,7 +204,7 @@ class Linter {
   void check_proven() {
     if (!is_program() || !exercise_->files.contains("proven.json")) return;
     if (exercise_->proven != nullptr) return;
-    add("proven.json", "what was proved is out of step with the exercise",
+    add("proven.json", "the proof is out of step with the exercise",
         "a proof about the exercise as it is: run `flashlab exercises prove " + exercise_->id +
             "`");
   }

@@ -1,4 +1,4 @@
-// What is wrong with an exercise.
+// Checks an exercise for errors.
 #pragma once
 
 #include <string>
@@ -12,14 +12,13 @@ namespace flashlab::exercises {
 
 struct LintProblem {
   std::string file;  // "wrong/x.toy"
-  std::string what;  // whole message, several lines perhaps
+  std::string what;  // the whole message, possibly several lines
 };
 
-/// Everything: the folder cannot be read (format() of its errors), the solution does not earn full
-/// marks, the starter passes (the demonstration's must), a wrong submission passes or is not
-/// explained as exercise.toml says, a file that nothing refers to, a hint that repeats another,
-/// proofs about what the exercise was before it was edited, …
-/// Empty: nothing is wrong.
+/// Returns all problems; empty: none. Among them: the folder cannot be read (format() of its
+/// errors), the solution does not earn full marks, the starter passes (the demonstration's must), a
+/// wrong submission passes or is not explained as exercise.toml says, an unused file, a hint that
+/// repeats another, proofs that do not match the current exercise, …
 std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options = {},
                               const Files& measurements = committed_measurements());
 

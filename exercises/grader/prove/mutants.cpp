@@ -68,7 +68,7 @@ class Tester {
     }
   }
 
-  /// False when the edit gives no program.
+  /// Returns false if the edited program does not assemble.
   bool test(Mutant& mutant) const {
     auto applied = apply(*task_.solution, mutant.edit);
     if (!applied) return false;
@@ -100,7 +100,7 @@ class Tester {
   const MutantOptions& options_;
   const Grader grader_;
   std::vector<Mutant> mutants_;
-  std::vector<char> keep_;  // not bool: threads write neighbours
+  std::vector<char> keep_;  // not bool: threads write adjacent elements
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::size_t done_ = 0;

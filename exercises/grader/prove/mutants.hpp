@@ -1,5 +1,5 @@
-// How strong an exercise's inputs are: every program one edit away from its solution is graded, and
-// must be rejected or proved equal.
+// Measures the strength of an exercise's inputs: grades every program that differs from its
+// solution by one edit. Each must be rejected or proved equal.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ namespace flashlab::exercises {
 enum class Fate : std::uint8_t {
   kRejected,    // not accepted
   kSameFloats,  // accepted, and equal value numbers prove that its outputs are the solution's
-  kSameForms,   // accepted, and equal formulas prove it: not where range or rounding is judged
-  kExplained,   // accepted, equal on paper, and exercise.toml says why no input can tell
-  kCostlier,    // accepted without a proof, at a higher cost than the solution's
-  kSurvivor,    // accepted without a proof, and no dearer
+  kSameForms,   // accepted; equal formulas prove it (not if range or rounding is judged)
+  kExplained,   // accepted, equal on paper; exercise.toml says why no input differs
+  kCostlier,    // accepted without a proof, with a higher cost than the solution
+  kSurvivor,    // accepted without a proof, not costlier
 };
 inline constexpr std::size_t kNumFates = 6;
 std::string_view to_string(Fate fate);  // "same_floats"
@@ -31,8 +31,8 @@ std::string_view to_string(Fate fate);  // "same_floats"
 struct Mutant {
   Edit edit;
   Fate fate = Fate::kRejected;
-  std::uint32_t named_line = 0;  // kRejected: of the first finding; 0: none
-  bool named_right = false;      // it is the edited one: either of a swap, a neighbour of a drop
+  std::uint32_t named_line = 0;  // kRejected: line of the first finding; 0: none
+  bool named_right = false;      // it is the edited line: is_place_of()
 };
 
 struct MutantReport {
@@ -46,17 +46,18 @@ struct MutantReport {
 struct MutantOptions {
   GraderOptions grader;
   std::size_t jobs = 1;
-  /// Called from any thread after each mutant, one call at a time; may be empty.
+  /// Called after each mutant, from any thread but never concurrently; may be empty.
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
 
-/// Every one-edit mutant of the solution that assembles; the same report whatever `jobs` is.
-/// Exercises with questions have none. Throws std::runtime_error when the exercise is broken.
+/// Tests every one-edit mutant of the solution that assembles. The report does not depend on
+/// `jobs`. Exercises with questions have no mutants. Throws std::runtime_error if the
+/// exercise is broken.
 MutantReport test_mutants(const std::shared_ptr<const Exercise>& exercise,
                           const MutantOptions& options = {});
 
-/// Whether the line is the place of the edit: its own, either of a swap; for a line that is gone,
-/// those that are neighbours now, too.
+/// Returns whether the line is the place of the edit: its own line, either line of a swap; for a
+/// removed line, also its two neighbours.
 bool is_place_of(const Edit& edit, std::uint32_t line, const toy::Program& program);
 
 }  // namespace flashlab::exercises

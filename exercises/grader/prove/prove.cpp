@@ -22,13 +22,12 @@ namespace flashlab::exercises {
 namespace {
 
 constexpr double kMostCountSeconds = 10;
-constexpr double kShareOfEach = 0.25;  // of the time for one size, where there are three searches
-constexpr std::int64_t kMostScratchCells = 8, kMostRegisters = 16;  // that the solver takes
+constexpr double kShareOfEach = 0.25;  // of the time for one size, if there are three searches
+constexpr std::int64_t kMostScratchCells = 8, kMostRegisters = 16;  // limits of the solver
 constexpr std::size_t kBeamWidth = 500;
-constexpr std::size_t kBeamWidthWithScratch = 30;  // states have many more moves
+constexpr std::size_t kBeamWidthWithScratch = 30;  // its states have many more moves
 
-/// The exercise with one of its sizes alone: what is graded is right there, and costs are counted
-/// there.
+/// The exercise with only this size, so that grading and cost counting use it.
 std::shared_ptr<const Exercise> with_size_alone(const Exercise& exercise, const Size& size) {
   Exercise result = exercise;
   result.program.sizes.assign(1, size);
@@ -45,14 +44,14 @@ toy::Counters counters_at(const ProgramTask& task,
   return toy::count(*bound, *executions, toy::CostTable());
 }
 
-/// Right at its size, within what the exercise accepts.
+/// Whether the program is right at its size and its cost is accepted.
 bool is_accepted(const Exercise& exercise, const Size& size, const std::string& program) {
   GraderOptions options;
   options.explain = false;
   return Grader(with_size_alone(exercise, size), options).grade("witness.toy", program).passed();
 }
 
-/// Calls action(product or algebra, its machine).
+/// Calls action(computation, machine) with a product or an algebra and its machine.
 template <class Action>
 auto with_machine(const Posed& posed, Action&& action) {
   const optimal::Computation& computation = posed.computation;
@@ -63,7 +62,7 @@ auto with_machine(const Posed& posed, Action&& action) {
                                                     optimal::product_costs(costs)});
   }
   if (posed.operands != toy::OperandRule::kAny) {
-    throw std::invalid_argument("pinned operands are known of products only");
+    throw std::invalid_argument("pinned operands are supported for products only");
   }
   optimal::ValueMachine machine{registers, costs};
   if (posed.most_loads) machine.most_loads = static_cast<int>(*posed.most_loads);
@@ -82,8 +81,8 @@ optimal::Answer search(const Posed& posed, const optimal::SolveLimits& limits) {
   });
 }
 
-/// What the search proves before it begins: of an algebra, what values alone make necessary,
-/// wherever they are kept.
+/// The bound that the search proves before it begins. For an algebra: the cost that values alone
+/// require, wherever they are stored.
 std::int64_t first_bound(Posed posed) {
   posed.scratch_cells = 0;
   posed.most_loads.reset();
@@ -94,7 +93,7 @@ std::int64_t first_bound(Posed posed) {
   return search(posed, limits).lower_cycles;
 }
 
-/// Only values that are used can be held at once: more registers change nothing.
+/// Registers cannot hold more than all values, so more registers change nothing.
 void cut_registers(Posed& posed) {
   if (const auto* algebra = posed.computation.algebra()) {
     const auto enough = static_cast<std::int64_t>(algebra->num_values);
@@ -117,12 +116,12 @@ class SizeProver {
     result_.at_least_cycles = result_.floor_cycles;
     for (const std::string& program : options_.programs) take_known(program);
     auto posed = computation_of(task_, result_.size);
-    if (!posed) return std::move(result_);  // too large: the floor is what is known
+    if (!posed) return std::move(result_);  // too large: only the floor is known
     cut_registers(*posed);
     try {
       searched(*posed);
     } catch (const std::invalid_argument&) {
-      // A state that does not fit the solver: the floor is what is known.
+      // A state does not fit the solver: only the floor is known.
     }
     return std::move(result_);
   }
@@ -136,12 +135,12 @@ class SizeProver {
     result_.at_least_cycles = result_.floor_cycles;
     const std::int64_t scratch_cells = std::exchange(posed.scratch_cells, 0);
     const bool only_results = !posed.temporaries && scratch_cells == 0;
-    // With nothing but results in DRAM there are far fewer states, and often a program that is as
-    // cheap as any: where it does not meet the floor, it proves nothing about the others.
+    // Storing only results in DRAM gives far fewer states, and often an optimal program. If its
+    // cost is above the floor, this search proves nothing about other programs.
     search_for(posed, only_results, only_results ? 1 : kShareOfEach);
     if (!only_results && !meets() && !posed.temporaries) bound_with(posed, scratch_cells);
     result_.verdict = meets() ? ProofVerdict::kOptimal : ProofVerdict::kBounded;
-    // Whatever stores more than results costs more than the floor, and need not be counted there.
+    // A program that stores more than results costs more than the floor: it is not counted there.
     const bool is_countable =
         only_results || (!posed.temporaries && result_.at_most_cycles == result_.floor_cycles);
     if (options_.count_programs && meets() && !result_.program.empty() && is_countable &&
@@ -150,9 +149,9 @@ class SizeProver {
     }
   }
 
-  /// Bounds what programs cost whose results' cells hold other values first.
+  /// Bounds the cost of programs that store other values in the cells of results first.
   void bound_with(Posed posed, std::int64_t scratch_cells) {
-    // As if they were registers: no program costs more then, and there are far fewer states.
+    // Treat these cells as registers: this is a relaxation with far fewer states.
     Posed relaxed = posed;
     relaxed.registers += scratch_cells;
     cut_registers(relaxed);
@@ -178,9 +177,9 @@ class SizeProver {
                                    : "only results are stored";
   }
 
-  /// Its program; and, where the search is about all that the exercise accepts, its bound.
+  /// Takes the search's program, and its bound if it covers all programs that the exercise accepts.
   void search_for(Posed posed, bool is_about_all, double share_of_time) {
-    // Without a limit on loads there are far fewer states: often the best program keeps it anyway.
+    // Without a limit on loads there are far fewer states. Often the best program meets it anyway.
     const std::optional<std::int64_t> most_loads = std::exchange(posed.most_loads, std::nullopt);
     const auto take_answer = [&](const optimal::Answer& answer) {
       const bool has_none = answer.verdict == optimal::Verdict::kInfeasible;
@@ -198,7 +197,7 @@ class SizeProver {
     take_answer(timed_search(posed, share_of_time, width));
   }
 
-  /// How many programs are as cheap, where that is soon known.
+  /// Counts the programs of this cost, if that is fast.
   void count(const Posed& posed) {
     optimal::SolveLimits limits;
     limits.max_seconds = std::min(kMostCountSeconds, options_.most_seconds);
@@ -211,7 +210,7 @@ class SizeProver {
         return optimal::count_programs(what, machine, cycles, limits);
       });
     } catch (const std::invalid_argument&) {
-      return;  // what does not fit stays uncounted
+      return;  // too large: not counted
     }
     if (!counted) return;
     result_.programs = counted->programs.get_str();
@@ -234,11 +233,11 @@ class SizeProver {
   void take(const optimal::Witness& witness) {
     const std::string& text = witness.text;
     const toy::Count cycles(std::to_string(witness.cycles));
-    // The solution is better, or a program that was found before.
+    // The solution or an earlier program is at least as good.
     if (cycles > result_.at_most_cycles) return;
     if (cycles == result_.at_most_cycles && !result_.program.empty()) return;
     if (!is_accepted(exercise_, result_.size, text)) {
-      // Equal on paper only: what it proves is a bound for those that are right in floats as well.
+      // Equal only on paper: its bound also holds for programs that are right in floats.
       return;
     }
     result_.at_most_cycles = cycles;
@@ -247,7 +246,7 @@ class SizeProver {
     result_.program = text;
   }
 
-  /// A program of somebody else's, where it is one for this size and better.
+  /// Takes a known program if this size accepts it and it is cheaper.
   void take_known(const std::string& text) {
     if (!is_accepted(exercise_, result_.size, text)) return;
     Refusal refusal;
@@ -267,7 +266,7 @@ class SizeProver {
   ProvenSize result_;
 };
 
-/// Calls work(i) for each i below `count`, `jobs` at once; the first exception comes back.
+/// Calls work(i) for each i below `count`, `jobs` at once. Rethrows the first exception.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t jobs, Work&& work) {
   std::atomic<std::size_t> next{0};
@@ -299,7 +298,7 @@ std::string interval(const ProvenSize& size) {
 
 Proven prove(std::shared_ptr<const Exercise> exercise, const ProveOptions& options) {
   if (exercise->kind != Kind::kProgram) {
-    throw std::runtime_error(exercise->id + " asks questions: there is no program to prove about");
+    throw std::runtime_error(exercise->id + " asks questions: it has no program to prove");
   }
   const ProgramTask& task = exercise->program;
   Proven proven;
@@ -333,7 +332,7 @@ std::vector<std::string> contradictions(const Exercise& exercise, const Proven& 
     const ProvenSize* then = committed.at(now.size);
     const std::string place = now.size.empty() ? "" : "at " + to_string(now.size) + ": ";
     if (then == nullptr) {
-      result.push_back(place + "this size is not there");
+      result.push_back(place + "this size is missing");
       continue;
     }
     if (then->floor_loads != now.floor_loads || then->floor_cycles != now.floor_cycles) {

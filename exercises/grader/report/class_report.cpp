@@ -8,7 +8,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// The largest size that was searched: sizes come smallest first.
+/// The largest searched size. Sizes are sorted, smallest first.
 std::optional<ProvenSize> last_proof(const Exercise& exercise) {
   std::optional<ProvenSize> last;
   if (exercise.kind != Kind::kProgram || exercise.proven == nullptr) return last;

@@ -7,7 +7,7 @@ namespace {
 
 using toy::Count;
 
-/// The narrowest width of 1, 2, 5, 10, … that covers so much with at most kMostBins.
+/// The smallest width of 1, 2, 5, 10, … that covers the range with at most kMostBins bins.
 Count bin_width(const Count& range) {
   Count power = 1;
   for (;; power *= 10) {
@@ -18,7 +18,8 @@ Count bin_width(const Count& range) {
   }
 }
 
-/// Beyond this, a value is far above the rest: twice the median or the dearest mark.
+/// The limit of normal values: twice the median or twice the largest mark. The last bin
+/// takes the rest.
 Count usual_limit(const std::vector<Count>& sorted, const std::vector<HistogramMark>& marks) {
   Count limit = sorted[sorted.size() / 2];
   for (const HistogramMark& mark : marks) limit = std::max(limit, mark.value);
@@ -37,7 +38,7 @@ std::vector<HistogramBin> make_bins(const std::vector<Count>& sorted,
   const bool open = high > limit;
   if (open) high = limit;
   const Count width = bin_width(high - low + 1);
-  if (width > 1) low -= low % width;  // round numbers; a bin more, perhaps
+  if (width > 1) low -= low % width;  // round numbers; may add a bin
   std::vector<HistogramBin> bins;
   for (Count start = low; start <= high; start += width) {
     bins.push_back({start, start + width - 1, false, 0});
@@ -48,11 +49,11 @@ std::vector<HistogramBin> make_bins(const std::vector<Count>& sorted,
     while (value > bins[bin].high) ++bin;
     ++bins[bin].students;
   }
-  if (open && bins.back().students == 0) bins.pop_back();  // the rounding has covered them
+  if (open && bins.back().students == 0) bins.pop_back();  // the rounded bins cover all values
   return bins;
 }
 
-/// The verdict's score at a size; null: none.
+/// Returns the verdict's score at a size, or null.
 const SizeScore* score_at(const Verdict& verdict, const Size& size) {
   for (const SizeScore& score : verdict.scores) {
     if (score.size == size) return &score;

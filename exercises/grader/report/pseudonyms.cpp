@@ -32,13 +32,13 @@ constexpr std::array<const char*, 64> kBirds{
 std::string pseudonym(const std::string& name, std::uint64_t key, std::size_t attempt) {
   const Digest digest = sha256(std::to_string(key) + ":" + std::to_string(attempt) + ":" + name);
   const std::size_t number = std::size_t{digest[2]} << 8 | digest[3];
-  // Two digits are easier to remember; a large class gets more names from four.
+  // Two digits are easy to remember; a large class needs four digits for some names.
   const std::size_t shown = attempt < 8 ? 10 + number % 90 : 1000 + number % 9000;
   return std::string(kColours[digest[0] % kColours.size()]) + "-" +
          kBirds[digest[1] % kBirds.size()] + "-" + std::to_string(shown);
 }
 
-/// Indices of the names, bytewise in order.
+/// The indices of the names in bytewise order.
 std::vector<std::size_t> sorted_order(const std::vector<std::string>& names) {
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

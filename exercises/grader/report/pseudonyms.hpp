@@ -1,4 +1,4 @@
-// Names that tell the teacher and each student who is meant, and nobody else.
+// Names that only the teacher and the student can attribute.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ enum class Names : std::uint8_t {
   kNone,       // "submission 1", …
 };
 
-/// A pseudonym for each name, in the same order, no two alike. They follow from the name and the
-/// key alone, but for the few that would be alike: those depend on the other names, too.
+/// Returns a different pseudonym for each name, in the same order. It depends only on the name and
+/// the key, except for a few that would collide: those also depend on the other names.
 std::vector<std::string> pseudonyms(const std::vector<std::string>& names, std::uint64_t key);
 
-/// Replaces the names, and sorts by the new ones so that the order tells nothing. Notes, which may
-/// hold names, go. kReal changes nothing.
+/// Replaces the names and sorts by the new ones, so that the order reveals nothing. Removes notes,
+/// which may contain names. kReal changes nothing.
 void rename_students(std::vector<StudentResult>& students, Names names, std::uint64_t key);
 
 }  // namespace flashlab::exercises

@@ -6,8 +6,8 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-/// Whether a spreadsheet may compute a cell that begins so. Some take the full-width forms of + - =
-/// and @ for the signs themselves.
+/// Whether a spreadsheet may interpret the cell as a formula. Some accept the full-width forms of +
+/// - = and @ as well.
 bool is_computed(const std::string& text) {
   constexpr std::string_view kSigns = "=+-@\t\r\n";
   if (!text.empty() && kSigns.find(text[0]) != std::string_view::npos) return true;
@@ -32,7 +32,7 @@ std::string cost_cell(const Verdict& verdict, const std::string& key) {
   return {};
 }
 
-/// What the order allows, and the loads that it could save; where it is not known, nothing.
+/// Writes the order's minimum cost and the avoidable loads, or empty cells if they are unknown.
 void write_order_cells(std::ostream& out, const Verdict& verdict) {
   const bool is_known = !verdict.scores.empty() && verdict.scores.back().order;
   out << ',';

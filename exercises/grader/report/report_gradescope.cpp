@@ -26,7 +26,7 @@ std::string findings_text(const Verdict& verdict, Choice is_chosen) {
   return text;
 }
 
-/// With hidden costs no more than that it is right.
+/// With hidden costs, says only that the program is right.
 std::string verdict_text(const Verdict& verdict, const GradescopeOptions& options) {
   const bool is_only_right = options.hide_costs && verdict.passed();
   return (is_only_right ? "right" : std::string(to_string(verdict.outcome))) + "\n" +
@@ -83,7 +83,7 @@ Json tests_json(const Verdict& verdict, const GradescopeOptions& options) {
   return tests;
 }
 
-/// Costs as numbers: Gradescope sorts by them.
+/// Costs are numbers, because Gradescope sorts by them.
 Json leaderboard_json(const Verdict& verdict) {
   Json board = Json::array();
   for (const CostLine& line : verdict.costs) {
@@ -123,7 +123,7 @@ std::string safe_file_name(const std::string& name) {
   }
   if (safe.size() <= kLongest) return safe;
   safe.resize(kLongest);
-  safe += "%-";  // no name that is kept whole has this
+  safe += "%-";  // no unchanged name contains this
   for (const std::uint8_t byte : sha256(name)) safe += {kHex[byte >> 4], kHex[byte & 15U]};
   return safe;
 }

@@ -1,24 +1,16 @@
 #include <algorithm>
-#include <functional>
-#include <map>
 
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "report_page_files.hpp"
 #include "text/markup.hpp"
+#include "text/page.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
-std::string_view page_file(std::string_view name) {
-  for (const EmbeddedFile& file : report_page_files) {
-    if (file.name == name) return file.text;
-  }
-  return {};
-}
-
-/// A sign and words: colour is not needed to tell.
+/// Uses a sign and words, so that colour is not needed.
 std::string outcome_text(Outcome outcome) {
   const bool good = passes(outcome);
   return std::string("<span class=\"") + (good ? "good" : "bad") + "\">" +
@@ -57,7 +49,7 @@ std::string marks_text(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Where the parts of a histogram's drawing are, in its own units.
+/// The layout of a histogram's drawing, in SVG units.
 struct Drawing {
   static constexpr std::size_t kWidth = 720, kRow = 22, kBarLeft = 130, kBarWidth = 220;
   static constexpr std::size_t kTextRise = 6, kBarInset = 3, kTextGap = 8;
@@ -111,7 +103,7 @@ void write_columns(std::ostream& out, const ClassReport& report) {
   out << "<th scope=\"col\">what was found</th>";
 }
 
-/// Findings, then what a right program's order allows.
+/// Findings, and for a right program what its order allows.
 std::vector<std::string> lines_of(const Verdict& verdict) {
   std::vector<std::string> all;
   for (const Finding& finding : verdict.findings) {
@@ -135,7 +127,7 @@ void write_findings(std::ostream& out, const Verdict& verdict) {
     out << markup_text(lines.front());
     return;
   }
-  const bool is_found = !verdict.findings.empty();  // else: all there is to say is about scores
+  const bool is_found = !verdict.findings.empty();  // otherwise all lines are about scores
   out << "<details><summary>"
       << (is_found ? markup_text(lines.front()) : std::string("what the order allows"))
       << "</summary><pre>";
@@ -144,7 +136,7 @@ void write_findings(std::ostream& out, const Verdict& verdict) {
   out << "</pre></details>";
 }
 
-/// Sorted by the least distance; what is right but not counted there comes last.
+/// Sorts by the minimum distance. Programs without a distance come last.
 void write_distance(std::ostream& out, const SizeScore* score) {
   const std::optional<Distance> distance = score == nullptr ? std::nullopt : distance_of(*score);
   out << "<td class=\"number\"";
@@ -194,10 +186,9 @@ void write_isolation(std::ostream& out, const ClassReport& report) {
       << ".</p></footer>\n";
 }
 
-using Writers = std::map<std::string_view, std::function<void(std::ostream&)>>;
-
-Writers writers_for(const ClassReport& report) {
-  const std::string_view style = page_file("grades.css"), script = page_file("grades.js");
+PageParts parts_of(const ClassReport& report) {
+  const std::string style = page_style(file_text(report_page_files, "grades.css"));
+  const std::string_view script = file_text(report_page_files, "grades.js");
   return {{"title", [&](std::ostream& out) { out << markup_text(report.exercise_title); }},
           {"style", [style](std::ostream& out) { out << style; }},
           {"script", [script](std::ostream& out) { out << script; }},
@@ -224,17 +215,7 @@ Writers writers_for(const ClassReport& report) {
 }  // namespace
 
 void write_html(std::ostream& out, const ClassReport& report) {
-  constexpr std::string_view kOpen = "{{", kClose = "}}";
-  const Writers writers = writers_for(report);
-  std::string_view page = page_file("grades.html");
-  for (;;) {
-    const std::size_t open = page.find(kOpen);
-    out << page.substr(0, open);
-    if (open == std::string_view::npos) return;
-    const std::size_t close = page.find(kClose, open);
-    writers.at(page.substr(open + kOpen.size(), close - open - kOpen.size()))(out);
-    page.remove_prefix(close + kClose.size());
-  }
+  write_page(out, file_text(report_page_files, "grades.html"), parts_of(report));
 }
 
 }  // namespace flashlab::exercises

@@ -76,7 +76,7 @@ Json histogram_json(const Histogram& histogram) {
   return {{"counter", histogram.key}, {"size", histogram.size}, {"bins", bins}, {"marks", marks}};
 }
 
-/// The largest size that was searched, and how many have what is proved to be the best there.
+/// The largest searched size, and how many students reached the proven best there.
 Json proof_json(const ClassReport& report) {
   Json one = {{"size", size_json(report.proof->size)},
               {"verdict", to_string(report.proof->verdict)},
@@ -126,7 +126,7 @@ void write_json(std::ostream& out, const ClassReport& report) {
       << ",\n\"command\": \"flashlab grade\",\n\"exercise\": " << dumped(exercise)
       << ",\n\"summary\": " << dumped(summary_json(report)) << ",\n\"students\": [";
   bool first = true;
-  for (const StudentResult& student : report.students) {  // one by one: a class may be large
+  for (const StudentResult& student : report.students) {  // one at a time: a class may be large
     out << (first ? "\n" : ",\n") << dumped(student_json(student));
     first = false;
   }

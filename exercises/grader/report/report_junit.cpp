@@ -7,14 +7,14 @@
 namespace flashlab::exercises {
 namespace {
 
-/// A test case: a check, or a problem that belongs to none.
+/// A test case: a check, or a problem outside all checks.
 struct TestCase {
   std::string name;
   const char* problem = nullptr;  // "failure", "error"; null: passed
   std::string message, text;
 };
 
-/// Nothing could be run: an error, not a failure.
+/// Nothing could be run: JUnit distinguishes such errors from failures.
 bool is_error(Outcome outcome) { return outcome >= Outcome::kRejected; }
 
 std::string all_findings(const Verdict& verdict) {
@@ -28,7 +28,7 @@ std::string all_findings(const Verdict& verdict) {
 std::vector<TestCase> cases_of(const Verdict& verdict) {
   std::vector<TestCase> cases;
   const std::string first = verdict.findings.empty() ? "" : verdict.findings.front().what;
-  bool told = false;  // the findings stand with the first check that did not pass
+  bool told = false;  // the first check that did not pass lists all findings
   for (const Check& check : verdict.checks) {
     TestCase one;
     one.name = check.name;
@@ -41,7 +41,7 @@ std::vector<TestCase> cases_of(const Verdict& verdict) {
     cases.push_back(std::move(one));
   }
   const bool silent = !told && verdict.outcome > Outcome::kCostly;
-  if (silent || cases.empty()) {  // what no check shows
+  if (silent || cases.empty()) {  // not visible in any check
     TestCase one;
     one.name = "submission";
     if (silent) {
@@ -78,7 +78,7 @@ void write_property(std::ostream& out, const std::string& name, const std::strin
       << "\"/>\n";
 }
 
-/// What is proved at the largest size that was searched, and what the order allows.
+/// Writes the proof at the largest searched size, and what the order allows.
 void write_score_properties(std::ostream& out, const ClassReport& report,
                             const StudentResult& student) {
   const Verdict& verdict = *student.verdict;

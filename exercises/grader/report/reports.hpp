@@ -1,5 +1,5 @@
-// A graded class in the formats that other programs read. Every function writes the same bytes for
-// the same class. Nothing of what was submitted can leave its place in a format.
+// A graded class in formats for other programs. Every function writes the same bytes for the same
+// class. Submitted text is escaped, so that it cannot break a format.
 #pragma once
 
 #include <map>
@@ -20,77 +20,77 @@ struct ClassReport {
   std::string exercise_id, exercise_title;
   double max_points = 0;
   std::vector<StudentResult> students;
-  std::vector<StudentResult> skipped;  // entries that are no submission; see skipped_result()
-  Costs best_ever;                     // empty: not kept
+  std::vector<StudentResult> skipped;  // entries that are not submissions; see skipped_result()
+  Costs best_ever;                     // empty: not recorded
   std::vector<Histogram> histograms;
-  /// What is proved at the largest size that was searched, without its program; nothing: no size.
+  /// The proof at the largest searched size, without its program; nothing: no size was searched.
   std::optional<ProvenSize> proof;
-  std::string isolation;  // how submissions were kept apart, and from the computer
-  std::optional<Histogram> proof_histogram;  // of cycles there, where `histograms` has another size
+  std::string isolation;  // how submissions were separated from each other and from the computer
+  std::optional<Histogram> proof_histogram;  // cycles there, if `histograms` has another size
 
-  /// The student's score at the proof's size; null: none.
+  /// Returns the student's score at the proof's size, or null.
   const SizeScore* proof_score(const StudentResult& student) const;
   std::size_t with_proven_best() const;
-  /// How many of the right programs' loads could be saved is known.
+  /// Returns whether the avoidable loads of the right programs are known.
   bool has_load_lines() const;
 
-  /// The keys of the histograms, in their order.
+  /// Returns the keys of the histograms, in their order.
   std::vector<std::string> counters() const;
-  /// How many came to each outcome; all outcomes are there, from best to worst.
+  /// Returns the number of students for every outcome, from best to worst.
   std::vector<std::pair<Outcome, std::size_t>> outcomes() const;
   std::size_t passed() const;
-  double mean_points() const;  // 0 for nobody
+  double mean_points() const;  // 0 for an empty class
 };
 
-/// `best_ever` already holds the students' own. What was skipped counts in no sum.
+/// Makes the report. `best_ever` already includes these students. No sum includes skipped entries.
 ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResult> students,
                               Costs best_ever, std::vector<StudentResult> skipped = {});
 
-/// An entry that was skipped, with its reason as the only finding: every entry of a class's folder
-/// stands in every report.
+/// Returns a result for a skipped entry, with the reason as its only finding, so that every entry
+/// of the folder appears in every report.
 StudentResult skipped_result(const Exercise& exercise, const SkippedEntry& entry);
-/// The reason.
+/// Returns the reason why an entry was skipped.
 const std::string& why_skipped(const StudentResult& entry);
 
-/// One word: "full", "costly", "partial", "wrong", "rejected", "limit", "unreadable",
-/// "crashed".
+/// Returns one word: "full", "costly", "partial", "wrong", "rejected",
+/// "limit", "unreadable", "crashed".
 std::string_view outcome_key(Outcome outcome);
 
-/// "9.73": at most two digits behind the point, none that is not needed.
+/// Returns "9.73": at most two decimals, without trailing zeros.
 std::string points_text(double points);
 
-/// A finding in lines: where, what, then its details.
+/// Returns the lines of a finding: its place and sentence, then its details.
 std::vector<std::string> finding_lines(const Finding& finding);
-/// "line 7, step 12, n = 2, random inputs"; empty when nothing is known.
+/// Returns "line 7, step 12, n = 2, random inputs"; empty if no place is known.
 std::string finding_place(const Finding& finding);
 
-/// {"format": "flashlab-grades", "version": 4, …}. Counts above 2^53 are strings.
+/// Writes {"format": "flashlab-grades", "version": 4, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
-/// RFC 4180, a header line, CRLF. After the counters: order_cycles (what the order of operations
-/// allows) and avoidable_loads; at the largest size with a searched proof, cycles_in_proof and how
-/// far they are above the best, at least and at most. A cell that a spreadsheet would compute (it
-/// begins with = + - @, in full width or not, a tab or a line end) begins with an apostrophe
-/// instead. What was skipped comes last, with the outcome "skipped" and without points.
+/// Writes CSV by RFC 4180, with a header line and CRLF. After the counters: order_cycles (the
+/// minimum for the order of operations) and avoidable_loads; at the largest size with a searched
+/// proof, cycles_in_proof and the minimum and maximum distance from the best. If a spreadsheet
+/// would interpret a cell as a formula (it begins with = + - @, in full width or not, a tab or a
+/// line end), the cell begins with an apostrophe instead. Skipped entries come last, with the
+/// outcome "skipped" and without points.
 void write_csv(std::ostream& out, const ClassReport& report);
 
-/// JUnit XML: a test suite for each student, a test case for each check.
+/// Writes JUnit XML: a test suite for each student, a test case for each check.
 void write_junit(std::ostream& out, const ClassReport& report);
 
 struct GradescopeOptions {
-  bool hide_costs =
-      false;  // costs are shown after grades are published, and there is no leaderboard
+  bool hide_costs = false;  // costs are visible after publication, without a leaderboard
 };
 
-/// Gradescope's results.json for one student.
+/// Writes Gradescope's results.json for one student.
 void write_gradescope(std::ostream& out, const StudentResult& student,
                       const GradescopeOptions& options);
 
-/// A file name for a student's results: letters, digits, '-', '_' and '.' as they are, every other
-/// byte as %XX. Different names get different files.
+/// Returns a file name for a student's results. Keeps letters, digits, '-', '_' and '.', and writes
+/// every other byte as %XX. Different names give different files.
 std::string safe_file_name(const std::string& name);
 
-/// One page that needs nothing else, with or without JavaScript.
+/// Writes one self-contained page that works with and without JavaScript.
 void write_html(std::ostream& out, const ClassReport& report);
 
 }  // namespace flashlab::exercises

@@ -33,7 +33,7 @@ class SheetReader {
   }
 
  private:
-  /// A stretch of the file that belongs to an answer.
+  /// A part of the file that belongs to an answer.
   struct Piece {
     std::uint32_t line;
     std::size_t column;  // from 0
@@ -87,11 +87,11 @@ class SheetReader {
   }
 
   void complain(std::uint32_t number, std::string_view key, bool no_colon) {
-    after_key_ = !no_colon;  // what is indented below an unknown key belongs to it
+    after_key_ = !no_colon;  // indented lines below an unknown key belong to it
     if (no_colon) {
-      add({"this line is no answer",
-           {"expected 'key: answer', a line that begins with #, or an indented line that goes on "
-            "with the answer above"},
+      add({"this line is not an answer",
+           {"expected 'key: answer', a line that begins with #, or an indented line that continues "
+            "the answer above"},
            number,
            0,
            {}});
@@ -147,7 +147,7 @@ class SheetReader {
   bool after_key_ = false;
 };
 
-/// "# text" in lines of at most kWidth columns; `indent` stands before every line but the first.
+/// Adds "# text" in lines of at most kWidth columns. `indent` precedes every line but the first.
 void add_comment(std::string& sheet, const std::string& text, const std::string& indent = {}) {
   bool first = true;
   for (const std::string& line : paragraph_lines(text, kWidth - 2 - indent.size())) {
@@ -165,7 +165,7 @@ std::string what_is_expected(const Question& question) {
     case AnswerKind::kChoice:
       return "One letter.";
     case AnswerKind::kOpen:
-      return "Any text; lines that go on with it are indented.";
+      return "Any text; indent the lines that continue it.";
     case AnswerKind::kFormula:
       break;
   }
@@ -175,7 +175,7 @@ std::string what_is_expected(const Question& question) {
   return "A formula in " + names + (question.leading ? "; the leading order suffices." : ".");
 }
 
-/// Whether a line would be read as a comment or as another answer.
+/// Whether the line would be read as a comment or as another answer.
 bool begins_otherwise(const QuestionTask& task, const std::string& line) {
   const std::string key(trimmed(std::string_view(line).substr(0, line.find(':'))));
   return line.starts_with('#') ||

@@ -1,4 +1,4 @@
-// The answer file: lines "key: answer", taken apart.
+// Splits an answer file into its lines "key: answer".
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace flashlab::exercises {
 
-/// What stands behind one key.
+/// The answer to one key.
 struct SheetAnswer {
   std::uint32_t line = 0;  // of the key
-  std::string text;        // on one line; empty: nothing was answered
-  /// The file with everything but the answer blanked out: places in it are places in the file.
+  std::string text;        // on one line; empty: no answer
+  /// The file with blanks for everything except the answer, so that places stay the same.
   toy::SourceText place{"", ""};
 };
 
 struct Sheet {
-  /// In the order of the questions; line 0 where the key is missing or stands there twice.
+  /// In the order of the questions. The line is 0 if the key is missing or repeated.
   std::vector<SheetAnswer> answers;
-  std::vector<Finding> findings;  // keys that are unknown or given twice, lines that are no answer
-  bool has_keys = false;          // at least one of the exercise's
+  std::vector<Finding> findings;  // unknown or repeated keys, lines that are not answers
+  bool has_keys = false;          // at least one key of the exercise
 };
 
-/// An indented line goes on with the answer before it, unless it begins with a question's key and a
-/// colon. Blank lines and lines that begin with # are passed over.
+/// Reads the file. An indented line continues the answer above it, unless it begins with a
+/// question's key and a colon. Skips blank lines and lines that begin with #.
 Sheet read_sheet(const std::vector<Question>& questions, const toy::SourceText& text);
 
 }  // namespace flashlab::exercises

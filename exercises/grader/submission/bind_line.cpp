@@ -13,7 +13,7 @@ namespace {
 using toy::Affine;
 
 constexpr std::int64_t kLargestBound = std::int64_t{1}
-                                       << 40;  // sums and products below stay in range
+                                       << 40;  // limits intermediate sums and products
 
 std::optional<Affine> checked(Affine value) {
   const auto small = [](std::int64_t number) {
@@ -26,7 +26,7 @@ std::optional<Affine> checked(Affine value) {
   return value;
 }
 
-/// a + factor * b.
+/// Returns a + factor * b.
 std::optional<Affine> combined(const Affine& a, const Affine& b, std::int64_t factor) {
   if (factor <= -(std::int64_t{1} << 22) || factor >= (std::int64_t{1} << 22)) return std::nullopt;
   Affine sum = a;
@@ -105,7 +105,7 @@ class LineBinder {
     return bound;
   }
 
-  /// Q[4] of `.reg Q[4]` is another name's register. An index that changes is checked in the run.
+  /// Q[4] of `.reg Q[4]` is a register of another name. A variable index is checked in the run.
   bool within_name(const toy::BoundOperand& operand) const {
     if (operand.register_name == toy::kUnnamed || !operand.index.is_constant()) return true;
     const toy::Interval allowed = program_.allowed_registers(operand.register_name);

@@ -1,4 +1,4 @@
-// One instruction bound by itself, where its program is bound already.
+// Binds one instruction into a program that is already bound.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace flashlab::exercises {
 
-/// As bind() would bind it inside the loop (toy::kNoLoop: outside all). Names are looked up by
-/// name, so that the line may stem from another program. A constant operand is `constants` on from
-/// the registers. Nothing when bind() would refuse the line, or when it holds an expression that is
-/// not made of numbers, parameters, loops, sizes, + - * and min or max of fixed values.
+/// Binds the line as bind() would inside the loop (toy::kNoLoop: outside all loops). Resolves names
+/// by their text, so that the line may come from another program. The index of a constant operand
+/// counts from the end of the registers into `constants`. Returns nothing if bind() would reject
+/// the line, or if an expression contains anything but numbers, parameters, loops, sizes, + - * and
+/// min or max of fixed values.
 std::optional<toy::BoundInstruction> bind_line(const toy::InstructionStatement& line,
                                                const toy::BoundProgram& program,
                                                std::uint32_t loop);
 
-/// The value of a constant expression of that kind, or of inf.
+/// Returns the value of such a constant expression, or of inf.
 std::optional<double> constant_value(const toy::Expression& expression,
                                      const toy::BoundProgram& program);
 

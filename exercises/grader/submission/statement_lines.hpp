@@ -1,4 +1,4 @@
-// Lines of a program's text as a reader compares them.
+// Lines of a program's text, for comparisons.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace flashlab::exercises {
 
-/// The line's words, without its comment: "LOAD", "x[i]", "R0".
+/// Returns the line's words without its comment: "LOAD", "x[i]", "R0".
 std::vector<std::string> words(std::string_view line);
 
-/// The nearest line above (step -1) or below (step 1) that holds an instruction, `for` or `end`; 0:
-/// there is none.
+/// Returns the nearest line above (step -1) or below (step 1) with an instruction, `for` or
+/// `end`, or 0.
 std::uint32_t next_statement(const toy::SourceText& source, std::uint32_t line, int step);
 
 }  // namespace flashlab::exercises

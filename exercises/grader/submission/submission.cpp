@@ -10,7 +10,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// Collects what does not fit between a submission and its exercise.
+/// Collects the differences between a submission and its exercise.
 class Fit {
  public:
   Fit(const ProgramTask& task, const toy::Program& program) : task_(task), program_(program) {}
@@ -46,7 +46,7 @@ class Fit {
       if (mine == nullptr) {
         say({1, 1, 1}, "the array " + wanted.name + " is not declared", declaration(wanted));
       } else if (!same(*mine, wanted)) {
-        say(mine->span, "the array " + wanted.name + " is declared in another way than given",
+        say(mine->span, "the array " + wanted.name + " is declared differently in the exercise",
             declaration(wanted));
       }
     }
@@ -65,13 +65,13 @@ class Fit {
     return nullptr;
   }
 
-  /// Extents are compared by value, at each size, when the program is bound.
+  /// Extents are compared by value at each size, after binding.
   static bool same(const toy::ArrayDeclaration& a, const toy::ArrayDeclaration& b) {
     return a.role == b.role && a.element_type == b.element_type &&
            a.extents.size() == b.extents.size() && a.tile.size() == b.tile.size();
   }
 
-  /// As the exercise writes it.
+  /// The declaration in the exercise's words.
   std::string declaration(const toy::ArrayDeclaration& array) const {
     for (const std::string& line : task_.arrays) {
       // ".output out[n]": the name is the last word, before the extents.
@@ -121,7 +121,7 @@ class Fit {
 Finding finding_of(const toy::Diagnostic& diagnostic, const toy::SourceText& source) {
   Finding finding;
   finding.line = diagnostic.span.line;
-  toy::Diagnostic place = diagnostic;  // the message itself is the finding's first line
+  toy::Diagnostic place = diagnostic;  // the finding already states the message
   place.what.clear();
   std::istringstream lines(toy::format(place, source));
   std::string line;
@@ -174,7 +174,7 @@ toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
           toy::Severity::kError,
           toy::Fault::kProgram,
           mine.span,
-          "the array " + mine.name + " has another shape than given at " + to_string(size),
+          "the array " + mine.name + " has another shape in the exercise at " + to_string(size),
           "the declaration of the exercise",
           {}};
     }

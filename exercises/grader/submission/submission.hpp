@@ -1,4 +1,4 @@
-// A submitted program, assembled and held against what the exercise declares.
+// Assembles a submitted program and compares it with the exercise's declarations.
 #pragma once
 
 #include <map>
@@ -15,21 +15,21 @@
 
 namespace flashlab::exercises {
 
-/// A message about the submission as the assembler words it, for people to read.
+/// Converts the assembler's message about the submission into a finding.
 Finding finding_of(const toy::Diagnostic& diagnostic, const toy::SourceText& source);
 
-/// What keeps a submission from being run: the outcome and what to say about it.
+/// Why a submission cannot run: the outcome and the findings.
 struct Refusal {
   Outcome outcome = Outcome::kRejected;
   std::vector<Finding> findings;
 };
 
-/// Assembles the text and checks that it is one for this exercise: the arrays that it declares, its
-/// instructions, its parameters. On refusal the result is null and `refusal` says why.
+/// Assembles the text and checks its arrays, instructions and parameters against the exercise. If
+/// they do not fit, returns null and sets `refusal`.
 std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
                                                     const toy::SourceText& text, Refusal& refusal);
 
-/// Binds a submission to one size, on the exercise's machine.
+/// Binds a submission at one size on the exercise's machine.
 toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
                                                const std::shared_ptr<const toy::Program>& program,
                                                const Size& size);

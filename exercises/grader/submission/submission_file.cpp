@@ -21,12 +21,12 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kMostNotes = 8;               // of one student
-constexpr std::size_t kMostFolderEntries = 1000;    // of one student
-constexpr std::int64_t kMostAnswerBytes = 1 << 16;  // of a sheet of answers
+constexpr std::size_t kMostNotes = 8;               // for one student
+constexpr std::size_t kMostFolderEntries = 1000;    // for one student
+constexpr std::int64_t kMostAnswerBytes = 1 << 16;  // of an answer file
 constexpr int kCautious = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-/// An open file that is closed again.
+/// An open file. Closes it at the end of the scope.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -44,10 +44,10 @@ class File {
 
 struct Entry {
   std::string name;
-  mode_t mode = 0;  // 0: it has gone
+  mode_t mode = 0;  // 0: it no longer exists
 };
 
-/// What lies in an open folder, sorted bytewise, at most so much. Nothing: it cannot be listed.
+/// The entries of an open folder in bytewise order, at most `most`. Nothing: it cannot be listed.
 std::optional<std::vector<Entry>> entries_of(int folder, std::size_t most) {
   const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(own < 0 ? nullptr : fdopendir(own), closedir);
@@ -73,10 +73,10 @@ std::string kind_of(mode_t mode) {
   if (S_ISSOCK(mode)) return "a socket";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
   if (S_ISDIR(mode)) return "a folder";
-  return "no regular file";
+  return "not a regular file";
 }
 
-/// ".toy" of "anna.TOY".
+/// Returns ".toy" for "anna.TOY".
 std::string ending_of(const std::string& name) {
   constexpr std::size_t kLength = 4;
   std::string ending = name.substr(name.size() - std::min(name.size(), kLength));
@@ -85,7 +85,7 @@ std::string ending_of(const std::string& name) {
   return ending;
 }
 
-/// The name without its ending, when that is one of a submission.
+/// The name without its ending, if the ending is that of a submission.
 std::optional<std::string> stem_of(const std::string& name) {
   const std::string ending = ending_of(name);
   if (name.size() <= ending.size()) return std::nullopt;
@@ -93,13 +93,13 @@ std::optional<std::string> stem_of(const std::string& name) {
   return name.substr(0, name.size() - ending.size());
 }
 
-/// How a student may be called: by the stem, and when that is not clear, by the whole.
+/// Two names for a student. The stem is used if it is unambiguous, otherwise the whole name.
 struct Naming {
   std::string stem, whole;
 };
 
-/// Stems where they are unlike every other stem and whole name, whole names elsewhere: wholes
-/// differ from each other, so that no two students share a name.
+/// Uses a stem if it differs from every other stem and whole name, otherwise the whole name. Whole
+/// names differ from each other, so no two students share a name.
 void give_names(const std::vector<Naming>& namings, std::vector<Submission>& students) {
   std::map<std::string, std::size_t> stems;
   std::set<std::string> wholes;
@@ -137,7 +137,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-/// Reads an open file that has been found to be a regular one.
+/// Reads an open file that is known to be a regular file.
 SubmissionText read_open(int file, const struct stat& before, const Exercise& exercise) {
   const std::int64_t most = most_bytes(exercise);
   if (before.st_size > most) return too_long(most);
@@ -176,7 +176,8 @@ void add_note(std::vector<std::string>& notes, std::string note) {
   if (notes.size() < kMostNotes) notes.push_back(std::move(note));
 }
 
-/// Those that end as the work file does, if there are any: beside a program, a .txt is a readme.
+/// The candidates with the work file's ending, if there are any: a .txt beside a program
+/// is a readme.
 std::vector<std::string> likeliest(const std::vector<std::string>& candidates,
                                    const std::string& work_file, SubmissionText& result) {
   std::vector<std::string> alike, others;
@@ -191,7 +192,7 @@ std::vector<std::string> likeliest(const std::vector<std::string>& candidates,
   return alike;
 }
 
-/// The entry of a student's folder that is the submission; otherwise `problem` says why none is.
+/// The entry of a student's folder that is the submission. Sets `problem` if there is none.
 std::optional<std::string> choose(const std::vector<Entry>& entries, const std::string& work_file,
                                   SubmissionText& result) {
   std::vector<std::string> candidates;
@@ -211,8 +212,7 @@ std::optional<std::string> choose(const std::vector<Entry>& entries, const std::
   result.problem = candidates.empty()
                        ? "the folder holds no .toy or .txt file"
                        : "the folder holds " + std::to_string(candidates.size()) +
-                             " files that can be meant; the one to grade has to be called " +
-                             work_file;
+                             " possible files; the one to grade must be called " + work_file;
   return std::nullopt;
 }
 
@@ -248,7 +248,7 @@ ClassFolder list_class(const std::string& folder) {
     if (entry.name.starts_with('.')) {
       result.skipped.push_back({visible_name(entry.name), "it is hidden"});
     } else if (S_ISREG(entry.mode) && !stem) {
-      result.skipped.push_back({visible_name(entry.name), "it is no .toy or .txt file"});
+      result.skipped.push_back({visible_name(entry.name), "it is not a .toy or .txt file"});
     } else {
       const bool is_folder = S_ISDIR(entry.mode);
       namings.push_back({is_folder ? entry.name : stem.value_or(entry.name),
@@ -301,7 +301,7 @@ SubmissionText check_submission_text(std::string text, const Exercise& exercise)
   }
   if (const auto odd = find_odd_character(text); odd && odd->is_nul) {
     return no_text(Outcome::kRejected,
-                   "this is no text: it has NUL bytes (a program is saved as UTF-8)");
+                   "this is not text: it has NUL bytes (save the program as UTF-8)");
   }
   SubmissionText result;
   result.readable = true;

@@ -1,5 +1,5 @@
-// Submissions as they lie on the disk. What lies there is not trusted: nothing is followed, nothing
-// is waited for, no name is interpreted.
+// Reads submissions from the disk. The files are untrusted: follows no link, never blocks, and does
+// not interpret names.
 #pragma once
 
 #include <string>
@@ -10,48 +10,48 @@
 
 namespace flashlab::exercises {
 
-/// A student's work: a file, or a folder that holds one.
+/// A student's work: a file, or a folder that contains one.
 struct Submission {
-  std::string name;  // shown: without control characters, different for every student of a class
+  std::string name;  // for display: without control characters, unique in a class
   std::string path;
 };
 
-/// What lies in a class's folder and is no submission.
+/// An entry of a class's folder that is not a submission.
 struct SkippedEntry {
-  std::string name;  // shown, as Submission::name
+  std::string name;  // for display, as Submission::name
   std::string why;   // "it is hidden"
 };
 
 struct ClassFolder {
-  std::vector<Submission> students;  // sorted bytewise by the names of their files
+  std::vector<Submission> students;  // in bytewise order of their files' names
   std::vector<SkippedEntry> skipped;
 };
 
-/// The students of a folder: NAME.toy, NAME.txt or a folder NAME each. Links, pipes and devices are
-/// listed, too, so that reading them says what is wrong. Hidden entries and other files are
-/// skipped. Throws std::runtime_error when the folder cannot be listed.
+/// Returns the students of a folder: each is NAME.toy, NAME.txt or a folder NAME. Also lists links,
+/// pipes and devices, so that reading them reports the problem. Skips hidden entries and other
+/// files. Throws std::runtime_error if the folder cannot be listed.
 ClassFolder list_class(const std::string& folder);
 
-/// The same for paths that somebody typed. Throws std::runtime_error for one that does not exist
-/// and for one that is given twice.
+/// Does the same for typed paths. Throws std::runtime_error if a path does not exist or
+/// is given twice.
 std::vector<Submission> list_paths(const std::vector<std::string>& paths);
 
 /// A submission's text, or why there is none.
 struct SubmissionText {
   bool readable = false;
   std::string text;
-  Outcome outcome = Outcome::kUnreadable;  // of one without a text: or kLimit, kRejected
-  std::string problem;                     // one sentence, without the names of files
-  std::vector<std::string> notes;          // what else lies in the student's folder
+  Outcome outcome = Outcome::kUnreadable;  // if there is no text; or kLimit, kRejected
+  std::string problem;                     // one sentence without file names
+  std::vector<std::string> notes;          // other entries of the student's folder
 };
 
-/// Reads a file, or the one file of a folder that can be meant: the exercise's work file, otherwise
-/// the only one that ends as that does, otherwise the only .toy or .txt. Never follows a link,
-/// waits for a pipe, reads a device, or more than the exercise allows. A file that changes in the
-/// meantime counts as unreadable.
+/// Reads a file, or the one suitable file of a folder: the exercise's work file, otherwise the only
+/// file with its ending, otherwise the only .toy or .txt. Never follows a link, waits for a pipe,
+/// reads a device, or reads more than the exercise allows. A file that changes in the meantime
+/// counts as unreadable.
 SubmissionText read_submission_file(const std::string& path, const Exercise& exercise);
 
-/// What can be said of any text (standard input, too): refuses one with NUL bytes.
+/// Checks a text from any source, such as standard input. Rejects a text with NUL bytes.
 SubmissionText check_submission_text(std::string text, const Exercise& exercise);
 
 }  // namespace flashlab::exercises

@@ -131,7 +131,7 @@ Polynomial& Polynomial::operator-=(const Polynomial& other) {
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
-  constexpr std::int64_t kWorkOfTerm = 10;  // as check_budget counts
+  constexpr std::int64_t kWorkOfTerm = 10;  // in units of check_budget
   Polynomial result;
   for (const auto& [left, left_factor] : a.terms_) {
     for (const auto& [right, right_factor] : b.terms_) {
@@ -150,7 +150,7 @@ Polynomial power(const Polynomial& base, unsigned exponent) {
 
 namespace {
 
-/// coefficients[k] * x^k, summed, at x = value.
+/// The sum of coefficients[k] * x^k at x = value.
 Polynomial horner(const std::vector<Polynomial>& coefficients, const Polynomial& value) {
   Polynomial result;
   for (std::size_t k = coefficients.size(); k-- > 0;) result = result * value + coefficients[k];
@@ -165,8 +165,8 @@ std::vector<Polynomial> coefficients_in(const Polynomial& polynomial, const Atom
   return result;
 }
 
-/// B_0, B_1 = -1/2, … with which the sum of k^p over k = 0 … x - 1 is
-/// sum_j binomial(p + 1, j) B_j x^(p + 1 - j) / (p + 1).
+/// Returns B_0, B_1 = -1/2, …, with which the sum of k^p over k = 0 … x - 1 is sum_j binomial(p +
+/// 1, j) B_j x^(p + 1 - j) / (p + 1).
 std::vector<mpq_class> bernoulli_numbers(std::size_t count) {
   std::vector<mpq_class> numbers(count);
   for (std::size_t m = 0; m < count; ++m) {
@@ -214,7 +214,7 @@ Polynomial substituted_atom(const Atom& part, const Atom& atom, const Polynomial
 }  // namespace
 
 Polynomial substitute(const Polynomial& polynomial, const Atom& atom, const Polynomial& value) {
-  // All atoms at once: a replaced quotient may bring the atom back.
+  // Replaces all atoms at once, because a replaced quotient may contain the atom again.
   std::map<Atom, Polynomial> replaced;
   for (const Atom& part : polynomial.atoms()) {
     const Polynomial replacement = substituted_atom(part, atom, value);

@@ -1,5 +1,4 @@
-// Polynomials with rational coefficients over named quantities: the language that counts are told
-// in.
+// Polynomials with rational coefficients over named quantities, in which counts are expressed.
 #pragma once
 
 #include <gmpxx.h>
@@ -21,11 +20,11 @@ class Polynomial;
 /// How formulas are written.
 struct FormulaStyle {
   bool unicode = false;  // n², m·n, ⌈n/B⌉ and ≥ instead of n^2, m*n, ceil(n/B) and >=
-  std::vector<std::string> order;  // symbols in the order to be used in products; others follow
+  std::vector<std::string> order;  // symbols in the order for products; others follow
 };
 
-/// What a polynomial is made of: a symbol ("n"), or floor or ceil of a quotient of polynomials that
-/// is kept as it stands ("ceil(n/B)"). Two atoms are the same when their texts are.
+/// A variable of a polynomial: a symbol ("n"), or floor or ceil of a quotient of polynomials that
+/// is kept unevaluated ("ceil(n/B)"). Two atoms are equal if their texts are.
 class Atom {
  public:
   enum class Kind { kSymbol, kFloorDiv, kCeilDiv };
@@ -33,7 +32,7 @@ class Atom {
   explicit Atom(std::string symbol);
 
   Kind kind() const;
-  /// The symbol, or the ASCII text of the quotient: the atom's identity.
+  /// The symbol, or the ASCII text of the quotient, which identifies the atom.
   const std::string& key() const;
   const Polynomial& numerator() const;  // kFloorDiv and kCeilDiv only
   const Polynomial& denominator() const;
@@ -92,40 +91,40 @@ class Polynomial {
 
 Polynomial power(const Polynomial& base, unsigned exponent);
 
-/// dividend = quotient * divisor + remainder, as far as the leading term of the divisor goes. With
-/// `whole`, only whole coefficients are divided out. The divisor is not 0.
+/// dividend = quotient * divisor + remainder, divided as far as the divisor's leading term allows.
+/// With `whole`, only whole coefficients are divided out. The divisor must not be 0.
 struct Division {
   Polynomial quotient, remainder;
 };
 Division divide(const Polynomial& dividend, const Polynomial& divisor, bool whole);
 
-/// floor(numerator / denominator) for a denominator that is at least 1, with whole multiples of the
-/// denominator taken out, so that equal quotients have equal atoms: floor((n + 5)/2) is
-/// ceil(n/2) + 2. Both polynomials must take whole values.
+/// floor(numerator / denominator) for a denominator of at least 1. Whole multiples of the
+/// denominator are taken out, so that equal quotients have equal atoms: floor((n + 5)/2) is
+/// ceil(n/2) + 2. Both polynomials must have whole values.
 Polynomial floor_quotient(const Polynomial& numerator, const Polynomial& denominator);
 Polynomial ceil_quotient(const Polynomial& numerator, const Polynomial& denominator);
 
-/// The sum of `summand` over atom = lower, …, upper, whole numbers. It is also right (0) when upper
-/// is lower - 1. Neither bound may contain the atom.
+/// The sum of `summand` over the whole numbers atom = lower, …, upper. It is also correct (0) if
+/// upper is lower - 1. Neither bound may contain the atom.
 Polynomial sum_over(const Polynomial& summand, const Atom& atom, const Polynomial& lower,
                     const Polynomial& upper);
 
 /// Replaces the atom everywhere, inside quotients too.
 Polynomial substitute(const Polynomial& polynomial, const Atom& atom, const Polynomial& value);
 
-/// The value, or nothing when `lookup` does not know a symbol or a denominator is below 1.
+/// Returns the value; nothing if `lookup` does not know a symbol or a denominator is below 1.
 using SymbolValues = std::function<std::optional<mpz_class>(const std::string& symbol)>;
 std::optional<mpq_class> evaluate(const Polynomial& polynomial, const SymbolValues& lookup);
 
-/// The polynomial that a person typed: + - * ^ ( ), names, whole numbers, "3n" and "s(n - 1)" for
-/// products. Nothing when the text is none.
+/// Parses a polynomial as typed by a person: + - * ^ ( ), names, whole numbers, "3n" and "s(n - 1)"
+/// for products. Returns nothing for any other text.
 std::optional<Polynomial> parse_polynomial(std::string_view text);
 
 std::string to_string(const Atom& atom, const FormulaStyle& style = {});
-/// As a person would write it: "3n", "11n - 1", "(n^2 + n)/2", "m*n*k", "2*ceil(n/B)".
+/// The usual notation: "3n", "11n - 1", "(n^2 + n)/2", "m*n*k", "2*ceil(n/B)".
 std::string to_string(const Polynomial& polynomial, const FormulaStyle& style = {});
 
-/// numerator / denominator, divided out when the denominator is one term: "4 - 3/n".
+/// numerator / denominator, divided out if the denominator is one term: "4 - 3/n".
 std::string quotient_to_string(const Polynomial& numerator, const Polynomial& denominator,
                                const FormulaStyle& style = {});
 

@@ -1,4 +1,4 @@
-// Polynomials as a person types them: "n^2 - s(n - 1)", "3n", "2*n*d".
+// Parses polynomials as typed by a person: "n^2 - s(n - 1)", "3n", "2*n*d".
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -12,8 +12,10 @@ constexpr unsigned long kLargestExponent = 64;
 constexpr int kDeepestParentheses = 200;
 constexpr std::size_t kMostParsedTerms = 10'000;
 
-/// sum = product {("+" | "-") product}, product = power {["*"] power}, power = primary ["^"
-/// digits], primary = digits | name | "(" sum ")" | "-" power.
+/// sum = product {("+" | "-") product}
+/// product = power {["*"] power}
+/// power = primary ["^" digits]
+/// primary = digits | name | "(" sum ")" | "-" power
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}

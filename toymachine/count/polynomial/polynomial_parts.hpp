@@ -1,4 +1,4 @@
-// What the files of polynomials ask of their parts.
+// Parts that the files of polynomials share.
 #pragma once
 
 #include <gmpxx.h>

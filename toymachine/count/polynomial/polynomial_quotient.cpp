@@ -1,4 +1,4 @@
-// Division of polynomials, and the floors and ceilings that stay in formulas.
+// Division of polynomials, and the floors and ceilings that remain in formulas.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +14,8 @@ using detail::floor_of;
 using detail::total_degree;
 using StoredTerm = std::pair<const Monomial, mpq_class>;
 
-/// Higher degree first, then the power of the first atom on which they differ: an order under which
-/// a product leads with the product of the leaders, so that division ends.
+/// Higher degree first, then the power of the first atom in which they differ. Under this order a
+/// product's leading monomial is the product of the leading monomials, so that division ends.
 bool leads(const Monomial& a, const Monomial& b) {
   const unsigned degree_a = total_degree(a);
   const unsigned degree_b = total_degree(b);
@@ -48,8 +48,8 @@ std::optional<Monomial> quotient(const Monomial& dividend, const Monomial& divis
   return result;
 }
 
-/// Takes out of numerator/denominator the numbers that all their coefficients share; the constant
-/// of the numerator need not share them: what it leaves cannot reach the next whole number.
+/// Divides numerator and denominator by the numbers that all their coefficients share. The
+/// numerator's constant need not share them: its remainder cannot reach the next whole number.
 void reduce_content(Polynomial& numerator, Polynomial& denominator) {
   mpz_class scale = 1;
   for (const Polynomial* polynomial : {&numerator, &denominator}) {
@@ -68,14 +68,14 @@ void reduce_content(Polynomial& numerator, Polynomial& denominator) {
   denominator *= mpq_class(1, shared);
 }
 
-/// The polynomial as one atom of this kind.
+/// Returns the atom if the polynomial is one atom of this kind.
 std::optional<Atom> sole_atom(const Polynomial& polynomial, Atom::Kind kind) {
   const std::vector<Atom> atoms = polynomial.atoms();
   if (atoms.size() != 1 || atoms[0].kind() != kind) return std::nullopt;
   return polynomial == Polynomial(atoms[0]) ? std::optional(atoms[0]) : std::nullopt;
 }
 
-/// Leaves a constant from 0 to divisor - 1 and other coefficients as near to 0 as possible.
+/// Leaves a constant from 0 to divisor - 1, and other coefficients as close to 0 as possible.
 Division divide_by_number(const Polynomial& dividend, const mpq_class& divisor) {
   Division result;
   for (const auto& [monomial, coefficient] : dividend.terms()) {
@@ -104,7 +104,7 @@ Division divide(const Polynomial& dividend, const Polynomial& divisor, bool whol
       result.quotient += multiple;
       left -= multiple * divisor;
     }
-    // What is left of this term goes to the remainder.
+    // The rest of this term goes to the remainder.
     const auto place = left.terms().find(monomial);
     if (place == left.terms().end()) continue;
     const mpq_class rest = place->second;
@@ -123,7 +123,7 @@ Polynomial floor_quotient(const Polynomial& numerator, const Polynomial& denomin
       number ? divide_by_number(dividend, *number) : divide(dividend, divisor, /*whole=*/true);
   if (rest.is_zero()) return whole;
   const mpq_class constant = rest.constant_term();
-  // The constant that makes the floor a ceiling: floor((x + d - 1)/d) = ceil(x/d), and
+  // The constant that turns the floor into a ceiling: floor((x + d - 1)/d) = ceil(x/d), and
   // floor((x - 1)/d) = ceil(x/d) - 1 with the whole d taken out.
   const mpq_class of_ceiling = number ? mpq_class(*number - 1) : mpq_class(-1);
   const mpz_class excess = number ? 0 : 1;

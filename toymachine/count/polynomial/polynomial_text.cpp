@@ -1,4 +1,4 @@
-// Polynomials as a person would write them.
+// Polynomials in usual notation.
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +13,7 @@ namespace {
 using detail::total_degree;
 using Term = std::pair<Monomial, mpq_class>;
 
-/// Symbols in the order asked for, then other symbols, then quotients.
+/// Orders symbols as requested, then other symbols, then quotients.
 std::size_t rank_of(const Atom& atom, const FormulaStyle& style) {
   if (atom.kind() != Atom::Kind::kSymbol) return style.order.size() + 1;
   const auto place = std::find(style.order.begin(), style.order.end(), atom.key());
@@ -43,7 +43,7 @@ bool comes_first(const Monomial& a, const Monomial& b, const FormulaStyle& style
   return false;
 }
 
-/// Highest degree first, unless that begins with a minus that the other direction avoids.
+/// Highest degree first, unless the text then begins with a minus that the reverse order avoids.
 std::vector<Term> ordered_terms(const Polynomial& polynomial, const FormulaStyle& style) {
   std::vector<Term> terms;
   for (const auto& [monomial, coefficient] : polynomial.terms()) {
@@ -100,7 +100,7 @@ std::string sum_text(const std::vector<std::pair<std::string, bool>>& terms_and_
   return text.empty() ? "0" : text;
 }
 
-/// All coefficients are whole.
+/// Writes a polynomial whose coefficients are all whole.
 std::string whole_text(const Polynomial& polynomial, const FormulaStyle& style) {
   std::vector<std::pair<std::string, bool>> texts;
   for (const auto& [monomial, coefficient] : ordered_terms(polynomial, style)) {
@@ -118,7 +118,7 @@ mpz_class common_denominator(const Polynomial& polynomial) {
 
 std::string in_parentheses(const std::string& text) { return std::string("(").append(text) + ")"; }
 
-/// One number or one power: needs no parentheses below a line.
+/// Whether it is one number or one power, which needs no parentheses as a denominator.
 bool is_single_factor(const Polynomial& polynomial) {
   if (polynomial.as_constant()) return true;
   if (polynomial.terms().size() != 1) return false;
@@ -136,14 +136,14 @@ std::string ratio_text(const Polynomial& numerator, const Polynomial& denominato
 }
 
 Polynomial from_term(Monomial monomial, const mpq_class& coefficient) {
-  std::sort(monomial.begin(), monomial.end());  // from the order of printing to that of polynomials
+  std::sort(monomial.begin(), monomial.end());  // from printing order to polynomial order
   Polynomial result;
   result.add_term(monomial, coefficient);
   return result;
 }
 
-/// The powers that divide every term of both, taken out of both; numbers too, and the sign of the
-/// denominator.
+/// Divides both by the powers that divide every term of both, and by common numbers; makes
+/// the denominator positive.
 void reduce(Polynomial& numerator, Polynomial& denominator) {
   const mpz_class scale = lcm(common_denominator(numerator), common_denominator(denominator));
   mpz_class shared = 0;

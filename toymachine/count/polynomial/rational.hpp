@@ -1,4 +1,4 @@
-// Exact rational numbers, fast while they are small: two words, and GMP only beyond.
+// Exact rational numbers, fast while they are small: two words, and GMP only if they do not fit.
 #pragma once
 
 #include <gmpxx.h>
@@ -22,10 +22,10 @@ class Rational {
   bool is_one() const { return !big_ && numerator_ == 1 && denominator_ == 1; }
   bool is_integer() const;
   int sign() const;
-  /// Digits of the larger of numerator and denominator, in binary.
+  /// Binary digits of the larger of numerator and denominator.
   std::size_t bits() const;
   mpq_class value() const;
-  /// The value in the field of integers modulo a prime; the denominator's inverse is the caller's.
+  /// The value in the field of integers modulo a prime; the caller inverts the denominator.
   std::uint64_t numerator_modulo(std::uint64_t prime) const;
   std::uint64_t denominator_modulo(std::uint64_t prime) const;
 
@@ -41,11 +41,11 @@ class Rational {
   Rational(std::int64_t numerator, std::int64_t denominator);
   void widen_smallest();  // the smallest word has no negative
 
-  std::int64_t numerator_ = 0, denominator_ = 1;  // in lowest terms, the denominator positive
-  std::shared_ptr<const mpq_class> big_;          // when these do not fit
+  std::int64_t numerator_ = 0, denominator_ = 1;  // in lowest terms; the denominator is positive
+  std::shared_ptr<const mpq_class> big_;          // if these do not fit
 };
 
-/// "3", "-1/3"; as a decimal where that is exact and shorter: "0.7071067811865476".
+/// "3", "-1/3"; as a decimal if that is exact and shorter: "0.7071067811865476".
 std::string to_string(const Rational& number);
 
 }  // namespace flashlab::toy::detail

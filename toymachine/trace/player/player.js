@@ -47,7 +47,7 @@ class Player {
     const { whole, unreadable, gaps, about } = this.trace;
     if (unreadable) return `${unreadable} lines of this trace cannot be read.`;
     if (about.error) return `The run failed at line ${about.error.line}: ${about.error.what}`;
-    if (gaps.length) return "Some steps are left out: “?” is what they did; nothing counts them.";
+    if (gaps.length) return "Some steps are left out: “?” marks what they did; no counter includes them.";
     if (!whole || about.complete === false) return "The trace ends before the program does.";
     return "";
   }

@@ -1,0 +1,23 @@
+// Launches that several backward kernels share.
+#pragma once
+
+#include <string_view>
+
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
+#include "attention_cuda/detail/launches.hpp"
+
+namespace flashlab::cuda {
+
+LaunchTiles delta_launch(const TilesRequest& request);
+LaunchTiles backward_tiles(std::string_view name, std::string_view toy_pass, int block_q,
+                           int block_kv, int num_threads, std::int64_t shared_bytes);
+/// One block per query tile.
+LaunchTiles for_dQ(LaunchTiles launch, const TilesRequest& request);
+/// One block per K/V tile.
+LaunchTiles for_dKV(LaunchTiles launch, const TilesRequest& request);
+LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass,
+                          const TilesRequest& request);
+LaunchTiles mma_key_pass(std::string_view name, std::string_view toy_pass,
+                         const KeyTileShape& shape, bool with_dQ, const TilesRequest& request);
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,77 @@
+#include "attention_cuda/detail/launches.hpp"
+
+namespace flashlab::cuda {
+
+LaunchTiles uncounted_launch(std::string_view name, std::int64_t num_blocks, MovedBytes moved) {
+  LaunchTiles launch;
+  launch.name = name;
+  launch.is_counted = false;
+  launch.num_threads = kRowThreads;
+  launch.num_blocks = num_blocks;
+  launch.moved = moved;
+  return launch;
+}
+
+LaunchTiles library_launch(std::string_view name, std::string_view toy_pass) {
+  LaunchTiles launch;
+  launch.name = name;
+  launch.is_library = true;
+  launch.toy_pass = toy_pass;
+  return launch;
+}
+
+LaunchTiles key_length_launches(std::int64_t batch) {
+  LaunchTiles launch = uncounted_launch("store_key_lengths", 1, {0, 8 * batch});
+  launch.num_threads = kKeyLengthsAtOnce;
+  launch.num_launches = num_tiles(batch, kKeyLengthsAtOnce);
+  return launch;
+}
+
+LaunchTiles library_product(std::string_view name, std::string_view toy_pass, Names loaded,
+                            Names stored) {
+  LaunchTiles launch = library_launch(name, toy_pass);
+  launch.elements_loaded = std::move(loaded);
+  launch.elements_stored = std::move(stored);
+  return launch;
+}
+
+LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
+                       const TilesRequest& request, int shared_floats) {
+  LaunchTiles launch;
+  launch.name = name;
+  launch.toy_pass = toy_pass;
+  launch.block_q = 1;
+  launch.block_kv = static_cast<int>(request.problem.seqlen_k);
+  launch.num_threads = kRowThreads;
+  launch.shared_bytes = std::int64_t{4} * shared_floats;
+  launch.num_blocks = request.rows();
+  return launch;
+}
+
+void add_output_product(Launches& launches, const TilesRequest& request) {
+  const AttentionProblem& problem = request.problem;
+  const bool has_unseen_keys =
+      !problem.key_lengths.empty() ||
+      (problem.mask == Mask::kCausalTopLeft && problem.seqlen_k > problem.seqlen_q);
+  if (has_unseen_keys) {
+    const std::int64_t key_rows = request.kv_heads() * problem.seqlen_k,
+                       bytes = key_rows * problem.head_dim * request.element_bytes();
+    launches.push_back(uncounted_launch("copy_rows", key_rows, {bytes, bytes}));
+  }
+  if (problem.seqlen_k > 0)
+    launches.push_back(library_product("O = P V", "Output", {"p", "v"}, {"o"}));
+  launches.push_back(
+      uncounted_launch("finish_rows", request.rows(), {8 * request.rows(), 4 * request.rows()}));
+}
+
+Launches one_warp_per_query(std::string_view name, const TilesRequest& request) {
+  LaunchTiles launch;
+  launch.name = name;
+  launch.block_q = launch.block_kv = 1;
+  launch.num_threads = 32 * kQueryWarps;
+  launch.num_blocks = num_tiles(request.rows(), kQueryWarps);
+  launch.shares_loads = true;
+  return {launch};
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,147 @@
+#include "attention_cuda/emulation/async/async_block.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace flashlab::cuda::emulation {
+namespace {
+
+using Coordinates = std::vector<std::int32_t>;
+
+/// The bytes of a box: a swizzle exchanges chunks within 1024 bytes only.
+SharedRange box_range(std::size_t shared_at, const TensorMap& map) {
+  return {shared_at, shared_at + map.box_bytes()};
+}
+
+}  // namespace
+
+void AsyncBlock::begin(std::span<unsigned char> shared, int num_threads) {
+  shared_ = shared;
+  num_threads_ = num_threads;
+  if (!is_used_) return;
+  is_used_ = false;
+  views_.end();
+  operations_.forget();
+  mbarriers_.forget();
+  named_barriers_.forget();
+}
+
+AsyncBlock& AsyncBlock::used() {
+  if (!is_used_) {
+    is_used_ = true;
+    next_copy_ = 1;
+    views_.begin(shared_);
+    registers_.begin(num_threads_);
+    warpgroups_.begin(num_threads_);
+    stores_.assign(static_cast<std::size_t>(num_threads_), {});
+  }
+  return *this;
+}
+
+void AsyncBlock::wrote_shared(int thread, SharedRange bytes, const char* instruction) {
+  used().operations_.require_unused(bytes, instruction + (" of thread " + std::to_string(thread)));
+  views_.wrote(thread, bytes);
+}
+
+void AsyncBlock::fence_proxy(int thread) { used().views_.fence(thread); }
+
+void AsyncBlock::load_box(int thread, std::size_t shared_at, const TensorMap& map,
+                          std::size_t mbarrier_at, std::span<const std::int32_t> coordinates) {
+  used();
+  auto operation = std::make_shared<AsyncOperation>();
+  operation->name =
+      "bulk load " + std::to_string(next_copy_++) + " of thread " + std::to_string(thread);
+  map.require_aligned(shared_at, "cp.async.bulk.tensor");
+  const SharedRange bytes = box_range(shared_at, map);
+  if (bytes.end > shared_.size())
+    throw std::logic_error(operation->name + " ends outside shared memory");
+  mbarriers_.require_fenced(mbarrier_at, operation->name);
+  operation->writes.push_back(bytes);
+  const auto box = std::make_shared<std::vector<unsigned char>>(map.box_bytes());
+  // Elements in the order of shared memory, from the box's first byte on.
+  operation->read = [box, map, shared_at,
+                     at = Coordinates(coordinates.begin(), coordinates.end())] {
+    const auto element = static_cast<std::size_t>(map.element_bytes);
+    map.for_each(shared_at, at, [&](std::size_t to, const unsigned char* from) {
+      unsigned char* const place = box->data() + (to - shared_at);
+      from == nullptr ? std::memset(place, 0, element) : std::memcpy(place, from, element);
+    });
+  };
+  operation->write = [this, box, shared_at, mbarrier_at] {
+    views_.write(shared_at, *box);
+    mbarriers_.complete(mbarrier_at, static_cast<std::int64_t>(box->size()));
+  };
+  operations_.issue(operation);
+  views_.poison(bytes);
+}
+
+void AsyncBlock::store_box(int thread, std::size_t shared_at, const TensorMap& map,
+                           std::span<const std::int32_t> coordinates) {
+  used();
+  auto operation = std::make_shared<AsyncOperation>();
+  operation->name =
+      "bulk store " + std::to_string(next_copy_++) + " of thread " + std::to_string(thread);
+  map.require_aligned(shared_at, "cp.async.bulk.tensor");
+  const SharedRange bytes = box_range(shared_at, map);
+  if (bytes.end > shared_.size())
+    throw std::logic_error(operation->name + " begins outside shared memory");
+  operation->reads.push_back(bytes);
+  const auto box = std::make_shared<std::vector<unsigned char>>(map.box_bytes());
+  operation->read = [this, box, shared_at, name = operation->name] {
+    views_.read(shared_at, *box, name);
+  };
+  operation->write = [box, map, shared_at,
+                      at = Coordinates(coordinates.begin(), coordinates.end())] {
+    map.for_each(shared_at, at, [&](std::size_t from, unsigned char* to) {
+      if (to != nullptr) {
+        std::memcpy(to, box->data() + (from - shared_at),
+                    static_cast<std::size_t>(map.element_bytes));
+      }
+    });
+  };
+  operations_.issue(operation);
+  stores_[static_cast<std::size_t>(thread)].open.push_back(std::move(operation));
+}
+
+void AsyncBlock::commit_stores(int thread) {
+  Stores& own = used().stores_[static_cast<std::size_t>(thread)];
+  own.groups.push_back(std::move(own.open));
+  own.open.clear();
+}
+
+void AsyncBlock::wait_stores(int thread, int groups_in_flight, bool only_reads) {
+  Stores& own = used().stores_[static_cast<std::size_t>(thread)];
+  const auto kept = static_cast<std::size_t>(groups_in_flight);
+  for (std::size_t group = 0; group + kept < own.groups.size(); ++group) {
+    for (const AsyncHandle& store : own.groups[group]) operations_.complete(store, only_reads);
+  }
+  while (!only_reads && own.groups.size() > kept) own.groups.pop_front();
+}
+
+void AsyncBlock::thread_ends(int thread) const {
+  if (!is_used_) return;
+  warpgroups_.require_finished(thread);
+  const Stores& own = stores_[static_cast<std::size_t>(thread)];
+  const auto has_read = [](const AsyncHandle& store) { return store->has_read; };
+  bool all_read = std::all_of(own.open.begin(), own.open.end(), has_read) && own.open.empty();
+  for (const auto& group : own.groups) {
+    all_read = all_read && std::all_of(group.begin(), group.end(), has_read);
+  }
+  if (!all_read) {
+    throw std::logic_error("the thread ends while its bulk stores may still read shared memory");
+  }
+}
+
+void AsyncBlock::block_ends() const {
+  if (!is_used_) return;
+  for (const AsyncHandle& operation : operations_.in_flight()) {
+    if (!operation->writes.empty()) {
+      throw std::logic_error("the block ends while " + operation->name + " is in flight");
+    }
+  }
+}
+
+}  // namespace flashlab::cuda::emulation

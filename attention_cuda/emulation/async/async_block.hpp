@@ -1,0 +1,73 @@
+// Everything asynchronous of a block: what the twins of PTX instructions (../attention_cuda/ptx)
+// call for the thread that is running. Errors are std::logic_error, which names block and thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attention_cuda/emulation/async/async_operations.hpp"
+#include "attention_cuda/emulation/async/mbarriers.hpp"
+#include "attention_cuda/emulation/async/named_barriers.hpp"
+#include "attention_cuda/emulation/async/shared_views.hpp"
+#include "attention_cuda/emulation/async/tensor_map.hpp"
+#include "attention_cuda/emulation/async/warpgroups.hpp"
+
+namespace flashlab::cuda::emulation {
+
+class AsyncBlock {
+ public:
+  /// Prepares for a block. Costs nothing until an instruction asks for the block's async state.
+  void begin(std::span<unsigned char> shared, int num_threads);
+  /// A thread's instruction wrote these bytes of shared memory.
+  void wrote_shared(int thread, SharedRange bytes, const char* instruction);
+
+  void fence_proxy(int thread);
+  void load_box(int thread, std::size_t shared_at, const TensorMap& map, std::size_t mbarrier_at,
+                std::span<const std::int32_t> coordinates);
+  void store_box(int thread, std::size_t shared_at, const TensorMap& map,
+                 std::span<const std::int32_t> coordinates);
+  void commit_stores(int thread);
+  /// Completes all but the newest groups of the thread's stores; with `only_reads`, until they have
+  /// read shared memory.
+  void wait_stores(int thread, int groups_in_flight, bool only_reads);
+
+  /// One step of a random operation in flight. False if there is none.
+  bool advance(Random& random) { return is_used_ && operations_.advance(random); }
+  bool has_operations() const { return is_used_ && !operations_.in_flight().empty(); }
+  /// Checks that a thread may end.
+  void thread_ends(int thread) const;
+  /// Checks that the block may end.
+  void block_ends() const;
+
+  Mbarriers& mbarriers() { return used().mbarriers_; }
+  NamedBarriers& named_barriers() { return used().named_barriers_; }
+  RegisterPool& registers() { return used().registers_; }
+  Warpgroups& warpgroups() { return used().warpgroups_; }
+  SharedViews& views() { return used().views_; }
+  AsyncOperations& operations() { return operations_; }
+
+ private:
+  struct Stores {
+    std::vector<AsyncHandle> open;
+    std::deque<std::vector<AsyncHandle>> groups;  // the oldest first
+  };
+  AsyncBlock& used();
+
+  std::span<unsigned char> shared_;
+  int num_threads_ = 0;
+  bool is_used_ = false;
+  std::uint64_t next_copy_ = 1;
+  SharedViews views_;
+  AsyncOperations operations_;
+  Mbarriers mbarriers_;
+  NamedBarriers named_barriers_;
+  RegisterPool registers_;
+  Warpgroups warpgroups_;
+  std::vector<Stores> stores_;  // by thread
+};
+
+}  // namespace flashlab::cuda::emulation

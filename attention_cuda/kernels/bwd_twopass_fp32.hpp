@@ -1,0 +1,18 @@
+// The launches of bwd_twopass_fp32.cu.
+#pragma once
+
+#include "attention_cuda/detail/backward_launches.hpp"
+#include "attention_cuda/detail/backward_tile_shapes.hpp"
+
+namespace flashlab::cuda {
+
+inline Launches bwd_twopass_fp32_launches(const TilesRequest& request) {
+  const BackwardFp32Shape shape = {padded_head_dim(request.problem.head_dim)};
+  return {delta_launch(request),
+          for_dQ(backward_tiles("bwd_twopass_fp32_dQ_kernel", "dQ", shape.block(), shape.block(),
+                                BackwardFp32Shape::kNumThreads, shape.query_pass_bytes()),
+                 request),
+          fp32_key_pass("bwd_twopass_fp32_dKV_kernel", "dK and dV", request)};
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,55 @@
+// The tiles and launches of flash2_fp32.cu.
+#pragma once
+
+#include "attention_cuda/detail/launches.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
+
+namespace flashlab::cuda {
+
+/// flash2_fp32: each warp has 4 rows_per_thread queries; kernels/flash2_fp32.cu.
+struct Flash2Fp32Shape {
+  int head_dim;  // maximum
+  int num_warps, rows_per_thread, block_kv;
+  int min_blocks;  // per multiprocessor
+
+  /// Padding of the rows of P and of Q, in floats.
+  static constexpr int kPPadding = 4, kQPadding = 8;
+
+  constexpr int block_q() const { return num_warps * 4 * rows_per_thread; }
+  constexpr int num_threads() const { return 32 * num_warps; }
+  /// Q, K, V and P.
+  constexpr int shared_bytes() const {
+    return 4 *
+           (block_q() * (head_dim + kQPadding + block_kv + kPPadding) + 2 * block_kv * head_dim);
+  }
+};
+
+/// For each head_dim the best shape first. The last one fits kLeastSharedBytes.
+inline constexpr Flash2Fp32Shape kFlash2Fp32Shapes[] = {
+    // head_dim, warps, rows per thread, keys, blocks per SM
+    {32, 4, 8, 64, 3},  {64, 4, 8, 64, 2},  {64, 8, 4, 64, 2},
+    {64, 4, 8, 32, 3},  {128, 8, 4, 64, 1}, {128, 8, 8, 32, 1},
+    {128, 4, 4, 32, 2}, {256, 8, 4, 32, 1}, {256, 4, 2, 16, 1}};
+inline constexpr int kNumFlash2Fp32Shapes = sizeof(kFlash2Fp32Shapes) / sizeof(Flash2Fp32Shape);
+
+/// Returns the shape for a block with this much shared memory, or -1.
+constexpr int flash2_fp32_shape(std::int64_t head_dim, std::int64_t shared_memory_bytes) {
+  for (int index = 0; index < kNumFlash2Fp32Shapes; ++index) {
+    const Flash2Fp32Shape& shape = kFlash2Fp32Shapes[index];
+    if (head_dim <= shape.head_dim && shape.shared_bytes() <= shared_memory_bytes) return index;
+  }
+  return -1;
+}
+
+inline Launches flash2_fp32_launches(const TilesRequest& request) {
+  const std::int64_t shared = request.gpu.shared_memory_per_block_bytes;
+  const int chosen = flash2_fp32_shape(request.problem.head_dim, shared);
+  if (chosen < 0) {
+    throw ProblemError("flash2_fp32", std::to_string(shared) + " bytes of shared memory a block",
+                       "more of them for this head_dim");
+  }
+  const Flash2Fp32Shape& shape = kFlash2Fp32Shapes[chosen];
+  return {query_tiles("flash2_fp32", shape, shape.shared_bytes(), request)};
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,27 @@
+// The launches of fused_softmax.cu, and which rows of scores stay in shared memory.
+#pragma once
+
+#include "attention_cuda/detail/launches.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
+
+namespace flashlab::cuda {
+
+/// fused-softmax keeps rows of up to this many scores in shared memory: 48 KiB need no opt-in.
+inline constexpr int kMostStoredKeys = (48 << 10) / 4 - kReduceFloats;
+
+inline Launches fused_softmax_launches(const TilesRequest& request) {
+  const std::int64_t seqlen_k = request.problem.seqlen_k, rows = request.rows();
+  const bool is_stored = seqlen_k <= kMostStoredKeys;
+  LaunchTiles softmax = row_by_row("fused_softmax", "Softmax", request,
+                                   kReduceFloats + static_cast<int>(is_stored ? seqlen_k : 0));
+  // Hidden scores are not read, m and l are written for lse, and a row that is not stored is read
+  // three times. The toy program keeps every row.
+  softmax.moved = {(is_stored ? 1 : 3) * 4 * request.problem.visible_pairs(),
+                   request.element_bytes() * request.pairs() + 8 * rows};
+  softmax.elements_stored = {"p"};
+  Launches launches = {library_product("S = Q K^T", "Product", {"q", "k"}, {}), softmax};
+  add_output_product(launches, request);
+  return launches;
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,98 @@
+// The table of kernels: one row for each file kernels/<stem>.cu, which defines
+// `const KernelRow <stem>`. Listings, tiles and the list of linked rows are derived from this table
+// and from the files' names.
+//
+// Columns  stem, variant, types and products, first compute capability, source; then the toy
+//          program that counts its work, and its launches (kernels/<stem>.hpp)
+#pragma once
+
+#include "attention_cuda/kernel_listing.hpp"
+#include "attention_cuda/kernels/bwd_naive.hpp"
+#include "attention_cuda/kernels/bwd_onepass_fp32.hpp"
+#include "attention_cuda/kernels/bwd_onepass_mma_sm80.hpp"
+#include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
+#include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
+#include "attention_cuda/kernels/flash1.hpp"
+#include "attention_cuda/kernels/flash2_fp32.hpp"
+#include "attention_cuda/kernels/flash2_mma_sm80.hpp"
+#include "attention_cuda/kernels/fused_softmax.hpp"
+#include "attention_cuda/kernels/naive.hpp"
+#include "attention_cuda/kernels/online.hpp"
+#include "attention_cuda/kernels/split_kv.hpp"
+#include "attention_cuda/kernels/three_pass.hpp"
+
+namespace flashlab::cuda {
+
+inline constexpr Arithmetic kFp32[] = {{DataType::kFloat32, Products::kNative}};
+inline constexpr Arithmetic k16Bits[] = {{DataType::kBFloat16, Products::kNative},
+                                         {DataType::kFloat16, Products::kNative}};
+inline constexpr Arithmetic kTf32[] = {{DataType::kFloat32, Products::kTensorFloat32},
+                                       {DataType::kFloat32, Products::kTensorFloat32x3}};
+inline constexpr Arithmetic kLibraryFp32[] = {{DataType::kFloat32, Products::kNative},
+                                              {DataType::kFloat32, Products::kTensorFloat32}};
+inline constexpr Arithmetic kLibrary[] = {{DataType::kFloat32, Products::kNative},
+                                          {DataType::kFloat32, Products::kTensorFloat32},
+                                          {DataType::kBFloat16, Products::kNative},
+                                          {DataType::kFloat16, Products::kNative}};
+
+inline constexpr std::string_view kForwardSource = "Dao 2023, FlashAttention-2, Algorithm 1",
+                                  kBackwardSource = "Dao 2023, FlashAttention-2, Algorithm 2";
+
+/// A kernel's listing, the toy program that counts its work, and the launches of a call.
+struct TableRow : KernelListing {
+  std::string_view toy_program;
+  Launches (*launches)(const TilesRequest&);
+};
+
+inline constexpr TableRow kKernelTable[] = {
+    {{"naive", "naive", kLibrary, 80, "FA2 backward post, eager"}, "naive", naive_launches},
+    {{"fused_softmax", "fused-softmax", kLibrary, 80, "toymachine/programs/fused_softmax.toy"},
+     "fused_softmax",
+     fused_softmax_launches},
+    {{"three_pass", "three-pass", kFp32, 80, "safe softmax; toymachine/programs/three_pass.toy"},
+     "three_pass",
+     three_pass_launches},
+    {{"online", "online", kFp32, 80, "Milakov and Gimelshein 2018, algorithm 3; toy-model notes"},
+     "online",
+     online_launches},
+    {{"flash1", "flash1", kFp32, 80, "Dao et al. 2022, FlashAttention, Algorithm 1"},
+     "flash1_launches",
+     flash1_launches},
+    {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
+    {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
+    {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
+    {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
+     "split_kv",
+     split_kv_launches},
+    {{"bwd_naive", "bwd-naive", kLibraryFp32, 80, "toy-model notes; two-option algorithm"},
+     "bwd_naive",
+     bwd_naive_launches},
+    {{"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource},
+     "bwd_onepass",
+     bwd_onepass_fp32_launches},
+    {{"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource},
+     "bwd_onepass",
+     bwd_onepass_mma_launches},
+    {{"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource},
+     "bwd_onepass",
+     bwd_onepass_mma_launches},
+    {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
+     "bwd_twopass",
+     bwd_twopass_fp32_launches},
+    {{"bwd_twopass_mma_sm80", "bwd-twopass", k16Bits, 80, kBackwardSource},
+     "bwd_twopass",
+     bwd_twopass_mma_launches},
+    {{"bwd_twopass_mma_tf32_sm80", "bwd-twopass", kTf32, 80, kBackwardSource},
+     "bwd_twopass",
+     bwd_twopass_mma_launches},
+};
+
+/// Returns the row of a kernel file. Does not compile if there is none.
+consteval KernelListing listed(std::string_view stem) {
+  for (const TableRow& kernel : kKernelTable) {
+    if (kernel.stem == stem) return kernel;
+  }
+  throw "no row for this kernel file";
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,59 @@
+// The emulated registers and barriers of warpgroups, each rule with a kernel that breaks it.
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "attention_cuda/ptx/warpgroup.cuh"
+#include "tests/attention_cuda/emulated_launch.hpp"
+#include "tests/catch_shim.hpp"
+
+namespace ptx = flashlab::cuda::ptx;
+using flashlab::test::contains, flashlab::test::error_of, flashlab::test::launch;
+
+namespace {
+
+constexpr int kGroupThreads = 128;
+
+enum class RegisterFault { kNone, kTooMany, kOnlyOneWarp, kWrongDirection };
+
+/// Two warpgroups: the first gives registers back, the second takes them.
+__global__ void register_kernel(RegisterFault fault) {
+  if (threadIdx.x >= kGroupThreads) {
+    fault == RegisterFault::kTooMany ? ptx::take_registers<256>() : ptx::take_registers<240>();
+  } else if (fault == RegisterFault::kWrongDirection) {
+    ptx::take_registers<24>();
+  } else if (fault == RegisterFault::kOnlyOneWarp && threadIdx.x < 32) {
+    ptx::release_registers<32>();
+  } else {
+    ptx::release_registers<40>();
+  }
+}
+
+/// Two warps meet at barrier 3, of which one expects the other number of threads.
+__global__ void barrier_kernel(int expected) {
+  if (threadIdx.x < 32) {
+    ptx::barrier_arrive(3, 64);
+  } else {
+    ptx::barrier_sync(3, expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("setmaxnreg moves registers between warpgroups", "[async]") {
+  const auto run = [](int num_threads, RegisterFault fault) {
+    return error_of([&] { launch(1, num_threads, 0, register_kernel, fault); });
+  };
+  constexpr int kThree = 3 * kGroupThreads;  // 168 registers for each thread
+  CHECK(run(kThree, RegisterFault::kOnlyOneWarp) != "no error");
+  CHECK_THAT(run(2 * kGroupThreads, RegisterFault::kNone), contains("setmaxnreg.inc 240"));
+  CHECK_THAT(run(kThree, RegisterFault::kOnlyOneWarp), contains("of the same warpgroup"));
+  CHECK_THAT(run(kThree, RegisterFault::kWrongDirection), contains("in a warp that has 168"));
+  CHECK_THAT(run(kThree, RegisterFault::kTooMany), contains("are free"));
+}
+
+TEST_CASE("a named barrier counts the threads that it was told", "[async]") {
+  CHECK(error_of([] { launch(1, 64, 0, barrier_kernel, 64); }) == "no error");
+  CHECK_THAT(error_of([] { launch(1, 64, 0, barrier_kernel, 96); }),
+             contains("threads, and one expects"));
+}

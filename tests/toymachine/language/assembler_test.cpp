@@ -1,0 +1,209 @@
+#include "toymachine/language/assembler.hpp"
+
+#include <string>
+
+#include "tests/toymachine/assembled.hpp"
+
+using namespace flashlab;
+using test::assembled;
+using test::assembly_errors;
+using test::contains;
+
+TEST_CASE("a program keeps its title, level, passes and sites") {
+  const auto program = assembled(
+      "; Adds two numbers\n.isa softmax\n.registers 2\n.input x[2]\n.output o[1]\n"
+      ".pass Read\nLOAD x[0], R0\nLOAD x[1], r1\n.pass Add\nADD R0, R1, R0\nSTORE R0, o[0]\n");
+  CHECK(program->title == "Adds two numbers");
+  CHECK(program->level == toy::Level::kSoftmax);
+  CHECK(program->passes == std::vector<std::string>{"", "Read", "Add"});
+  CHECK(program->num_sites == 4);
+}
+
+TEST_CASE("printing a program and assembling it again gives the same program") {
+  const std::string text =
+      "; Nested\n.isa attention\n.operands pinned\n.registers 2*b + 3\n.param n = 8\n.param b = "
+      "ceildiv(n, 3)\n"
+      ".const scale = 1/sqrt(n)\n.input a[n][n] double\n.temp t[n] float\n.output o[n] float\n"
+      ".pass One\nfor i in 0..n step b\n  for j in i..min(i + b, n)\n    LOAD a[i][2*j - i], R[2 + "
+      "j - i]\n"
+      "    .name R[2 + j - i] = v[i] = a[i][j]*scale\n  end\nend\nSTORE R2, o[n - 1]\n";
+  const std::string once = toy::disassemble(*assembled(text));
+  CHECK(toy::disassemble(*assembled(once)) == once);
+  CHECK_THAT(once, contains("for j in i..min(i + b, n)"));
+}
+
+TEST_CASE("a size may be used above the line that declares it") {
+  CHECK_NOTHROW(assembled(".registers 2*tiles(x) + 1\n.input x[n]\n.param n = 3\nLOAD x[0], R0\n"));
+}
+
+TEST_CASE("CRLF, a byte order mark, tabs and UTF-8 in comments are all read") {
+  CHECK_NOTHROW(assembled(
+      "\xEF\xBB\xBF; größe \xE2\x82\x80\r\n.input x[1]\r\n\tLOAD x[0],\tR0 # \xE2\x88\x9E\r\n"));
+}
+
+TEST_CASE("an unknown mnemonic shows place, caret, what was expected and a near miss") {
+  CHECK(assembly_errors(".isa softmax\n.input x[1]\nLAOD x[0], R0\n") ==
+        "p.toy:3:1: error: unknown instruction 'LAOD'\n"
+        "  3 | LAOD x[0], R0\n"
+        "    | ^~~~\n"
+        "  expected an instruction of the softmax machine, 'for', 'end' or a directive\n"
+        "  did you mean LOAD?\n");
+}
+
+TEST_CASE("all errors of a file are reported at once, in the order of the file") {
+  const std::string errors = assembly_errors(
+      ".isa matmul\n.input x[4]\n.output o[4]\nLOAD y[0], R0\nEXP R0, R0\nfor i in 0..m\n"
+      "  STORE R0, x[i]\nend\nMAC_Z R0, R1\n");
+  CHECK_THAT(errors, contains("4:6: error: there is no array 'y'"));
+  CHECK_THAT(errors, contains("5:1: error: EXP is not an instruction of the matmul machine"));
+  CHECK_THAT(errors, contains("6:13: error: unknown name 'm'"));
+  CHECK_THAT(errors, contains("7:13: error: the input x is written"));
+  CHECK_THAT(errors, contains("9:13: error: found the end of the line after 2 operands"));
+  CHECK(errors.find("4:6") < errors.find("9:13"));
+}
+
+TEST_CASE("twenty errors are shown and the rest are counted") {
+  std::string text = ".input x[1]\n";
+  for (int i = 0; i < 25; ++i) text += "NOPE\n";
+  const std::string errors = assembly_errors(text);
+  CHECK_THAT(errors, contains("p.toy:21:1"));
+  CHECK_THAT(errors, !contains("p.toy:22:1"));
+  CHECK_THAT(errors, contains("5 more messages are not shown"));
+}
+
+TEST_CASE("pinned operands name the factor that is not where it must be") {
+  const std::string text = ".isa matmul\n.operands pinned\n.input x[2]\nMAC_Z R1, R0, R2\n";
+  CHECK_THAT(assembly_errors(text), contains("4:7: error: factor 1 of MAC_Z is not R0"));
+}
+
+TEST_CASE("an index must be affine and a bound may hold min, max and divisions") {
+  const std::string start = ".input x[64]\nfor i in 0..4\nfor j in 0..4\n";
+  const std::string rest = ", R0\nend\nend\n";
+  CHECK_THAT(assembly_errors(start + "LOAD x[i*j]" + rest),
+             contains("a product of loop variables is not affine"));
+  CHECK_THAT(assembly_errors(start + "LOAD x[i/2]" + rest),
+             contains("a quotient of a loop variable"));
+  CHECK_THAT(assembly_errors(start + "LOAD x[min(i, 2)]" + rest),
+             contains("min, max or a division"));
+  CHECK_THAT(assembly_errors(start + "LOAD x[floordiv(4, j)]" + rest),
+             contains("a division by a loop variable"));
+  CHECK_NOTHROW(assembled(start + "for k in max(i, j)..ceildiv(i + 2*j, 3)\nLOAD x[2*(i + j) - k]" +
+                          rest + "end\n"));
+}
+
+TEST_CASE("loops must be closed, closed once, and their variables new") {
+  CHECK_THAT(assembly_errors("for i in 0..2\n.input x[1]\n"), contains("this loop is not closed"));
+  CHECK_THAT(assembly_errors(".input x[1]\nLOAD x[0], R0\nend\n"),
+             contains("this 'end' closes nothing"));
+  CHECK_THAT(
+      assembly_errors(".input x[1]\nfor i in 0..2\nfor i in 0..2\nLOAD x[0], R0\nend\nend\n"),
+      contains("3:5: error: 'i' already has a meaning here"));
+}
+
+TEST_CASE("declarations are checked: twice, reserved, without size, unknown words") {
+  CHECK_THAT(assembly_errors(".input x[1]\n.output x[1]\nLOAD x[0], R0\n"),
+             contains("'x' is declared twice"));
+  CHECK_THAT(assembly_errors(".input R1[1]\nLOAD R1[0], R0\n"),
+             contains("it is a word of the language"));
+  CHECK_THAT(assembly_errors(".input x\nLOAD x[0], R0\n"), contains("the array x has no size"));
+  CHECK_THAT(assembly_errors(".inptu x[1]\n"), contains("did you mean .input?"));
+  CHECK_THAT(assembly_errors(".isa softmx\n"), contains("did you mean softmax?"));
+  CHECK_THAT(assembly_errors(".param a = b, b = 1\n.input x[a]\nLOAD x[0], R0\n"),
+             contains("'b' is used before it is declared"));
+}
+
+TEST_CASE("a name taken by a declaration of another kind is refused and hurts nothing") {
+  CHECK_THAT(assembly_errors(".param n = 1\n.input n[2]\n.const n = 3\nLOAD n[0], R0\n"),
+             contains("2:8: error: 'n' is declared twice"));
+  CHECK_THAT(assembly_errors(".input x[2]\n.param x = 1, y = 2\nLOAD x[y], R0\n"),
+             contains("2:8: error: 'x' is declared twice"));
+}
+
+TEST_CASE("a constant operand is an expression without loop variables, at its level only") {
+  CHECK_NOTHROW(assembled(".param n = 3\n.const s = sqrt(n)\nFILL -2*s + n, R0\nFILL -inf, R1\n"));
+  CHECK_THAT(
+      assembly_errors("for i in 0..3\nFILL i, R0\nend\n"),
+      contains("2:6: error: the loop variable 'i' is used where only constants are allowed"));
+  CHECK_THAT(assembly_errors("FILL R1, R0\n"), contains("unknown name 'R1'"));
+  CHECK_THAT(assembly_errors(".isa softmax\nFILL 0, R0\n"),
+             contains("FILL is not an instruction of the softmax machine"));
+}
+
+TEST_CASE("a level may be followed by single instructions beyond it") {
+  const auto program = assembled(
+      ".isa softmax, log , Fill\n.registers 2\n.output o[1]\nFILL 2, R0\nlog R0, R1\n"
+      "STORE R1, o[0]\n");
+  CHECK(program->level == toy::Level::kSoftmax);
+  CHECK(program->extra_instructions ==
+        std::vector<std::size_t>{*toy::find_instruction("FILL"), *toy::find_instruction("LOG")});
+  const std::string once = toy::disassemble(*program);
+  CHECK_THAT(once, contains(".isa softmax, FILL, LOG\n"));
+  CHECK(toy::disassemble(*assembled(once)) == once);
+}
+
+TEST_CASE("an extra instruction must exist, be missing at the level, and be named once") {
+  const std::string rest = "\n.input x[1]\nLOAD x[0], R0\n";
+  const std::string unknown = assembly_errors(".isa softmax, FIL" + rest);
+  CHECK_THAT(unknown, contains("1:15: error: unknown instruction 'FIL'"));
+  CHECK_THAT(unknown, contains("expected an instruction that the softmax machine does not have"));
+  CHECK_THAT(unknown, contains("did you mean FILL?"));
+  CHECK_THAT(assembly_errors(".isa softmax, EXP" + rest),
+             contains("1:15: error: EXP is an instruction of the softmax machine already"));
+  CHECK_THAT(assembly_errors(".isa softmax, LOG, FILL, log" + rest),
+             contains("1:26: error: LOG is named twice"));
+  CHECK_THAT(assembly_errors(".isa softmax, 3" + rest), contains("1:15: error: found '3'"));
+  CHECK_THAT(assembly_errors(".isa softmax LOG" + rest),
+             contains("1:14: error: found 'LOG' after the level"));
+}
+
+TEST_CASE("an extra instruction brings no other of its level") {
+  const std::string errors =
+      assembly_errors(".isa softmax, MAC\nMAC R0, R1, R2, R2\nMAC_Z R0, R1, R2\n");
+  CHECK_THAT(errors, contains("3:1: error: MAC_Z is not an instruction of the softmax machine"));
+  CHECK_THAT(errors, contains("expected a program with .isa matmul or attention, or with .isa "
+                              "softmax, MAC_Z"));
+  CHECK_THAT(assembly_errors(".isa softmax, MAC\nMAC R0, R1^T, R2, R2\n"),
+             contains("2:11: error: found '^'"));
+}
+
+TEST_CASE("a claim about an array that is not there names the array and the nearest one") {
+  const std::string errors =
+      assembly_errors(".input value[2]\nLOAD value[0], R0\n.name R0 = m = vaule[0]\n");
+  CHECK_THAT(errors, contains("3:16: error: there is no array 'vaule'"));
+  CHECK_THAT(errors, contains("did you mean value?"));
+}
+
+TEST_CASE("an empty program, and one of comments only, are errors") {
+  CHECK_THAT(assembly_errors(""), contains("the program has no instruction"));
+  CHECK_THAT(assembly_errors("; nothing\n\n"), contains("the program has no instruction"));
+}
+
+TEST_CASE("hostile text is answered with a message and never printed raw") {
+  const std::string nul = assembly_errors(std::string(".input x[1]\nLOAD\0x[0], R0\n", 26));
+  CHECK_THAT(nul, contains("control character 0x00"));
+  CHECK(nul.find('\0') == std::string::npos);
+  const std::string escape = assembly_errors("LOAD \x1b[31mx[0], R0\n");
+  CHECK(escape.find('\x1b') == std::string::npos);
+  CHECK_THAT(assembly_errors("LOAD x\xC3\xA9[0], R0\n"), contains("a character outside ASCII"));
+}
+
+TEST_CASE("limits: source size, line length, nesting, expression depth and length") {
+  toy::Limits small;
+  small.max_source_bytes = 10;
+  CHECK_THAT(assembly_errors("; more than ten bytes\n", small), contains("--max-source"));
+  CHECK_THAT(assembly_errors("; " + std::string(70'000, 'x') + "\n"),
+             contains("this line has 70002 bytes"));
+  std::string nested;
+  for (int i = 0; i < 100'000; ++i) nested += "for i" + std::to_string(i) + " in 0..1\n";
+  toy::Limits large;
+  large.max_source_bytes = 1 << 24;
+  CHECK_THAT(assembly_errors(nested, large), contains("loops are nested deeper than 64"));
+  CHECK_THAT(assembly_errors(".param n = " + std::string(5000, '(') + "1\n"),
+             contains("nested too deeply"));
+  CHECK_THAT(assembly_errors(".param n = " + std::string(5000, '-') + "1\n"),
+             contains("nested too deeply"));
+  std::string sum = ".param n = 1";
+  for (int i = 0; i < 5000; ++i) sum += "+1";
+  CHECK_THAT(assembly_errors(sum + "\n"), contains("this expression is too long"));
+  CHECK_THAT(assembly_errors(".param n = 99999999999999999999\n"), contains("out of range"));
+}
