@@ -131,6 +131,9 @@ void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                           {"V", tensors.V},
                           {"O", tensors.O},
                           {"lse", tensors.lse}});
+  if (row.why_not != nullptr) {
+    if (const auto why = row.why_not(tensors)) throw ProblemError(*why);
+  }
   row.forward({prepare(row, problem, execution), tensors});
 }
 

@@ -78,6 +78,12 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                         compute_capability_text(kernel.min_compute_capability) + " or later for " +
                             std::string(kernel.stem));
   }
+  if (kernel.max_compute_capability != 0 && compute_capability > kernel.max_compute_capability) {
+    return ProblemError("device",
+                        "compute capability " + compute_capability_text(compute_capability),
+                        compute_capability_text(kernel.max_compute_capability) + " at most for " +
+                            std::string(kernel.stem));
+  }
   if (auto refusal = size_refusal(problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;
@@ -103,7 +109,7 @@ const KernelListing& find_listing(std::string_view variant, const AttentionProbl
   std::optional<ProblemError> refusal;
   for (const KernelListing& kernel : kernel_listings()) {
     if (kernel.variant != name) continue;
-    if (!execution.kernel.empty() && kernel.stem != execution.kernel) continue;
+    if (execution.kernel.empty() ? kernel.only_by_name : kernel.stem != execution.kernel) continue;
     const auto why = why_unsupported(kernel, problem, execution, compute_capability);
     if (!why) {
       found = &kernel;

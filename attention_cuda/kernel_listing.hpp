@@ -27,8 +27,10 @@ struct KernelListing {
   std::string_view stem;
   std::string_view variant;
   std::span<const Arithmetic> arithmetic;
-  int min_compute_capability;  // 80: 8.0
-  std::string_view source;     // paper and algorithm, or a source in docs/sources.md
+  int min_compute_capability;      // 80: 8.0
+  std::string_view source;         // paper and algorithm, or a source in docs/sources.md
+  int max_compute_capability = 0;  // 0: none. Instructions of one generation run on no other
+  bool only_by_name = false;       // runs if ExecutionOptions::kernel names it, not by itself
 };
 
 /// Returns "9.0" for 90.

@@ -22,8 +22,13 @@ std::span<const KernelRow* const> kernels() {
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
                              const ExecutionOptions& execution, int compute_capability) {
   const KernelListing& listing = find_listing(variant, problem, execution, compute_capability);
-  return **std::ranges::find_if(kernels(),
-                                [&](const KernelRow* row) { return row->stem == listing.stem; });
+  const auto found = std::ranges::find(kernels(), listing.stem, &KernelRow::stem);
+  if (found == kernels().end()) {  // of a generation that this build leaves out
+    throw ProblemError("kernel", listing.stem,
+                       "a kernel of this build; FLASHLAB_CUDA_ARCHITECTURES lacks " +
+                           compute_capability_text(listing.min_compute_capability));
+  }
+  return **found;
 }
 
 }  // namespace flashlab::cuda

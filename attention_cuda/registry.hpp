@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,6 +20,8 @@ struct KernelRow : KernelListing {
   void (*backward)(const BackwardCall&) = nullptr;
   /// Device memory besides the tensors; null: none.
   std::size_t (*workspace_bytes)(const AttentionProblem&, const ExecutionOptions&) = nullptr;
+  /// Why the kernel cannot run these tensors, whose problem it can; null: it always can.
+  std::optional<ProblemError> (*why_not)(const ForwardTensors&) = nullptr;
 };
 
 /// Returns every kernel, in the order of kernel_listings().

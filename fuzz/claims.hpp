@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/assembler.hpp"
 

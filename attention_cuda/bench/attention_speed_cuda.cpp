@@ -5,7 +5,6 @@
 // Each kernel is warmed up. Before each sample, inputs are drawn, outputs are filled with NaN, and
 // L2 is filled with other data; afterwards the outputs are checked. NaN is an error, and so is a
 // time below the minimum by the data sheet's rates. `attention_speed_cuda --help` lists the flags.
-// an error, as is NaN. `attention_speed_cuda --help` lists the flags.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -3,9 +3,11 @@
 
   kernel_resources.py [--arch 80 --arch 90] [--one-head-dim] [--jobs 2] [--out FILE.json] [--check]
 
-Needs nvcc and no GPU. A compiler warning is an error.
+Needs nvcc and no GPU. A compiler warning is an error. Kernels of one generation (*_sm90.cu) are compiled
+for that generation alone, and only if --arch names it.
 --one-head-dim compiles only for head_dim 64, which is faster.
---check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less.
+--check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less, if a wgmma
+kernel spills at any, or if ptxas had to serialise wgmma (its warnings C75xx).
 """
 import argparse
 import concurrent.futures
@@ -99,9 +101,20 @@ def kernels_in(log, source):
     return found
 
 
+def architectures(source, wanted):
+    """The architectures to compile a source for: x_sm90.cu has instructions that only sm_90a has."""
+    generation = re.search(r"_sm(90)\.cu$", source)
+    if generation is None:
+        return wanted
+    return [arch.rstrip("a") + "a" for arch in wanted if arch.rstrip("a") == generation[1]]
+
+
 def compile_one(nvcc, source, options):
     """Returns (rows, seconds, error); error is nvcc's output if it failed."""
-    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in options.arch]
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}"
+               for arch in architectures(source, options.arch)]
+    if not targets:
+        return [], 0, ""
     defines = ["-DFLASHLAB_CUDA_ONE_HEAD_DIM"] if options.one_head_dim else []
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +123,8 @@ def compile_one(nvcc, source, options):
                               cwd=ROOT, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - start
     log = done.stdout + done.stderr
-    return ([], seconds, log) if done.returncode != 0 else (kernels_in(log, source), seconds, "")
+    is_serialised = options.check and re.search(r"\bC75\d\d\b", log)
+    return ([], seconds, log) if done.returncode != 0 or is_serialised else (kernels_in(log, source), seconds, "")
 
 
 def print_table(rows):
@@ -129,7 +143,8 @@ def print_table(rows):
 def spilling(rows):
     """Returns the tensor-core kernels that --check rejects."""
     return [row for row in rows if "mma" in row["source"] and row["spill_store_bytes"] > 0 and
-            (row["head_dim"] is None or row["head_dim"] <= LARGEST_WITHOUT_SPILLS)]
+            ("wgmma" in row["source"] or row["head_dim"] is None or
+             row["head_dim"] <= LARGEST_WITHOUT_SPILLS)]
 
 
 def result_of(nvcc, rows, seconds):

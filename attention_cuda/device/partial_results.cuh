@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(kMergeThreads)
   const std::int64_t row = blockIdx.x, first = row * partial.num_splits;
   const Place place = place_of(row, sizes.seqlen_q, sizes);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarpSize;
-  float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());  // [kMergeWarps]
-  float* const sO = one_a_warp + kMergeWarps;  // [kMergeWarps, kHeadDim]
+  float* const one_per_warp = reinterpret_cast<float*>(ptx::shared_memory());  // [kMergeWarps]
+  float* const sO = one_per_warp + kMergeWarps;  // [kMergeWarps, kHeadDim]
 
   float row_max = -INFINITY;
   for (int split = thread; split < partial.num_splits; split += kMergeThreads) {
     row_max = fmaxf(row_max, partial.row_max[first + split]);
   }
-  row_max = block_max<kMergeThreads>(row_max, one_a_warp);
+  row_max = block_max<kMergeThreads>(row_max, one_per_warp);
   const float shift = shift_of(row_max);
 
   float row_sum = 0;  // of the warp, in every lane
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kMergeThreads)
     scale_and_add(o, 1.f, weight, load_row<kHeadDim>(mO, split));
   }
   store_row(o, {sO, kHeadDim, 1, kHeadDim}, warp);
-  row_sum = block_sum<kMergeThreads>(thread % kWarpSize == 0 ? row_sum : 0.f, one_a_warp);
+  row_sum = block_sum<kMergeThreads>(thread % kWarpSize == 0 ? row_sum : 0.f, one_per_warp);
 
   float* const target = arguments.O.row(place.b, place.h, place.part);
   for (int column = thread; column < sizes.head_dim; column += kMergeThreads) {

@@ -50,8 +50,8 @@ struct QueryWalk {
   /// Tiles alternate between two stages. Recomputed each time to save registers.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
     if (Config::kStages == 1) return 0;
-    const int queries_a_head = facts.end_query - facts.first_query;
-    return (at.head * (queries_a_head / Config::kBlockQ) + at.query / Config::kBlockQ) & 1;
+    const int queries_per_head = facts.end_query - facts.first_query;
+    return (at.head * (queries_per_head / Config::kBlockQ) + at.query / Config::kBlockQ) & 1;
   }
   __device__ __forceinline__ WalkPlace first() const {
     return {facts.kv_head * sizes.heads_per_kv_head, facts.first_query};

@@ -25,28 +25,28 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-/// `one_a_warp` [kNumThreads / 32] in shared memory; reusable as soon as all threads have returned.
+/// `one_per_warp` [kNumThreads / 32] in shared memory; reusable as soon as all threads have returned.
 template <int kNumThreads>
-__device__ __forceinline__ float block_max(float value, float* one_a_warp) {
+__device__ __forceinline__ float block_max(float value, float* one_per_warp) {
   const int thread = static_cast<int>(threadIdx.x);
   value = warp_max(value);
-  if (thread % kWarpSize == 0) one_a_warp[thread / kWarpSize] = value;
+  if (thread % kWarpSize == 0) one_per_warp[thread / kWarpSize] = value;
   __syncthreads();
   for (int warp = 0; warp < kNumThreads / kWarpSize; ++warp) {
-    value = fmaxf(value, one_a_warp[warp]);
+    value = fmaxf(value, one_per_warp[warp]);
   }
   __syncthreads();
   return value;
 }
 
 template <int kNumThreads>
-__device__ __forceinline__ float block_sum(float value, float* one_a_warp) {
+__device__ __forceinline__ float block_sum(float value, float* one_per_warp) {
   const int thread = static_cast<int>(threadIdx.x);
   value = warp_sum(value);
-  if (thread % kWarpSize == 0) one_a_warp[thread / kWarpSize] = value;
+  if (thread % kWarpSize == 0) one_per_warp[thread / kWarpSize] = value;
   __syncthreads();
   value = 0;
-  for (int warp = 0; warp < kNumThreads / kWarpSize; ++warp) value += one_a_warp[warp];
+  for (int warp = 0; warp < kNumThreads / kWarpSize; ++warp) value += one_per_warp[warp];
   __syncthreads();
   return value;
 }

@@ -52,6 +52,10 @@ std::size_t shared_offset(const void* address, std::size_t bytes, const char* op
 /// `describe`: names what the thread waits for, in the report of a deadlock.
 void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready);
 
+/// Notes a write by an instruction, if the block uses asynchronous instructions. Throws
+/// std::logic_error if one in flight uses the bytes.
+void note_shared_write(const void* address, std::size_t bytes, const char* instruction);
+
 class AsyncBlock;
 AsyncBlock& async_block();
 AsyncCopies& async_copies();

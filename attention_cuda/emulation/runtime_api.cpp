@@ -164,7 +164,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = 1 << 20;
       break;
     case cudaDevAttrComputeCapabilityMajor:
-      *value = 8;
+      *value = 9;
       break;
     case cudaDevAttrComputeCapabilityMinor:
       *value = 0;
@@ -183,7 +183,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device != 0) return recorded(cudaErrorInvalidDevice);
-  *properties = {"emulated GPU", kMemoryBytes, 8, 0, 4, kSharedBytesOptin};
+  *properties = {"emulated GPU", kMemoryBytes, 9, 0, 4, kSharedBytesOptin};
   return cudaSuccess;
 }
 

@@ -226,10 +226,10 @@ class Steps {
 
   void store(std::string_view name, std::int64_t num_rows, std::int64_t depth, const float* from,
              const DeviceTensor<float>& to, std::int64_t num_heads,
-             std::int64_t rows_a_head) const {
+             std::int64_t rows_per_head) const {
     launch(call_, "bwd_naive stores " + std::string(name), bwd_naive_store_kernel,
            {num_rows, kRowThreads}, depth == 0 ? nullptr : from, to, static_cast<int>(num_heads),
-           static_cast<int>(rows_a_head), static_cast<int>(problem_.head_dim));
+           static_cast<int>(rows_per_head), static_cast<int>(problem_.head_dim));
   }
 
   template <class... Parameters, class... Arguments>

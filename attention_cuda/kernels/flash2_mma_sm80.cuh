@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
@@ -233,15 +234,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const Sizes& sizes = arguments.sizes;
 
   // This block's queries, and the K/V tiles that they see.
-  const int heads = sizes.num_heads * sizes.batch, block = static_cast<int>(blockIdx.x);
-  const int num_q_tiles = static_cast<int>(gridDim.x) / heads;
-  const int first_head = block / (num_q_tiles * heads_together) * heads_together;
-  const int group = min(heads_together, heads - first_head);  // the last one may be smaller
-  const int in_group = block - first_head * num_q_tiles;
-  const int head = first_head + in_group % group;
-  const int h = head % sizes.num_heads, b = head / sizes.num_heads;
-  const int q_tile = num_q_tiles - 1 - in_group / group;
-  const int first_query = q_tile * Config::kBlockQ;
+  const GroupedTile tile = grouped_tile(sizes, heads_together);
+  const int b = tile.b, h = tile.h;
+  const int first_query = tile.q_tile * Config::kBlockQ;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
   const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
   const int num_keys = visible.of_query(last_query), kv_head = h / sizes.heads_per_kv_head;
@@ -325,24 +320,6 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
              global_rows(arguments.O, b, h, warp_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
 }
 
-/// The number of heads whose blocks run together, so that the K and V that one block loaded are
-/// still in L2 for the next one. They may use a quarter of L2: each half may keep a copy, and Q and
-/// O pass through it. Under a causal mask all heads run together: short blocks must fill the gaps
-/// of the long ones, which saves more than L2 does.
-template <class Element>
-int heads_together(const AttentionProblem& problem) {
-  const std::int64_t heads = problem.batch * problem.num_heads;
-  if (problem.mask != Mask::kNone) return static_cast<int>(heads);
-  int device = 0, l2_bytes = 0;
-  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
-             "cudaDeviceGetAttribute");
-  const std::int64_t kv_bytes = 2 * problem.seqlen_k * problem.head_dim *
-                                static_cast<std::int64_t>(sizeof(Element)),
-                     fitting = l2_bytes / 4 / (kv_bytes > 0 ? kv_bytes : 1);
-  return static_cast<int>(fitting < 1 ? 1 : fitting < heads ? fitting : heads);
-}
-
 template <class Config>
 void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   using Element = typename Config::Element;
@@ -358,7 +335,7 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   launch(call, name, flash2_mma_sm80_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, aligned, scale * kLog2E, heads_together<Element>(problem));
+         arguments, aligned, scale * kLog2E, heads_together(problem));
 }
 
 }  // namespace flashlab::cuda

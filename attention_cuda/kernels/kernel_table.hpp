@@ -2,8 +2,9 @@
 // `const KernelRow <stem>`. Listings, tiles and the list of linked rows are derived from this table
 // and from the files' names.
 //
-// Columns  stem, variant, types and products, first compute capability, source; then the toy
-//          program that counts its work, and its launches (kernels/<stem>.hpp)
+// Columns  stem, variant, types and products, first compute capability, source, and where needed
+//          the last compute capability and whether it runs only by name; then the toy program that
+//          counts its work, and its launches (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -15,6 +16,7 @@
 #include "attention_cuda/kernels/flash1.hpp"
 #include "attention_cuda/kernels/flash2_fp32.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.hpp"
+#include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/fused_softmax.hpp"
 #include "attention_cuda/kernels/naive.hpp"
 #include "attention_cuda/kernels/online.hpp"
@@ -61,6 +63,9 @@ inline constexpr TableRow kKernelTable[] = {
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
     {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
     {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
+    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, true},
+     "flash2",
+     flash2_wgmma_launches},
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
      "split_kv",
      split_kv_launches},

@@ -38,17 +38,17 @@ __device__ __forceinline__ void write_softmax(const float* x, float* y, std::int
 
 __global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_three_pass_rows_kernel(const float* x, float* y, std::int64_t n) {
-  float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
+  float* const one_per_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
   // 1. m.
   float row_max = -INFINITY;
   for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_max = fmaxf(row_max, row[j]);
-  const float shift = shift_of(block_max<kSoftmaxThreads>(row_max, one_a_warp));
+  const float shift = shift_of(block_max<kSoftmaxThreads>(row_max, one_per_warp));
 
   // 2. l.
   float row_sum = 0;
   for (std::int64_t j = threadIdx.x; j < n; j += kSoftmaxThreads) row_sum += expf(row[j] - shift);
-  row_sum = block_sum<kSoftmaxThreads>(row_sum, one_a_warp);
+  row_sum = block_sum<kSoftmaxThreads>(row_sum, one_per_warp);
 
   // 3. y.
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads)
 
 __global__ void __launch_bounds__(kSoftmaxThreads)
     softmax_online_rows_kernel(const float* x, float* y, std::int64_t n) {
-  float* const one_a_warp = reinterpret_cast<float*>(ptx::shared_memory());
+  float* const one_per_warp = reinterpret_cast<float*>(ptx::shared_memory());
   const float* const row = x + blockIdx.x * n;
   // 1. m and l.
   RowState own;
@@ -65,9 +65,9 @@ __global__ void __launch_bounds__(kSoftmaxThreads)
     own.row_sum = own.row_sum * expf(own.row_max - shift) + expf(row[j] - shift);
     own.row_max = new_max;
   }
-  const float shift = shift_of(block_max<kSoftmaxThreads>(own.row_max, one_a_warp));
+  const float shift = shift_of(block_max<kSoftmaxThreads>(own.row_max, one_per_warp));
   const float row_sum =
-      block_sum<kSoftmaxThreads>(own.row_sum * expf(own.row_max - shift), one_a_warp);
+      block_sum<kSoftmaxThreads>(own.row_sum * expf(own.row_max - shift), one_per_warp);
 
   // 2. y.
   write_softmax(row, y + blockIdx.x * n, n, shift, row_sum);

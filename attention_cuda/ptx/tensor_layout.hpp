@@ -18,7 +18,7 @@ struct TensorLayout {
 
   void* data = nullptr;
   bool is_bfloat16 = true;                         // else fp16
-  std::uint64_t sizes[kRank] = {1, 1, 1, 1};       // elements
+  std::uint64_t sizes[kRank] = {8, 1, 1, 1};       // elements
   std::uint64_t strides[kRank] = {2, 16, 16, 16};  // bytes
   int box_rows = 64;
 };
@@ -27,6 +27,11 @@ struct TensorLayout {
 inline std::optional<std::string> why_not_addressable(const TensorLayout& layout) {
   if (reinterpret_cast<std::uintptr_t>(layout.data) % 16 != 0) {
     return "its address is not a multiple of 16 bytes";
+  }
+  // A bulk store writes whole pieces of 16 bytes, beyond the last column too.
+  if (layout.sizes[0] * TensorLayout::kElementBytes % 16 != 0) {
+    return "its rows have " + std::to_string(layout.sizes[0] * TensorLayout::kElementBytes) +
+           " bytes; bulk copies take multiples of 16";
   }
   for (int axis = 0; axis < TensorLayout::kRank; ++axis) {
     const std::uint64_t size = layout.sizes[axis], stride = layout.strides[axis];

@@ -9,7 +9,7 @@
 
 #include "cli/exercises/loading.hpp"
 #include "optimal/problem/computation.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/program.hpp"
 
 namespace flashlab::cli {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/terminal/terminal.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/capacity.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/language/machine.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "attention_program_files.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/language/assembler.hpp"
 

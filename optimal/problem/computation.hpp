@@ -8,7 +8,7 @@
 #include "optimal/problem/matrix_product.hpp"
 #include "optimal/problem/program_frame.hpp"
 #include "optimal/problem/value_algebra.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::optimal {

@@ -313,7 +313,7 @@ class Decomposition {
   }
 
   const Stated& stated_;
-  ValueSet values_;
+  ClosureValues values_;
   toy::FormAlgebra& forms_;
   int most_values_;
   bool has_constants_ = false;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "optimal/problem/computation.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/forms/normal_form.hpp"
 
 namespace flashlab::optimal::detail {

@@ -59,7 +59,7 @@ std::string declaration(const char* role, const std::string& array, int size) {
 /// Elements x_i, and the values that softmax makes from sets of them.
 class Elements {
  public:
-  Elements(ValueSet& values, std::vector<NormalForm> x)
+  Elements(ClosureValues& values, std::vector<NormalForm> x)
       : values_(values), forms_(values.forms()), x_(std::move(x)) {}
 
   Set all() const { return (Set{1} << x_.size()) - 1; }
@@ -133,13 +133,13 @@ class Elements {
     return result;
   }
 
-  ValueSet& values_;
+  ClosureValues& values_;
   toy::FormAlgebra& forms_;
   std::vector<NormalForm> x_;
 };
 
 /// Adds the cells of an array [n] as inputs.
-std::vector<NormalForm> add_vector(ValueSet& values, const std::string& array, int n) {
+std::vector<NormalForm> add_vector(ClosureValues& values, const std::string& array, int n) {
   std::vector<NormalForm> result;
   for (int i = 0; i < n; ++i) {
     result.push_back(values.forms().cell(array, {i}));
@@ -154,7 +154,7 @@ std::vector<int> numbers(int first, int count) {
   return result;
 }
 
-ValueAlgebra close(ValueSet& values, std::string title, const Instructions& instructions,
+ValueAlgebra close(ClosureValues& values, std::string title, const Instructions& instructions,
                    const char* allowed, std::vector<std::string> declarations) {
   ValueAlgebra algebra = values.close(std::move(title), instructions);
   algebra.allowed = allowed;
@@ -183,7 +183,7 @@ std::string Instructions::text() const {
 
 ValueAlgebra vector_sum(int n) {
   check_size(n, 8, "the size of a vector that is summed");
-  ValueSet values;
+  ClosureValues values;
   Elements x(values, add_vector(values, "x", n));
   for_each_part(x.all(), [&](Set a) { values.add(x.sum(a)); });
   values.add_output(x.sum(x.all()), "o[0]");
@@ -194,7 +194,7 @@ ValueAlgebra vector_sum(int n) {
 
 ValueAlgebra vector_maximum(int n) {
   check_size(n, 8, "the size of a vector whose maximum is taken");
-  ValueSet values;
+  ClosureValues values;
   Elements x(values, add_vector(values, "x", n));
   x.add_maxima();
   values.add_output(x.maximum(x.all()), "o[0]");
@@ -205,7 +205,7 @@ ValueAlgebra vector_maximum(int n) {
 
 ValueAlgebra safe_softmax(int n, const Instructions& instructions) {
   check_size(n, 5, "the size of a vector whose softmax is taken");
-  ValueSet values;
+  ClosureValues values;
   Elements x(values, add_vector(values, "x", n));
   x.add_statistics();
   x.add_shares();
@@ -220,7 +220,7 @@ ValueAlgebra safe_softmax(int n, const Instructions& instructions) {
 
 ValueAlgebra online_statistics(int n) {
   check_size(n, 5, "the size of a vector whose maximum and sum are taken");
-  ValueSet values;
+  ClosureValues values;
   Elements x(values, add_vector(values, "x", n));
   x.add_statistics();
   values.add_output(x.maximum(x.all()), "m[0]");
@@ -234,7 +234,7 @@ ValueAlgebra online_statistics(int n) {
 
 ValueAlgebra one_query_attention(int n, const Instructions& instructions) {
   check_size(n, 3, "the number of keys");
-  ValueSet values;
+  ClosureValues values;
   toy::FormAlgebra& forms = values.forms();
   const NormalForm q = add_vector(values, "q", 1)[0];
   const std::vector<NormalForm> k = add_vector(values, "k", n), v = add_vector(values, "v", n);

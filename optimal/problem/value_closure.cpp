@@ -42,11 +42,11 @@ bool near(double a, double b) {
 
 }  // namespace
 
-ValueSet::Point ValueSet::evaluated(const toy::NormalForm& form) const {
+ClosureValues::Point ClosureValues::evaluated(const toy::NormalForm& form) const {
   return toy::values_at(form, kNumPoints, random_value);
 }
 
-int ValueSet::find(const Point& point) const {
+int ClosureValues::find(const Point& point) const {
   const double least = point[0] - kTolerance * (1 + std::abs(point[0]));
   auto at = std::lower_bound(by_first_.begin(), by_first_.end(), std::pair(least, -1));
   for (; at != by_first_.end() && near(at->first, point[0]); ++at) {
@@ -56,9 +56,9 @@ int ValueSet::find(const Point& point) const {
   return kNoValue;
 }
 
-int ValueSet::find(const toy::NormalForm& form) { return find(evaluated(form)); }
+int ClosureValues::find(const toy::NormalForm& form) { return find(evaluated(form)); }
 
-int ValueSet::add(const toy::NormalForm& form) {
+int ClosureValues::add(const toy::NormalForm& form) {
   Point point = evaluated(form);
   if (std::isnan(point[0])) throw std::invalid_argument("a value that is undefined somewhere");
   const int known = find(point);
@@ -73,12 +73,12 @@ int ValueSet::add(const toy::NormalForm& form) {
   return entry.second;
 }
 
-void ValueSet::add_input(const toy::NormalForm& form, std::string cell) {
+void ClosureValues::add_input(const toy::NormalForm& form, std::string cell) {
   inputs_.push_back(add(form));
   input_cells_.push_back(std::move(cell));
 }
 
-void ValueSet::add_output(const toy::NormalForm& form, std::string cell) {
+void ClosureValues::add_output(const toy::NormalForm& form, std::string cell) {
   outputs_.push_back(add(form));
   output_cells_.push_back(std::move(cell));
 }
@@ -86,7 +86,7 @@ void ValueSet::add_output(const toy::NormalForm& form, std::string cell) {
 /// Looks for operations and symmetries.
 class Closure {
  public:
-  Closure(ValueSet& set, ValueAlgebra& algebra) : set_(set), algebra_(algebra) {}
+  Closure(ClosureValues& set, ValueAlgebra& algebra) : set_(set), algebra_(algebra) {}
 
   void add_operations(std::size_t row) {
     const toy::InstructionSpec& spec = toy::instruction_set()[row];
@@ -242,7 +242,7 @@ class Closure {
 
   static constexpr std::string_view kDivision = "DIV";
 
-  ValueSet& set_;
+  ClosureValues& set_;
   ValueAlgebra& algebra_;
   const toy::InstructionSpec* spec_ = nullptr;
   std::size_t row_ = 0;
@@ -251,7 +251,7 @@ class Closure {
   std::set<std::tuple<std::size_t, Operands, int>> known_;
 };
 
-ValueAlgebra ValueSet::close(std::string title, const Instructions& instructions) {
+ValueAlgebra ClosureValues::close(std::string title, const Instructions& instructions) {
   ValueAlgebra algebra;
   algebra.title = std::move(title);
   algebra.num_values = size();

@@ -21,7 +21,7 @@ namespace flashlab::optimal {
 /// With more values, finding the operations is too slow, and no search would finish.
 inline constexpr int kMostValues = 1000;
 
-class ValueSet {
+class ClosureValues {
  public:
   toy::FormAlgebra& forms() { return forms_; }
   int size() const { return static_cast<int>(values_.size()); }

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "optimal/problem/matrix_product.hpp"
+
 namespace flashlab::optimal::detail {
 namespace {
 

@@ -9,7 +9,7 @@
 #include "optimal/problem/computation.hpp"
 #include "optimal/problem/remainder.hpp"
 #include "optimal/solve/solve.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::optimal {

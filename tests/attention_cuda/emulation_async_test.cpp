@@ -331,7 +331,11 @@ TEST_CASE("wgmma does not see what was written through a pointer", "[async]") {
 
 TEST_CASE("a tensor that bulk copies cannot address says why", "[async]") {
   ptx::TensorLayout layout;
+  layout.sizes[0] = 64;
   CHECK_FALSE(ptx::why_not_addressable(layout));
+  layout.sizes[0] = 60;
+  CHECK_THAT(*ptx::why_not_addressable(layout), contains("its rows have 120 bytes"));
+  layout.sizes[0] = 64;
   layout.strides[1] = 24;
   CHECK_THAT(*ptx::why_not_addressable(layout), contains("axis 1 has a stride of 24 bytes"));
   layout.strides[1] = 128;

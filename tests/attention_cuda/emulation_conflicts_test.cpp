@@ -19,7 +19,7 @@ TEST_CASE("no rows that ldmatrix takes at once share their banks", "[emulation][
     generated.problem.softmax_scale = 1 / std::sqrt(static_cast<double>(head_dim));
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
       for (const KernelCase& kernel : kernels_here(pass, DataType::kBFloat16)) {
-        if (kernel.row->stem.find("mma") == std::string_view::npos) continue;
+        if (kernel.row->stem.find("_mma_") == std::string_view::npos) continue;
         INFO(kernel.name() << ", head_dim " << head_dim);
         emulation::reset_statistics();
         check_kernels(worst, pass, {kernel}, generated);

@@ -100,6 +100,12 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
     const ForwardTensors tensors = {copies.view(in.Q), copies.view(in.K), copies.view(in.V),
                                     copies.view(out.O), copies.view(out.lse)};
     const Execution execution(kernel, check_forward(tensors, generated.options()));
+    if (kernel.row->why_not != nullptr && kernel.row->why_not(tensors)) {
+      CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
+                                              execution.options()),
+                      ProblemError);
+      continue;
+    }
     cuda::attention_forward(kernel.row->variant, tensors, generated.options(), execution.options());
     check_call(cudaDeviceSynchronize());
     copies.fetch();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attention_cpu/attention.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/language/assembler.hpp"

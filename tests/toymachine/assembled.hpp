@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::test {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/run/interpreter.hpp"

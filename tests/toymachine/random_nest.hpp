@@ -9,7 +9,7 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::test {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/bind/evaluate.hpp"
-#include "toymachine/bind/loop_nest.hpp"
 
 namespace flashlab::toy::detail {
 

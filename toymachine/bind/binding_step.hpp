@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/bind/evaluate.hpp"
-#include "toymachine/bind/loop_nest.hpp"
 
 namespace flashlab::toy::detail {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/machine.hpp"
 #include "toymachine/language/source.hpp"
 

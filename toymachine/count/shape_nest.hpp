@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/dimension.hpp"
 #include "toymachine/count/iteration_space.hpp"
 #include "toymachine/count/symbolic_nest.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/execution.hpp"
 #include "toymachine/language/source.hpp"
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::toy {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::toy {
 

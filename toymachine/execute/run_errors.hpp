@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/shape.hpp"
 #include "toymachine/language/source.hpp"
 

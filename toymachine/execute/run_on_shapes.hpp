@@ -1,7 +1,7 @@
 // Runs a program only on the shapes of its tiles.
 #pragma once
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/execution.hpp"
 #include "toymachine/language/source.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/shape.hpp"
 #include "toymachine/language/instruction_set.hpp"
 #include "toymachine/language/source.hpp"

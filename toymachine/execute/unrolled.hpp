@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/instruction_set.hpp"
 #include "toymachine/language/source.hpp"
 

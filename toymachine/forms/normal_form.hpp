@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/unrolled.hpp"
 #include "toymachine/language/source.hpp"
 

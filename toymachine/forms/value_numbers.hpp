@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/unrolled.hpp"
 
 namespace flashlab::toy {

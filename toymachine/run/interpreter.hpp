@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/execution.hpp"
 #include "toymachine/language/source.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/expression.hpp"
 
 namespace flashlab::toy {

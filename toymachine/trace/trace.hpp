@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/machine.hpp"
 #include "toymachine/language/source.hpp"
 #include "toymachine/run/interpreter.hpp"

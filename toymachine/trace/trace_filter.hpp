@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/trace/trace.hpp"
 
 namespace flashlab::toy::detail {

@@ -22,6 +22,7 @@ class AsyncBlock {
  public:
   /// Prepares for a block. Costs nothing until an instruction asks for the block's async state.
   void begin(std::span<unsigned char> shared, int num_threads);
+  bool is_used() const { return is_used_; }
   /// A thread's instruction wrote these bytes of shared memory.
   void wrote_shared(int thread, SharedRange bytes, const char* instruction);
 

@@ -7,7 +7,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/references.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::exercises {
 

@@ -4,7 +4,7 @@
 
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "text/visible.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "exercises/grader/explain/edits.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/unrolled.hpp"
 
 namespace flashlab::exercises {

@@ -11,7 +11,7 @@
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/execute/unrolled.hpp"
 

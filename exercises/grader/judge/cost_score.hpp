@@ -5,7 +5,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::exercises {

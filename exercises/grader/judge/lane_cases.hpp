@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exercises/grader/exercise/cases.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/lanes.hpp"
 
 namespace flashlab::exercises {

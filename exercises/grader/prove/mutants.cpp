@@ -13,7 +13,7 @@
 #include "exercises/grader/judge/equality.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::exercises {
 namespace {

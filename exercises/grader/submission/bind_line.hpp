@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/program.hpp"
 
 namespace flashlab::exercises {

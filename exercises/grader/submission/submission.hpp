@@ -9,7 +9,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/program.hpp"
 #include "toymachine/language/source.hpp"
 

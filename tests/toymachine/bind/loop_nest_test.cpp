@@ -1,8 +1,7 @@
-#include "toymachine/bind/loop_nest.hpp"
-
 #include <random>
 
 #include "tests/toymachine/assembled.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/bind/ranges.hpp"
 
 using namespace flashlab;

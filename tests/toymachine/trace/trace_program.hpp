@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/toymachine/bundled_program.hpp"
-#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/trace/trace.hpp"
 
 namespace flashlab::test {

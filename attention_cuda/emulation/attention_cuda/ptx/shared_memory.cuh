@@ -21,9 +21,11 @@ inline float load_shared_float(SharedAddress address) {
   return *reinterpret_cast<const float*>(address);
 }
 inline void store_shared(SharedAddress address, std::uint32_t value) {
+  emulation::note_shared_write(reinterpret_cast<const void*>(address), 4, "st.shared");
   *reinterpret_cast<std::uint32_t*>(address) = value;
 }
 inline void store_shared(SharedAddress address, float first, float second) {
+  emulation::note_shared_write(reinterpret_cast<const void*>(address), 8, "st.shared");
   reinterpret_cast<float*>(address)[0] = first;
   reinterpret_cast<float*>(address)[1] = second;
 }

@@ -1,0 +1,143 @@
+// What the warpgroups of flash2_wgmma_sm90 share, and the one that loads.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/head_groups.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
+#include "attention_cuda/ptx/bulk_copy.cuh"
+#include "attention_cuda/ptx/mbarrier.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+
+namespace flashlab::cuda {
+
+inline constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads, kPanelRowBytes = 128;
+
+template <class ElementType, WgmmaShape kShape>
+struct WgmmaConfig {
+  using Element = ElementType;
+  static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
+  static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
+  static constexpr bool kTakesTurns = kShape.takes_turns;
+  static constexpr int kStages = WgmmaShape::kStages, kThreads = kShape.num_threads();
+  static constexpr int kPanels = kHeadDim / WgmmaShape::kPanelColumns;
+  static constexpr int kQBytes = kBlockQ * kHeadDim * 2, kKVBytes = kBlockKV * kHeadDim * 2;
+  static constexpr int kSharedBytes = kShape.shared_bytes();
+  // Shares of the registers that the launch allocates: 168 for 384 threads, 128 for 512.
+  static constexpr int kLoadingRegisters = kComputing == 2 ? 24 : 32;
+  static constexpr int kComputingRegisters = kComputing == 2 ? 240 : 160;
+  // Named barriers: one for each warpgroup's turn, one for each warpgroup, one for all that compute.
+  static constexpr int kFirstTurn = 1, kFirstWarpgroup = kFirstTurn + kComputing;
+  static constexpr int kAllComputing = kFirstWarpgroup + kComputing;
+  static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
+  static_assert(kBlockKV % 16 == 0 && kHeadDim % WgmmaShape::kPanelColumns == 0);
+};
+
+struct WgmmaArguments {
+  DeviceTensor<float> lse;
+  Sizes sizes;
+  MaskArguments mask;
+  float factor;      // of S before anything else: 1, -1 for a negative scale, 0
+  float scale_log2;  // positive
+  int heads_together;
+};
+
+/// A block's shared memory.
+template <class Config>
+class WgmmaShared {
+ public:
+  __device__ explicit WgmmaShared(unsigned char* memory) {
+    const ptx::SharedAddress first = ptx::shared_address(memory);
+    constexpr ptx::SharedAddress kMask = WgmmaShape::kAlignment - 1;
+    Q_ = (first + kMask) & ~kMask;
+  }
+  /// [kBlockQ, kHeadDim], later O.
+  __device__ ptx::SharedAddress Q() const { return Q_; }
+  /// [kBlockKV, kHeadDim] each.
+  __device__ ptx::SharedAddress K(int stage) const {
+    return Q_ + Config::kQBytes + stage * Config::kKVBytes;
+  }
+  __device__ ptx::SharedAddress V(int stage) const { return K(Config::kStages + stage); }
+  __device__ ptx::SharedAddress q_full() const { return barrier(0); }
+  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(1 + 4 * stage); }
+  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(2 + 4 * stage); }
+  __device__ ptx::SharedAddress v_full(int stage) const { return barrier(3 + 4 * stage); }
+  __device__ ptx::SharedAddress v_empty(int stage) const { return barrier(4 + 4 * stage); }
+
+ private:
+  __device__ ptx::SharedAddress barrier(int number) const {
+    return V(Config::kStages) + number * ptx::kMbarrierBytes;
+  }
+  ptx::SharedAddress Q_;
+};
+
+/// An index into the ring of stages, and the parity of its current phase.
+template <int kStages>
+struct WgmmaStage {
+  int index = 0;
+  std::uint32_t parity = 0;
+  __device__ void advance() {
+    if (++index < kStages) return;
+    index = 0;
+    parity ^= 1;
+  }
+};
+
+/// A block's queries and the keys that they see.
+template <class Config>
+struct WgmmaWork {
+  int b, h, kv_head, first_query, num_kv_tiles;
+  VisibleKeys visible;
+
+  __device__ explicit WgmmaWork(const WgmmaArguments& arguments) {
+    const Sizes& sizes = arguments.sizes;
+    const GroupedTile tile = grouped_tile(sizes, arguments.heads_together);
+    b = tile.b;
+    h = tile.h;
+    kv_head = h / sizes.heads_per_kv_head;
+    first_query = tile.q_tile * Config::kBlockQ;
+    visible = arguments.mask.of_batch_entry(b, sizes);
+    const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
+    num_kv_tiles = (visible.of_query(last_query) + Config::kBlockKV - 1) / Config::kBlockKV;
+  }
+};
+
+/// Loads Q, then all tiles of K and V from the last to the first.
+template <class Config>
+__device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
+                           const ptx::TensorMap& Q_map, const ptx::TensorMap& K_map,
+                           const ptx::TensorMap& V_map) {
+  const auto load = [&](ptx::SharedAddress to, const ptx::TensorMap& map, ptx::SharedAddress full,
+                        int rows, int first_row, int head) {
+    ptx::mbarrier_arrive_expect(full, static_cast<std::uint32_t>(rows * Config::kHeadDim * 2));
+    for (int panel = 0; panel < Config::kPanels; ++panel) {
+      ptx::load_box(to + panel * rows * kPanelRowBytes, map, full,
+                    panel * WgmmaShape::kPanelColumns, first_row, head, work.b);
+    }
+  };
+  // The first wait for each stage succeeds: the phase before the first one counts as complete.
+  WgmmaStage<Config::kStages> k{0, 1}, v{0, 1};
+  const auto load_k = [&](int tile) {
+    ptx::mbarrier_wait(shared.k_empty(k.index), k.parity);
+    load(shared.K(k.index), K_map, shared.k_full(k.index), Config::kBlockKV,
+         tile * Config::kBlockKV, work.kv_head);
+    k.advance();
+  };
+  const auto load_v = [&](int tile) {
+    ptx::mbarrier_wait(shared.v_empty(v.index), v.parity);
+    load(shared.V(v.index), V_map, shared.v_full(v.index), Config::kBlockKV,
+         tile * Config::kBlockKV, work.kv_head);
+    v.advance();
+  };
+  if (work.num_kv_tiles == 0) return;
+  load_k(work.num_kv_tiles - 1);
+  load(shared.Q(), Q_map, shared.q_full(), Config::kBlockQ, work.first_query, work.h);
+  for (int tile = work.num_kv_tiles - 2; tile >= 0; --tile) {
+    load_k(tile);
+    load_v(tile + 1);
+  }
+  load_v(0);
+}
+
+}  // namespace flashlab::cuda

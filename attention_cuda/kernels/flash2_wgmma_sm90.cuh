@@ -1,0 +1,316 @@
+// flash2 forward with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and
+// wgmma. One block per query tile, one pass over K and V, from the last visible tile to the first.
+//
+//   M = -inf, l = 0, O = 0
+//   1  S = Q Kj^T for the last tile j;  M = rowmax S;  P = 2^(c S - c M);  l = rowsum P
+//   for each K/V tile j before it:
+//     2  issue S = Q Kj^T, then O += P Vj+1, which run together
+//     3  wait for S;  -inf for hidden keys;  M' = max(M, rowmax S);  P' = 2^(c S - c M')
+//        l = l 2^(c M - c M') + rowsum P'
+//     4  wait for O;  O *= 2^(c M - c M');  P = P', M = M'
+//   5  O += P V0;  O = O / l,  lse = (c M + log2 l) ln 2
+//
+// Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
+//          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
+//          multiples of 16 bytes
+// Roles    warpgroup 0 loads: one of its threads issues all copies. The others compute, 64 queries
+//          each. setmaxnreg moves registers from the first to the others
+// Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays and becomes
+//          O; a ring of kStages sK and sV [kBlockKV, kHeadDim]. S, P, O are in registers
+// Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
+//          computing warpgroup has read it
+// Grid     groups of heads whose K and V fit L2 together; in each group query tiles x heads, heads
+//          fastest, the longest (last) query tiles first
+// Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
+// Against  flash2_mma_sm80: no thread that computes loads, addresses or waits for a copy
+// Source   Shah et al. 2024, FlashAttention-3; Dao 2023, FlashAttention-2, Algorithm 1
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/ptx/bulk_copy.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+#include "attention_cuda/ptx/mbarrier.cuh"
+#include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/ptx/stmatrix.cuh"
+#include "attention_cuda/ptx/warpgroup.cuh"
+#include "attention_cuda/ptx/wgmma.cuh"
+
+namespace flashlab::cuda {
+
+/// One computing warpgroup: 64 queries. Each thread has a part of two rows, 8 apart.
+template <class Config>
+class WgmmaComputing {
+ public:
+  __device__ WgmmaComputing(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
+                            const WgmmaArguments& arguments)
+      : shared_(shared),
+        work_(work),
+        arguments_(arguments),
+        warpgroup_(static_cast<int>(threadIdx.x) / kWarpgroup - 1),
+        warp_(static_cast<int>(threadIdx.x) / 32 % 4),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4),
+        fewest_keys_(work.visible.of_query(work.first_query + 64 * warpgroup_)) {}
+
+  __device__ void run(const ptx::TensorMap& O_map) {
+    if (work_.num_kv_tiles > 0) {
+      attend();
+    } else {
+#pragma unroll
+      for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
+    }
+    finish(O_map);
+  }
+
+ private:
+  __device__ void attend() {
+    int tile = work_.num_kv_tiles - 1;
+    if constexpr (Config::kTakesTurns) {
+      if (warpgroup_ == Config::kComputing - 1) {
+        ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
+      }
+    }
+    // 1. The scores of the last tile.
+    ptx::mbarrier_wait(shared_.q_full(), 0);
+    ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
+    multiply_Q_K();
+    ptx::wgmma_wait<0>();
+    release(shared_.k_empty(k_.index), k_);
+    scale_scores();
+    if (is_masked(tile)) mask(tile);
+    exponentiate(/*is_first=*/true);
+    store_P();
+    clear_unseen_values(tile);
+    // 2. to 4. All other tiles: masked ones first, so that the remaining loop has no mask.
+    for (--tile; tile >= 0 && is_masked(tile); --tile) step<true>(tile);
+    for (; tile >= 0; --tile) step<false>(tile);
+    // 5. The last P V.
+    ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+    multiply_P_V();
+    ptx::wgmma_wait<0>();
+  }
+
+  template <bool kIsMasked>
+  __device__ void step(int tile) {
+    ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
+    ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+    if constexpr (Config::kTakesTurns) {
+      ptx::barrier_sync(Config::kFirstTurn + warpgroup_, 2 * kWarpgroup);
+    }
+    multiply_Q_K();
+    multiply_P_V();
+    if constexpr (Config::kTakesTurns) {
+      ptx::barrier_arrive(Config::kFirstTurn + (warpgroup_ + 1) % Config::kComputing,
+                          2 * kWarpgroup);
+    }
+    ptx::wgmma_wait<1>();  // S is complete; P V may still run
+    release(shared_.k_empty(k_.index), k_);
+    scale_scores();
+    if (kIsMasked) mask(tile);
+    exponentiate(/*is_first=*/false);
+    ptx::wgmma_wait<0>();
+    release(shared_.v_empty(v_.index), v_);
+    store_P();  // not earlier: P V reads these registers
+#pragma unroll
+    for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
+  }
+
+  __device__ bool is_masked(int tile) const { return (tile + 1) * Config::kBlockKV > fewest_keys_; }
+
+  __device__ void release(ptx::SharedAddress empty, WgmmaStage<Config::kStages>& stage) {
+    if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(empty);
+    stage.advance();
+  }
+
+  /// S = Q K^T, asynchronous.
+  __device__ void multiply_Q_K() {
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < Config::kHeadDim / 16; ++k) {
+      const int panel = k / 4;
+      const std::uint64_t step = ptx::descriptor_step(32 * (k % 4));
+      const ptx::SharedAddress Q =
+          shared_.Q() + (panel * Config::kBlockQ + warpgroup_ * 64) * kPanelRowBytes;
+      const ptx::SharedAddress K = shared_.K(k_.index) + panel * Config::kBlockKV * kPanelRowBytes;
+      ptx::wgmma<typename Config::Element>(S_, ptx::matrix_descriptor(Q) + step,
+                                           ptx::matrix_descriptor(K) + step, k > 0);
+    }
+    ptx::wgmma_commit();
+  }
+
+  /// O += P V, asynchronous.
+  __device__ void multiply_P_V() {
+    ptx::wgmma_fence();
+    const std::uint64_t V =
+        ptx::matrix_descriptor(shared_.V(v_.index), Config::kBlockKV * kPanelRowBytes);
+#pragma unroll
+    for (int k = 0; k < Config::kBlockKV / 16; ++k) {
+      ptx::wgmma<typename Config::Element>(
+          O_, P_[k], V + ptx::descriptor_step(k * 16 * kPanelRowBytes), k > 0 || has_O_);
+    }
+    ptx::wgmma_commit();
+    has_O_ = true;
+  }
+
+  /// c must be positive, so that the largest score has the largest product.
+  __device__ void scale_scores() {
+    if (arguments_.factor == 1) return;
+#pragma unroll
+    for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
+  }
+
+  /// Sets hidden scores to -inf.
+  __device__ void mask(int tile) {
+    const int first_column = tile * Config::kBlockKV + 2 * (lane_ % 4);
+    const int limit[2] = {work_.visible.of_query(row_) - first_column,
+                          work_.visible.of_query(row_ + 8) - first_column};
+#pragma unroll
+    for (int i = 0; i < Config::kBlockKV / 2; ++i) {
+      if (8 * (i / 4) + i % 2 >= limit[i / 2 % 2]) S_[i] = -INFINITY;
+    }
+  }
+
+  /// Replaces S by P'. Updates M and l, and computes the factor for O. l is per thread until the end.
+  __device__ void exponentiate(bool is_first) {
+    const float c = arguments_.scale_log2;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float largest = -INFINITY;
+#pragma unroll
+      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
+        largest = fmaxf(largest, fmaxf(S_[i], S_[i + 1]));
+      }
+      largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, 1));
+      largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, 2));
+      // c M is rounded once: were it recomputed, a fused multiply-add would differ from it, and l
+      // would drift with every tile.
+      const float maximum = fmaxf(row_max_[r], largest * c);
+      const float shift = maximum == -INFINITY ? 0.F : maximum;
+      rescale_[r] = is_first ? 0.F : ptx::exp2_approximate(row_max_[r] - shift);
+      row_max_[r] = maximum;
+      float sum = 0;
+#pragma unroll
+      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
+        S_[i] = ptx::exp2_approximate(S_[i] * c - shift);
+        S_[i + 1] = ptx::exp2_approximate(S_[i + 1] * c - shift);
+        sum += S_[i] + S_[i + 1];
+      }
+      row_sum_[r] = row_sum_[r] * rescale_[r] + sum;
+    }
+  }
+
+  /// An accumulator has the layout of A, with two columns per register.
+  __device__ void store_P() {
+#pragma unroll
+    for (int i = 0; i < Config::kBlockKV / 4; ++i) {
+      P_[i / 4][i % 4] = ptx::pack(typename Config::Element{}, S_[2 * i], S_[2 * i + 1]);
+    }
+  }
+
+  /// Sets the rows of V that no query of the problem sees to 0: they may hold NaN, and 0 NaN is NaN.
+  __device__ void clear_unseen_values(int tile) {
+    const int num_seen = work_.visible.of_query(arguments_.sizes.seqlen_q - 1);
+    const int first_hidden = num_seen - tile * Config::kBlockKV;
+    if (num_seen < arguments_.sizes.seqlen_k && first_hidden < Config::kBlockKV) {
+      ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+      constexpr int kThreads = Config::kComputing * kWarpgroup, kWords = kPanelRowBytes / 4;
+      const int first = first_hidden * kWords + static_cast<int>(threadIdx.x) - kWarpgroup;
+      for (int panel = 0; panel < Config::kPanels; ++panel) {
+        for (int word = first; word < Config::kBlockKV * kWords; word += kThreads) {
+          ptx::store_shared(
+              shared_.V(v_.index) + panel * Config::kBlockKV * kPanelRowBytes + 4 * word, 0U);
+        }
+      }
+      ptx::fence_async_proxy();
+      ptx::barrier_sync(Config::kAllComputing, kThreads);
+    }
+  }
+
+  /// 5. Stores O / l and lse.
+  __device__ void finish(const ptx::TensorMap& O_map) {
+    float inverse[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = row_sum_[r];
+      sum += __shfl_xor_sync(~0U, sum, 1);
+      sum += __shfl_xor_sync(~0U, sum, 2);
+      inverse[r] = sum == 0 ? 0.F : 1.F / sum;
+      const int row = row_ + 8 * r;
+      if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && row < arguments_.sizes.seqlen_q) {
+        *arguments_.lse.row(work_.b, work_.h, row) =
+            sum == 0 ? -INFINITY : (row_max_[r] + log2f(sum)) * kLn2;
+      }
+    }
+    // O overwrites Q: only this warpgroup reads these rows, and all its warps are done.
+    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
+    const int first_row = 64 * warpgroup_ + 16 * warp_;
+#pragma unroll
+    for (int i = 0; i < Config::kHeadDim / 16; ++i) {
+      const int row = first_row + lane_ % 16, chunk = 2 * (i % 4) + lane_ / 16;
+      const ptx::SharedAddress panel = shared_.Q() + i / 4 * Config::kBlockQ * kPanelRowBytes;
+      const auto two = [&](int at, int r) {
+        return ptx::pack(typename Config::Element{}, O_[at] * inverse[r], O_[at + 1] * inverse[r]);
+      };
+      ptx::store_matrices(panel + row * kPanelRowBytes + (chunk ^ row % 8) * 16, two(8 * i, 0),
+                          two(8 * i + 2, 1), two(8 * i + 4, 0), two(8 * i + 6, 1));
+    }
+    ptx::fence_async_proxy();
+    __syncwarp();
+    if (lane_ == 0 && work_.first_query + first_row < arguments_.sizes.seqlen_q) {
+      for (int panel = 0; panel < Config::kPanels; ++panel) {
+        ptx::store_box(O_map, shared_.Q() + (panel * Config::kBlockQ + first_row) * kPanelRowBytes,
+                       panel * WgmmaShape::kPanelColumns, work_.first_query + first_row, work_.h,
+                       work_.b);
+      }
+      ptx::commit_stores();
+      ptx::wait_stores_read<0>();
+    }
+  }
+
+  WgmmaShared<Config> shared_;
+  const WgmmaWork<Config>& work_;
+  const WgmmaArguments& arguments_;
+  int warpgroup_, warp_, lane_, row_, fewest_keys_;
+  WgmmaStage<Config::kStages> k_, v_;
+  bool has_O_ = false;
+  float S_[Config::kBlockKV / 2], O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
+  std::uint32_t P_[Config::kBlockKV / 16][4];
+  float row_max_[2] = {-INFINITY, -INFINITY};  // c M
+  float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
+};
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, 1)
+    flash2_wgmma_sm90_kernel(const __grid_constant__ ptx::TensorMap Q_map,
+                             const __grid_constant__ ptx::TensorMap K_map,
+                             const __grid_constant__ ptx::TensorMap V_map,
+                             const __grid_constant__ ptx::TensorMap O_map,
+                             const WgmmaArguments arguments) {
+  const WgmmaShared<Config> shared(ptx::shared_memory());
+  const WgmmaWork<Config> work(arguments);
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(shared.q_full(), 1);
+    for (int stage = 0; stage < Config::kStages; ++stage) {
+      ptx::mbarrier_init(shared.k_full(stage), 1);
+      ptx::mbarrier_init(shared.v_full(stage), 1);
+      ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
+      ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<Config::kLoadingRegisters>();
+    if (threadIdx.x < 32 && ptx::elect_one()) load_tiles(shared, work, Q_map, K_map, V_map);
+  } else {
+    ptx::take_registers<Config::kComputingRegisters>();
+    WgmmaComputing<Config>(shared, work, arguments).run(O_map);
+  }
+}
+
+}  // namespace flashlab::cuda

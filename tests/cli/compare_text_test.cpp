@@ -1,0 +1,226 @@
+// The tables of `flashlab compare`, of a file with round numbers.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+/// One call of flash2 on an H200: 1 ms predicted, 2 ms measured; 1 GB counted to the SMs, 1.25 GB
+/// measured.
+constexpr const char* kRoundFile = R"({"format":"flashlab-compare","version":1,"gpu":"h200",
+"gpu_name":"NVIDIA H200","date":"2026-01-02T03:04:05Z","rows":[{"variant":"flash2",
+"kernel":"flash2_mma_sm80","pass":"forward","dtype":"bf16","products":"native","mask":"none",
+"batch":4,"num_heads":8,"num_kv_heads":8,"seqlen_q":4096,"seqlen_k":4096,"head_dim":64,
+"toy":{"dram":{"bytes_read":0,"bytes_written":0},"sm":{"bytes_read":999,"bytes_written":0},
+ "product_flops":1,"elementwise_flops":2,"divisions":0,"exps":3},
+"work":{"dram":{"bytes_read":60000000,"bytes_written":40000000},
+ "sm":{"bytes_read":900000000,"bytes_written":100000000},
+ "product_flops":5000000000,"elementwise_flops":6000000,"divisions":0,"exps":7000},
+"predicted":{"dram_ms":0.1,"sm_ms":0.2,"products_ms":0.9,"elementwise_ms":0,"exp_ms":0.1,
+ "launch_ms":0,"fill":1,"roofline_ms":0.6,"overlap_ms":1,"bound":"products"},
+"seed_bytes":{"formula":999499,"prose":999500},"seed_ms":0.25,"usual_flops":137438953472,
+"tensor_bytes":0,"workspace_bytes":0,"prediction_sha256":"0123",
+"measured":{"median_ms":2,"dram":{"bytes_read":1000,"bytes_written":0},
+ "sm":{"bytes_read":1250000000,"bytes_written":0}},
+"steps":[{"name":"s","num_launches":1,"num_blocks":1024,"block_q":128,"block_kv":64,
+ "num_threads":256,"shared_bytes":102400,
+ "work":{"dram":{"bytes_read":0,"bytes_written":0},"sm":{"bytes_read":500000000,"bytes_written":0},
+  "product_flops":0,"elementwise_flops":0,"divisions":0,"exps":0},
+ "predicted":{"dram_ms":0,"sm_ms":0,"products_ms":0,"elementwise_ms":0,"exp_ms":0,"launch_ms":0,
+  "fill":1,"roofline_ms":0,"overlap_ms":0.5,"bound":"DRAM"},
+ "measured":{"median_ms":0.25,"sm":{"bytes_read":250000000,"bytes_written":0}}}]}]})";
+
+nlohmann::json round_file() { return nlohmann::json::parse(kRoundFile); }
+
+/// Every run of blanks as one, none at the begin of a line.
+std::string squeezed(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool is_first = result.empty() || result.back() == '\n';
+    if (c == ' ' && (is_first || result.back() == ' ')) continue;
+    result += c;
+  }
+  return result;
+}
+
+std::string shown(const nlohmann::json& file, const std::string& flags) {
+  const Workplace place;
+  place.write("a.json", file.dump());
+  const Outcome outcome = place.shell("flashlab compare --measured a.json --width 200 " + flags);
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  return squeezed(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("a comparison's heading names GPU, rates, date and what all rows share") {
+  nlohmann::json file = round_file();
+  CHECK_THAT(shown(file, ""),
+             contains("H200, rates of the data sheet; timed on NVIDIA H200, 2026-01-02\n"
+                      "bf16, batch 4, 8 heads, d 64, full\n\n"));
+  file.erase("date");
+  file["calibration"] = {{"gpu", "NVIDIA H200"}, {"flops_per_s", nlohmann::json::object()}};
+  file["rows"][0]["num_kv_heads"] = 2;
+  file["rows"][0]["products"] = "tf32";
+  file["rows"][0]["dtype"] = "float";
+  CHECK_THAT(shown(file, ""), contains("H200, rates measured; timed on NVIDIA H200\nfloat tf32, "
+                                       "batch 4, 8 heads on 2 kv heads, d 64, full\n"));
+  file["calibration"]["date"] = "2026-01-01T00:00:00Z";
+  file["rows"][0].erase("measured");
+  file["rows"][0]["num_heads"] = file["rows"][0]["num_kv_heads"] = 1;
+  file.erase("gpu_name");
+  const Workplace place;
+  place.write("a.json", file.dump());
+  CHECK_THAT(place.shell("flashlab compare --measured a.json --width 200").out,
+             contains("H200, rates measured 2026-01-01; nothing measured\nfloat tf32, batch 4, 1 "
+                      "head, d 64, full\n"));
+}
+
+TEST_CASE("the table of times has bytes and milliseconds, their ratios, and steps if asked for") {
+  const std::string times = shown(round_file(), "--show times");
+  CHECK_THAT(times, contains("variant N GB to SMs counted measured ratio ms predicted measured "
+                             "ratio\n"));
+  CHECK_THAT(times, contains("\nflash2 4096 1.00 1.25 0.80 1.00 2.00 0.50\n"));
+  CHECK_THAT(times, !contains("\ns "));
+  CHECK_THAT(shown(round_file(), "--show times --steps"),
+             contains("\ns 0.500 0.250 2.00 0.500 0.250 2.00\n"));
+  nlohmann::json file = round_file();
+  file["rows"][0].erase("measured");
+  file["rows"][0]["steps"][0].erase("measured");
+  const std::string predicted = shown(file, "--show times");
+  CHECK_THAT(predicted, contains("variant N GB to SMs counted ms predicted\n"));
+  CHECK_THAT(predicted, contains("\nflash2 4096 1.00 1.00\n"));
+  CHECK_THAT(predicted, !contains("within"));  // no share of nothing
+}
+
+TEST_CASE("the tables of models, bytes and FLOPs have each number in its column") {
+  const std::string models = shown(round_file(), "--show models");
+  CHECK_THAT(models, contains("variant N roofline ms overlap Pallas measured bound\n"));
+  CHECK_THAT(models, contains("\nflash2 4096 0.600 1.00 0.250 2.00 products\n"));
+  CHECK_THAT(models,
+             contains("\nroofline every unit of the GPU works at its rate, all at once; the "
+                      "slowest decides\n"));
+  CHECK_THAT(models, !contains("within 25 %"));
+  const std::string bytes = shown(round_file(), "--show bytes");
+  CHECK_THAT(bytes, contains("DRAM, bytes\nvariant N Pallas formula Pallas prose each array once "
+                             "measured\n"));
+  // A prefix from 999.5 on.
+  CHECK_THAT(bytes, contains("\nflash2 4096 999 kB 1.00 MB 100 MB 1.00 kB\n"));
+  CHECK_THAT(bytes, contains("Between L2 and the SMs, bytes\nvariant N toy program the kernel's "
+                             "blocks measured\n"));
+  CHECK_THAT(bytes, contains("\nflash2 4096 999 B 1.00 GB 1.25 GB\n"));
+  const std::string flops = shown(round_file(), "--show flops");
+  CHECK_THAT(flops, contains("variant N Pallas usual products others exps\n"));
+  // (4 x 64 + 5) x 4 x 8 x 4096 x 4096 = 140.1e9
+  CHECK_THAT(flops, contains("\nflash2 4096 140 GFLOP 137 GFLOP 5.00 GFLOP 6.00 MFLOP 7.00 k\n"));
+  nlohmann::json file = round_file();
+  file["rows"][0].erase("seed_bytes");
+  file["rows"][0].erase("seed_ms");
+  CHECK_THAT(shown(file, "--show flops"),
+             contains("\nflash2 4096 137 GFLOP 5.00 GFLOP 6.00 MFLOP 7.00 k\n"));
+  CHECK_THAT(shown(file, "--show bytes"), contains("\nflash2 4096 100 MB 1.00 kB\n"));
+  CHECK_THAT(shown(file, "--show models"), contains("\nflash2 4096 0.600 1.00 2.00 products\n"));
+}
+
+TEST_CASE("shared memory is shown of kernels with tiles, once each") {
+  nlohmann::json file = round_file();
+  nlohmann::json& steps = file["rows"][0]["steps"];
+  for (const char* const name : {"no_tile", "two_queries", "nothing"}) {
+    steps.push_back(steps[0]);
+    steps.back()["name"] = name;
+  }
+  steps[1]["block_q"] = 1;
+  steps[2]["block_q"] = 2;
+  steps[3]["shared_bytes"] = 0;
+  file["rows"].push_back(file["rows"][0]);
+  file["rows"][1]["seqlen_q"] = file["rows"][1]["seqlen_k"] = 8192;
+  const std::string text = shown(file, "--show shared-memory");
+  CHECK_THAT(text, contains("kernel d tile threads KiB per block of 227.0\n"));
+  CHECK_THAT(text, contains("\ns, bf16 64 128 x 64 256 100.0 44 %\n"));
+  CHECK_THAT(text, contains("\ntwo_queries, bf16 64 2 x 64 256 100.0 44 %\n"));
+  CHECK_THAT(text, !contains("no_tile"));
+  CHECK_THAT(text, !contains("nothing,"));
+  CHECK(text.find("\ns, bf16") == text.rfind("\ns, bf16"));
+}
+
+TEST_CASE("attributes in which rows differ have columns, and are in sentences") {
+  nlohmann::json file = round_file();
+  nlohmann::json other = file["rows"][0];
+  other["mask"] = "causal", other["head_dim"] = 128, other["tile"] = "64x32";
+  other["dtype"] = "float", other["products"] = "tf32", other["seqlen_k"] = 100;
+  other.erase("measured");
+  file["rows"].push_back(other);
+  const std::string text = shown(file, "--show models,sentences");
+  CHECK_THAT(text, contains("\nbatch 4, 8 heads\n"));
+  CHECK_THAT(text, contains("variant type d mask keys tile N roofline ms"));
+  CHECK_THAT(text, contains("\nflash2 bf16 64 full 4096 0.600"));
+  CHECK_THAT(text, contains("\nflash2 tf32 128 causal 100 64x32 4096 0.600"));
+  CHECK_THAT(text, contains("\nflash2, bf16, d 64, full, N 4096: 2.0 times the predicted time"));
+  CHECK_THAT(text, contains("\nflash2, float tf32, d 128, causal, 100 keys, tile 64x32, N 4096: "
+                            "predicted only; bound by its products"));
+}
+
+TEST_CASE("the shares of close predictions are below times and sentences") {
+  nlohmann::json file = round_file();
+  nlohmann::json naive = file["rows"][0];
+  naive["variant"] = "naive";
+  naive["steps"][0]["measured"]["median_ms"] = 0.625;  // 0.5 / 0.625 = 0.8
+  naive["steps"][0]["work"]["dram"]["bytes_read"] = 8;
+  file["rows"].push_back(naive);
+  const std::string text = shown(file, "--show sentences");
+  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to the SMs within 5 %: flash1, flash2, "
+                            "bwd-twopass, N >= 4096\n"));
+  CHECK_THAT(text, contains("\n0 of 1 (0 %) times within 25 %: flash2 on tensor cores, N >= "
+                            "4096\n"));
+  CHECK_THAT(text, contains("\n1 of 1 (100 %) times within 25 %: steps of naive that DRAM bounds, "
+                            "N >= 4096\n"));
+  CHECK_THAT(text, contains("\n1 of 2 (50 %) times within 25 %, both together\n"));
+  file["rows"].erase(0);
+  CHECK_THAT(shown(file, ""), !contains("both together"));
+}
+
+TEST_CASE("a tile's side is from 1 to 65536, and sizes may be ranges that double") {
+  const std::string predict = "compare --predict-only --gpu h200 -v flash2 ";
+  const std::pair<const char*, bool> tiles[] = {
+      {"1x1", true},       {"0x1", false},      {"1x0", false},       {"64x65536", true},
+      {"64x65537", false}, {"65537x64", false}, {"64", false},        {"64x", false},
+      {"x64", false},      {"64x32x16", false}, {"64x32,32x64", true}};
+  for (const auto& [tile, is_good] : tiles) {
+    CAPTURE(tile);
+    const Outcome outcome = flashlab(predict + "--n 128 --tile " + tile);
+    CHECK((outcome.code == 0) == is_good);
+    if (!is_good) CHECK_THAT(outcome.err, contains("each from 1 to 65536"));
+  }
+  const std::pair<const char*, std::vector<int>> lengths[] = {{"128..512", {128, 256, 512}},
+                                                              {"128..384+128", {128, 256, 384}},
+                                                              {"64..1024*4", {64, 256, 1024}},
+                                                              {"96,64", {96, 64}}};
+  for (const auto& [text, expected] : lengths) {
+    CAPTURE(text);
+    std::vector<int> all;
+    for (const auto& row : json_of(flashlab(predict + "--json - --n " + text))["rows"]) {
+      all.push_back(row["seqlen_q"]);
+    }
+    CHECK(all == expected);
+  }
+}
+
+TEST_CASE("a measured time may be the floor of its GPU, but not below") {
+  // 137438953472 FLOPs at 989.4e12 a second take 0.138911 ms.
+  nlohmann::json file = round_file();
+  file["rows"][0]["measured"] = {{"median_ms", 0.13892}};
+  CHECK_THAT(shown(file, "--show times"), contains("0.139"));
+  file["rows"][0]["measured"] = {{"median_ms", 0.1389}};
+  const Workplace place;
+  place.write("a.json", file.dump());
+  const Outcome outcome = place.shell("flashlab compare --measured a.json");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains("0.138900 ms, and H200 cannot do it in less than 0.138911 ms: "
+                                   "the measurement is wrong"));
+}
+
+}  // namespace flashlab::test

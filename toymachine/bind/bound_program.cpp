@@ -1,0 +1,93 @@
+#include "toymachine/bind/bound_program.hpp"
+
+#include <algorithm>
+
+#include "toymachine/bind/declarations.hpp"
+#include "toymachine/bind/loop_nest.hpp"
+#include "toymachine/bind/operands.hpp"
+#include "toymachine/bind/ranges.hpp"
+
+namespace flashlab::toy {
+
+std::int64_t Affine::coefficient(std::uint32_t loop) const {
+  for (const auto& [l, c] : terms) {
+    if (l == loop) return c;
+  }
+  return 0;
+}
+
+std::int64_t BoundExpression::operator()(const std::int64_t* loop_values) const {
+  switch (op) {
+    case Op::kAffine:
+      return affine(loop_values);
+    case Op::kMin:
+    case Op::kMax: {
+      std::int64_t best = args[0](loop_values);
+      for (std::size_t i = 1; i < args.size(); ++i) {
+        const std::int64_t value = args[i](loop_values);
+        best = op == Op::kMin ? std::min(best, value) : std::max(best, value);
+      }
+      return best;
+    }
+    case Op::kCeilDiv:
+      return detail::ceil_div(args[0](loop_values), constant);
+    case Op::kFloorDiv:
+      return detail::floor_div(args[0](loop_values), constant);
+    case Op::kAdd: {
+      std::int64_t sum = 0;
+      for (const BoundExpression& arg : args) sum += arg(loop_values);
+      return sum;
+    }
+    case Op::kScale:
+      return constant * args[0](loop_values);
+  }
+  return 0;
+}
+
+std::string BoundProgram::register_name(std::int64_t number) const {
+  const bool named = number >= 0 && number < std::ssize(register_names) &&
+                     !register_names[static_cast<std::size_t>(number)].empty();
+  return named ? register_names[static_cast<std::size_t>(number)] : "R" + std::to_string(number);
+}
+
+std::string BoundProgram::missing_register(std::int64_t number, std::uint32_t register_name) const {
+  if (register_name == kUnnamed) return "there is no register R" + std::to_string(number);
+  const NamedRegisters& named = named_registers[register_name];
+  return "there is no " + named.text(number - named.first);
+}
+
+std::string BoundProgram::existing_registers(std::uint32_t register_name) const {
+  if (register_name == kUnnamed) {
+    return detail::register_range_text("R", 0, num_registers - 1) + ": the machine has " +
+           std::to_string(num_registers) + (num_registers == 1 ? " register" : " registers");
+  }
+  const NamedRegisters& named = named_registers[register_name];
+  if (named.count == 0) return "no use of it: " + named.name + " names no register";
+  return named.text(0) + (named.count == 1 ? "" : " to " + named.text(named.count - 1));
+}
+
+std::string detail::register_range_text(const std::string& letter, std::int64_t first,
+                                        std::int64_t last) {
+  const std::string text = letter + std::to_string(first);
+  return last == first ? text : text + " to " + letter + std::to_string(last);
+}
+
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {
+  detail::BindingState state = {*program, binding, {}, {}, {}};
+  state.bound.program = program;
+  state.bound.limits = binding.limits;
+  state.bound.loops.resize(program->loop_vars.size());
+  state.bound.instructions.resize(program->num_sites);
+  state.values.program = program.get();
+  state.values.params.resize(program->params.size());
+  state.values.consts.resize(program->consts.size());
+  state.values.extents.resize(program->arrays.size());
+  state.values.counts.resize(program->arrays.size());
+  for (const auto step : {detail::bind_declarations, detail::bind_nest, detail::check_operands}) {
+    step(state);
+    if (!state.diagnostics.empty()) return std::move(state.diagnostics);
+  }
+  return std::move(state.bound);
+}
+
+}  // namespace flashlab::toy
