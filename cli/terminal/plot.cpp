@@ -265,7 +265,8 @@ std::string short_number(double value) {
     return text;
   }
   for (const auto& [unit, letter] : kUnits) {
-    if (std::abs(value) < unit * (unit == 1e3 ? 10 : 1)) continue;
+    // From 0.9995 on, three digits round to 1 of this unit.
+    if (std::abs(value) < unit * (unit == 1e3 ? 10 : 0.9995)) continue;
     std::snprintf(text, sizeof text, "%.3g%s", value / unit, letter);
     return text;
   }

@@ -119,7 +119,7 @@ void write_row(std::ostream& out, const Row& row) {
 void write_columns(std::ostream& out) {
   out << "<thead><tr><th scope=\"col\">shape";
   for (const char* name :
-       {"L2 to SM,<br>counted", "L2 to SM,<br>measured", "measured /<br>counted", "time, predicted",
+       {"L2 to SM,<br>counted", "L2 to SM,<br>measured", "counted /<br>measured", "time, predicted",
         "time, measured", "predicted /<br>measured", "the gap"}) {
     out << "<th scope=\"col\">" << name;
   }

@@ -203,7 +203,8 @@ TEST_CASE("a tile's side is from 1 to 65536, and sizes may be ranges that double
   for (const auto& [text, expected] : lengths) {
     CAPTURE(text);
     std::vector<int> all;
-    for (const auto& row : json_of(flashlab(predict + "--json - --n " + text))["rows"]) {
+    const nlohmann::json result = json_of(flashlab(predict + "--json - --n " + text));
+    for (const auto& row : result.at("rows")) {
       all.push_back(row["seqlen_q"]);
     }
     CHECK(all == expected);

