@@ -53,7 +53,7 @@ TEST_CASE("a line breaks at the last blank that fits", "[text]") {
   CHECK(wrap("ab", 0) == Lines{"a", "b"});
   CHECK(wrap("ab cd", 5) == Lines{"ab cd"});
   CHECK(wrap("ab cd", 4) == Lines{"ab", "cd"});
-  CHECK(wrap("ab cd", 3) == Lines{"ab ", "cd"});
+  CHECK(wrap("ab cd", 3) == Lines{"ab", "cd"});
   CHECK(wrap("ab cd", 2) == Lines{"ab", "cd"});
   CHECK(wrap("a b c", 4) == Lines{"a b", "c"});
   CHECK(wrap(" abcd", 3) == Lines{" ab", "cd"});
