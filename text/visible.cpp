@@ -80,8 +80,8 @@ std::string visible_start(std::string_view text, std::size_t most_bytes) {
 std::optional<OddCharacter> find_odd_character(std::string_view text) {
   std::optional<OddCharacter> found;
   std::uint32_t line = 1;
-  std::size_t line_start = 0;
-  for (std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < text.size();) {
+  std::size_t line_start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  for (std::size_t at = line_start; at < text.size();) {
     const CodePoint point = code_point(text, at);
     if (!is_blank(point) && is_odd(point)) {
       if (found) {

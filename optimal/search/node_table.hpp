@@ -66,8 +66,9 @@ class NodeTable {
   }
   /// An upper bound on the additional bytes for this many new states.
   std::size_t bytes_to_grow(std::size_t count) const {
-    return (count + kBlockSize) * sizeof(Node) +
-           (is_crowded_by(size_ + count) ? slots_.size() * sizeof(std::uint32_t) : 0);
+    std::size_t slots = slots_.size();
+    while (is_crowded(size_ + count, slots)) slots *= 2;
+    return (count + kBlockSize) * sizeof(Node) + (slots - slots_.size()) * sizeof(std::uint32_t);
   }
 
   template <class Writer>
@@ -101,7 +102,7 @@ class NodeTable {
 
   /// Returns the state's node, and whether it is new. A new node has no parent and cost 0.
   std::pair<std::uint32_t, bool> insert(const State& state, std::uint64_t hash) {
-    if (is_crowded_by(size_)) grow();
+    if (is_crowded(size_, slots_.size())) grow();
     std::size_t slot = first_slot(hash);
     for (; slots_[slot] != kNoNode; slot = (slot + 1) & (slots_.size() - 1)) {
       if ((*this)[slots_[slot]].state == state) return {slots_[slot], false};
@@ -116,7 +117,7 @@ class NodeTable {
  private:
   static constexpr std::size_t kBlockBits = 12, kBlockSize = std::size_t{1} << kBlockBits;
 
-  bool is_crowded_by(std::size_t count) const { return count * 3 >= slots_.size() * 2; }
+  static bool is_crowded(std::size_t count, std::size_t slots) { return count * 3 >= slots * 2; }
   std::size_t first_slot(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
   void grow() {
     const std::size_t count = slots_.size() * 2;
@@ -165,10 +166,10 @@ class ShardedNodes {
     for (const Table& table : tables_) result += table.bytes();
     return result;
   }
-  /// An upper bound on the additional bytes for this many new states.
+  /// An estimate of the additional bytes for this many new states, spread evenly over the shards.
   std::size_t bytes_to_grow(std::size_t count) const {
     std::size_t result = 0;
-    for (const Table& table : tables_) result += table.bytes_to_grow(count / kShards);
+    for (const Table& table : tables_) result += table.bytes_to_grow(count / kShards + 1);
     return result;
   }
   /// Whether there are node numbers left for this many new states.

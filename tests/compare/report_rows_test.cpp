@@ -43,7 +43,7 @@ std::string report_html(const std::vector<Row>& rows, const MachineModel& used =
 std::vector<Row> rows_with_reasons(int count) {
   std::vector<Row> rows(static_cast<std::size_t>(count), synthetic_row());
   for (int k = 0; k < count; ++k)
-    rows[static_cast<std::size_t>(k)].failure = std::string(1, 'a' + k);
+    rows[static_cast<std::size_t>(k)].failure = std::string(1, static_cast<char>('a' + k));
   return rows;
 }
 

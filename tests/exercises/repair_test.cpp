@@ -2,6 +2,8 @@
 #include "exercises/grader/explain/repair.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -99,4 +101,53 @@ TEST_CASE("a spent budget ends the search and says so", "[repair]") {
   const Repairs repairs = repairs_of("LOAD y[i], R1", "LOAD y[i - 1], R1", budget);
   CHECK_FALSE(repairs.complete);
   CHECK(repairs.candidates == 5);
+}
+
+TEST_CASE("of two lines that could be changed alike the later one is named", "[repair]") {
+  // Either load may go to R0: a product's factors may be exchanged.
+  const Repairs repairs = repairs_of("LOAD x[0], R0", "LOAD x[0], R1");
+  REQUIRE(repairs.repairs.size() == 2);
+  CHECK(repairs.line == 10);
+  CHECK(repairs.repairs[0].edit.line == 10);
+  CHECK(repairs.repairs[1].edit.line == 9);
+  CHECK(proposes(repairs, "R0 instead of R1 as Rd"));
+}
+
+TEST_CASE("a budget of exactly the work is enough, and one candidate less is not", "[repair]") {
+  const std::string from = "LOAD y[i], R1", to = "LOAD y[i - 1], R1";
+  const Repairs all = repairs_of(from, to);
+  REQUIRE(all.complete);
+  RepairBudget exact;
+  exact.max_candidates = all.candidates;
+  exact.max_steps = all.steps + 1;
+  const Repairs again = repairs_of(from, to, exact);
+  CHECK(again.complete);
+  CHECK(again.candidates == all.candidates);
+  CHECK(again.steps == all.steps);
+  --exact.max_candidates;
+  const Repairs fewer = repairs_of(from, to, exact);
+  CHECK_FALSE(fewer.complete);
+  CHECK(fewer.candidates == all.candidates - 1);
+  RepairBudget none;
+  none.max_steps = 0;
+  const Repairs untried = repairs_of(from, to, none);
+  CHECK_FALSE(untried.complete);
+  CHECK(untried.candidates == 0);
+  CHECK(untried.line == 0);
+}
+
+TEST_CASE("the choices of an edit are the exercise's machine", "[repair]") {
+  const EditOptions options = edit_options(template_task(), 5);
+  CHECK(options.num_registers == 5);
+  CHECK_FALSE(options.pinned);
+  std::vector<std::string> mnemonics;
+  for (const std::size_t row : options.rows) {
+    mnemonics.emplace_back(toy::instruction_set()[row].mnemonic);
+  }
+  CHECK(mnemonics == std::vector<std::string>{"LOAD", "STORE", "MAC_Z", "MAC"});
+  ProgramTask task = template_task();
+  task.operands = toy::OperandRule::kPinned;
+  task.extra_instructions = {*toy::find_instruction("EXP"), *toy::find_instruction("MAC")};
+  CHECK(edit_options(task, 5).pinned);
+  CHECK(edit_options(task, 5).rows.size() == 5);  // MAC is there already
 }

@@ -107,6 +107,9 @@ TEST_CASE("odd characters are counted from the first one's place on", "[text]") 
   const auto first = find_odd_character("\033");
   REQUIRE(first);
   CHECK((first->line == 1 && first->column == 1 && first->count == 1));
+  const auto after_mark = find_odd_character("\xEF\xBB\xBF\033");
+  REQUIRE(after_mark);
+  CHECK(after_mark->column == 1);  // as the assembler counts
   const auto third_line = find_odd_character("a\n\nbc\033d\033\n\033");
   REQUIRE(third_line);
   CHECK((third_line->line == 3 && third_line->column == 3 && third_line->count == 3));

@@ -1,4 +1,5 @@
 // Texts that just fit and texts that are one column too wide; digests at the ends of a block.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,8 +8,11 @@
 #include "text/width.hpp"
 
 namespace flashlab::test {
+namespace {
 
-using Lines = std::vector<std::string>;
+using FittedLines = std::vector<std::string>;
+
+}  // namespace
 
 TEST_CASE("what is not displayed as a letter has the columns of its escape or none", "[text]") {
   struct Width {
@@ -50,27 +54,27 @@ TEST_CASE("a cut formula ends in none of its operators, but is never cut to noth
 }
 
 TEST_CASE("a line breaks at the last blank that fits", "[text]") {
-  CHECK(wrap("ab", 0) == Lines{"a", "b"});
-  CHECK(wrap("ab cd", 5) == Lines{"ab cd"});
-  CHECK(wrap("ab cd", 4) == Lines{"ab", "cd"});
-  CHECK(wrap("ab cd", 3) == Lines{"ab", "cd"});
-  CHECK(wrap("ab cd", 2) == Lines{"ab", "cd"});
-  CHECK(wrap("a b c", 4) == Lines{"a b", "c"});
-  CHECK(wrap(" abcd", 3) == Lines{" ab", "cd"});
-  CHECK(wrap("    ", 2) == Lines{"  "});
-  CHECK(wrap("漢字", 3) == Lines{"漢", "字"});
-  CHECK(wrap("漢字", 4) == Lines{"漢字"});
+  CHECK(wrap("ab", 0) == FittedLines{"a", "b"});
+  CHECK(wrap("ab cd", 5) == FittedLines{"ab cd"});
+  CHECK(wrap("ab cd", 4) == FittedLines{"ab", "cd"});
+  CHECK(wrap("ab cd", 3) == FittedLines{"ab", "cd"});
+  CHECK(wrap("ab cd", 2) == FittedLines{"ab", "cd"});
+  CHECK(wrap("a b c", 4) == FittedLines{"a b", "c"});
+  CHECK(wrap(" abcd", 3) == FittedLines{" ab", "cd"});
+  CHECK(wrap("    ", 2) == FittedLines{"  "});
+  CHECK(wrap("漢字", 3) == FittedLines{"漢", "字"});
+  CHECK(wrap("漢字", 4) == FittedLines{"漢字"});
 }
 
 TEST_CASE("words share a line as long as one more fits with its blank", "[text]") {
   CHECK(paragraph_lines("", 5).empty());
-  CHECK(paragraph_lines("ab cd", 5) == Lines{"ab cd"});
-  CHECK(paragraph_lines("ab cd", 4) == Lines{"ab", "cd"});
-  CHECK(paragraph_lines("a b c", 3) == Lines{"a b", "c"});
-  CHECK(paragraph_lines("a bb cc dd", 7) == Lines{"a bb cc", "dd"});
-  CHECK(paragraph_lines("abcd e f", 3) == Lines{"abcd", "e f"});
-  CHECK(paragraph_lines("漢 字", 5) == Lines{"漢 字"});
-  CHECK(paragraph_lines("漢 字", 4) == Lines{"漢", "字"});
+  CHECK(paragraph_lines("ab cd", 5) == FittedLines{"ab cd"});
+  CHECK(paragraph_lines("ab cd", 4) == FittedLines{"ab", "cd"});
+  CHECK(paragraph_lines("a b c", 3) == FittedLines{"a b", "c"});
+  CHECK(paragraph_lines("a bb cc dd", 7) == FittedLines{"a bb cc", "dd"});
+  CHECK(paragraph_lines("abcd e f", 3) == FittedLines{"abcd", "e f"});
+  CHECK(paragraph_lines("漢 字", 5) == FittedLines{"漢 字"});
+  CHECK(paragraph_lines("漢 字", 4) == FittedLines{"漢", "字"});
 }
 
 TEST_CASE("digests are right at every length around the end of a block", "[text]") {

@@ -170,7 +170,8 @@ Polynomial tightened(const Polynomial& nonnegative) {
     if (!monomial.empty()) shared = gcd(shared, mpz_class(coefficient * scale));
   }
   if (shared == 0 || (shared == 1 && scale == 1)) return nonnegative;
-  const mpq_class factor(scale, shared);
+  mpq_class factor(scale, shared);
+  factor.canonicalize();  // 1/2 can make both 2
   Polynomial result;
   for (const auto& [monomial, coefficient] : nonnegative.terms()) {
     const mpq_class product = coefficient * factor;

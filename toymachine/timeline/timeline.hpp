@@ -17,7 +17,6 @@
 //
 // The schedule is the earliest one that obeys the rules. Overlap therefore never takes longer than
 // serial, and more buffers never take longer than fewer.
-// serial, and more buffers never take longer than fewer.
 #pragma once
 
 #include <array>

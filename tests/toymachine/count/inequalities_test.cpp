@@ -33,6 +33,7 @@ TEST_CASE("a common factor is divided out and the constant rounded down", "[ineq
   CHECK(tightened(2 * fact_n + 3) == fact_n + 1);
   CHECK(tightened(6 * fact_n - 4 * fact_b - 5) == 3 * fact_n - 2 * fact_b - 3);
   CHECK(tightened(fact_n * mpq_class(1, 2) - 1) == fact_n - 2);
+  CHECK(tightened(fact_n + mpq_class(1, 2)) == fact_n);
   CHECK(tightened(fact_n - fact_b * mpq_class(3, 2)) == 2 * fact_n - 3 * fact_b);
   CHECK(tightened(fact_n - 3) == fact_n - 3);
   CHECK(tightened(3 * fact_n - 2 * fact_b - 5) == 3 * fact_n - 2 * fact_b - 5);

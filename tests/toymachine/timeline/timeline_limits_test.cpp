@@ -1,6 +1,8 @@
 // The words of timelines, and their limits: buffers, windows, numbers that JSON cannot hold.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
