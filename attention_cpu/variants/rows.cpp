@@ -8,6 +8,7 @@
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `function` names a template
 #define FLASHLAB_FORWARD(function, name, text, source) \
   template <class Element>                             \
   void function(const ForwardCall<Element>&);
@@ -30,6 +31,7 @@ namespace {
 #define FLASHLAB_FORWARD(function, name, text, source) {name, function<float>, function<double>},
 #define FLASHLAB_BACKWARD(function, name, text, source) \
   {name, nullptr, nullptr, function<float>, function<double>},
+// NOLINTEND(bugprone-macro-parentheses)
 constexpr KernelRow kRows[] = {FLASHLAB_VARIANTS(FLASHLAB_FORWARD, FLASHLAB_BACKWARD)};
 #undef FLASHLAB_FORWARD
 #undef FLASHLAB_BACKWARD

@@ -12,7 +12,7 @@
 #include "optimal/problem/sampled_values.hpp"
 #include "optimal/search/search.hpp"
 #include "optimal/solve/wanted_results.hpp"
-#include "toymachine/execute/scalar_effect.hpp"
+#include "toymachine/execute/call_instruction.hpp"
 
 namespace flashlab::optimal {
 namespace {

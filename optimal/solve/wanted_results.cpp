@@ -5,7 +5,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "toymachine/execute/scalar_effect.hpp"
+#include "toymachine/execute/call_instruction.hpp"
 
 namespace flashlab::optimal::detail {
 namespace {

@@ -53,7 +53,8 @@ struct Tile {
     }
   }
   float at(int row, int column) const {
-    return emulation::to_float(values[static_cast<std::size_t>(row * kColumns + column)]);
+    return emulation::to_float(
+        values[static_cast<std::size_t>(row) * kColumns + static_cast<std::size_t>(column)]);
   }
   ptx::TensorMap map(int num_rows = kRows) {
     ptx::TensorLayout layout;
@@ -122,7 +123,8 @@ __global__ void store_kernel(const ptx::TensorMap& map, Fault fault) {
   for (int row = 0; row < kRows; row += 8) {
     for (int chunk = 0; chunk < 8; chunk += 4) {
       const int own_row = row + lane % 8, own_chunk = chunk + lane / 8;
-      const auto at = static_cast<std::size_t>(own_row * 128 + own_chunk * 16);
+      const std::size_t at =
+          static_cast<std::size_t>(own_row) * 128 + static_cast<std::size_t>(own_chunk) * 16;
       constexpr std::uint32_t kTwoOnes = 0x3F803F80;
       ptx::store_matrices(shared_at(emulation::swizzled_128(at)), kTwoOnes, kTwoOnes, kTwoOnes,
                           kTwoOnes);

@@ -137,8 +137,8 @@ TEST_CASE("roofs begin at their ridge, and memory's line ends at the highest roo
                   "points=\"402.7,183.1 397.7,188.1 392.7,183.1 397.7,178.1\" class=\"marker ink\"",
                   "points=\"414,174.1 409,179.1 404,174.1 409,169.1\" class=\"marker ink\"",
                   "<title>Roofline: forward, 16 bits, d 64, batch 4, 8 heads</title>",
-                  "<desc>Fastest: flash2 in bf16 with 100 TFLOP/s measured at N 4096, 10 % of the "
-                  "roof of bf16 1 PFLOP/s, measured.</desc>"});
+                  ("<desc>Fastest: flash2 in bf16 with 100 TFLOP/s measured at N 4096, 10 % of the "
+                   "roof of bf16 1 PFLOP/s, measured.</desc>")});
 }
 
 TEST_CASE("the second label of a place stands below its marker") {
@@ -223,8 +223,8 @@ TEST_CASE("the ratio of two passes to one stands on its side of the line at 1") 
                   "<circle cx=\"133.2\" cy=\"394.3\" r=\"4\" class=\"marker filled c9\"/>",
                   "<polyline points=\"133.2,286.6 406.8,121.4\" class=\"thin c8\"/>",
                   "<polyline points=\"133.2,231.5 406.8,176.5\" class=\"thin dash c9\"/>",
-                  "<desc>Predicted; nothing was measured: at N 4096 one pass takes 8 ms and two "
-                  "passes take 4 ms, 0.5 times as long.</desc>"});
+                  ("<desc>Predicted; nothing was measured: at N 4096 one pass takes 8 ms and two "
+                   "passes take 4 ms, 0.5 times as long.</desc>")});
   CHECK(draw_passes(of_rows({rows[0], rows[3]})).empty());  // no N has both
 }
 
@@ -296,8 +296,8 @@ TEST_CASE("a block's shared memory is a bar in proportion, with the limits besid
                   "<text x=\"266.5\" y=\"210\" class=\"end\">8.6, 8.9: 99</text>",
                   "<line x1=\"430\" y1=\"66\" x2=\"430\" y2=\"191\" class=\"roof\"/>",
                   "<text x=\"434\" y=\"210\" class=\"end\">G: 226</text>",
-                  "<text x=\"10\" y=\"137\" class=\"halo\">the Pallas post&#39;s own sums, "
-                  "hatched</text>",
+                  ("<text x=\"10\" y=\"137\" class=\"halo\">the Pallas post&#39;s own sums, "
+                   "hatched</text>"),
                   "viewBox=\"0 0 480 224\"", ">73</text>", ">129</text>",
                   "<desc>The largest is k, d 64, 64×32, with 113 KiB; G has 226 KiB.</desc>"});
 }

@@ -124,7 +124,7 @@ TEST_CASE("a descriptor has one owner", "[channel]") {
   CHECK(*assigned == -1);
   assigned = std::move(moved);
   CHECK(assigned);
-  CHECK_FALSE(moved);
+  CHECK_FALSE(moved);  // NOLINT(bugprone-use-after-move): that is the question
   const Descriptor zero_or_more(assigned.release());
   CHECK(zero_or_more);
   CHECK_FALSE(assigned);

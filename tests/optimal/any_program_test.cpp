@@ -13,7 +13,7 @@
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/count/counters.hpp"
-#include "toymachine/execute/scalar_effect.hpp"
+#include "toymachine/execute/call_instruction.hpp"
 #include "toymachine/run/interpreter.hpp"
 
 namespace {

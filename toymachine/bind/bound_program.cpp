@@ -72,7 +72,7 @@ std::string detail::register_range_text(const std::string& letter, std::int64_t 
   return last == first ? text : text + " to " + letter + std::to_string(last);
 }
 
-Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {
+Result<BoundProgram> bind(const std::shared_ptr<const Program>& program, const Binding& binding) {
   detail::BindingState state = {*program, binding, {}, {}, {}};
   state.bound.program = program;
   state.bound.limits = binding.limits;

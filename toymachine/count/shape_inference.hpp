@@ -6,7 +6,7 @@
 
 #include "toymachine/count/inequalities.hpp"
 #include "toymachine/count/shape_nest.hpp"
-#include "toymachine/count/tile_work.hpp"
+#include "toymachine/count/tile_terms.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::toy::detail {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "toymachine/language/instruction_rows.hpp"
+#include "toymachine/language/instruction_table.hpp"
 #include "toymachine/language/values.hpp"
 
 namespace flashlab::toy::detail {

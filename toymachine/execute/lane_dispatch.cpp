@@ -6,7 +6,7 @@
 
 #include "toymachine/execute/lane_kernels.hpp"
 #include "toymachine/execute/vector_extension.hpp"
-#include "toymachine/language/instruction_rows.hpp"
+#include "toymachine/language/instruction_table.hpp"
 
 namespace flashlab::toy::detail {
 

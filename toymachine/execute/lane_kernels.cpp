@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "toymachine/language/instruction_rows.hpp"
+#include "toymachine/language/instruction_table.hpp"
 
 #ifndef FLASHLAB_LANES
 #define FLASHLAB_LANES baseline

@@ -1,4 +1,4 @@
-// The public description of instructions. The rows are in instruction_rows.hpp.
+// The public description of instructions. The rows are in instruction_table.hpp.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "toymachine/execute/execute.hpp"
-#include "toymachine/language/instruction_rows.hpp"
+#include "toymachine/language/instruction_table.hpp"
 #include "toymachine/trace/symbol.hpp"
 
 namespace flashlab::toy::detail {

@@ -1,4 +1,4 @@
-#include "toymachine/count/tile_work.hpp"
+#include "toymachine/count/tile_terms.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,11 +1,11 @@
-#include "toymachine/execute/scalar_effect.hpp"
+#include "toymachine/execute/call_instruction.hpp"
 
 #include <array>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
-#include "toymachine/language/instruction_rows.hpp"
+#include "toymachine/language/instruction_table.hpp"
 
 namespace flashlab::toy {
 namespace {
