@@ -72,17 +72,18 @@ std::string detail::register_range_text(const std::string& letter, std::int64_t 
   return last == first ? text : text + " to " + letter + std::to_string(last);
 }
 
-Result<BoundProgram> bind(const std::shared_ptr<const Program>& program, const Binding& binding) {
-  detail::BindingState state = {*program, binding, {}, {}, {}};
-  state.bound.program = program;
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {
+  const Program& source = *program;
+  detail::BindingState state = {source, binding, {}, {}, {}};
+  state.bound.program = std::move(program);
   state.bound.limits = binding.limits;
-  state.bound.loops.resize(program->loop_vars.size());
-  state.bound.instructions.resize(program->num_sites);
-  state.values.program = program.get();
-  state.values.params.resize(program->params.size());
-  state.values.consts.resize(program->consts.size());
-  state.values.extents.resize(program->arrays.size());
-  state.values.counts.resize(program->arrays.size());
+  state.bound.loops.resize(source.loop_vars.size());
+  state.bound.instructions.resize(source.num_sites);
+  state.values.program = &source;
+  state.values.params.resize(source.params.size());
+  state.values.consts.resize(source.consts.size());
+  state.values.extents.resize(source.arrays.size());
+  state.values.counts.resize(source.arrays.size());
   for (const auto step : {detail::bind_declarations, detail::bind_nest, detail::check_operands}) {
     step(state);
     if (!state.diagnostics.empty()) return std::move(state.diagnostics);

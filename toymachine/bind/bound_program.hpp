@@ -179,6 +179,6 @@ struct BoundProgram {
 /// are known and whole, extents are at least 0, the register limit holds, fixed registers and
 /// cells are in range, steps are positive, and index arithmetic fits 64 bits. Errors name the
 /// place in the source.
-Result<BoundProgram> bind(const std::shared_ptr<const Program>& program, const Binding& binding);
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding);
 
 }  // namespace flashlab::toy

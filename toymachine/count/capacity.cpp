@@ -61,10 +61,9 @@ std::optional<Diagnostic> capacity_error(const BoundProgram& program, std::int64
 
 }  // namespace
 
-Result<BoundProgram> bind(const std::shared_ptr<const Program>& program,
-                          const CapacityBinding& binding) {
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const CapacityBinding& binding) {
   const Binding& without_capacity = binding;
-  auto bound = toy::bind(program, without_capacity);
+  auto bound = toy::bind(std::move(program), without_capacity);
   if (!bound || !binding.sram_bytes) return bound;
   if (auto error = capacity_error(*bound, *binding.sram_bytes)) return std::move(*error);
   return bound;

@@ -19,7 +19,6 @@ struct CapacityBinding : Binding {
 /// Binds a program as for any binding. Further errors: at some instruction the registers hold more
 /// bytes than the capacity (the message lists their contents); or the program's registers cannot be
 /// distinguished without a run (Fault::kLimit).
-Result<BoundProgram> bind(const std::shared_ptr<const Program>& program,
-                          const CapacityBinding& binding);
+Result<BoundProgram> bind(std::shared_ptr<const Program> program, const CapacityBinding& binding);
 
 }  // namespace flashlab::toy
