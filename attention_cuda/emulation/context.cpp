@@ -90,7 +90,7 @@ void Context::prepare(void (*entry)(), std::byte* top) {
 }
 #endif
 
-Context::Context() {  // other processors need a body
+Context::Context() {  // NOLINT(modernize-use-equals-default): other processors need a body
 #if !defined(__x86_64__)
   position_ = new ucontext_t;
 #endif

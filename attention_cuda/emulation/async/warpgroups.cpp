@@ -206,9 +206,9 @@ void Warpgroups::start(Group& group, const ProductHandle& product, int first_thr
         for (int half = 0; half < 2; ++half) {
           const auto bits =
               static_cast<std::uint16_t>(own->a[t][static_cast<std::size_t>(i)] >> 16 * half);
-          A[static_cast<std::size_t>(a_row_of(static_cast<int>(t), i) * kDepth +
-                                     a_column_of(static_cast<int>(t), i, half))] =
-              number_of(bits, what.is_bfloat16);
+          const int at =
+              a_row_of(static_cast<int>(t), i) * kDepth + a_column_of(static_cast<int>(t), i, half);
+          A[static_cast<std::size_t>(at)] = number_of(bits, what.is_bfloat16);
         }
       }
     }
@@ -221,9 +221,9 @@ void Warpgroups::start(Group& group, const ProductHandle& product, int first_thr
       const std::vector<float>& before = previous ? previous->results[t] : own->before[t];
       for (std::size_t i = 0; i < count; ++i) {
         const double* const a =
-            &A[static_cast<std::size_t>(row_of(static_cast<int>(t), static_cast<int>(i)) * kDepth)];
-        const double* const b = &Bs[static_cast<std::size_t>(
-            column_of(static_cast<int>(t), static_cast<int>(i)) * kDepth)];
+            A.data() + row_of(static_cast<int>(t), static_cast<int>(i)) * kDepth;
+        const double* const b =
+            Bs.data() + column_of(static_cast<int>(t), static_cast<int>(i)) * kDepth;
         double sum = what.accumulates ? before[i] : 0;
         for (int k = 0; k < kDepth; ++k) sum += a[k] * b[k];
         result[i] = truncated(sum);
