@@ -35,8 +35,8 @@ struct ItemAssignment {
   static constexpr std::int8_t kNone = -1;
 };
 
-/// Returns the item assignments that hold for the problem. Each one counts only costs that those
-/// before it left over.
+/// Returns the item assignments that hold for the problem. Each one counts only the costs
+/// that the assignments before it have not counted.
 std::vector<ItemAssignment> item_assignments(const ValueProblem& problem);
 
 /// Returns the least number of `parts` and single items that together make up all items. With many

@@ -24,7 +24,8 @@ struct KnownValue {
   bool is_any() const { return input >= 0 || output >= 0 || value >= 0; }
 };
 
-/// Built by a program that computes every value of the computation and is run on formulas.
+/// The formulas of a computation's values. The constructor writes a program that computes every
+/// value, and runs it on formulas.
 class KnownValues {
  public:
   /// Errors: std::invalid_argument for a product with too many partial sums.

@@ -5,9 +5,10 @@
 // program executes at least one: cuts between the available values and the outputs. The cost of
 // the cheapest member of a cut is paid in any case. It is subtracted from all members, so that no
 // later cut counts it again. The next cut is then sought, until the outputs cost nothing more.
-// Cuts see costs that single values miss, for example that something is subtracted from each of
-// four elements, whatever it is. The operations that join parts (item_assignments.hpp) and the
-// single values that are needed (landmarks.hpp) are counted first, and their costs subtracted.
+// Cuts see costs that single values miss. For example, every program may have to subtract
+// something from each of four elements, but not always the same value. The operations that join
+// parts (item_assignments.hpp) and the single values that are needed (landmarks.hpp) are counted
+// first, and their costs subtracted.
 // Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
 // Anyway?, section 5 (LM-cut).
 #pragma once
@@ -68,7 +69,7 @@ class LandmarkCuts {
   std::int64_t find_levels(Scratch& work) const;
   /// Marks the values from which the dearest output can be made at no cost.
   void find_goal_zone(Scratch& work) const;
-  /// Finds the ways that lead from the available values into that zone.
+  /// Finds the cut: the ways that lead from the available values to the marked ones.
   void find_cut(Scratch& work) const;
   static std::uint16_t dearest(const Scratch& work, const Positions& operands);
 

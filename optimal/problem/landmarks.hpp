@@ -1,8 +1,8 @@
 // A lower bound on the remaining cost in a state of a value algebra.
 //
-// Adds up the cheapest costs of the values that every way to a remaining output makes: the
-// landmarks of the relaxation in which nothing is overwritten. A move makes one value, so that the
-// bound falls by at most the move's cost.
+// The bound is computed in a relaxation in which nothing is overwritten. A landmark is a value that
+// every way to a remaining output makes. The bound adds up the cheapest costs of all landmarks. A
+// move makes one value, so that the bound falls by at most the move's cost.
 // Source: Keyder, Richter, Helmert 2010, Sound and Complete Landmarks for And/Or Graphs.
 #pragma once
 

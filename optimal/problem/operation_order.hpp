@@ -1,5 +1,6 @@
 // What a program computes, independently of where it keeps its values: its operations and stores in
-// order, the values that they read, and how its loads and registers bring these values there.
+// order, and the values that they read. It also says how the program's loads and registers bring
+// these values there.
 //
 // A value is an input element or the result of an operation; loads, stores and copies do not change
 // it. An instruction that no output depends on is no event.

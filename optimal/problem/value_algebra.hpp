@@ -45,8 +45,8 @@ struct Instructions {
 
 struct ValueAlgebra {
   std::string title;
-  /// The values that a program may hold, and so the programs that a proof covers: the middle
-  /// of a sentence.
+  /// The values that a program may hold, as the middle of a sentence. They say which programs a
+  /// proof covers.
   std::string allowed;
   ProgramFrame frame;
   int num_values = 0;
@@ -65,9 +65,10 @@ ValueAlgebra vector_sum(int n);
 ValueAlgebra vector_maximum(int n);
 /// o = softmax of x, n from 1 to 5, without exponents that can be positive. Let max A be the
 /// maximum of the elements of a set A, A within B, and s the sum of e^(x_i - max x). The values
-/// are: max A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in A; 0 and 1,
-/// which A = B makes; e^(max A - max x) / s; e^(x_i - max B) / s. The only divisor is s. They
-/// include the values of safe softmax, of online softmax, and of all programs between these.
+/// are: max A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in A; 0 and 1
+/// (the differences and exponentials for A = B); e^(max A - max x) / s; e^(x_i - max B) / s. The
+/// only divisor is s. The values include those of safe softmax, of online softmax, and of all
+/// programs between these.
 ValueAlgebra safe_softmax(int n, const Instructions& instructions = {toy::Level::kSoftmax, {}});
 /// m[0] = max x and s[0] = the sum of e^(x_i - max x), n from 1 to 5: the values of safe_softmax()
 /// without the quotients.
@@ -77,9 +78,9 @@ ValueAlgebra online_statistics(int n);
 /// divided by s; v_j / s; v_i - v_j.
 ValueAlgebra one_query_attention(int n,
                                  const Instructions& instructions = {toy::Level::kAttention, {}});
-/// Two states (m, l, num[d]) merged into one, d from 1 to 4: every value that the formulas
+/// Two states (m, l, num[d]) merged into one, d from 1 to 4. The values are those that decomposed()
+/// finds in the formulas
 ///   m = max(m1, m2),  l = l1 e^(m1 - m) + l2 e^(m2 - m),  num = num1 e^(m1 - m) + num2 e^(m2 - m)
-/// name, as decomposed() finds them.
 ValueAlgebra merged_states(int d);
 
 /// A cell of an output takes only its result; LOAD can load it again, like an input.
@@ -89,9 +90,9 @@ struct ValueMachine {
   int scratch_cells = 0;               // in DRAM, for any values
   std::optional<int> most_loads = {};  // of inputs, outputs and scratch cells
   /// If set, the only scratch cells are those of the outputs, until they take their results. The
-  /// lower bound is proved for a machine with the same number of separate scratch cells, which can
-  /// only be cheaper. If its cheapest program does not fit into the outputs' cells, the answer is
-  /// not called optimal.
+  /// lower bound is proved for a machine with the same number of separate scratch cells; programs
+  /// for it can only be cheaper. If its cheapest program does not fit into the outputs' cells, the
+  /// answer is not called optimal.
   bool scratch_in_outputs = false;
 };
 

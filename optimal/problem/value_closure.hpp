@@ -2,11 +2,11 @@
 // that makes one of the values from others.
 //
 // Values and operations are identified by their numbers at random points: two that agree at all
-// points are taken as one function. A false match only adds an operation, so that a lower bound may
-// become too small, but never too large: it holds for all programs over the values. If the rules of
-// the forms prove an equality, the match does not depend on chance. They cannot prove it where
-// maxima are compared (the maximum of e^(x - m) and e^(y - m) is e^(max(x, y) - m)). Witnesses are
-// checked on the machine.
+// points are taken as one function. A false match only adds an operation. A lower bound may then
+// become too small, but never too large: it still holds for all programs over the values. If the
+// rules of the forms prove an equality, the match does not depend on chance. They cannot prove it
+// where maxima are compared (the maximum of e^(x - m) and e^(y - m) is e^(max(x, y) - m)).
+// Witnesses are checked on the machine.
 #pragma once
 
 #include <string>

@@ -38,8 +38,8 @@ class ValueProblem {
     std::int64_t cost = 0;
   };
 
-  /// Errors: std::invalid_argument for sizes above the constants, and for costs whose sums do not
-  /// fit 30 bits.
+  /// Errors: std::invalid_argument for sizes above the kMost constants, and for costs whose sums do
+  /// not fit 30 bits.
   ValueProblem(const ValueAlgebra& algebra, const ValueMachine& machine);
 
   const ValueAlgebra& algebra() const { return algebra_; }
@@ -57,7 +57,8 @@ class ValueProblem {
   /// The operations that can be executed and lead to an output.
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<int>& makers(int value) const { return makers_[index(value)]; }
-  /// Operations by the highest-numbered operand, and those without operands.
+  /// uses(): the operations whose highest-numbered operand is this value. from_nothing(): those
+  /// without operands.
   const std::vector<int>& uses(int value) const { return uses_[index(value)]; }
   const std::vector<int>& from_nothing() const { return from_nothing_; }
   /// The cost of the cheapest way to make the value: by an operation, or by a load if it

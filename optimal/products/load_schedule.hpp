@@ -1,5 +1,5 @@
-// The fewest loads for a program's own order of operations and stores, and the loads of the program
-// that this saves.
+// The fewest loads for a program's own order of operations and stores, and the program's loads that
+// can be avoided.
 //
 // The order is the sequence of the operations and stores that some output depends on. Copies are
 // only renamings, because an instruction's destination may be any register. The loads are placed
@@ -13,8 +13,8 @@
 // Systems Journal 5(2), 1966).
 //
 // With pinned operands, a product's factors are in R0 and R1, and no instruction copies a register.
-// A factor stays at most until the next product, and values that are needed after the next product
-// have two registers less. A sum that is only stored before the next product may be in R0 or R1,
+// A factor stays at most until the next product, and two fewer registers are left for values that
+// are needed after it. A sum that is only stored before the next product may be in R0 or R1,
 // but then a factor cannot stay there.
 #pragma once
 
@@ -60,16 +60,16 @@ struct LoadSchedule {
   std::string unknown;               // why there is no schedule; empty if there is one
   std::vector<LabelledLoad> labels;  // every load of the program, in order
   std::int64_t best_loads = 0;
-  /// Loads of the best schedule that the program does not make. The program's avoidable loads minus
-  /// these are the loads that it makes in excess.
+  /// The number of loads that are in the best schedule but not in the program. The program's
+  /// avoidable loads minus this number are its excess over the best schedule.
   std::int64_t extra_loads = 0;
   std::vector<char> in_order;  // by step: whether an output depends on this operation or store
 
   std::int64_t count(LoadKind kind) const;
 };
 
-/// Finds the best schedule that keeps most of what the program keeps. If that would take long
-/// (traces with some ten thousand excess loads), it does so only in the simple cases.
+/// Finds the best schedule that keeps as much as possible of what the program keeps. If that would
+/// take long (traces with some ten thousand excess loads), it does so only in the simple cases.
 LoadSchedule best_loads(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
                         const ScheduleMachine& machine);
 

@@ -1,11 +1,11 @@
 // The starts of a search for a program that is partly executed already.
 //
 // A live program continues with at most one of an output's partial sums, or computes the output
-// from the beginning. Each choice for each output is a separate start, with the remaining cost
-// besides loads and spills. A sum that is not chosen is useless, and its register is free. If there
-// are two sums in registers, or two in DRAM, and the terms of one include those of the other, the
-// smaller one need not be tried: the larger one's continuation only leaves out products. A finished
-// sum in a register is stored at once.
+// from the beginning. Each combination of these choices is a separate start, with the remaining
+// cost besides loads and spills. A sum that is not chosen is useless, and its register is free. If
+// there are two sums in registers, or two in DRAM, and the terms of one include those of the other,
+// the smaller one need not be tried: the larger one's continuation only leaves out products. A
+// finished sum in a register is stored at once.
 #pragma once
 
 #include <cstdint>

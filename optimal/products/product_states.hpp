@@ -3,21 +3,21 @@
 // A cheapest program may be assumed to have live instructions only: instructions that no output
 // depends on are left out. Each output is then one chain of MACs over all of its terms, and its
 // partial sum is in one place: nowhere, in a register, or (spilled) in its cell in DRAM. All
-// programs therefore have the same number of MACs, and, without spills, of stores. The search is
-// only for loads, spills and reloads.
+// programs therefore have the same number of MACs, and, without spills, of stores. The search
+// only has to choose the loads, spills and reloads.
 //
 // The following is done at once (settle), because it takes no register and keeps
 // every continuation possible:
-// - A term whose factors are held and whose sum is in a register. A later MAC for it is
-//   dropped from the continuation: the order of a sum's terms is free, and the sum has
-//   its register already.
+// - The MAC for a term whose factors are held and whose sum is in a register. The continuation
+//   then drops its own later MAC for this term: the order of a sum's terms is free, and the sum
+//   has its register already.
 // - The store of a finished sum. The continuation's own store is dropped, and a register
 //   is free earlier.
-// - An output that can be made from held values while a register is free: that register is
-//   free again afterwards.
+// - Making an output from held values alone while a register is free. That register is free again
+//   afterwards.
 // - Forgetting an input that no remaining term needs.
 // Two things are never done: loading a value that is held, and overwriting a value while a register
-// is free. A state with the value has every continuation of the state without it.
+// is free. A state that still holds the value has every continuation of the state that does not.
 //
 // Under pinned operands, factors are only in R0 and R1, because no instruction moves a
 // register. Sums are in other registers, because a sum in R0 or R1 blocks all MACs until it is
@@ -68,11 +68,11 @@ class ProductStates {
  public:
   /// Whether a state of the product fits 64 bits.
   static bool fits(const MatrixProduct& product, const ProductMachine& machine);
-  /// The number of cycles in which costs are counted. `differences`: the common divisor of the
+  /// The unit in which costs are counted, in cycles. `differences`: the common divisor of the
   /// differences between starts.
   static std::int64_t unit(const ProductMachine& machine, std::int64_t differences = 0);
-  /// Whether a program's cost fits 30 bits: LOAD and STORE cost few units, and the dearest start
-  /// costs at most `most_more` cycles more than the cheapest, which is not too many units.
+  /// Whether a program's cost fits 30 bits: LOAD and STORE cost few units, and `most_more` is not
+  /// too many units. The dearest start costs at most `most_more` cycles more than the cheapest.
   static bool can_add_up(const ProductMachine& machine, std::int64_t differences = 0,
                          std::int64_t most_more = 0);
   ProductStates(const MatrixProduct& product, const ProductMachine& machine,

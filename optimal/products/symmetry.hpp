@@ -1,8 +1,9 @@
 // States that differ only in the order of rows, columns or terms, or by transposing the product.
 //
 // Permuting the rows of A and C, the columns of B and C, or A's columns with B's rows maps programs
-// to programs of the same cost. If C is square, so does exchanging A with B and rows with columns,
-// because C^T = B^T A^T and factors commute. The search needs only one state of each class.
+// to programs of the same cost. If C is square, exchanging A with B and rows with columns does
+// this, too, because C^T = B^T A^T and factors commute. The search needs only one state of each
+// class.
 #pragma once
 
 #include <array>
@@ -52,8 +53,8 @@ class Symmetry {
   /// The new position of each bit when the axes' indices are renumbered and, if `transposed`, the
   /// product is then transposed.
   std::vector<int> targets(const std::array<std::vector<int>, 3>& new_index, bool transposed) const;
-  /// Counts the bits of a state that belong to an index; permutations of other axes do
-  /// not change it.
+  /// Counts the bits of a state that belong to an index. Permutations of other axes do not change
+  /// this count.
   unsigned weight(State mask, State state) const;
   State smallest(State state) const;
   /// The permutations of an axis that sort its weights.

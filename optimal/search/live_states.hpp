@@ -2,9 +2,9 @@
 //
 // A program is taken as the sequence of its instructions with the values that they handle. The
 // registers that hold the values are left out: a point of the program is the set of values that are
-// live there, which are those used before they are made again. Read backwards from its end, the
-// sequence determines each of these sets. Sequences and paths of live sets therefore correspond one
-// to one.
+// live there. A value is live if it is used before it is made again. Read backwards from its end,
+// the sequence determines each of these sets. Sequences and paths of live sets therefore correspond
+// one to one.
 #pragma once
 
 #include <cstddef>

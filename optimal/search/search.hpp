@@ -1,4 +1,5 @@
-// The searches of solve(): two that find some program quickly, and one that proves the best.
+// The searches of solve(): two that find some program quickly, and one that proves which is the
+// best.
 #pragma once
 
 #include <chrono>
@@ -51,8 +52,8 @@ class SearchSpace {
   virtual std::int64_t bound(const State& state) = 0;
   /// A second lower bound for states about to be expanded. It may be larger and takes longer to
   /// compute. It is admissible but need not be consistent: a state that is reached more cheaply
-  /// later is expanded again. The computation may stop at `limit`, from which on the state is
-  /// of no use.
+  /// later is expanded again. The computation may stop once the bound reaches `limit`, because
+  /// the state is then of no use.
   virtual std::int64_t second_bound(const State&, std::int64_t /*limit*/) { return 0; }
   /// The work that is left, to choose between states with equal bounds.
   virtual int work_left(const State& state) const = 0;
@@ -90,8 +91,8 @@ template <class State>
 std::optional<Path<State>> beam_search(SearchSpace<State>& space, const SearchLimits& limits);
 
 /// Finds a program whose cost equals the lower bound of the starts, if a greedy descent reaches the
-/// goal: each move goes to a state for which both bounds still allow that cost. For spaces that
-/// have a second bound.
+/// goal: each move goes to a state for which both bounds still allow that cost. Meant for
+/// spaces that have a second bound.
 template <class State>
 std::optional<Path<State>> descend(SearchSpace<State>& space, const SearchLimits& limits);
 

@@ -26,7 +26,7 @@ struct AlongStep {
   std::int64_t cycles = 0;       // of the program so far, including this step
   Remainder remaining;           // from here on
   std::int64_t lost_cycles = 0;  // increase of the proved total by this step
-  /// The proved total fell: the proofs do not cover this instruction.
+  /// Whether the proved total fell. If it did, the proofs do not cover this instruction.
   bool is_outside = false;
 
   /// Empty if no completion exists.
@@ -41,8 +41,8 @@ struct Along {
   std::vector<AlongStep> steps;
   bool is_finished = false;  // whether the program leaves every output in its cell
 
-  /// Returns after how many steps the optimum can still be reached. Returns nothing if the next
-  /// step is not proved to miss the optimum, or if no program exists.
+  /// Returns the number of steps after which the optimum can still be reached. Returns nothing if
+  /// the next step is not proved to miss the optimum, or if no program exists.
   std::optional<std::size_t> still_optimal() const;
 };
 

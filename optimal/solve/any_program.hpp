@@ -27,7 +27,7 @@ struct AnyMachine {
 };
 
 struct AnyAnswer {
-  /// No program costs this much or less, unless one was found.
+  /// No program costs this much or less.
   std::int64_t excluded_cycles = -1;
   std::optional<std::string> program;  // the cheapest, for the toy machine
   std::uint64_t states = 0;            // visited, in all rounds
@@ -36,10 +36,10 @@ struct AnyAnswer {
 
 /// Searches by iterative deepening up to `most_cycles`, or until a limit is reached. A program may
 /// store only results, each in its cell, and may load inputs and stored results. The search leaves
-/// out only programs with an unused result, with copies of registers (any register can be a
+/// out only programs that have an unused result, that copy a register (any register can be a
 /// destination), or that overwrite a value while another register is free. Each of these costs at
-/// least as much as one that is tried. A value that is too large for a float or not finite (also
-/// -inf, which a quotient can be) ends a program. Errors: std::invalid_argument for levels with
+/// least as much as one that is tried. The search gives up a program when a value is too large for
+/// a float or not finite (a quotient can be -inf). Errors: std::invalid_argument for levels with
 /// constants, more than 8 registers, 9 inputs or 16 outputs, and instructions that cost nothing.
 AnyAnswer any_program(const Computation& computation, const AnyMachine& machine,
                       std::int64_t most_cycles, const SolveLimits& limits = {});

@@ -1,12 +1,12 @@
-// Counts the different programs with exactly a given cost; with the optimal cost,
+// Counts the different programs with exactly a given cost. If that is the optimal cost, these are
 // the optimal programs.
 //
 // A program is the sequence of its instructions with the values that they handle: the cell that is
 // loaded, the term and the sum that it is added to, the operation and its operands' values, the
 // cell that is stored. Programs that differ only in the names of registers, in which of several
 // dead registers is overwritten, or in the order of factors or summands are the same program.
-// Programs with another order of instructions are different. Only live programs are counted, in
-// which every instruction's result is used and goes into an output. If all instructions cost
+// Programs with another order of instructions are different. Only live programs are counted: in
+// these, every instruction's result is used and goes into an output. If all instructions cost
 // something, every optimal program is live.
 #pragma once
 

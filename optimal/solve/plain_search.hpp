@@ -3,8 +3,8 @@
 // slow, and checks solve().
 //
 // A state is the contents of each register, and the set of sums in DRAM. A move is one instruction:
-// it may overwrite any register, load a value that is held already, or multiply the same term twice
-// into two sums.
+// it may overwrite any register, load a value that is held already, or add the same term to two
+// sums.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace flashlab::optimal {
 
 struct PlainState {
   /// Values by register: 0 for nothing, then the inputs, then the partial sums (see value_of_sum).
-  /// Sorted for equivalent registers: all of them, or under pinned operands those from R2 on.
+  /// Equivalent registers are sorted by value. All registers are equivalent, except R0 and R1 under
+  /// pinned operands.
   std::vector<std::uint8_t> registers;
   std::uint64_t stored = 0;  // sums in DRAM: bit output * (2^inner - 1) + terms - 1
   bool operator==(const PlainState&) const = default;

@@ -16,7 +16,8 @@
 
 namespace flashlab::optimal::detail {
 
-/// A state is the number of a live set with the stored outputs, in the order of discovery.
+/// A state is a number. It stands for a live set and a set of stored outputs; these pairs are
+/// numbered in the order of discovery.
 class LiveValues final : public LiveSpace {
  public:
   /// Errors: std::invalid_argument as for ValueProblem; for machines with scratch cells or a limit
@@ -24,7 +25,7 @@ class LiveValues final : public LiveSpace {
   LiveValues(const ValueAlgebra& algebra, const ValueMachine& machine);
 
   State initial() const override { return 0; }
-  /// All outputs are stored, and no value is kept for a later use.
+  /// Whether all outputs are stored, and no value is kept for a later use.
   bool is_goal(State state) const override;
   std::int64_t bound(State state) const override;
   void steps(State state, std::vector<LiveStep>& result) override;
@@ -41,7 +42,7 @@ class LiveValues final : public LiveSpace {
   };
   State number(const ValueState& state);
   const ValueState& at(State state) const { return states_[static_cast<std::size_t>(state)]; }
-  /// The state without one value; places stay in descending order.
+  /// Returns the state without one value. The places stay in descending order.
   static ValueState without(ValueState state, int value);
   bool has_room(const ValueState& state) const;
   /// Appends the step if all live values can be useful.

@@ -9,9 +9,9 @@
 
 namespace flashlab::optimal::detail {
 
-/// Writes the cheapest moves whose states are in the classes of the path's states, with a separate
-/// register for each value. Returns nothing if intermediate values should be in the outputs' cells
-/// and find no room there: they are in scratch cells while too few outputs are still to be stored.
+/// Writes the cheapest moves whose states are in the symmetry classes of the path's states, with a
+/// separate register for each value. Returns nothing if intermediate values must be in the outputs'
+/// cells and do not fit: at some step, there are more of them than outputs still to be stored.
 std::optional<Witness> write_program(const ValueMoves& space, const std::vector<ValueState>& path);
 
 }  // namespace flashlab::optimal::detail
