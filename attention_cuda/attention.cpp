@@ -82,11 +82,12 @@ void check_arguments(const AttentionProblem& problem, const ExecutionOptions& ex
 }
 
 const KernelRow& kernel_for(std::string_view variant, Pass pass, const AttentionProblem& problem,
-                            const ExecutionOptions& execution) {
+                            const ExecutionOptions& execution,
+                            const ForwardTensors* tensors = nullptr) {
   if (find_variant(variant).pass != pass) {
     throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
   }
-  return find_kernel(variant, problem, execution, compute_capability());
+  return find_kernel(variant, problem, execution, compute_capability(), tensors);
 }
 
 Call prepare(const KernelRow& row, const AttentionProblem& problem,
@@ -125,15 +126,12 @@ std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& pr
 void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                        const AttentionOptions& options, const ExecutionOptions& execution) {
   const AttentionProblem problem = check_forward(tensors, options);
-  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution);
+  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution, &tensors);
   check_in_device_memory({{"Q", tensors.Q},
                           {"K", tensors.K},
                           {"V", tensors.V},
                           {"O", tensors.O},
                           {"lse", tensors.lse}});
-  if (row.why_not != nullptr) {
-    if (const auto why = row.why_not(tensors)) throw ProblemError(*why);
-  }
   row.forward({prepare(row, problem, execution), tensors});
 }
 

@@ -29,6 +29,16 @@ std::string all_arithmetic_words(const KernelListing& kernel) {
   return text;
 }
 
+/// The types of the kernels of a variant, if none of them takes the call's.
+ProblemError dtype_refusal(std::string_view variant, const Arithmetic& wanted) {
+  std::string text;
+  for (const KernelListing& kernel : kernel_listings()) {
+    if (kernel.variant != variant) continue;
+    text += (text.empty() ? "" : ", ") + all_arithmetic_words(kernel);
+  }
+  return {"dtype", arithmetic_words(wanted), text + " for " + std::string(variant)};
+}
+
 std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
   const auto limit = [](std::string_view name, std::int64_t size, std::int64_t most) {
     return size <= most
@@ -103,13 +113,15 @@ std::span<const KernelListing> kernel_listings() {
 }
 
 const KernelListing& find_listing(std::string_view variant, const AttentionProblem& problem,
-                                  const ExecutionOptions& execution, int compute_capability) {
+                                  const ExecutionOptions& execution, int compute_capability,
+                                  const std::function<bool(const KernelListing&)>& is_usable) {
   const std::string_view name = find_variant(variant).name;
   const KernelListing* found = nullptr;
   std::optional<ProblemError> refusal;
   for (const KernelListing& kernel : kernel_listings()) {
     if (kernel.variant != name) continue;
-    if (execution.kernel.empty() ? kernel.only_by_name : kernel.stem != execution.kernel) continue;
+    if (!execution.kernel.empty() && kernel.stem != execution.kernel) continue;
+    if (is_usable && !is_usable(kernel)) continue;
     const auto why = why_unsupported(kernel, problem, execution, compute_capability);
     if (!why) {
       found = &kernel;
@@ -118,6 +130,9 @@ const KernelListing& find_listing(std::string_view variant, const AttentionProbl
     }
   }
   if (found != nullptr) return *found;
+  if (refusal && refusal->field == "dtype" && execution.kernel.empty()) {
+    throw dtype_refusal(name, {problem.dtype, execution.products});
+  }
   if (refusal) throw ProblemError(*refusal);
   if (!execution.kernel.empty()) {
     throw ProblemError("kernel", execution.kernel, "a kernel of " + std::string(name));

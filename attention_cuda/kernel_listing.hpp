@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +31,8 @@ struct KernelListing {
   int min_compute_capability;      // 80: 8.0
   std::string_view source;         // paper and algorithm, or a source in docs/sources.md
   int max_compute_capability = 0;  // 0: none. Instructions of one generation run on no other
-  bool only_by_name = false;       // runs if ExecutionOptions::kernel names it, not by itself
+  /// The instruction that multiplies, if its rate is not that of mma.sync: "wgmma".
+  std::string_view product_instruction = {};
 };
 
 /// Returns "9.0" for 90.
@@ -46,8 +48,10 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                                             const ExecutionOptions& execution,
                                             int compute_capability);
 
-/// Returns the kernel for a call. Throws ProblemError: no such variant, no suitable kernel.
+/// Returns the kernel for a call: the last one that supports it and is usable. Without `is_usable`
+/// all are. Throws ProblemError: no such variant, no suitable kernel.
 const KernelListing& find_listing(std::string_view variant, const AttentionProblem& problem,
-                                  const ExecutionOptions& execution, int compute_capability);
+                                  const ExecutionOptions& execution, int compute_capability,
+                                  const std::function<bool(const KernelListing&)>& is_usable = {});
 
 }  // namespace flashlab::cuda

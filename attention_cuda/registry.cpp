@@ -6,6 +6,15 @@
 #include "kernel_rows.hpp"
 
 namespace flashlab::cuda {
+namespace {
+
+/// Null: this build leaves it out.
+const KernelRow* linked_row(const KernelListing& listing) {
+  const auto found = std::ranges::find(kernels(), listing.stem, &KernelRow::stem);
+  return found == kernels().end() ? nullptr : *found;
+}
+
+}  // namespace
 
 std::span<const KernelRow* const> kernels() {
   static const std::vector<const KernelRow*> kRows = [] {
@@ -20,15 +29,27 @@ std::span<const KernelRow* const> kernels() {
 }
 
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
-                             const ExecutionOptions& execution, int compute_capability) {
-  const KernelListing& listing = find_listing(variant, problem, execution, compute_capability);
-  const auto found = std::ranges::find(kernels(), listing.stem, &KernelRow::stem);
-  if (found == kernels().end()) {  // of a generation that this build leaves out
+                             const ExecutionOptions& execution, int compute_capability,
+                             const ForwardTensors* tensors) {
+  const auto refusal = [&](const KernelRow& row) -> std::optional<ProblemError> {
+    if (tensors == nullptr || row.why_not == nullptr) return std::nullopt;
+    return row.why_not(*tensors);
+  };
+  const auto is_usable = [&](const KernelListing& listing) {
+    if (!execution.kernel.empty()) return true;  // it runs, or the caller is told why not
+    const KernelRow* const row = linked_row(listing);
+    return row != nullptr && !refusal(*row);
+  };
+  const KernelListing& listing =
+      find_listing(variant, problem, execution, compute_capability, is_usable);
+  const KernelRow* const row = linked_row(listing);
+  if (row == nullptr) {  // of a generation that this build leaves out
     throw ProblemError("kernel", listing.stem,
                        "a kernel of this build; FLASHLAB_CUDA_ARCHITECTURES lacks " +
                            compute_capability_text(listing.min_compute_capability));
   }
-  return **found;
+  if (const auto why = refusal(*row)) throw ProblemError(*why);
+  return *row;
 }
 
 }  // namespace flashlab::cuda

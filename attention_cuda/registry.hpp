@@ -27,9 +27,12 @@ struct KernelRow : KernelListing {
 /// Returns every kernel, in the order of kernel_listings().
 std::span<const KernelRow* const> kernels();
 
-/// Returns the kernel for a call. Throws ProblemError: no such variant, no suitable kernel.
+/// Returns the kernel for a call: the one that `execution` names, or the last one that this build
+/// has and that can run the problem and the tensors. Null: any tensors.
+/// Throws ProblemError: no such variant, no suitable kernel.
 const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
-                             const ExecutionOptions& execution, int compute_capability);
+                             const ExecutionOptions& execution, int compute_capability,
+                             const ForwardTensors* tensors = nullptr);
 
 /// Returns the current device's compute capability, 90 for 9.0. Throws CudaError: no
 /// driver, no GPU.

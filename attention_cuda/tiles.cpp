@@ -13,7 +13,8 @@ KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& probl
                          const ExecutionOptions& execution, const GpuLimits& gpu) {
   const KernelListing& kernel = find_listing(variant, problem, execution, gpu.compute_capability);
   const TableRow& row = *std::ranges::find(kKernelTable, kernel.stem, &TableRow::stem);
-  KernelTiles tiles = {kernel.stem, kernel.variant, std::string(row.toy_program), {}};
+  KernelTiles tiles = {
+      kernel.stem, kernel.variant, kernel.product_instruction, std::string(row.toy_program), {}};
   if (problem.mask != Mask::kNone) tiles.toy_program += "_causal";
   if (!problem.key_lengths.empty()) tiles.launches.push_back(key_length_launches(problem.batch));
   for (LaunchTiles& launch : row.launches({problem, execution, gpu})) {

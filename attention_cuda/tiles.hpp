@@ -57,7 +57,8 @@ struct LaunchTiles {
 
 struct KernelTiles {
   std::string_view stem, variant;
-  std::string toy_program;  // "flash1_launches", "bwd_twopass_causal"
+  std::string_view product_instruction;  // as in KernelListing
+  std::string toy_program;               // "flash1_launches", "bwd_twopass_causal"
   std::vector<LaunchTiles> launches;
 };
 

@@ -28,10 +28,17 @@ MachineModel from_sheet(const GpuSpec& gpu) {
 
 }  // namespace
 
-Rate MachineModel::product_rate(std::string_view dtype, std::string_view product_kind) const {
+Rate MachineModel::product_rate(std::string_view dtype, std::string_view product_kind,
+                                std::string_view instruction) const {
   const bool is_split = product_kind == "tf32x3";  // one product as three products of tf32
   std::string type(dtype);
   if (is_split || product_kind == "tf32") type += " tf32";
+  if (!instruction.empty()) {
+    const auto measured = products.find(type + " " + std::string(instruction));
+    if (measured != products.end()) return measured->second;
+    const auto sheet_rate = gpu.flops_per_s.find(type);
+    if (sheet_rate != gpu.flops_per_s.end()) return {sheet_rate->second, false};
+  }
   const auto found = products.find(type);
   if (found == products.end()) {
     throw std::invalid_argument(gpu.name + " has no rate of " + type + " products");

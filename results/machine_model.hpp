@@ -20,7 +20,8 @@ struct Calibration {
   std::optional<double> dram_read_bytes_per_s;
   std::optional<double> sm_bytes_per_s;      // L2 to the multiprocessors, data in L2
   std::optional<double> shared_bytes_per_s;  // shared memory to registers
-  /// mma.sync from registers, and fused multiply-adds: "bf16", "fp16", "float", "float tf32".
+  /// mma.sync from registers, and fused multiply-adds: "bf16", "fp16", "float", "float tf32";
+  /// wgmma from shared memory: "bf16 wgmma", "fp16 wgmma".
   std::map<std::string, double> flops_per_s;
   std::optional<double> elementwise_per_s;  // additions and maxima, alternating
   std::optional<double> exps_per_s;         // 2^x
@@ -41,8 +42,10 @@ struct MachineModel {
   std::optional<double> launch_s;        // nothing: predictions ignore launches
 
   /// Returns the rate of products of this type: ("bf16", "native"), ("float", "tf32"). A product of
-  /// "tf32x3" is three of tf32. Throws std::invalid_argument if the GPU has no rate for the type.
-  Rate product_rate(std::string_view dtype, std::string_view product_kind) const;
+  /// "tf32x3" is three of tf32. An instruction ("wgmma") has its own rate if that was measured, and
+  /// otherwise the data sheet's. Throws std::invalid_argument if the GPU has no rate for the type.
+  Rate product_rate(std::string_view dtype, std::string_view product_kind,
+                    std::string_view instruction = {}) const;
 };
 
 /// Returns the data sheet's rates at the boost clock, replaced by measured rates where available.

@@ -200,9 +200,10 @@ def main():
                                    library),
             "gradients": pool.submit(script, "../python/gradient_check.py", [],
                                      options.limit, library),
+            "torch": pool.submit(script, "../python/torch_check.py", [], options.limit, library),
             "tests": pool.submit(run_tests, tests, options.limit),
             "sanitizers": pool.submit(run_sanitizers, tests, options.limit)}
-    report["scripts"] += [steps["rounded"].result(), steps["gradients"].result()]
+    report["scripts"] += [steps[name].result() for name in ("rounded", "gradients", "torch")]
     report["tests"], report["worst_error_in_errors_of_the_plain_one"] = steps["tests"].result()
     report["sanitizers"] = steps["sanitizers"].result()
     with open(out("on_a_gpu"), "w", encoding="utf-8") as file:

@@ -21,8 +21,8 @@ struct WgmmaConfig {
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
   static constexpr bool kTakesTurns = kShape.takes_turns;
   static constexpr int kStages = WgmmaShape::kStages, kThreads = kShape.num_threads();
-  static constexpr int kPanels = kHeadDim / WgmmaShape::kPanelColumns;
-  static constexpr int kQBytes = kBlockQ * kHeadDim * 2, kKVBytes = kBlockKV * kHeadDim * 2;
+  static constexpr int kPanels = kShape.num_panels(), kRowBytes = kPanels * kPanelRowBytes;
+  static constexpr int kQBytes = kBlockQ * kRowBytes, kKVBytes = kBlockKV * kRowBytes;
   static constexpr int kSharedBytes = kShape.shared_bytes();
   // Shares of the registers that the launch allocates: 168 for 384 threads, 128 for 512.
   static constexpr int kLoadingRegisters = kComputing == 2 ? 24 : 32;
@@ -31,7 +31,7 @@ struct WgmmaConfig {
   static constexpr int kFirstTurn = 1, kFirstWarpgroup = kFirstTurn + kComputing;
   static constexpr int kAllComputing = kFirstWarpgroup + kComputing;
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
-  static_assert(kBlockKV % 16 == 0 && kHeadDim % WgmmaShape::kPanelColumns == 0);
+  static_assert(kBlockKV % 16 == 0 && kHeadDim % 32 == 0);
 };
 
 struct WgmmaArguments {
@@ -110,7 +110,7 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
                            const ptx::TensorMap& V_map) {
   const auto load = [&](ptx::SharedAddress to, const ptx::TensorMap& map, ptx::SharedAddress full,
                         int rows, int first_row, int head) {
-    ptx::mbarrier_arrive_expect(full, static_cast<std::uint32_t>(rows * Config::kHeadDim * 2));
+    ptx::mbarrier_arrive_expect(full, static_cast<std::uint32_t>(rows * Config::kRowBytes));
     for (int panel = 0; panel < Config::kPanels; ++panel) {
       ptx::load_box(to + panel * rows * kPanelRowBytes, map, full,
                     panel * WgmmaShape::kPanelColumns, first_row, head, work.b);

@@ -75,8 +75,12 @@ void launch_flash2_wgmma_sm90(const ForwardCall& call) {
       return launch_head_dim<0>(call);
     case 1:
       return launch_head_dim<1>(call);
-    default:
+    case 2:
       return launch_head_dim<2>(call);
+    case 3:
+      return launch_head_dim<3>(call);
+    default:
+      return launch_head_dim<4>(call);
   }
 }
 

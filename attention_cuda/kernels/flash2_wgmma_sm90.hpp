@@ -20,10 +20,13 @@ struct WgmmaShape {
   static constexpr int kPanelColumns = 64;
 
   constexpr int block_q() const { return kRowsOfWarpgroup * computing; }
+  /// Panels of 64 columns; the last one may be half full.
+  constexpr int num_panels() const { return (head_dim + kPanelColumns - 1) / kPanelColumns; }
   constexpr int num_threads() const { return kWarpgroupThreads * (computing + 1); }
   /// sQ, kStages each of sK and sV, and mbarriers, from a multiple of kAlignment on.
   constexpr int shared_bytes() const {
-    return 2 * head_dim * (block_q() + 2 * kStages * block_kv) + kBarrierBytes + kAlignment;
+    const int row_bytes = 2 * kPanelColumns * num_panels();
+    return row_bytes * (block_q() + 2 * kStages * block_kv) + kBarrierBytes + kAlignment;
   }
 };
 
@@ -31,7 +34,9 @@ struct WgmmaShape {
 inline constexpr WgmmaShape kWgmmaShapes[][2] = {
     // head_dim, computing warpgroups, keys, turns
     {{64, 3, 128, true}, {64, 3, 128, true}},
+    {{96, 2, 176, false}, {96, 2, 128, false}},
     {{128, 2, 176, false}, {128, 2, 128, false}},
+    {{192, 2, 112, false}, {192, 2, 96, false}},
     {{256, 2, 80, false}, {256, 2, 80, false}}};
 
 /// The row of kWgmmaShapes for a head_dim.

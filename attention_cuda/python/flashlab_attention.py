@@ -9,6 +9,8 @@ Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bflo
          K, V, dK, dV  [batch, num_kv_heads, seqlen_k, head_dim]   num_kv_heads divides num_heads
          lse           [batch, num_heads, seqlen_q]                float32, natural logarithm
 Memory   results and workspace use torch's allocator; calls use torch's current stream
+Torch    2.4 or later; flashlab::attention_forward and flashlab::attention_backward are operations
+         of torch.library, so that torch.compile and autograd know them
 Errors   ValueError: argument, value, what was expected. RuntimeError: CUDA, no library, no GPU
 Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one installed with this module
 """
@@ -230,41 +232,107 @@ class Call:
             yield
 
 
+# The operations of torch.library, so that torch.compile traces a call as one node. Schemas have no
+# keyword dictionaries: every option is a parameter, and the key lengths are a list or a tensor.
+_List = typing.Optional[typing.Sequence[int]]
+_Tensor = typing.Optional[torch.Tensor]
+_Scale = typing.Optional[float]
+_Pair = typing.Tuple[torch.Tensor, torch.Tensor]
+_Triple = typing.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def _options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel, num_splits):
+    return {"mask": mask, "softmax_scale": softmax_scale, "products": products, "kernel": kernel,
+            "num_splits": num_splits,
+            "key_lengths": key_lengths if key_length_tensor is None else key_length_tensor}
+
+
+@torch.library.custom_op("flashlab::attention_forward", mutates_args=())
+def _forward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, variant: str, backward_variant: str,
+             mask: str, softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
+             products: str, kernel: str, num_splits: int) -> _Pair:
+    O, lse = _outputs(Q)
+    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
+         **_options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel,
+                    num_splits))()
+    return O, lse
+
+
+def _outputs(Q):
+    return torch.empty_like(Q), Q.new_empty(Q.shape[:3], dtype=torch.float32)
+
+
+@_forward.register_fake
+def _(Q, K, V, *_):
+    return _outputs(Q)
+
+
+@torch.library.custom_op("flashlab::attention_backward", mutates_args=())
+def _backward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, O: torch.Tensor,
+              lse: torch.Tensor, dO: torch.Tensor, variant: str, mask: str,
+              softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor, products: str,
+              kernel: str, num_splits: int, round_statistics: bool) -> _Triple:
+    gradients = tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
+    tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
+                       (Q, K, V, O, lse, dO, *gradients)))
+    Call("backward", tensors, variant=variant, round_statistics=round_statistics,
+         **_options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel,
+                    num_splits))()
+    return gradients
+
+
+@_backward.register_fake
+def _(Q, K, V, *_):
+    return tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
+
+
+def _save(ctx, inputs, output):
+    Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, products, _, splits = inputs
+    ctx.save_for_backward(Q, K, V, *output, length_tensor)
+    ctx.options = (mask, scale, lengths), (products, "", splits, False)
+    ctx.variant = backward_variant
+    ctx.set_materialize_grads(False)
+
+
+def _differentiate(ctx, dO, dlse):
+    if dlse is not None:
+        raise RuntimeError("lse: a gradient: expected none; only O can be differentiated")
+    *tensors, length_tensor = ctx.saved_tensors
+    before, after = ctx.options
+    gradients = (None, None, None)
+    if dO is not None:
+        gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *after)
+    return (*gradients, *[None] * 9)
+
+
+_forward.register_autograd(_differentiate, setup_context=_save)
+
+
+def _arguments(mask="none", softmax_scale=None, key_lengths=None, products="native", kernel="",
+               num_splits=0):
+    """Returns the options in the order of the operations' parameters."""
+    is_tensor = isinstance(key_lengths, torch.Tensor)
+    return (mask, None if softmax_scale is None else float(softmax_scale),
+            None if is_tensor or key_lengths is None else list(key_lengths),
+            key_lengths if is_tensor else None, products, kernel, num_splits)
+
+
 def attention_forward(Q, K, V, *, variant="flash2", **options):
     """Returns (O, lse). Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
     key_lengths (a list, or an int64 tensor on the GPU), products "native", "tf32" or "tf32x3",
     kernel, num_splits. Not part of autograd's graph."""
-    O = torch.empty_like(Q)
-    lse = torch.empty(Q.shape[:3], dtype=torch.float32, device=Q.device)
-    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant, **options)()
-    return O, lse
+    with torch.no_grad():
+        return _forward(Q, K, V, variant, "", *_arguments(**options))
 
 
-def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", **options):
+def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
+                       **options):
     """Returns (dQ, dK, dV) from the results of attention_forward with the same options."""
-    gradients = [torch.empty_like(tensor) for tensor in (Q, K, V)]
-    tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
-                       (Q, K, V, O, lse, dO, *gradients)))
-    Call("backward", tensors, variant=variant, **options)()
-    return tuple(gradients)
-
-
-class _Attention(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, Q, K, V, variants, options):
-        O, lse = attention_forward(Q, K, V, variant=variants[0], **options)
-        ctx.save_for_backward(Q, K, V, O, lse)
-        ctx.variant, ctx.options = variants[1], options
-        return O
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dO):
-        gradients = attention_backward(*ctx.saved_tensors, dO, variant=ctx.variant, **ctx.options)
-        return (*gradients, None, None)
+    return _backward(Q, K, V, O, lse, dO, variant, *_arguments(**options), round_statistics)
 
 
 def attention(Q, K, V, *, forward_variant="flash2", backward_variant="bwd-onepass", **options):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
-    for attention_forward. Keeps Q, K, V, O and lse for the backward pass."""
-    return _Attention.apply(Q, K, V, (forward_variant, backward_variant), options)
+    for attention_forward. Keeps Q, K, V, O and lse for the backward pass. torch.compile traces it
+    without a break (fullgraph=True)."""
+    return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(**options))[0]

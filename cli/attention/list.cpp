@@ -29,7 +29,6 @@ nlohmann::ordered_json kernels_json(std::string_view variant) {
       result.back()["max_compute_capability"] =
           cuda::compute_capability_text(kernel.max_compute_capability);
     }
-    if (kernel.only_by_name) result.back()["only_by_name"] = true;
   }
   return result;
 }
@@ -80,17 +79,16 @@ void print_list_text(const Terminal& terminal) {
             << in_lines("On the CPU each runs in float, double, bf16 and fp16.", terminal);
   TextTable kernel_table({{"GPU kernel"}, {"variant"}, {"from"}, {"numbers"}});
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
-    kernel_table.row({std::string(kernel.stem) + (kernel.only_by_name ? " *" : ""),
-                      std::string(kernel.variant), generations_text(kernel),
-                      arithmetic_text(kernel)});
+    kernel_table.row({std::string(kernel.stem), std::string(kernel.variant),
+                      generations_text(kernel), arithmetic_text(kernel)});
   }
-  std::cout << "\n"
-            << kernel_table.to_string(terminal) << "\n"
-            << in_lines(
-                   "from: the least compute capability; tf32, tf32x3: values of --products. A "
-                   "variant runs the last kernel that supports the call. A kernel with * runs only "
-                   "if --kernel names it.",
-                   terminal);
+  std::cout
+      << "\n"
+      << kernel_table.to_string(terminal) << "\n"
+      << in_lines(
+             "from: the least compute capability; tf32, tf32x3: values of --products. A "
+             "variant runs the last kernel that supports the call, unless --kernel names one.",
+             terminal);
   const std::string why_not = compare::why_no_gpu_library();
   if (!why_not.empty()) std::cout << in_lines("Not available here: " + why_not + ".", terminal);
 }

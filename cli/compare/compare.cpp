@@ -152,8 +152,9 @@ Session predicted_session(const CompareFlags& flags) {
   compare::Comparison& comparison = session.comparison;
   std::vector<compare::RefusedCall> refused;
   try {
-    comparison.rows = compare::predict_rows(compare::calls_of(flags.axes()), session.machine,
-                                            session.data_sheet, refused);
+    std::vector<compare::Call> calls = compare::calls_of(flags.axes());
+    if (measured) compare::take_kernels(measured->rows, calls);
+    comparison.rows = compare::predict_rows(calls, session.machine, session.data_sheet, refused);
   } catch (const ProblemError& error) {
     throw request_failure("--" + error.field + " " + error.value, error.expected);
   } catch (const std::overflow_error& error) {
@@ -178,7 +179,9 @@ Session predicted_session(const CompareFlags& flags) {
 void keep_other_rows(const std::vector<compare::Row>& before, std::vector<compare::Row>& rows) {
   std::vector<compare::Row> kept;
   for (const compare::Row& row : before) {
-    const auto is_same = [&](const compare::Row& other) { return key_of(other) == key_of(row); };
+    const auto is_same = [&](const compare::Row& other) {
+      return other.kernel == row.kernel && key_of(other) == key_of(row);
+    };
     if (std::none_of(rows.begin(), rows.end(), is_same)) kept.push_back(row);
   }
   rows.insert(rows.begin(), kept.begin(), kept.end());

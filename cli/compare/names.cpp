@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "text/visible.hpp"
 
@@ -73,10 +74,15 @@ RowNames::RowNames(const std::vector<Row>& rows) {
   for (const RowAttribute& attribute : attributes()) {
     if (attribute.title != nullptr && !is_shared(attribute, rows)) shown_.push_back(&attribute);
   }
+  std::map<std::string, std::string> kernels;  // by call
+  for (const Row& row : rows) {
+    const auto known = kernels.emplace(key_of(row), row.kernel).first;
+    names_kernels_ = names_kernels_ || known->second != row.kernel;
+  }
 }
 
 std::vector<Column> RowNames::columns(const std::vector<Column>& others) const {
-  std::vector<Column> all = {{"variant"}};
+  std::vector<Column> all = {{names_kernels_ ? "kernel" : "variant"}};
   for (const RowAttribute* attribute : shown_) all.push_back({attribute->title, Align::kRight});
   all.push_back({"N", Align::kRight});
   all.insert(all.end(), others.begin(), others.end());
@@ -85,7 +91,7 @@ std::vector<Column> RowNames::columns(const std::vector<Column>& others) const {
 
 std::vector<std::string> RowNames::cells(const Row& row,
                                          const std::vector<std::string>& others) const {
-  std::vector<std::string> all = {printable(row.variant)};
+  std::vector<std::string> all = {printable(name(row))};
   for (const RowAttribute* attribute : shown_) all.push_back(printable(attribute->cell(row)));
   all.push_back(std::to_string(row.seqlen_q));
   all.insert(all.end(), others.begin(), others.end());
@@ -101,7 +107,7 @@ std::vector<std::string> RowNames::part(const std::string& name,
 }
 
 std::string RowNames::text(const Row& row) const {
-  std::vector<std::string> parts = {printable(row.variant)};
+  std::vector<std::string> parts = {printable(name(row))};
   for (const RowAttribute* attribute : shown_) parts.push_back(printable(attribute->text(row)));
   parts.push_back("N " + std::to_string(row.seqlen_q));
   return joined_if_any(parts);

@@ -1,4 +1,5 @@
-// The names of rows in a comparison: the variant, N, and all attributes in which rows differ.
+// The names of rows in a comparison: the variant or the kernel, N, and all attributes in which rows
+// differ.
 #pragma once
 
 #include <string>
@@ -28,7 +29,12 @@ class RowNames {
   std::string text(const compare::Row& row) const;
 
  private:
+  const std::string& name(const compare::Row& row) const {
+    return names_kernels_ ? row.kernel : row.variant;
+  }
+
   std::vector<const RowAttribute*> shown_;
+  bool names_kernels_ = false;  // two rows differ in nothing else
 };
 
 /// Returns what all rows share: "bf16, batch 4, 8 heads, d 64, full".

@@ -106,6 +106,10 @@ void CompareFlags::add_call_flags(CLI::App& command) {
              "queries x keys, instead of the kernels' tiles; predicts only")
       .type_name("QxK,...")
       .group(kCallGroup);
+  add_option(command, "--kernel", kernels,
+             "kernels of `flashlab attention --list`, instead of those that run by themselves")
+      .type_name("NAME,...")
+      .group(kCallGroup);
   const auto size = [&](const char* names, auto& value, const char* what) {
     return add_option(command, names, value, what).type_name("SIZE").group(kCallGroup);
   };
@@ -239,6 +243,7 @@ compare::SweepAxes CompareFlags::axes() const {
   axes.seqlens = sizes("--n", seqlens);
   axes.head_dims = sizes("--head-dim", head_dims);
   axes.tiles = parse_tiles(tiles);
+  if (!kernels.empty()) axes.kernels = words(kernels);
   axes.batch = batch;
   axes.num_heads = num_heads;
   axes.num_kv_heads = num_kv_heads;

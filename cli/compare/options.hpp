@@ -17,7 +17,8 @@ inline constexpr int kUsualRepeat = 5;
 
 struct CompareFlags {
   // The calls. Lists are "a,b"; numbers may be ranges.
-  std::string variants = "all", dtypes = "bf16", products = "native", masks = "none", tiles;
+  std::string variants = "all", dtypes = "bf16", products = "native", masks = "none", tiles,
+              kernels;
   std::string seqlens = "4096", head_dims = "64";
   std::int64_t batch = 4, num_heads = 8;
   std::optional<std::int64_t> num_kv_heads, seqlen_k, tokens, hidden;

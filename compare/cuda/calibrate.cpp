@@ -41,6 +41,9 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   calibration.l2_bytes = gpu.l2_bytes;
   for (auto* const benchmarks :
        {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
+#ifdef FLASHLAB_HAS_SM90
+        wgmma_benchmarks,
+#endif
         arithmetic_benchmarks, launch_benchmarks}) {
     for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers live for one iteration
       result.rates.push_back(measured_rate(benchmark, {options.num_samples, options.sample_ms}));

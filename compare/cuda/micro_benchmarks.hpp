@@ -19,6 +19,9 @@ std::vector<MicroBenchmark> l2_benchmarks(const cuda::GpuInfo& gpu);
 std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu);
 /// "bf16", "fp16", "float tf32": mma.sync with fp32 sums.
 std::vector<MicroBenchmark> tensor_core_benchmarks(const cuda::GpuInfo& gpu);
+/// "bf16 wgmma", "fp16 wgmma": wgmma with both operands in shared memory and fp32 sums. Empty if
+/// the GPU's compute capability is not 9.0.
+std::vector<MicroBenchmark> wgmma_benchmarks(const cuda::GpuInfo& gpu);
 /// "float", "elementwise", "exp2", "divisions".
 std::vector<MicroBenchmark> arithmetic_benchmarks(const cuda::GpuInfo& gpu);
 /// "launches": empty kernels, one after another.

@@ -9,7 +9,8 @@
 namespace flashlab::compare {
 namespace {
 
-constexpr std::string_view kProducts[] = {"bf16", "fp16", "float", "float tf32"};
+constexpr std::string_view kProducts[] = {"bf16 wgmma", "fp16 wgmma", "bf16",
+                                          "fp16",       "float",      "float tf32"};
 
 void put_rate(Calibration& calibration, const CalibratedRate& rate) {
   for (const CalibrationField& field : calibration_fields()) {

@@ -48,14 +48,14 @@ double fill_of(std::int64_t num_blocks, std::int64_t num_sms, bool is_causal) {
 }
 
 Prediction predict(const Step& step, const MachineModel& machine, std::string_view dtype,
-                   std::string_view products, bool is_causal) {
+                   std::string_view products, bool is_causal, std::string_view instruction) {
   const Work& work = step.work;
   Prediction p;
   p.dram_ms = dram_ms(work.dram, machine);
   if (work.sm) p.sm_ms = ms_at(static_cast<double>(work.sm->bytes()), machine.sm);
   if (work.product_flops > 0) {
-    p.products_ms =
-        ms_at(static_cast<double>(work.product_flops), machine.product_rate(dtype, products));
+    p.products_ms = ms_at(static_cast<double>(work.product_flops),
+                          machine.product_rate(dtype, products, instruction));
   }
   p.elementwise_ms = elementwise_ms(work, machine);
   p.exp_ms = ms_at(static_cast<double>(work.exps), machine.exps);

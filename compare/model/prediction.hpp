@@ -16,9 +16,10 @@
 
 namespace flashlab::compare {
 
-/// Predicts one step with products of this type. `fill` accounts for idle multiprocessors.
+/// Predicts one step with products of this type, by this instruction if one is named (as in
+/// MachineModel::product_rate). `fill` accounts for idle multiprocessors.
 Prediction predict(const Step& step, const MachineModel& machine, std::string_view dtype,
-                   std::string_view products, bool is_causal);
+                   std::string_view products, bool is_causal, std::string_view instruction = {});
 
 /// Adds steps that run one after another. `bound` and `fill` are those of the longest step.
 Prediction in_turn(std::span<const Step> steps);

@@ -4,17 +4,27 @@
 #include <optional>
 #include <stdexcept>
 
+#include "attention_cuda/kernel_listing.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {
 
+/// The instruction that multiplies in the row's kernel, as in KernelListing.
+std::string_view product_instruction(const Row& row) {
+  const auto listings = cuda::kernel_listings();
+  const auto found = std::ranges::find(listings, row.kernel, &cuda::KernelListing::stem);
+  return found == listings.end() ? std::string_view() : found->product_instruction;
+}
+
 /// Returns nothing if the machine has no rate for this type.
 std::optional<Roof> product_roof(const Row& row, const MachineModel& machine) {
   try {
-    const Rate rate = machine.product_rate(row.dtype, row.products);
+    const std::string_view instruction = product_instruction(row);
+    const Rate rate = machine.product_rate(row.dtype, row.products, instruction);
     if (!is_drawable(rate.per_s)) return std::nullopt;
-    return Roof{dtype_text(row), rate.per_s, rate.is_measured};
+    const std::string suffix = instruction.empty() ? "" : " " + std::string(instruction);
+    return Roof{dtype_text(row) + suffix, rate.per_s, rate.is_measured};
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }

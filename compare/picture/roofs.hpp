@@ -11,7 +11,7 @@
 namespace flashlab::compare {
 
 struct Roof {
-  std::string name;  // "bf16", "DRAM"
+  std::string name;  // "bf16", "bf16 wgmma", "DRAM"
   double per_s = 0;
   bool is_measured = false;
   /// Returns "bf16 640 TFLOP/s, measured".

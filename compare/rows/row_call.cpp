@@ -47,6 +47,7 @@ Call call_of(const Row& row) {
   problem.mask = mask_of(row.mask);
   problem.softmax_scale = 1 / std::sqrt(static_cast<double>(row.head_dim));
   call.products = products_of(row.products);
+  call.kernel = row.kernel;
   return call;
 }
 

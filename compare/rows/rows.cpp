@@ -225,6 +225,7 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   const GpuSpec& gpu = machine.gpu;
   cuda::ExecutionOptions execution;
   execution.products = call.products;
+  execution.kernel = call.kernel;
   const cuda::KernelTiles kernel = cuda::kernel_tiles(
       call.variant, call.problem, execution,
       {compute_capability(gpu), static_cast<int>(gpu.num_sms), gpu.shared_memory_per_block_bytes});
@@ -237,7 +238,8 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
   row.work = work_of_all(row.steps);
   for (Step& step : row.steps) {
-    step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem));
+    step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem),
+                             kernel.product_instruction);
   }
   row.predicted = in_turn(row.steps);
   set_pallas_figures(data_sheet, element, row);

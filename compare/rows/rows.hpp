@@ -25,6 +25,7 @@ struct Call {
   AttentionProblem problem;
   cuda::Products products = cuda::Products::kNative;
   std::optional<Tile> tile;  // instead of the kernel's
+  std::string kernel;        // empty: the one that runs by itself
 };
 
 /// Returns the row with counts, predictions and hash, without measurements. `data_sheet`: the

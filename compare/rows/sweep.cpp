@@ -4,8 +4,17 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "attention_cuda/kernel_listing.hpp"
+
 namespace flashlab::compare {
 namespace {
+
+/// Empty: there is no such kernel.
+std::string_view variant_of_kernel(std::string_view stem) {
+  const auto listings = cuda::kernel_listings();
+  const auto found = std::ranges::find(listings, stem, &cuda::KernelListing::stem);
+  return found == listings.end() ? std::string_view() : found->variant;
+}
 
 constexpr std::int64_t kMostHeadDim = 512, kMostSeqlen = std::int64_t{1} << 30;
 
@@ -72,6 +81,31 @@ void count_within(const std::optional<double>& ratio, double tolerance, Share& s
   share.num_close += std::abs(*ratio - 1) <= tolerance ? 1 : 0;
 }
 
+/// The kernels that the axes name for a variant; one empty name if there are none.
+std::vector<std::string> kernels_of(const SweepAxes& axes, std::string_view variant) {
+  std::vector<std::string> stems;
+  for (const std::string& stem : axes.kernels) {
+    if (variant_of_kernel(stem) == variant) stems.push_back(stem);
+  }
+  if (stems.empty()) stems.emplace_back();
+  return stems;
+}
+
+void check_kernels(const SweepAxes& axes) {
+  for (const std::string& stem : axes.kernels) {
+    const std::string_view variant = variant_of_kernel(stem);
+    if (std::ranges::find(axes.variants, variant) != axes.variants.end()) continue;
+    throw ProblemError(
+        "kernel", stem,
+        variant.empty() ? "a kernel that `flashlab attention --list` shows"
+                        : "a kernel of one of the variants; it is one of " + std::string(variant));
+  }
+}
+
+bool is_same_call(const Row& row, const Row& other) {
+  return row.kernel == other.kernel && key_of(row) == key_of(other);
+}
+
 }  // namespace
 
 std::vector<Call> calls_of(const SweepAxes& axes) {
@@ -79,6 +113,7 @@ std::vector<Call> calls_of(const SweepAxes& axes) {
   if (tiles.empty()) tiles.emplace_back();
   std::vector<Call> calls;
   for (const std::string& variant : axes.variants) find_variant(variant);
+  check_kernels(axes);
   for (const std::int64_t head_dim : axes.head_dims) check_size("head-dim", head_dim, kMostHeadDim);
   for (const DataType dtype : axes.dtypes) {
     for (const cuda::Products products : axes.products) {
@@ -86,10 +121,12 @@ std::vector<Call> calls_of(const SweepAxes& axes) {
       for (const Mask mask : axes.masks) {
         for (const std::int64_t head_dim : axes.head_dims) {
           for (const std::string& variant : axes.variants) {
-            for (const std::optional<Tile>& tile : tiles) {
-              for (const std::int64_t seqlen : axes.seqlens) {
-                calls.push_back(
-                    {variant, problem_of(axes, dtype, mask, seqlen, head_dim), products, tile});
+            for (const std::string& kernel : kernels_of(axes, variant)) {
+              for (const std::optional<Tile>& tile : tiles) {
+                for (const std::int64_t seqlen : axes.seqlens) {
+                  calls.push_back({variant, problem_of(axes, dtype, mask, seqlen, head_dim),
+                                   products, tile, kernel});
+                }
               }
             }
           }
@@ -98,6 +135,17 @@ std::vector<Call> calls_of(const SweepAxes& axes) {
     }
   }
   return calls;
+}
+
+void take_kernels(const std::vector<Row>& measured, std::vector<Call>& calls) {
+  for (Call& call : calls) {
+    if (!call.kernel.empty()) continue;
+    const std::string key = key_of(unpredicted(call));
+    const auto found = std::ranges::find_if(measured, [&](const Row& row) {
+      return key_of(row) == key && variant_of_kernel(row.kernel) == call.variant;
+    });
+    if (found != measured.end()) call.kernel = found->kernel;
+  }
 }
 
 std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel& machine,
@@ -118,7 +166,7 @@ MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& f
   for (Row& row : into) {
     const std::string key = key_of(row);
     const auto found = std::find_if(from.begin(), from.end(),
-                                    [&](const Row& other) { return key_of(other) == key; });
+                                    [&](const Row& other) { return is_same_call(other, row); });
     if (found == from.end() || (!found->measured && found->failure.empty())) {
       report.not_there.push_back(key);
       continue;

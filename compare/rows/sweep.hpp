@@ -19,7 +19,8 @@ struct SweepAxes {
   std::vector<cuda::Products> products;  // other kinds than native apply only to float
   std::vector<Mask> masks;
   std::vector<std::int64_t> seqlens, head_dims;
-  std::vector<Tile> tiles;  // empty: the kernels'
+  std::vector<Tile> tiles;           // empty: the kernels'
+  std::vector<std::string> kernels;  // of some variants, instead of those that run by themselves
   std::int64_t batch = 4, num_heads = 8;
   std::optional<std::int64_t> num_kv_heads, seqlen_k;
   /// `tokens` replaces batch: the queries of all batch entries together, in at least one entry.
@@ -28,8 +29,12 @@ struct SweepAxes {
 };
 
 /// Returns the calls in the order of the axes; seqlens change fastest. Throws ProblemError:
-/// an invalid size.
+/// an invalid size, a kernel that is none of the variants'.
 std::vector<Call> calls_of(const SweepAxes& axes);
+
+/// Lets calls that name no kernel run the one with which these rows measured them. Rows of kernels
+/// that this version lacks are ignored.
+void take_kernels(const std::vector<Row>& measured, std::vector<Call>& calls);
 
 /// A call that no kernel supports.
 struct RefusedCall {
@@ -49,7 +54,7 @@ struct MergeReport {
   std::vector<std::string> other_predictions;  // measured for another prediction: another hash
 };
 
-/// Copies the measurements of `from` into the rows of the same calls in `into`.
+/// Copies the measurements of `from` into the rows of the same calls and kernels in `into`.
 MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& from);
 
 /// Shares of close predictions, by which the model is judged.

@@ -43,10 +43,14 @@ void check_each_length(Pass pass, DataType dtype) {
 void check_each_head_dim(Pass pass, DataType dtype) {
   const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
   WorstErrors worst;
+  const auto check = [&](std::int64_t head_dim) {
+    check_kernels(worst, pass, kernels, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
+  };
   for (std::int64_t head_dim = 1; head_dim <= cuda::kMaxGpuHeadDim;
        head_dim += head_dim < 8 ? 1 : FLASHLAB_HEAD_DIM_STEP) {
-    check_kernels(worst, pass, kernels, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
+    check(head_dim);
   }
+  for (const std::int64_t head_dim : {72, 96, 168, 192}) check(head_dim);  // tiles of their own
 }
 
 }  // namespace

@@ -107,6 +107,11 @@ class Errors(unittest.TestCase):
 
 
 class Scripts(unittest.TestCase):
+    def test_pytorch_knows_the_operations_and_compiles_them_without_a_break(self):
+        result = run_script("attention_cuda/python/torch_check.py")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, "compile +right")
+
     def test_gradients_are_right(self):
         result = run_script("attention_cuda/python/gradient_check.py")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

@@ -41,9 +41,23 @@ TEST_CASE("bytes to the SMs are in the JSON, exactly", "[cli][compare]") {
   const nlohmann::json json =
       json_of(folder.run("compare --predict-only -v flash2 --gpu h200 --json -"));
   const nlohmann::json& row = json["rows"][0];
-  CHECK(row["work"]["sm"]["bytes_read"] == 1090519040);  // as Nsight Compute counted it
-  CHECK(row["kernel"] == "flash2_mma_sm80");
+  // 32 heads x (Q once, K and V for each of 22 tiles of 192 queries) x 4096 x 64 x 2 bytes
+  CHECK(row["work"]["sm"]["bytes_read"] == 754974720);
+  CHECK(row["kernel"] == "flash2_wgmma_sm90");
   CHECK(row["prediction_sha256"].get<std::string>().size() == 64);
+}
+
+TEST_CASE("rows of one call are told apart by their kernels", "[cli][compare]") {
+  const Folder folder;
+  const Outcome outcome = folder.run(
+      "compare --predict-only --gpu h200 -v flash2 --kernel flash2_mma_sm80,flash2_wgmma_sm90");
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, contains("flash2_mma_sm80"));
+  CHECK_THAT(outcome.out, contains("flash2_wgmma_sm90"));
+  const Outcome wrong = folder.run("compare --predict-only --gpu h200 --kernel flash9");
+  CHECK(wrong.code == 2);
+  CHECK_THAT(wrong.err, contains("--kernel flash9"));
 }
 
 TEST_CASE("a sweep has a row for each combination, as CSV too", "[cli][compare]") {

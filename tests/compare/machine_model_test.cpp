@@ -74,6 +74,16 @@ TEST_CASE("a product of split floats costs three of tf32") {
   CHECK(is_from_sheet(model.product_rate("float", "tf32x3"), 1e12));
 }
 
+TEST_CASE("an instruction has its own measured rate, or the data sheet's") {
+  Calibration calibration;
+  calibration.flops_per_s = {{"bf16", 3e12}, {"bf16 wgmma", 3.5e12}, {"float tf32", 2e12}};
+  const MachineModel model = machine_model(small_gpu(), calibration);
+  CHECK(is_measured(model.product_rate("bf16", "native", "wgmma"), 3.5e12));
+  CHECK(is_measured(model.product_rate("bf16", "native"), 3e12));
+  CHECK(is_from_sheet(model.product_rate("float", "tf32", "wgmma"), 3e12));
+  CHECK_THROWS_AS(model.product_rate("fp16", "native", "wgmma"), std::invalid_argument);
+}
+
 TEST_CASE("a type that the GPU has no rate of is refused by name") {
   const MachineModel model = machine_model(small_gpu());
   CHECK_THROWS_AS(model.product_rate("fp16", "native"), std::invalid_argument);

@@ -31,13 +31,12 @@ Row first_row_of(const SweepAxes& of, const char* gpu = "h200") {
 
 }  // namespace
 
-// 4 x 8 heads, N 4096, d 64, bf16 on an H200; Nsight Compute counted 1 090 519 040 bytes read by
-// the multiprocessors and 17 301 504 written.
+// 4 x 8 heads, N 4096, d 64, bf16.
 TEST_CASE("flash2's bytes to the SMs are Q once, K and V once for each tile", "[compare]") {
   const Row row = first_row_of(axes({"flash2"}, {4096}));
   const std::int64_t heads = 32, matrix = 4096 * 64 * 2;
   REQUIRE(row.steps.size() == 1);
-  const std::int64_t tiles = 4096 / row.steps[0].block_q;
+  const std::int64_t block_q = row.steps[0].block_q, tiles = (4096 + block_q - 1) / block_q;
   REQUIRE(row.work.sm.has_value());
   CHECK(row.work.sm->bytes_read == heads * (matrix + 2 * tiles * matrix));
   CHECK(row.work.sm->bytes_written == heads * (matrix + 4096 * 4));
@@ -125,6 +124,51 @@ TEST_CASE("a tile that was asked for is counted, and has no blocks", "[compare]"
   CHECK(rows[0].tile == "64x64");
   CHECK(rows[0].work.sm->bytes_read > 3 * rows[1].work.sm->bytes_read);
   CHECK(rows[0].steps[0].num_blocks == 0);
+}
+
+TEST_CASE("a kernel that is named is predicted instead of the variant's own", "[compare]") {
+  SweepAxes named = axes({"flash2", "naive"}, {4096});
+  named.kernels = {"flash2_mma_sm80", "flash2_wgmma_sm90"};
+  std::vector<RefusedCall> refused;
+  const auto rows = predict_rows(calls_of(named), machine_of(), machine_of(), refused);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].kernel == "flash2_mma_sm80");
+  CHECK(rows[0].work.sm->bytes_read == 1090519040);  // as Nsight Compute counted on an H200
+  CHECK(rows[1].kernel == "flash2_wgmma_sm90");
+  CHECK(rows[2].kernel == "naive");
+  CHECK(call_of(rows[0]).kernel == "flash2_mma_sm80");
+  named.variants = {"naive"};
+  CHECK_THROWS_WITH(calls_of(named), contains("it is one of flash2"));
+  named.kernels = {"flash9"};
+  CHECK_THROWS_WITH(calls_of(named), contains("kernel: flash9"));
+}
+
+TEST_CASE("measurements go to the rows of their kernels", "[compare]") {
+  SweepAxes both = axes({"flash2"}, {4096});
+  both.kernels = {"flash2_mma_sm80", "flash2_wgmma_sm90"};
+  std::vector<RefusedCall> refused;
+  auto measured = predict_rows(calls_of(both), machine_of(), machine_of(), refused);
+  measured[0].measured.emplace().median_ms = 2;
+  measured[1].measured.emplace().median_ms = 1;
+  auto rows = predict_rows(calls_of(both), machine_of(), machine_of(), refused);
+  CHECK(merge_measurements(rows, measured).num_merged == 2);
+  CHECK((rows[0].measured->median_ms == 2 && rows[1].measured->median_ms == 1));
+  both.kernels = {"flash2_wgmma_sm90"};
+  auto one = predict_rows(calls_of(both), machine_of(), machine_of(), refused);
+  CHECK(merge_measurements(one, {measured[0]}).not_there.size() == 1);
+}
+
+TEST_CASE("a call that names no kernel takes the one that was measured", "[compare]") {
+  std::vector<Row> measured = {first_row_of(axes({"flash2"}, {4096}))};
+  measured[0].kernel = "flash2_mma_sm80";
+  std::vector<Call> calls = calls_of(axes({"flash2"}, {4096, 8192}));
+  take_kernels(measured, calls);
+  CHECK(calls[0].kernel == "flash2_mma_sm80");
+  CHECK(calls[1].kernel.empty());  // not measured
+  measured[0].kernel = "of another version";
+  calls = calls_of(axes({"flash2"}, {4096}));
+  take_kernels(measured, calls);
+  CHECK(calls[0].kernel.empty());
 }
 
 TEST_CASE("a mask that no toy program has is refused by name", "[compare]") {

@@ -1,0 +1,69 @@
+// Which kernel runs a call that names none: the last one that supports the problem, the GPU, the
+// tensors and is in this build.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention_cuda/registry.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+constexpr std::int64_t kChoiceHeads = 2, kChoiceSeqlen = 70;
+
+/// Tensors of bf16 whose rows begin `row_stride` elements apart, from `first` on. Nothing reads them.
+struct UnreadTensors {
+  std::vector<BFloat16> inputs, output;
+  ForwardTensors forward;
+
+  UnreadTensors(std::int64_t head_dim, std::int64_t row_stride, std::int64_t first = 0)
+      : inputs(static_cast<std::size_t>(kChoiceHeads * kChoiceSeqlen * row_stride + first)),
+        output(inputs.size()) {
+    const auto tensor = [&](std::vector<BFloat16>& memory) {
+      return view(
+          memory.data() + first, {1, kChoiceHeads, kChoiceSeqlen, head_dim},
+          {kChoiceHeads * kChoiceSeqlen * row_stride, kChoiceSeqlen * row_stride, row_stride, 1});
+    };
+    forward.Q = forward.K = forward.V = tensor(inputs);
+    forward.O = tensor(output);
+  }
+};
+
+std::string_view chosen(const UnreadTensors& tensors, int compute_capability,
+                        std::string_view named = {}) {
+  cuda::ExecutionOptions execution;
+  execution.kernel = named;
+  return cuda::find_kernel("flash2", check_forward(tensors.forward, {}), execution,
+                           compute_capability, &tensors.forward)
+      .stem;
+}
+
+bool is_in_this_build(std::string_view stem) {
+  return std::ranges::find(cuda::kernels(), stem, &cuda::KernelRow::stem) != cuda::kernels().end();
+}
+
+}  // namespace
+
+TEST_CASE("flash2 runs the kernel of the GPU's generation", "[cuda][call]") {
+  const UnreadTensors tensors(64, 64);
+  CHECK(chosen(tensors, 80) == "flash2_mma_sm80");
+  CHECK(chosen(tensors, 89) == "flash2_mma_sm80");
+  CHECK(chosen(tensors, 100) == "flash2_mma_sm80");
+  CHECK(chosen(tensors, 90) ==
+        (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
+}
+
+TEST_CASE("tensors that bulk copies cannot address run in the portable kernel", "[cuda][call]") {
+  const UnreadTensors odd_rows(20, 20), odd_stride(24, 28), moved(64, 64, 1), padded_rows(24, 32);
+  CHECK(chosen(odd_rows, 90) == "flash2_mma_sm80");
+  CHECK(chosen(odd_stride, 90) == "flash2_mma_sm80");
+  CHECK(chosen(moved, 90) == "flash2_mma_sm80");
+  CHECK(chosen(odd_rows, 80, "flash2_mma_sm80") == "flash2_mma_sm80");
+  if (!is_in_this_build("flash2_wgmma_sm90")) return;
+  CHECK(chosen(padded_rows, 90) == "flash2_wgmma_sm90");
+  CHECK_THROWS_AS(chosen(odd_rows, 90, "flash2_wgmma_sm90"), ProblemError);
+}
