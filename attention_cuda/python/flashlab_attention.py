@@ -291,17 +291,13 @@ def _save(ctx, inputs, output):
     ctx.save_for_backward(Q, K, V, *output, length_tensor)
     ctx.options = (mask, scale, lengths), (products, "", splits, False)
     ctx.variant = backward_variant
-    ctx.set_materialize_grads(False)
+    ctx.mark_non_differentiable(output[1])  # lse
 
 
-def _differentiate(ctx, dO, dlse):
-    if dlse is not None:
-        raise RuntimeError("lse: a gradient: expected none; only O can be differentiated")
+def _differentiate(ctx, dO, _):
     *tensors, length_tensor = ctx.saved_tensors
     before, after = ctx.options
-    gradients = (None, None, None)
-    if dO is not None:
-        gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *after)
+    gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *after)
     return (*gradients, *[None] * 9)
 
 

@@ -72,6 +72,7 @@ std::size_t TextTable::narrowest(std::size_t column) const {
       const std::size_t indent = std::min(cells[column].find_first_not_of(' '), kLongestWhole);
       word = std::max(word, indent + longest_word(cells[column]));
     }
+    if (columns_[column].keeps_words) return word;
     return std::clamp(word, kNarrowestWrapped, kLongestWhole);
   }
   const std::string& title = columns_[column].title;

@@ -15,6 +15,7 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string title;
   Align align = Align::kLeft;
+  bool keeps_words = false;  // however long they are
 };
 
 /// Cells are UTF-8 and may contain escape codes. If a table is too wide, its left-aligned columns
