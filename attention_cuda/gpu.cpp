@@ -6,13 +6,10 @@
 #include <utility>
 
 #include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/kernel_listing.hpp"
 
 namespace flashlab::cuda {
 namespace {
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
 
 /// On a machine without a driver, the runtime only reports an insufficient version.
 void check_driver() {
@@ -22,10 +19,11 @@ void check_driver() {
   cudaGetLastError();
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-  throw CudaError("cudaGetDevice",
-                  driver == 0 ? "CUDA finds no NVIDIA driver on this computer"
-                              : "the NVIDIA driver is for CUDA " + version_text(driver) +
-                                    ", this needs one for " + version_text(runtime) + " or later");
+  throw CudaError("cudaGetDevice", driver == 0
+                                       ? "CUDA finds no NVIDIA driver on this computer"
+                                       : "the NVIDIA driver is for CUDA " +
+                                             cuda_version_text(driver) + ", this needs one for " +
+                                             cuda_version_text(runtime) + " or later");
 }
 
 }  // namespace

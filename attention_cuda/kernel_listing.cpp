@@ -103,6 +103,10 @@ std::string compute_capability_text(int compute_capability) {
   return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
 
+std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 std::span<const KernelListing> kernel_listings() {
   static constexpr auto kListings = [] {
     std::array<KernelListing, std::size(kKernelTable)> listings{};

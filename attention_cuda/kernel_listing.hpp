@@ -38,6 +38,9 @@ struct KernelListing {
 /// Returns "9.0" for 90.
 std::string compute_capability_text(int compute_capability);
 
+/// Returns "13.0" for 13000, a version of CUDA.
+std::string cuda_version_text(int version);
+
 /// Returns every kernel in the order of the course. If several support a call, the last one runs.
 std::span<const KernelListing> kernel_listings();
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a wheel from an installed flashlab: packaging/wheel.py PREFIX VERSION DIST.
+"""Makes a wheel from an installed flashlab: packaging/wheel.py PREFIX VERSION DIST --summary TEXT
 
 pip copies `scripts` into bin/ and `data` into the environment's own folders, so that a virtual
-environment looks like PREFIX. The command is the program itself and does not start Python.
+environment looks like PREFIX. The command is the program itself and does not start Python. Beside
+it lies the Python module flashlab_attention, which calls the GPU library.
 """
 import argparse
 import pathlib
@@ -37,7 +38,7 @@ Description-Content-Type: text/markdown
 
 
 def description():
-    """Returns the text of README.md before its first picture."""
+    """Returns the text of README.md between its title and its first block of commands."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return text[text.index("\n") :].split("\n```")[0].strip() + "\n"
 

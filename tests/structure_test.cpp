@@ -255,7 +255,6 @@ TEST_CASE("inside a folder includes run one way, from room to room", "[structure
 TEST_CASE("no file has more than 400 lines, except for a reason", "[structure]") {
   constexpr std::ptrdiff_t kMostLines = 400;
   const std::map<fs::path, std::string> reasons = {
-      {"attention_cuda/bench/hopper_forward.cu", "a study in one file, not part of the library"},
       {"toymachine/execute/interpret.hpp", "one loop, which the compiler inlines as a whole"}};
   Names folders = {"fuzz", "tests"};
   for (const auto& [folder, allowed] : may_use()) folders.insert(folder);

@@ -3,15 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "attention_cuda/kernel_listing.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-std::string cuda_version(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
 
 std::string percent_of(double part, double whole) {
   return whole > 0 ? formatted("%.0f %%", 100 * part / whole) : "";
@@ -75,8 +72,8 @@ nlohmann::ordered_json gpu_json(const cuda::GpuInfo& gpu) {
           {"compute_capability", cuda::compute_capability_text(gpu.compute_capability)},
           {"multiprocessors", gpu.num_multiprocessors},
           {"memory_bytes", gpu.memory_bytes},
-          {"cuda_of_driver", cuda_version(gpu.driver_version)},
-          {"cuda", cuda_version(gpu.runtime_version)}};
+          {"cuda_of_driver", cuda::cuda_version_text(gpu.driver_version)},
+          {"cuda", cuda::cuda_version_text(gpu.runtime_version)}};
 }
 
 nlohmann::ordered_json measured_kernels_json(const std::vector<MeasuredKernel>& measured) {

@@ -14,11 +14,6 @@
 namespace flashlab::cli {
 namespace {
 
-/// Returns "13.0" for 13000.
-std::string cuda_version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 std::string one_decimal(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f", value);
@@ -71,8 +66,8 @@ std::optional<GpuHere> find_gpu_here(std::string& why_not) {
   try {
     const cuda::GpuInfo gpu = compare::current_gpu();
     const auto listed = compare::find_gpu(gpu.name);
-    return GpuHere{gpu.name, cuda_version_text(gpu.driver_version),
-                   cuda_version_text(gpu.runtime_version), listed.has_value(),
+    return GpuHere{gpu.name, cuda::cuda_version_text(gpu.driver_version),
+                   cuda::cuda_version_text(gpu.runtime_version), listed.has_value(),
                    listed ? *listed : queried(gpu)};
   } catch (const compare::GpuLibraryMissing& missing) {
     why_not = missing.what();

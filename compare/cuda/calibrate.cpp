@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "attention_cuda/kernel_listing.hpp"
 #include "compare/cuda/micro_benchmarks.hpp"
 
 namespace flashlab::compare {
@@ -16,11 +17,6 @@ std::string utc_now() {
   gmtime_r(&now, &broken_down);
   char text[32];
   return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &broken_down)};
-}
-
-/// "13.0" for 13000.
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 std::ptrdiff_t place_of(const CalibratedRate& rate) {
@@ -36,8 +32,8 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   Calibration& calibration = result.calibration;
   calibration.gpu_name = gpu.name;
   calibration.date = utc_now();
-  calibration.driver = version_text(gpu.driver_version);
-  calibration.cuda = version_text(gpu.runtime_version);
+  calibration.driver = cuda::cuda_version_text(gpu.driver_version);
+  calibration.cuda = cuda::cuda_version_text(gpu.runtime_version);
   calibration.l2_bytes = gpu.l2_bytes;
   for (auto* const benchmarks :
        {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,

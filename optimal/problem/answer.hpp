@@ -25,8 +25,8 @@ struct Answer {
   std::int64_t lower_cycles = 0;             // meaningless when infeasible
   std::optional<std::int64_t> upper_cycles;  // the cheapest known
   std::optional<Witness> program;            // costs upper_cycles; only for a start from nothing
-  std::uint64_t states = 0;                  // reached, without the beam's
-  double seconds = 0;                        // of this run, without those before a checkpoint
+  std::uint64_t states = 0;                  // reached, not counting the beam search's
+  double seconds = 0;                        // of this run; not of the runs that it resumes
   std::size_t bytes = 0;                     // held by the search at its end
 };
 

@@ -30,8 +30,9 @@ struct Computation {
 /// Returns a computation with the algebra's title, frame and text on allowed programs.
 Computation with_algebra(std::string name, ValueAlgebra algebra);
 
-/// A state of the search for a product must fit into these bits: rows x inner x columns, plus the
-/// elements of A and B, and those of C where partial sums may be stored.
+/// The most bits that a state of the search for a product may have. It has one bit for each of the
+/// rows x inner x columns terms and for each element of A and B. If partial sums may be stored, it
+/// also has one for each element of C.
 inline constexpr int kMostProductBits = 64;
 int product_bits(const MatrixProduct& product, bool spills);
 
@@ -43,8 +44,8 @@ std::string computation_names();
 /// solver cannot hold.
 toy::Result<Computation> named_computation(const std::string& text);
 
-/// A machine's instructions and arrays, and the values of its outputs at the end. The formulas of
-/// one program represent all programs that compute the same.
+/// A program that states what is to be computed, with the instructions of its machine. It
+/// represents all programs that compute the same formulas.
 struct StatedProgram {
   std::string name, title;
   Instructions instructions;
@@ -63,8 +64,8 @@ struct StatedProgram {
 toy::Result<Computation> stated_computation(const StatedProgram& program);
 
 /// The number of input cells that a program's outputs depend on, and of output cells that it
-/// stores: the loads and stores of every program that computes the same. Errors as for
-/// stated_computation(), without the limit on values.
+/// stores. Every program that computes the same needs at least these loads and stores. Errors as
+/// for stated_computation(), without the limit on values.
 struct Compulsory {
   std::int64_t loads = 0, stores = 0;
 };

@@ -2,8 +2,8 @@
 // elements takes n - 1 operations, and their sum takes n - 1 others.
 //
 // An item assignment assigns a set of items to each value. Every item of an operation's result is
-// an item of one of its operands, unless the result has at most one item. All that leads to a value
-// with all items then forms a graph. Each source of that graph has one item, or is available
+// an item of one of its operands, unless the result has at most one item. The values that lead to
+// one with all items then form a graph. Each source of that graph has one item, or is available
 // already. With s sources, operations join parts at least s - 1 times. An operation joins parts if
 // its result has more items than any single operand. In addition, the first value with a new item
 // is made by an operation that brings this item in. Different items need different operations.

@@ -1,14 +1,14 @@
 // A second lower bound on the remaining cost in a state of a value algebra: larger, and
 // slower to compute.
 //
-// In the relaxation in which nothing is overwritten, there are sets of operations of which every
-// program executes at least one: cuts between the available values and the outputs. The cost of
-// the cheapest member of a cut is paid in any case. It is subtracted from all members, so that no
-// later cut counts it again. The next cut is then sought, until the outputs cost nothing more.
-// Cuts see costs that single values miss. For example, every program may have to subtract
-// something from each of four elements, but not always the same value. The operations that join
-// parts (item_assignments.hpp) and the single values that are needed (landmarks.hpp) are counted
-// first, and their costs subtracted.
+// The bound is computed in a relaxation in which nothing is overwritten. A cut between the
+// available values and the outputs is a set of operations of which every program executes at least
+// one. The cost of the cheapest member of a cut is paid in any case. It is subtracted from all
+// members, so that no later cut counts it again. The next cut is then sought, until the outputs
+// cost nothing more. Cuts see costs that single values miss. For example, every program may have to
+// subtract something from each of four elements, but not always the same value. The operations that
+// join parts (item_assignments.hpp) and the single values that are needed (landmarks.hpp) are
+// counted first, and their costs subtracted.
 // Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
 // Anyway?, section 5 (LM-cut).
 #pragma once
@@ -35,8 +35,8 @@ class LandmarkCuts {
 
  private:
   using Positions = std::array<std::uint16_t, 3>;
-  /// A way to make a value. All values are positions in the problem's order; a missing operand is
-  /// the position after the last, which is always held.
+  /// A way to make a value. All values are positions in the problem's order; a missing operand has
+  /// the position after the last one, and counts as held.
   struct Way {
     Positions operands;
     std::uint16_t result = 0;
@@ -64,8 +64,8 @@ class LandmarkCuts {
   static bool is_needed(const PlacedAssignment& assignment, ItemAssignment::Items items,
                         Scratch& work);
 
-  /// Computes each value's level, the least cost of a way plus the level of its dearest operand
-  /// (h_max). Returns the level of the dearest output.
+  /// Computes each value's level (h_max): over all ways to make it, the least sum of the way's cost
+  /// and the level of the way's dearest operand. Returns the level of the dearest output.
   std::int64_t find_levels(Scratch& work) const;
   /// Marks the values from which the dearest output can be made at no cost.
   void find_goal_zone(Scratch& work) const;

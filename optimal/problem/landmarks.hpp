@@ -32,9 +32,10 @@ class Landmarks {
   std::vector<std::uint16_t> needed(const ValueSet& held, const ValueSet& loadable,
                                     std::uint32_t stored) const;
 
-  /// A second lower bound for states with a single remaining output; 0 for other states. All values
-  /// that are loaded or held for this output are joined in it, and an operation with two operands
-  /// reduces the number of parts by one. The bound is admissible, but not consistent.
+  /// A second lower bound for states with a single remaining output; 0 for other states. The parts
+  /// are the values that are loaded or held for this output. All of them must be joined, and an
+  /// operation with two operands reduces the number of parts by one. The bound is admissible, but
+  /// not consistent.
   std::int64_t joining_bound(const ValueSet& held, const ValueSet& loadable,
                              std::uint32_t stored) const;
 
@@ -59,8 +60,8 @@ class Landmarks {
   template <std::size_t kWords>
   std::int64_t joining_bound_of(const ValueSet& held, const ValueSet& loadable,
                                 std::uint32_t stored) const;
-  /// The loadable values that must be loaded: they are not held, and cannot be made from the others
-  /// that are there.
+  /// The loadable values that must be loaded: they are not held, and cannot be made from the other
+  /// available values.
   template <std::size_t kWords>
   Set<kWords> only_loaded(const ValueSet& held, const ValueSet& loadable) const;
   /// Whether the value at a position can be made from the values in `from` alone.

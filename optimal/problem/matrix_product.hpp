@@ -1,10 +1,10 @@
 // The computations and machines of the exact solver: a matrix product and a number of registers.
 //
-// The values that a cheapest program can hold: all inputs are independent variables, and the
-// machine's products and sums have no minus sign. A monomial of a value therefore remains in all
-// values made from it. So every value that goes into c_ij = sum over p of a_ip b_pj has only
-// monomials of this sum, each at most once: a factor is an input, its partner is the other input of
-// a term, and an addend is a partial sum of some of c_ij's terms. Every other value is useless.
+// A cheapest program can hold only certain values, because all inputs are independent variables,
+// and the machine's products and sums have no minus sign. A monomial of a value therefore remains
+// in all values made from it. So only two kinds of values can go into c_ij = sum over p of a_ip
+// b_pj. A factor is an input, which is multiplied by the other input of a term. An addend is a
+// partial sum: some of c_ij's terms, each at most once. Every other value is useless.
 // Sums may take their terms in any order and from any start (addition is taken as associative and
 // commutative; rounding is not compared).
 #pragma once
@@ -51,7 +51,8 @@ ProgramFrame product_frame(const MatrixProduct& product);
 struct ProductCosts {
   std::int64_t load = 1, store = 1, first_product = 1, next_product = 1;  // LOAD STORE MAC_Z MAC
 };
-/// Returns the cycles of one execution on scalars: one unit of work in any unit.
+/// Returns the cycles of one execution on scalars: the fixed cycles, and those of one unit of work,
+/// such as an element or a flop.
 std::int64_t scalar_cycles(const toy::CostTable& costs, std::string_view mnemonic);
 /// Returns the product's costs from the machine's cost table.
 ProductCosts product_costs(const toy::CostTable& costs);

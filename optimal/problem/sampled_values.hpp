@@ -9,7 +9,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// The numbers of a function of the inputs at each point.
+/// A function of the inputs, as its number at each point.
 inline constexpr std::size_t kMostPoints = 12;
 using Sampled = std::array<double, kMostPoints>;
 
@@ -24,7 +24,7 @@ class SamplePoints {
   const std::vector<Sampled>& inputs() const { return inputs_; }
   /// Bit i: the value changes with input i, at the first point.
   unsigned depends_on(const Sampled& value) const;
-  /// Whether the machine can continue with it: finite, and not larger than a float.
+  /// Whether the machine can continue with it: finite, and not above the largest float.
   bool is_legal(const Sampled& value) const;
   bool is_positive_somewhere(const Sampled& value) const;
   /// Whether both are equal except for the last digits.

@@ -63,17 +63,17 @@ struct ValueAlgebra {
 ValueAlgebra vector_sum(int n);
 /// o[0] = the maximum of x, n from 1 to 8: maxima of any set of elements.
 ValueAlgebra vector_maximum(int n);
-/// o = softmax of x, n from 1 to 5, without exponents that can be positive. Let max A be the
-/// maximum of the elements of a set A, A within B, and s the sum of e^(x_i - max x). The values
-/// are: max A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in A; 0 and 1
-/// (the differences and exponentials for A = B); e^(max A - max x) / s; e^(x_i - max B) / s. The
-/// only divisor is s. The values include those of safe softmax, of online softmax, and of all
-/// programs between these.
+/// o = softmax of x, n from 1 to 5, without exponents that can be positive. Let A and B be sets of
+/// elements, A a subset of B, max A the maximum of A's elements, and s the sum of all e^(x_i - max
+/// x). The values are: max A; max A - max B; e^(max A - max B); the sum of e^(x_i - max B) for i in
+/// A; 0 and 1 (the differences and exponentials for A = B); e^(max A - max x) / s; e^(x_i - max B)
+/// / s. The only divisor is s. The values include those of safe softmax, of online softmax, and of
+/// all programs between these.
 ValueAlgebra safe_softmax(int n, const Instructions& instructions = {toy::Level::kSoftmax, {}});
 /// m[0] = max x and s[0] = the sum of e^(x_i - max x), n from 1 to 5: the values of safe_softmax()
 /// without the quotients.
 ValueAlgebra online_statistics(int n);
-/// o[0] = the sum of softmax(q k)_j v_j, n keys from 1 to 3, d = 1, no scale. With x_j = q k_j, the
+/// o[0] = the sum of softmax(q k)_j v_j, n from 1 to 3 keys, d = 1, no scale. With x_j = q k_j, the
 /// values are those of safe_softmax(); the sums of e^(x_j - max B) v_j for j in A, and these
 /// divided by s; v_j / s; v_i - v_j.
 ValueAlgebra one_query_attention(int n,

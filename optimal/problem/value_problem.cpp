@@ -5,17 +5,14 @@
 #include <string_view>
 
 #include "optimal/problem/matrix_product.hpp"
+#include "optimal/search/node_table.hpp"
 
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A path has fewer than 2^12 moves, so that its cost fits 30 bits.
-constexpr std::int64_t kMaxInstructionCost = 1 << 18;
-
 std::int64_t checked_cost(const toy::CostTable& costs, std::string_view mnemonic) {
   const std::int64_t cycles = scalar_cycles(costs, mnemonic);
-  if (cycles > kMaxInstructionCost)
-    throw std::invalid_argument("an instruction costs too much to add up");
+  if (cycles > kMaxMoveCost) throw std::invalid_argument("an instruction costs too much to add up");
   return cycles;
 }
 

@@ -29,7 +29,7 @@ struct ValueMove {
   int value = 0;          // the value made
   int lost = -1;          // the value overwritten; -1: a free register
   bool spills = false;    // the lost value is stored first
-  int lost_scratch = -1;  // the value in the cell that it goes to; -1: a free cell
+  int lost_scratch = -1;  // the value overwritten in its scratch cell; -1: a free cell
   std::int64_t cost = 0;
 };
 

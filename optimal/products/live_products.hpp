@@ -10,7 +10,7 @@
 // factors. A sum can be in R0 or R1 only between the MAC that makes it and its store, with no MAC
 // in between; only the newest sum can be there. Its place does not change until the store. Without
 // spills, only sums are stored in the meantime, and the sum is in R0 or R1 only if it has to be.
-// With spills, a reload may need the register that the sum would take elsewhere. Both choices are
+// With spills, a sum outside R0 and R1 may take a register that a reload needs. Both choices are
 // then kept open as long as both are possible.
 #pragma once
 

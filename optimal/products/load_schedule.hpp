@@ -6,16 +6,16 @@
 // again. Whatever is in DRAM (inputs, and values that the program itself stored, while they are
 // there) may be loaded at any time, and a value may be kept as long as there are registers. Between
 // two uses, a value is either kept or loaded again: these are intervals on a line, and as many as
-// possible are kept. At each point of the line, the room is the number of registers, minus the
-// distinct operands of an operation before it, and minus its result after it. The result may take
-// the register of an operand that is not needed again. Keeping the values that are needed soonest
-// is best (L. A. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM
-// Systems Journal 5(2), 1966).
+// possible are kept. Before an operation, the room for them is the number of registers minus the
+// operation's distinct operands. After it, the room is the number of registers minus one for its
+// result. The result may take the register of an operand that is not needed again. Keeping the
+// values that are needed soonest is best (L. A. Belady, "A Study of Replacement Algorithms for a
+// Virtual-Storage Computer", IBM Systems Journal 5(2), 1966).
 //
 // With pinned operands, a product's factors are in R0 and R1, and no instruction copies a register.
 // A factor stays at most until the next product, and two fewer registers are left for values that
-// are needed after it. A sum that is only stored before the next product may be in R0 or R1,
-// but then a factor cannot stay there.
+// are needed after that product. A sum that is only stored before the next product may be in R0 or
+// R1, but then a factor cannot stay there.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 // from the beginning. Each combination of these choices is a separate start, with the remaining
 // cost besides loads and spills. A sum that is not chosen is useless, and its register is free. If
 // there are two sums in registers, or two in DRAM, and the terms of one include those of the other,
-// the smaller one need not be tried: the larger one's continuation only leaves out products. A
-// finished sum in a register is stored at once.
+// the smaller one need not be tried: the larger one can continue in the same way, without the
+// products that it contains already. A finished sum in a register is stored at once.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,6 @@
 namespace flashlab::optimal::detail {
 namespace {
 
-/// A path has fewer than 2^12 moves, so that its cost fits 30 bits.
-constexpr std::int64_t kMaxMoveCost = 1 << 18;
 /// The cost of a start, before the first move.
 constexpr std::int64_t kMaxStartCost = kMaxMoveCost << 8;
 

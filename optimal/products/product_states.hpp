@@ -82,8 +82,8 @@ class ProductStates {
   int terms_left(State state) const { return std::popcount(all_terms_ & ~state); }
   bool is_goal(State state) const { return terms_left(state) == 0 && (state & all_spills_) == 0; }
 
-  /// The cost in which programs differ, in its own unit: loads; with spills, the cycles of loads,
-  /// spills and reloads divided by the common divisor of a load's and a store's.
+  /// The move's part of the cost in which programs differ: of its load or reload and, with spills,
+  /// of its extra store. It is counted in units of unit() cycles.
   std::int64_t cost(const Move& move) const;
   std::int64_t to_cycles(std::int64_t cost) const;
   std::int64_t unit() const { return unit_; }

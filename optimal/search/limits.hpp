@@ -19,8 +19,8 @@ struct Progress {
   std::int64_t lower_cycles = 0;             // no program costs less
   std::optional<std::int64_t> upper_cycles;  // of the best program so far
   std::size_t bytes = 0;
-  /// A rough estimate: assumes that the open states below the upper bound go on decreasing at the
-  /// latest rate. Empty while they do not decrease.
+  /// A rough estimate: assumes that the number of open states below the upper bound goes on falling
+  /// at the latest rate. Empty while it does not fall.
   std::optional<double> seconds_left;
 };
 

@@ -35,6 +35,9 @@ using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 inline constexpr unsigned kShardBits = 4, kShards = 1U << kShardBits;
 
+/// A path has fewer than 2^12 moves, so that its cost fits a node's 30 bits.
+inline constexpr std::int64_t kMaxMoveCost = 1 << 18;
+
 /// A hash table with open addressing, whose nodes never move. The highest bits of a state's hash
 /// select the shard, and the lowest bits the slot in the shard's table.
 template <class State>

@@ -111,13 +111,14 @@ template <class State>
 Proof<State> best_first_search(SearchSpace<State>& space, const SearchLimits& limits,
                                std::optional<Path<State>>& known);
 
-/// Runs all searches in turn and returns the first program with the least cost.
+/// The cheapest program found, and what is proved about it.
 template <class State>
 struct Searched {
   std::optional<Path<State>> path;
   Proof<State> proof;
 };
 
+/// Runs all searches in turn and returns the first program with the least cost.
 template <class State>
 Searched<State> search(SearchSpace<State>& space, const SearchLimits& limits) {
   Searched<State> result;

@@ -41,8 +41,9 @@ struct Along {
   std::vector<AlongStep> steps;
   bool is_finished = false;  // whether the program leaves every output in its cell
 
-  /// Returns the number of steps after which the optimum can still be reached. Returns nothing if
-  /// the next step is not proved to miss the optimum, or if no program exists.
+  /// Returns the number of steps before the first one that is proved to miss the optimum; all steps
+  /// if none misses it. Returns nothing if a search ended too early to prove this number, or if no
+  /// program exists.
   std::optional<std::size_t> still_optimal() const;
 };
 

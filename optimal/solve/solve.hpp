@@ -15,9 +15,9 @@
 
 namespace flashlab::optimal {
 
-/// Finds the cheapest completion of a partly executed program (`from`). The answer counts only
-/// the cycles that remain. By default it finds the cheapest program. Sums in DRAM, other than
-/// finished ones in their cells, are useful only if the machine allows spills. `frame` is the
+/// Finds the cheapest completion of a partly executed program (`from`). The answer counts only the
+/// cycles that remain. With the default `from`, this is the cheapest program. Sums in DRAM, other
+/// than finished ones in their cells, are useful only if the machine allows spills. `frame` is the
 /// program's; the default is product_frame(). Errors: std::invalid_argument for sizes below 1,
 /// products whose states do not fit 64 bits (such as 3 x 4 x 4 with spills), costs that do not add
 /// up in 30 bits, and for a state that is impossible on the machine or has too many sums to choose
@@ -26,11 +26,11 @@ Answer solve(const MatrixProduct& product, const ProductMachine& machine,
              const SolveLimits& limits = {}, const ProductProgress& from = {},
              const ProgramFrame& frame = {});
 
-/// Finds the cheapest completion of a partly executed program (`from`). The answer counts only
-/// the cycles that remain. By default it finds the cheapest program. Errors: std::invalid_argument
-/// for more than 16 registers, 8 scratch cells, 32 outputs or 1023 values, for a state of more than
-/// 256 bits, for costs that do not add up in 30 bits, and for a state that is impossible on the
-/// machine.
+/// Finds the cheapest completion of a partly executed program (`from`). The answer counts only the
+/// cycles that remain. With the default `from`, this is the cheapest program. Errors:
+/// std::invalid_argument for more than 16 registers, 8 scratch cells, 32 outputs or 1023 values,
+/// for a state of more than 256 bits, for costs that do not add up in 30 bits, and for a state that
+/// is impossible on the machine.
 Answer solve(const ValueAlgebra& algebra, const ValueMachine& machine,
              const SolveLimits& limits = {}, const ValueProgress& from = {});
 

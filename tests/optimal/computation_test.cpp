@@ -15,6 +15,7 @@
 
 #include "optimal/problem/decomposition.hpp"
 #include "optimal/problem/value_closure.hpp"
+#include "optimal/solve/plain_search.hpp"
 #include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
