@@ -1,7 +1,8 @@
-#include <array>
 #include <functional>
 
 #include "results/result_file.hpp"
+#include "text/lists.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -12,24 +13,12 @@ struct Column {
   std::function<std::string(const Row&)> cell;
 };
 
-std::string text_of(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
+std::string text_of(double value) { return short_text(value); }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 
 template <class Value>
 std::string optional_text(const std::optional<Value>& value) {
   return value ? text_of(*value) : "";
-}
-
-/// Quotes a cell that contains a comma, a quote or a line end.
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
 }
 
 template <class Value>
@@ -101,14 +90,11 @@ const std::vector<Column>& columns() {
 }  // namespace
 
 std::string to_csv(const Comparison& comparison) {
-  std::string text;
-  for (const Column& column : columns())
-    text += (text.empty() ? "" : ",") + std::string(column.header);
-  text += "\n";
+  std::string text = joined(columns(), ",", &Column::header) + "\n";
   for (const Row& row : comparison.rows) {
     std::string line;
     for (const Column& column : columns()) {
-      line += (&column == &columns().front() ? "" : ",") + csv_quoted(column.cell(row));
+      line += (&column == &columns().front() ? "" : ",") + csv_cell(column.cell(row));
     }
     text += line + "\n";
   }

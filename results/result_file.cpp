@@ -1,23 +1,18 @@
 #include "results/result_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "results/calibration_fields.hpp"
+#include "text/numbers.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::compare {
 namespace {
 
 /// Six significant digits: timings are not more precise, and files stay small.
-double rounded(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return std::strtod(text.data(), nullptr);
-}
+double rounded(double value) { return std::strtod(short_text(value).c_str(), nullptr); }
 std::int64_t rounded(std::int64_t value) { return value; }
 
 template <class Value>

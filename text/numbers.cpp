@@ -42,10 +42,14 @@ std::string three_digits(double value) {
   for (double limit = 99.95; decimals < kMostDecimals && size != 0 && size < limit; limit /= 10) {
     ++decimals;
   }
-  return fmt::format("{:.{}f}", value, decimals);
+  return fixed_text(value, decimals);
 }
 
-std::string short_text(double number) { return fmt::format("{:.6g}", number); }
+std::string short_text(double number, int digits) { return fmt::format("{:.{}g}", number, digits); }
+
+std::string fixed_text(double number, int decimals) {
+  return fmt::format("{:.{}f}", number, decimals);
+}
 
 bool is_drawable(double value) { return value > 1e-30 && value < 1e30; }
 

@@ -26,8 +26,11 @@ std::string kib_text(std::int64_t bytes);
 /// Returns "340", "12.4", "0.970": three significant digits, at most six decimals, no exponent.
 std::string three_digits(double value);
 
-/// Returns "2", "1.5", "0.01", "1e+20": at most six digits.
-std::string short_text(double number);
+/// Returns "2", "1.5", "0.01", "1e+20": at most this many digits.
+std::string short_text(double number, int digits = 6);
+
+/// Returns "2.00", "-1.50": this many decimals.
+std::string fixed_text(double number, int decimals);
 
 /// Returns "0.97", "12.4": three digits.
 std::string ratio_text(double ratio);

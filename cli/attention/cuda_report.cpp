@@ -6,12 +6,13 @@
 #include "attention_cuda/kernel_listing.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 std::string percent_of(double part, double whole) {
-  return whole > 0 ? formatted("%.0f %%", 100 * part / whole) : "";
+  return whole > 0 ? fixed_text(100 * part / whole, 0) + " %" : "";
 }
 
 std::string peak_text(const std::vector<MeasuredKernel>& measured, const cuda::GpuInfo& gpu) {
@@ -20,9 +21,9 @@ std::string peak_text(const std::vector<MeasuredKernel>& measured, const cuda::G
            ": no share of the peak is known, and no time was compared with a floor";
   }
   const cuda::PeakRates& peak = *measured.front().peak;
-  return "peak: " + formatted("%.0f TFLOP/s and ", peak.flops_per_s / 1e12) +
-         formatted("%.1f TB/s, by the data sheet; no time is below the floor that these set",
-                   peak.bytes_per_s / 1e12);
+  return "peak: " + fixed_text(peak.flops_per_s / 1e12, 0) + " TFLOP/s and " +
+         fixed_text(peak.bytes_per_s / 1e12, 1) +
+         " TB/s, by the data sheet; no time is below the floor that these set";
 }
 
 }  // namespace
@@ -38,9 +39,8 @@ std::string measured_kernels_text(const std::vector<MeasuredKernel>& measured,
                    {"workspace", Align::kRight}});
   for (const MeasuredKernel& row : measured) {
     const double rate = row.flops_per_s();
-    table.row({row.kernel, formatted("%.3f", row.samples.median()),
-               formatted("%.3f", row.samples.least()), formatted("%.3f", row.samples.most()),
-               formatted("%.3g", rate / 1e12),
+    table.row({row.kernel, fixed_text(row.samples.median(), 3), fixed_text(row.samples.least(), 3),
+               fixed_text(row.samples.most(), 3), short_text(rate / 1e12, 3),
                percent_of(rate, row.peak ? row.peak->flops_per_s : 0),
                byte_text(static_cast<std::int64_t>(row.workspace_bytes))});
   }
@@ -59,9 +59,9 @@ std::string breakdowns_text(const std::vector<KernelBreakdown>& breakdowns,
     std::string variant = breakdown.variant;
     for (const cuda::KernelTotal& launch : breakdown.launches) {
       table.row({std::exchange(variant, ""), launch.kernel, std::to_string(launch.num_calls),
-                 formatted("%.4f", launch.ms), percent_of(launch.ms, breakdown.total_ms())});
+                 fixed_text(launch.ms, 4), percent_of(launch.ms, breakdown.total_ms())});
     }
-    table.row({variant, "together", "", formatted("%.4f", breakdown.total_ms()), ""});
+    table.row({variant, "together", "", fixed_text(breakdown.total_ms(), 4), ""});
   }
   return table.to_string(terminal) + "\n" +
          in_lines("ms: the median, of all calls of a kernel together", terminal);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -32,16 +33,17 @@ std::string verdict_line(const Verification& verification, const Terminal& termi
                 Style::kRed, terminal);
 }
 
-}  // namespace
-
-std::string formatted(const char* format, double value) {
+/// Returns "1.2e-07".
+std::string error_text(double error) {
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
+  std::snprintf(text.data(), text.size(), "%.1e", error);
   return text.data();
 }
 
+}  // namespace
+
 std::string milliseconds(double seconds) {
-  return formatted(seconds < 0.01 ? "%.3f" : seconds < 1 ? "%.2f" : "%.1f", 1e3 * seconds);
+  return fixed_text(1e3 * seconds, seconds < 0.01 ? 3 : seconds < 1 ? 2 : 1);
 }
 
 std::string byte_text(std::int64_t bytes) {
@@ -49,7 +51,7 @@ std::string byte_text(std::int64_t bytes) {
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return formatted(unit == 0 || value >= 100 ? "%.0f " : "%.1f ", value) + kUnits[unit];
+  return fixed_text(value, unit == 0 || value >= 100 ? 0 : 1) + " " + kUnits[unit];
 }
 
 std::string in_lines(const std::string& text, const Terminal& terminal) {
@@ -73,8 +75,8 @@ std::string summaries_text(const std::vector<AttentionSummary>& summaries,
                                       byte_text(summary.run.workspace_bytes)};
     for (const AttentionSummary::Output& output : summary.outputs) {
       cells.push_back(output.name);
-      cells.push_back(formatted("%.6g", output.norm));
-      cells.push_back(formatted("%.6g", output.sum));
+      cells.push_back(short_text(output.norm));
+      cells.push_back(short_text(output.sum));
       cells.push_back(std::to_string(output.num_infinite));
       cells.push_back(std::to_string(output.num_nan));
       table.row(std::move(cells));
@@ -93,9 +95,9 @@ std::string verification_text(const Verification& verification, const Terminal& 
                    {"max plain", Align::kRight},
                    {"verdict"}});
   for (const VerifiedOutput& output : verification.outputs) {
-    table.row({output.variant, output.output, formatted("%.1e", output.ours.relative),
-               formatted("%.1e", output.plain.relative), formatted("%.1e", output.ours.largest),
-               formatted("%.1e", output.plain.largest), output.agrees ? "agrees" : "wrong"});
+    table.row({output.variant, output.output, error_text(output.ours.relative),
+               error_text(output.plain.relative), error_text(output.ours.largest),
+               error_text(output.plain.largest), output.agrees ? "agrees" : "wrong"});
   }
   return table.to_string(terminal) + "\n" +
          in_lines("error: ||out - ref|| / ||ref||; ref: " + verification.forward_reference + ", " +
@@ -117,12 +119,12 @@ std::string measurement_text(const Measurement& measurement, const Terminal& ter
     const double rate = variant.flops_per_s();
     table.row({variant.variant, milliseconds(variant.median_seconds()),
                milliseconds(variant.seconds.front()), milliseconds(variant.seconds.back()),
-               formatted("%.1f", rate / 1e9),
-               formatted("%.0f %%", 100 * rate / measurement.product_flops_per_s),
+               fixed_text(rate / 1e9, 1),
+               fixed_text(100 * rate / measurement.product_flops_per_s, 0) + " %",
                byte_text(variant.workspace_bytes)});
   }
   return table.to_string(terminal) + "\n" +
-         in_lines("product: " + formatted("%.1f", measurement.product_flops_per_s / 1e9) +
+         in_lines("product: " + fixed_text(measurement.product_flops_per_s / 1e9, 1) +
                       " GFLOP/s, float, " + std::to_string(kProductSize) +
                       " rows, the same threads; process peak: " +
                       byte_text(measurement.process_peak_bytes),

@@ -17,8 +17,6 @@ inline constexpr int kAttentionJsonVersion = 1;
 
 /// Wraps the text into lines that fit, each with a line end.
 std::string in_lines(const std::string& text, const Terminal& terminal);
-/// Formats one number as printf does.
-std::string formatted(const char* format, double value);
 /// Returns milliseconds with at least two digits.
 std::string milliseconds(double seconds);
 /// Returns "1.5 MiB".

@@ -1,8 +1,6 @@
 #include "cli/compare/gpu.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "attention_cuda/kernel_listing.hpp"
 #include "cli/compare/text.hpp"
@@ -10,15 +8,10 @@
 #include "cli/terminal/text_table.hpp"
 #include "compare/rows/gpu_library.hpp"
 #include "results/calibration_fields.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::cli {
 namespace {
-
-std::string one_decimal(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
 
 /// Returns the data sheet's value, or 0.
 double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
@@ -40,7 +33,7 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
     const std::string share =
         sheet > 0 ? std::to_string(std::lround(100 * rate.median / sheet)) + " %" : "";
     const double spread = 100 * (rate.most - rate.least) / rate.median;
-    table.row({rate.key, with_prefix(rate.median, unit), one_decimal(spread) + " %",
+    table.row({rate.key, with_prefix(rate.median, unit), fixed_text(spread, 1) + " %",
                sheet > 0 ? with_prefix(sheet, unit) : "", share});
   }
   return result.calibration.gpu_name + (spec ? "" : ", not in gpus/gpus.json: no data sheet") +

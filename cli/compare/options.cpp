@@ -7,6 +7,7 @@
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/rows.hpp"
 #include "gpus/gpu_specs.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/source.hpp"
@@ -36,10 +37,9 @@ auto values_named(const char* flag, const Values& values, const std::string& tex
     const auto found = std::find_if(values.begin(), values.end(),
                                     [&](const auto value) { return to_string(value) == word; });
     if (found == values.end()) {
-      std::string all;
-      for (const auto value : values)
-        all += (all.empty() ? "" : ", ") + std::string(to_string(value));
-      throw request_failure(std::string(flag) + " '" + printable(word) + "'", all);
+      throw request_failure(
+          std::string(flag) + " '" + printable(word) + "'",
+          joined(values, ", ", [](const auto value) { return to_string(value); }));
     }
     result.push_back(*found);
   }
@@ -216,12 +216,8 @@ void CompareFlags::check() const {
   }
   if (!gpu.empty() && !compare::find_gpu(gpu)) {
     std::vector<std::string> keys;
-    std::string all;
-    for (const compare::GpuSpec& spec : compare::gpu_specs()) {
-      keys.push_back(spec.key);
-      all += (all.empty() ? "" : ", ") + spec.key;
-    }
-    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", all,
+    for (const compare::GpuSpec& spec : compare::gpu_specs()) keys.push_back(spec.key);
+    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", joined(keys),
                           toy::nearest(gpu, keys).value_or(""));
   }
   if (!tiles.empty() && !measured.empty()) {

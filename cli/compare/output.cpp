@@ -12,6 +12,7 @@
 #include "compare/counters/ncu_file.hpp"
 #include "compare/report/peers.hpp"
 #include "compare/report/report_html.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -37,14 +38,6 @@ std::string read_whole(const std::string& file) {
   return text;
 }
 
-std::string names_of_committed() {
-  std::string names;
-  for (const std::string& name : compare::committed_results()) {
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  return names;
-}
-
 /// Parses a file. Errors include its name.
 template <class Parse>
 auto parsed(const std::string& file, const Parse& parse) {
@@ -61,7 +54,7 @@ auto parsed(const std::string& file, const Parse& parse) {
 compare::Comparison read_comparison(const std::string& file) {
   if (!std::filesystem::exists(file)) {
     if (const auto text = compare::committed_result(file)) return compare::parse_comparison(*text);
-    const std::string known = names_of_committed();
+    const std::string known = joined(compare::committed_results());
     throw request_failure(printable(file) + ": no such file",
                           known.empty() ? "a file that --json wrote"
                                         : "a file that --json wrote, or one of " + known);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <set>
 
@@ -20,14 +19,9 @@ namespace flashlab::cli {
 namespace {
 using compare::Step;
 
-std::string digits(double value, int number) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", number, value);
-  return text.data();
-}
 std::string ms_text(const std::optional<double>& ms) { return ms ? three_digits(*ms) : ""; }
 std::string ratio_text(const std::optional<double>& ratio) {
-  return ratio ? digits(*ratio, 2) : "";
+  return ratio ? fixed_text(*ratio, 2) : "";
 }
 std::string gigabytes(const std::optional<compare::Traffic>& traffic) {
   return traffic ? three_digits(1e-9 * static_cast<double>(traffic->bytes())) : "";
@@ -252,7 +246,9 @@ std::string flops_table(const compare::Comparison& comparison, const Terminal& t
 std::string shared_memory_table(const compare::Comparison& comparison,
                                 const compare::MachineModel& machine, const Terminal& terminal) {
   const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
-  const auto kib = [](std::int64_t bytes) { return digits(static_cast<double>(bytes) / 1024, 1); };
+  const auto kib = [](std::int64_t bytes) {
+    return fixed_text(static_cast<double>(bytes) / 1024, 1);
+  };
   TextTable table({{"kernel"},
                    {"d", Align::kRight},
                    {"tile", Align::kRight},
@@ -269,7 +265,7 @@ std::string shared_memory_table(const compare::Comparison& comparison,
       table.row({name, std::to_string(row.head_dim),
                  std::to_string(step.block_q) + " x " + std::to_string(step.block_kv),
                  std::to_string(step.num_threads), kib(step.shared_bytes),
-                 digits(100 * share, 0) + " %"});
+                 fixed_text(100 * share, 0) + " %"});
     }
   }
   return table.to_string(terminal) + "\n" +
@@ -295,7 +291,7 @@ std::string shares(const compare::Comparison& comparison) {
   const auto say = [&](const compare::Share& share, const std::string& what) {
     if (share.num_all == 0) return;
     text += std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + " (" +
-            digits(100 * share.share(), 0) + " %) " + what + "\n";
+            fixed_text(100 * share.share(), 0) + " %) " + what + "\n";
   };
   say(compare::close_sm_bytes(comparison.rows),
       "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");

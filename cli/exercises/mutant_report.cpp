@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -41,10 +41,7 @@ Counts counts_of(const MutantReport& report) {
 
 std::string share(std::size_t part, std::size_t whole) {
   if (whole == 0) return "";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%",
-                100 * static_cast<double>(part) / static_cast<double>(whole));
-  return text;
+  return fixed_text(100 * static_cast<double>(part) / static_cast<double>(whole), 1) + " %";
 }
 
 std::vector<std::string> cells(const std::string& name, const Counts& counts) {

@@ -13,6 +13,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -70,15 +71,13 @@ std::string cycles_range(const ProvenSize& size) {
 
 void add_rows(const Exercise& exercise, const Proven& proven, bool times, TextTable& table) {
   for (const ProvenSize& size : proven.sizes) {
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.2f", size.seconds);
     std::vector<std::string> cells{exercise.id,
                                    exercises::to_string(size.size),
                                    std::string(exercises::to_string(size.verdict)),
                                    cycles_range(size),
                                    size.floor_cycles.get_str(),
                                    std::to_string(size.states)};
-    if (times) cells.push_back(seconds);
+    if (times) cells.push_back(fixed_text(size.seconds, 2));
     table.row(std::move(cells));
   }
 }

@@ -11,6 +11,7 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -44,11 +45,9 @@ std::string instructions_of(const ProgramTask& task) {
 }
 
 std::string sizes_of(const ProgramTask& task) {
-  std::string text;
-  for (const exercises::Size& size : task.sizes) {
-    text += (text.empty() ? "" : "; ") + exercises::to_string(size);
-  }
-  return text + (task.drawn.ranges.empty() ? "" : "; and at sizes that are drawn");
+  const auto text = [](const exercises::Size& size) { return exercises::to_string(size); };
+  return joined(task.sizes, "; ", text) +
+         (task.drawn.ranges.empty() ? "" : "; and at sizes that are drawn");
 }
 
 /// "cycles <= 3*n + 1, loads <= 2*n".

@@ -68,12 +68,6 @@ std::string path_of(const CommandTree& root, const CommandTree& command) {
   return &command == &root ? "" : command.full_name.substr(root.full_name.size() + 1);
 }
 
-std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 Values argument_values(const CommandTree& command) {
   Values all;
   for (const Parameter& argument : command.arguments) {

@@ -1,6 +1,7 @@
 #include <map>
 
 #include "cli/help/completion_scripts.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -57,11 +58,11 @@ class BashCases {
 };
 
 std::string bash_reply(const Values& values) {
-  return "_flashlab_reply " + kind_of(values) + " '" + spaced(values.words) + "'";
+  return "_flashlab_reply " + kind_of(values) + " '" + joined(values.words, " ") + "'";
 }
 
 std::string bash_words(const std::vector<std::string>& words) {
-  return "_flashlab_reply words '" + spaced(words) + "'";
+  return "_flashlab_reply words '" + joined(words, " ") + "'";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "cli/help/completion_scripts.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string fish_quoted(const std::string& text) {
 
 std::string fish_words(const Values& values) {
   if (values.words.empty()) return "";
-  const std::string words = spaced(values.words);
+  const std::string words = joined(values.words, " ");
   return " -a " + fish_quoted(values.list ? "(__fish_append , " + words + ")" : words);
 }
 

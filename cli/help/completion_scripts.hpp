@@ -26,9 +26,6 @@ std::string zsh_completion(const CommandTree& root);
 /// Returns the words of a command after the root's name: "exercises check".
 std::string path_of(const CommandTree& root, const CommandTree& command);
 
-/// Returns "a b c".
-std::string spaced(const std::vector<std::string>& words);
-
 /// Returns the values of all arguments of a command.
 Values argument_values(const CommandTree& command);
 

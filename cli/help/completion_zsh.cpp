@@ -1,4 +1,5 @@
 #include "cli/help/completion_scripts.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -52,19 +53,16 @@ std::string zsh_plain(const std::string& text) {
 
 /// Returns ":what it is:how to complete it".
 std::string zsh_value(const std::string& value, const Values& values) {
-  const std::string words = values.words.empty() ? "" : " " + spaced(values.words);
+  const std::string words = values.words.empty() ? "" : " " + joined(values.words, " ");
   return ":" + zsh_plain(value) + ": _flashlab_reply " + kind_of(values) + words;
 }
 
 std::string zsh_arguments(const CommandTree& command) {
   if (!command.commands.empty()) {
-    return "*:COMMAND: _flashlab_reply words " + spaced(names_below(command));
+    return "*:COMMAND: _flashlab_reply words " + joined(names_below(command), " ");
   }
   if (command.arguments.empty()) return "";
-  std::string value;
-  for (const Parameter& argument : command.arguments) {
-    value += (value.empty() ? "" : " ") + argument.value;
-  }
+  const std::string value = joined(command.arguments, " ", &Parameter::value);
   return "*" + zsh_value(value, argument_values(command));
 }
 

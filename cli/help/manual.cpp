@@ -11,6 +11,7 @@
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -103,9 +104,7 @@ std::string roff_synopsis(const CommandTree& command) {
 }
 
 std::string roff_parameter(const Parameter& parameter) {
-  std::string term;
-  for (const std::string& name : parameter.names)
-    term += (term.empty() ? "" : ", ") + roff_bold(name);
+  std::string term = joined(parameter.names, ", ", roff_bold);
   if (!parameter.value.empty()) term += (term.empty() ? "" : " ") + roff_italic(parameter.value);
   std::string text = parameter.description;
   if (!parameter.initial.empty()) text += " (" + parameter.initial + ")";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -40,12 +40,7 @@ void add_row(TextTable& table, const std::string& name, const std::vector<Counte
   table.row(std::move(cells));
 }
 
-std::string value_text(double value) {
-  if (std::isnan(value)) return "?";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+std::string value_text(double value) { return std::isnan(value) ? "?" : short_text(value); }
 
 /// The shown part of a long axis: the first and the last few.
 struct Window {

@@ -5,6 +5,7 @@
 
 #include "cli/options/version.hpp"
 #include "cli/terminal/json.hpp"
+#include "text/lists.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::cli {
@@ -54,9 +55,7 @@ Json grouped_rule(const std::string& match, const std::vector<Group>& groups) {
 Json patterns(std::vector<Json> rules) { return {{"patterns", std::move(rules)}}; }
 
 std::string alternatives(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
-  return "(?:" + text + ")";
+  return "(?:" + joined(words, "|") + ")";
 }
 
 /// Adds one operand's part of the match and its groups.

@@ -1,7 +1,6 @@
 #include "cli/machine/program_diff.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/machine/counter_report.hpp"
@@ -9,6 +8,8 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -21,12 +22,6 @@ using toy::CounterFormulas;
 using Property = std::function<std::string(const Side&)>;
 using FormulaMember = toy::Formula CounterFormulas::*;
 
-std::string joined_with(const std::vector<std::string>& parts, const std::string& separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
-  return text;
-}
-
 std::string quantity(const toy::Formula& formula, const Side& side, const Terminal& terminal) {
   if (!formula.is_known()) return "no formula";
   return toy::to_string(formula, formula_style(*side.loaded.program, terminal));
@@ -38,7 +33,7 @@ std::string passes_text(const Side& side) {
     titles.push_back(printable(side.loaded.program->passes[pass]));
   }
   if (titles.empty()) return "1";
-  return std::to_string(titles.size()) + " (" + joined_with(titles, "; ") + ")";
+  return std::to_string(titles.size()) + " (" + joined(titles, "; ") + ")";
 }
 
 std::string by_pass_text(const Side& side, FormulaMember member, const Terminal& terminal) {
@@ -46,8 +41,7 @@ std::string by_pass_text(const Side& side, FormulaMember member, const Terminal&
   for (const std::size_t pass : shown_passes(*side.loaded.program)) {
     parts.push_back(quantity(side.formulas->by_pass[pass].*member, side, terminal));
   }
-  return parts.empty() ? quantity(side.formulas->total.*member, side, terminal)
-                       : joined_with(parts, ", ");
+  return parts.empty() ? quantity(side.formulas->total.*member, side, terminal) : joined(parts);
 }
 
 /// Returns the only parameter in which the program's compute grows linearly, or nothing.
@@ -71,7 +65,7 @@ std::string element_work(const CounterFormulas& pass, const toy::Atom& parameter
     const std::string count = toy::to_string(times);
     parts.push_back((count == "1" ? "" : count + " ") + std::string(spec.mnemonic));
   }
-  return parts.empty() ? "-" : joined_with(parts, ", ");
+  return parts.empty() ? "-" : joined(parts);
 }
 
 std::string element_work_text(const Side& side) {
@@ -81,7 +75,7 @@ std::string element_work_text(const Side& side) {
   for (const std::size_t pass : shown_passes(*side.loaded.program)) {
     parts.push_back(element_work(side.formulas->by_pass[pass], *parameter));
   }
-  return parts.empty() ? element_work(side.formulas->total, *parameter) : joined_with(parts, "; ");
+  return parts.empty() ? element_work(side.formulas->total, *parameter) : joined(parts, "; ");
 }
 
 /// "+4", "-3", "0".
@@ -138,11 +132,7 @@ std::optional<mpq_class> crossing_number(const Comparison& comparison) {
   return crossing;
 }
 
-std::string decimal(const mpq_class& number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", number.get_d());
-  return text;
-}
+std::string decimal(const mpq_class& number) { return short_text(number.get_d()); }
 
 std::vector<std::string> crossing_formulas(const Comparison& comparison,
                                            const toy::FormulaStyle& style) {
@@ -240,10 +230,10 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
       crossing_formulas(comparison, formula_style(*comparison.left.loaded.program, terminal));
   constexpr std::size_t kLongestFormula = 60;  // a longer formula is less useful than the number
   const bool constant = formulas.empty() || formulas == std::vector{decimal(*number)} ||
-                        joined_with(formulas, "; ").size() > kLongestFormula;
+                        joined(formulas, "; ").size() > kLongestFormula;
   return "They cost the same when a " + mnemonic + " takes " +
          (constant ? decimal(*number) + " cycles"
-                   : joined_with(formulas, "; ") + " cycles (here " + decimal(*number) + ")") +
+                   : joined(formulas, "; ") + " cycles (here " + decimal(*number) + ")") +
          ".\nBelow that " + other + " costs less, above it " + thrifty + ".\n";
 }
 

@@ -8,6 +8,7 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/failure.hpp"
 #include "source_table_files.hpp"
+#include "text/lists.hpp"
 #include "toymachine/count/cost_formula.hpp"
 #include "toymachine/count/counters.hpp"
 
@@ -183,10 +184,9 @@ SourceTable source_table(const std::string& name) {
     }
     return table;
   }
-  std::string known;
-  for (const std::string& one : source_table_names()) known += (known.empty() ? "" : ", ") + one;
-  throw request_failure("there is no table '" + name + "'", "one of " + known,
-                        toy::nearest(name, source_table_names()).value_or(""));
+  const std::vector<std::string> names = source_table_names();
+  throw request_failure("there is no table '" + name + "'", "one of " + joined(names),
+                        toy::nearest(name, names).value_or(""));
 }
 
 }  // namespace flashlab::cli

@@ -9,6 +9,7 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -72,10 +73,8 @@ Metric metric(const std::string& key) {
     if (candidate.key == wanted) return candidate;
     keys.push_back(candidate.key);
   }
-  std::string known;
-  for (const std::string& one : keys) known += (known.empty() ? "" : ", ") + one;
-  known += ", or an array's: o.stores, q.bytes_loaded";
-  throw request_failure("--y has no counter '" + printable(key) + "'", "one of " + known,
+  throw request_failure("--y has no counter '" + printable(key) + "'",
+                        "one of " + joined(keys) + ", or an array's: o.stores, q.bytes_loaded",
                         toy::nearest(key, keys).value_or(""));
 }
 

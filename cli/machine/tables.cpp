@@ -8,6 +8,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/lists.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -154,9 +155,8 @@ CommandAction add_tables(CLI::App& app) {
       "  flashlab tables                     all of them\n"
       "  flashlab tables loop-orders         the costs of flash2 and flash1\n"
       "  flashlab tables spectrum --json\n");
-  std::string names;
-  for (const std::string& name : source_table_names()) names += (names.empty() ? "" : ", ") + name;
-  add_option(command, "name", options->names, "which: " + names).type_name("NAME...");
+  add_option(command, "name", options->names, "which: " + joined(source_table_names()))
+      .type_name("NAME...");
   add_flag(command, "--json", options->json, "as JSON");
   options->terminal.add_to(command);
   return [options] { return print_tables(*options); };

@@ -2,7 +2,6 @@
 #include "toymachine/timeline/timeline.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
 
@@ -54,10 +54,7 @@ std::vector<Timeline> simulated(const toy::BoundProgram& bound, const LoadedProg
 std::string percent_text(std::int64_t part, std::int64_t whole) {
   if (part == 0) return "-";
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
-  if (percent < 0.05) return "< 0.1 %";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%", percent);
-  return text;
+  return percent < 0.05 ? "< 0.1 %" : fixed_text(percent, 1) + " %";
 }
 
 std::string summary_table(const std::vector<Timeline>& timelines, const Terminal& terminal) {

@@ -1,12 +1,12 @@
 #include "cli/optimal/text.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 
@@ -15,12 +15,6 @@ namespace {
 
 std::string counted_grouped(std::int64_t value, const std::string& one) {
   return grouped_number(value) + " " + one + (value == 1 ? "" : "s");
-}
-
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", seconds);
-  return text;
 }
 
 std::string operations_name(const OptimalRequest& request) {
@@ -36,7 +30,7 @@ std::string bounds_words(const optimal::Answer& answer, const OptimalOptions& op
 
 std::string work_words(const optimal::Answer& answer, const OptimalOptions& options) {
   return grouped_number(answer.states) + " states reached" +
-         (options.times ? " in " + seconds_text(answer.seconds) + " s" : "");
+         (options.times ? " in " + fixed_text(answer.seconds, 3) + " s" : "");
 }
 
 /// The word in a cell of the table.
@@ -236,7 +230,7 @@ std::string frontier_table(const std::vector<Solved>& all, const OptimalRequest&
       cells.push_back(loads_cell(solved.answer));
       cells.push_back(verdict_word(solved.answer.verdict));
       if (options.count) cells.push_back(count_cell(solved));
-      if (options.times) cells.push_back(seconds_text(solved.answer.seconds));
+      if (options.times) cells.push_back(fixed_text(solved.answer.seconds, 3));
     }
     if (cells.size() > 1) table.row(std::move(cells));
   }

@@ -12,6 +12,7 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "gpus/gpu_specs.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
@@ -31,12 +32,7 @@ bool is_name(const std::string& text) {
   });
 }
 
-std::string gpu_keys() {
-  std::string keys;
-  for (const compare::GpuSpec& gpu : compare::gpu_specs())
-    keys += (keys.empty() ? "" : ", ") + gpu.key;
-  return keys;
-}
+std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }
 
 struct Definition {
   std::string name, value;

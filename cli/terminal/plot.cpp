@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "text/numbers.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -259,19 +259,13 @@ bool looks_geometric(const std::vector<double>& values) {
 std::string short_number(double value) {
   constexpr std::array<std::pair<double, const char*>, 5> kUnits{
       {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  char text[32];
-  if (std::abs(value) >= 1e18) {
-    std::snprintf(text, sizeof text, "%.3g", value);
-    return text;
-  }
+  if (std::abs(value) >= 1e18) return short_text(value, 3);
   for (const auto& [unit, letter] : kUnits) {
     // From 0.9995 on, three digits round to 1 of this unit.
     if (std::abs(value) < unit * (unit == 1e3 ? 10 : 0.9995)) continue;
-    std::snprintf(text, sizeof text, "%.3g%s", value / unit, letter);
-    return text;
+    return short_text(value / unit, 3) + letter;
   }
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return short_text(value);
 }
 
 }  // namespace flashlab::cli

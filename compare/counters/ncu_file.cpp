@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compare/counters/csv_table.hpp"
+#include "text/lists.hpp"
 #include "toymachine/language/read_number.hpp"
 
 namespace flashlab::compare {
@@ -52,12 +53,12 @@ std::span<const CounterUnit> units_of(Counter counter) {
 }
 
 double factor_of(const CsvField& unit, Counter counter, int line) {
-  std::string expected;
   for (const CounterUnit& candidate : units_of(counter)) {
     if (candidate.name == unit.text) return candidate.factor;
-    expected += (expected.empty() ? "" : ", ") + std::string(candidate.name);
   }
-  fail(line, unit.column, "the unit \"" + unit.text + "\": expected one of " + expected);
+  fail(line, unit.column,
+       "the unit \"" + unit.text + "\": expected one of " +
+           joined(units_of(counter), ", ", &CounterUnit::name));
 }
 
 struct Metric {

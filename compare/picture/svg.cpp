@@ -1,13 +1,12 @@
 #include "compare/picture/svg.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <stdexcept>
 
 #include "picture_files.hpp"
 #include "text/markup.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -15,9 +14,7 @@ namespace {
 /// A tenth of a unit is smaller than a pixel.
 std::string coordinate(double value) {
   if (!std::isfinite(value)) throw std::logic_error("a picture's coordinate is not finite");
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.1f", value);
-  std::string text = buffer.data();
+  std::string text = fixed_text(value, 1);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text == "-0" ? "0" : text;
 }

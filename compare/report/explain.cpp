@@ -1,21 +1,17 @@
 #include "compare/report/explain.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <vector>
+
+#include "text/lists.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {
 
-std::string with_digits(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-std::string percent(double share) { return with_digits(100 * share, 0) + " %"; }
-std::string times(double ratio) { return with_digits(ratio, ratio < 10 ? 1 : 0) + " times"; }
+std::string percent(double share) { return fixed_text(100 * share, 0) + " %"; }
+std::string times(double ratio) { return fixed_text(ratio, ratio < 10 ? 1 : 0) + " times"; }
 
 /// Clauses about the parts of the predicted time.
 class Clauses {
@@ -49,7 +45,7 @@ class Clauses {
     }
     if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
       return "exp-bound at d = " + std::to_string(row_.head_dim) + ": exponentials take " +
-             with_digits(p_.exp_ms / p_.products_ms, 2) + " of the products' time";
+             fixed_text(p_.exp_ms / p_.products_ms, 2) + " of the products' time";
     }
     return "bound by its products";
   }
@@ -107,7 +103,7 @@ std::string why_slower(const Row& row, const ExplainLimits& limits) {
   }
   if (busiest == nullptr) return "no counter to tell why";
   const std::string load =
-      std::string(busiest->name) + " busy " + with_digits(*busiest->percent, 0) + " % of the time";
+      std::string(busiest->name) + " busy " + fixed_text(*busiest->percent, 0) + " % of the time";
   return *busiest->percent >= limits.busy_percent ? load
                                                   : "no unit is saturated, most of all " + load;
 }
@@ -118,13 +114,7 @@ std::string why_faster(const Row& row) {
     return "L2 kept what was counted as DRAM traffic";
   }
   return "units overlapped more than predicted, by the roofline " +
-         with_digits(row.predicted.roofline_ms, 3) + " ms";
-}
-
-std::string joined(const std::vector<std::string>& clauses) {
-  std::string text;
-  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
-  return text;
+         fixed_text(row.predicted.roofline_ms, 3) + " ms";
 }
 
 std::string explain_measured(const Row& row, const Clauses& clauses, const ExplainLimits& limits) {
@@ -134,7 +124,7 @@ std::string explain_measured(const Row& row, const Clauses& clauses, const Expla
   if (is_close) said.emplace_back("as predicted");
   if (!is_close && slower > 1) said.push_back(times(slower) + " the predicted time");
   if (!is_close && slower < 1)
-    said.push_back("only " + with_digits(slower, 2) + " of the predicted time");
+    said.push_back("only " + fixed_text(slower, 2) + " of the predicted time");
   if (clauses.is_launch_bound()) {
     said.push_back(clauses.launch_bound());
   } else if (clauses.has_too_few_tiles()) {
@@ -146,7 +136,7 @@ std::string explain_measured(const Row& row, const Clauses& clauses, const Expla
   }
   if (const auto extra = extra_bytes(row, limits)) said.push_back(*extra);
   if (const auto absorbed = absorbed_reloads(row, limits)) said.push_back(*absorbed);
-  return joined(said);
+  return joined(said, "; ");
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 
 #include "optimal/problem/operation_order.hpp"
 #include "optimal/products/load_schedule.hpp"
 #include "optimal/products/placed_loads.hpp"
 #include "optimal/search/index.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::optimal {
 namespace {
@@ -31,12 +31,6 @@ std::string subscripts(const toy::BoundArray& array, std::int64_t element) {
     element /= array.extents[axis];
   }
   return array.name + text;
-}
-
-std::string number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  return text.data();
 }
 
 class OrderWriter {
@@ -196,7 +190,8 @@ class OrderWriter {
       } else if (toy::is_memory(kinds[i])) {
         text_ += cell_text(step.slots[i]);
       } else if (kinds[i] == toy::OperandKind::kConstant) {
-        text_ += number(unrolled_.constants[at(step.slots[i] - unrolled_.num_registers)]);
+        const std::size_t constant = at(step.slots[i] - unrolled_.num_registers);
+        text_ += short_text(unrolled_.constants[constant], 17);
       } else {
         text_ += std::to_string(step.slots[i]);
       }

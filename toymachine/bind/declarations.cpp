@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/lists.hpp"
 #include "toymachine/bind/ranges.hpp"
 
 namespace flashlab::toy::detail {
@@ -100,10 +101,8 @@ class Declarations : BindingStep {
     for (const ParamDeclaration& param : program_.params) names.push_back(param.name);
     for (const auto& [name, value] : binding_.params) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      std::string known;
-      for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
       error({}, "the program has no parameter '" + name + "'",
-            known.empty() ? "no -D: this program has no parameters" : "one of " + known,
+            names.empty() ? "no -D: this program has no parameters" : "one of " + joined(names),
             Fault::kRequest, nearest(name, names).value_or(""));
     }
     for (std::size_t i = 0; i < program_.params.size(); ++i) param(i);

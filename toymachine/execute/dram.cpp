@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "text/lists.hpp"
 #include "toymachine/execute/number_list.hpp"
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
@@ -26,18 +27,8 @@ constexpr std::string_view kSourceForms =
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 Result<InputSource> parse_random(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ':');
+  const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() != 2 && parts.size() != 4) {
     return request_error("input " + in_quotes(text) + " is not complete",
                          "random:SEED or random:SEED:LOW:HIGH");
@@ -83,11 +74,7 @@ std::vector<double> draw(const RandomInput& random, std::int64_t size) {
 }
 
 std::string extents_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) {
-    text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  }
-  return text;
+  return joined(shape, " x ", [](std::int64_t extent) { return std::to_string(extent); });
 }
 
 /// "x[n], which is 4 values with n = 4": the expected shape, and the -D option that decides it.
@@ -204,11 +191,10 @@ std::optional<Diagnostic> check_name(const BoundProgram& program, const std::str
     return request_error("array " + in_quotes(name) + " takes no input: the program writes it",
                          "an array declared with .input");
   }
-  std::string known;
-  for (const std::string& input : inputs) known += (known.empty() ? "" : ", ") + input;
-  return request_error("the program has no input " + in_quotes(name),
-                       known.empty() ? "no input: the program declares none" : "one of " + known,
-                       nearest(name, inputs).value_or(""));
+  return request_error(
+      "the program has no input " + in_quotes(name),
+      inputs.empty() ? "no input: the program declares none" : "one of " + joined(inputs),
+      nearest(name, inputs).value_or(""));
 }
 
 /// Rounds to a binary format with `precision` significant bits, smallest normal number

@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "text/lists.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::toy {
@@ -30,9 +31,8 @@ std::string subscripts(const std::vector<ExpressionPtr>& indices) {
 }
 
 std::string listed(const std::vector<ExpressionPtr>& values) {
-  std::string text;
-  for (const ExpressionPtr& value : values) text += (text.empty() ? "" : ", ") + to_string(*value);
-  return "(" + text + ")";
+  const auto text = [](const ExpressionPtr& value) { return to_string(*value); };
+  return "(" + joined(values, ", ", text) + ")";
 }
 
 class Disassembler {

@@ -1,7 +1,7 @@
 #include "toymachine/language/expression.hpp"
 
-#include <array>
-#include <cstdio>
+#include "text/lists.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -31,9 +31,7 @@ std::string at_least(int wanted, const Expression& e) {
 }
 
 std::string joined_args(const std::vector<ExpressionPtr>& args) {
-  std::string text;
-  for (const ExpressionPtr& arg : args) text += (text.empty() ? "" : ", ") + to_string(*arg);
-  return text;
+  return joined(args, ", ", [](const ExpressionPtr& arg) { return to_string(*arg); });
 }
 
 std::string call(const char* name, const Expression& e) {
@@ -57,9 +55,7 @@ std::string array_function(const char* name, const Expression& e) {
 }
 
 std::string real_text(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  std::string result = text.data();
+  std::string result = short_text(value, 17);
   if (result.find_first_of(".e") == std::string::npos) result += ".0";
   return result;
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "toymachine/language/number_text.hpp"
+#include "text/numbers.hpp"
 #include "toymachine/trace/symbol.hpp"
 #include "toymachine/trace/symbol_node.hpp"
 
@@ -50,7 +50,7 @@ class SymbolWriter {
     const Symbol::Node& node = *symbol.node();
     switch (node.op) {
       case SymbolOp::kNumber:
-        return detail::number_text(node.number, 6);
+        return short_text(node.number);
       case SymbolOp::kName:
         return name(node.name);
       case SymbolOp::kSum:

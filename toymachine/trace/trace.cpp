@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "text/lists.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 #include "toymachine/execute/interpret.hpp"
 #include "toymachine/trace/claim.hpp"
@@ -145,13 +146,11 @@ Diagnostic no_such_loop(const BoundProgram& program, const std::string& wanted) 
     const std::string& name = program.loops[node.loop].var;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
   return {Severity::kError,
           Fault::kRequest,
           {},
           "the program has no loop over '" + wanted + "'",
-          list.empty() ? "a program with loops" : "one of " + list,
+          names.empty() ? "a program with loops" : "one of " + joined(names),
           nearest(wanted, names).value_or("")};
 }
 

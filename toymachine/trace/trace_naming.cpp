@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/lists.hpp"
 #include "toymachine/bind/affine_builder.hpp"
 
 namespace flashlab::toy::detail {
@@ -164,12 +165,9 @@ void TraceNaming::loops(std::uint32_t innermost, const std::int64_t* loop_values
 std::string TraceNaming::place(std::uint32_t innermost, const std::int64_t* loop_values) const {
   std::vector<TraceLoop> around;
   loops(innermost, loop_values, around);
-  std::string text;
-  for (const TraceLoop& loop : around) {
-    text += (text.empty() ? "" : ", ") + program_.loops[loop.loop].var + " = " +
-            std::to_string(loop.value);
-  }
-  return text;
+  return joined(around, ", ", [&](const TraceLoop& loop) {
+    return program_.loops[loop.loop].var + " = " + std::to_string(loop.value);
+  });
 }
 
 }  // namespace flashlab::toy::detail

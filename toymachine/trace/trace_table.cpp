@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
-#include "toymachine/language/number_text.hpp"
 #include "toymachine/trace/trace_grid.hpp"
 
 namespace flashlab::toy {
@@ -172,7 +172,7 @@ class TraceTable : public TraceSink {
 
   /// Writes a tile as its shape.
   std::string value_text(const TraceRegister& reg) const {
-    if (reg.rows * reg.cols == 1) return detail::number_text(reg.value, 6);
+    if (reg.rows * reg.cols == 1) return short_text(reg.value);
     return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);
   }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "toymachine/language/number_text.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -197,8 +197,8 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
         Fault::kProgram,
         label.name->span,
         where() + "the claim about '" + label_key(text, subscripts) +
-            "' does not hold: " + held_by + " holds " + number_text(reg.value, 9),
-        number_text(estimate->value, 9) + ", which " + to_string(*label.name->claim) + " is",
+            "' does not hold: " + held_by + " holds " + short_text(reg.value, 9),
+        short_text(estimate->value, 9) + ", which " + to_string(*label.name->claim) + " is",
         {}});
   return Claim::kFalse;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/answers.hpp"
+#include "text/lists.hpp"
 #include "text/utf8.hpp"
 
 namespace flashlab::exercises {
@@ -26,11 +27,9 @@ std::string_view without_zeros(std::string_view number) {
 }  // namespace
 
 std::string to_string(const Size& size) {
-  std::string text;
-  for (const auto& [name, value] : size) {
-    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
-  }
-  return text;
+  return joined(size, ", ", [](const auto& parameter) {
+    return parameter.first + " = " + std::to_string(parameter.second);
+  });
 }
 
 double Exercise::max_points() const {

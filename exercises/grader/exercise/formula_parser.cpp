@@ -9,6 +9,7 @@
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/formula_lexer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -23,13 +24,6 @@ constexpr unsigned kLargestExponent = 64;
 constexpr std::size_t kMostFormulaBytes = 4096;
 constexpr const char* kCeil = "ceil";
 constexpr const char* kFloor = "floor";
-
-/// "n, d", for messages.
-std::string list_of(const std::vector<std::string>& variables) {
-  std::string text;
-  for (const std::string& name : variables) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 /// Reads "nd" as a product of variables, "n*d".
 std::optional<std::string> as_product(std::string_view word,
@@ -80,7 +74,7 @@ class Parser {
 
   std::string expected_operand() const {
     if (variables_.empty()) return "a number, such as 12, 0.5, 1/3 or 2^10";
-    return "a formula in " + list_of(variables_) + ", such as 2*" + variables_.front() + " + 1";
+    return "a formula in " + joined(variables_) + ", such as 2*" + variables_.front() + " + 1";
   }
 
   std::string shown() const {
@@ -271,7 +265,7 @@ class Parser {
     const auto product = as_product(start.text, variables_);
     std::vector<std::string> names = variables_;
     names.insert(names.end(), {kCeil, kFloor});
-    return refuse(start.span, what, list_of(variables_) + ", ceil(…) or floor(…)",
+    return refuse(start.span, what, joined(variables_) + ", ceil(…) or floor(…)",
                   product ? *product : toy::nearest(start.text, names).value_or(""));
   }
 

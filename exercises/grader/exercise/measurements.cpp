@@ -8,6 +8,7 @@
 #include <set>
 
 #include "committed_result_files.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/read_number.hpp"
 
@@ -16,8 +17,7 @@ namespace {
 
 template <class Names>
 std::string listed(const Names& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + printable(name);
+  const std::string list = joined(names, ", ", printable);
   return list.empty() ? "none" : list;
 }
 

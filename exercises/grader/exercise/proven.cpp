@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "exercises/grader/exercise/score_json.hpp"
+#include "text/lists.hpp"
 #include "text/sha256.hpp"
 #include "text/visible.hpp"
 #include "toymachine/count/polynomial/polynomial.hpp"
@@ -59,9 +60,8 @@ class Place {
     if (!value_.is_object()) expected("an object");
     for (const auto& [key, value] : value_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      std::string all;
-      for (const std::string_view one : known) all += (all.empty() ? "" : ", ") + std::string(one);
-      wrong("unknown key '" + printable(key).substr(0, kMostShown) + "'", "one of " + all);
+      wrong("unknown key '" + printable(key).substr(0, kMostShown) + "'",
+            "one of " + joined(known));
     }
     return value_;
   }

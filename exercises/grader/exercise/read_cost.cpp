@@ -3,6 +3,7 @@
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/exercise/rational.hpp"
 #include "exercises/grader/exercise/read_parts.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

@@ -5,6 +5,7 @@
 
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "exercises/grader/exercise/references.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

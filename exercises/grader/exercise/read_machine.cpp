@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "exercises/grader/exercise/read_parts.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "exercises/grader/exercise/read_parts.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

@@ -25,14 +25,6 @@ void read_hints(const Files& files, Exercise& exercise, std::vector<ReadError>& 
 /// no digit first.
 bool is_name(std::string_view text);
 
-/// "a, b, c".
-template <class List>
-std::string joined(const List& list) {
-  std::string text;
-  for (const auto& entry : list) text += (text.empty() ? "" : ", ") + std::string(entry);
-  return text;
-}
-
 /// A number that texts refer to as {{key}}.
 struct Figure {
   std::string text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -225,10 +226,8 @@ void TomlTable::finish() {
     const std::string name(key.str());
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     if (errors_.full()) return;
-    std::string list;
-    for (const std::string& known : known_) list += (list.empty() ? "" : ", ") + known;
-    errors_.add(key.source(), "unknown key '" + printable(name) + "' in " + name_, "one of " + list,
-                toy::nearest(name, known_).value_or(""));
+    errors_.add(key.source(), "unknown key '" + printable(name) + "' in " + name_,
+                "one of " + joined(known_), toy::nearest(name, known_).value_or(""));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "exercises/grader/exercise/judge_answer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
+#include "text/lists.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::exercises {
@@ -90,11 +91,9 @@ std::vector<Size> trial_sizes(const std::vector<std::string>& variables) {
 
 /// "n = 2, d = 3", in the order of the question.
 std::string variables_text(const Size& size, const std::vector<std::string>& variables) {
-  std::string text;
-  for (const std::string& name : variables) {
-    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size.at(name));
-  }
-  return text;
+  return joined(variables, ", ", [&](const std::string& name) {
+    return name + " = " + std::to_string(size.at(name));
+  });
 }
 
 Objection counterexample(const Question& question, const Answer& answer, const Answer& expected) {

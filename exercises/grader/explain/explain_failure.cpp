@@ -1,13 +1,13 @@
 // Explains a wrong result: the output's value, its expected value, and the step where they diverge.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "exercises/grader/exercise/source_lines.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/judge/dataflow.hpp"
 #include "exercises/grader/submission/submission.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -16,10 +16,7 @@ constexpr std::size_t kFormulaLength = 160;  // on a line of its own
 constexpr std::size_t kNameLength = 48;      // inside a sentence
 
 std::string number_text(double value) {
-  if (std::isnan(value)) return "nothing";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.7g", value);
-  return text;
+  return std::isnan(value) ? "nothing" : short_text(value, 7);
 }
 
 /// One failed run: its steps, formulas and places in the text.

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "exercises/grader/grade/progress.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -169,10 +170,8 @@ std::optional<std::string> ProgressFile::text() {
 
 void ProgressFile::note_damage(const Progress& progress) {
   if (progress.damaged_lines().empty()) return;
-  std::string numbers;
-  for (const std::size_t line : progress.damaged_lines()) {
-    numbers += (numbers.empty() ? "" : ", ") + std::to_string(line);
-  }
+  const std::string numbers =
+      joined(progress.damaged_lines(), ", ", [](std::size_t line) { return std::to_string(line); });
   const bool one = progress.damaged_lines().size() == 1;
   note("'" + path().string() + "': " + (one ? "line " : "lines ") + numbers +
        (one ? " cannot be read; it is kept as it is"

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "exercises/grader/report/reports.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -127,9 +126,7 @@ std::string_view outcome_key(Outcome outcome) {
 }
 
 std::string points_text(double points) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", points);
-  std::string result = text.data();
+  std::string result = fixed_text(points, 2);
   while (result.ends_with('0')) result.pop_back();
   if (result.ends_with('.')) result.pop_back();
   return result == "-0" ? "0" : result;

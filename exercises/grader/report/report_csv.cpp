@@ -1,5 +1,6 @@
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -17,12 +18,7 @@ bool is_computed(const std::string& text) {
 }
 
 std::string cell(const std::string& text) {
-  const bool computed = is_computed(text);
-  const std::string shown = (computed ? "'" : "") + text;
-  if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
-  std::string quoted = "\"";
-  for (const char c : shown) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+  return csv_cell((is_computed(text) ? "'" : "") + text);
 }
 
 std::string cost_cell(const Verdict& verdict, const std::string& key) {

@@ -3,6 +3,7 @@
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "report_page_files.hpp"
+#include "text/lists.hpp"
 #include "text/markup.hpp"
 #include "text/page.hpp"
 #include "text/sha256.hpp"
@@ -43,12 +44,6 @@ void write_outcomes(std::ostream& out, const ClassReport& report) {
   }
 }
 
-std::string marks_text(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 /// The layout of a histogram's drawing, in SVG units.
 struct Drawing {
   static constexpr std::size_t kWidth = 720, kRow = 22, kBarLeft = 130, kBarWidth = 220;
@@ -69,7 +64,7 @@ void write_bin(std::ostream& out, const Histogram& histogram, std::size_t row) {
       << Drawing::kRow - 2 * Drawing::kBarInset << "\"/>"
       << "<text x=\"" << Drawing::kBarLeft + width + Drawing::kTextGap << "\" y=\"" << base << "\">"
       << count << "<tspan class=\"mark\">"
-      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(marks_text(marks)))
+      << (marks.empty() ? "" : (count.empty() ? "◂ " : "  ◂ ") + markup_text(joined(marks)))
       << "</tspan></text>\n";
 }
 
@@ -81,11 +76,9 @@ void write_histogram(std::ostream& out, const Histogram& histogram) {
   for (std::size_t row = 0; row < histogram.bins.size(); ++row) write_bin(out, histogram, row);
   out << "    <line class=\"axis\" x1=\"" << Drawing::kBarLeft << "\" y1=\"0\" x2=\""
       << Drawing::kBarLeft << "\" y2=\"" << height << "\"/>\n  </svg>\n  <p class=\"note\">";
-  std::string marks;
-  for (const HistogramMark& mark : histogram.marks) {
-    marks += (marks.empty() ? "" : " · ") + markup_text(mark.name + " " + mark.value.get_str());
-  }
-  out << marks << "</p>\n</section>\n";
+  out << joined(histogram.marks, " · ", [](const HistogramMark& mark) {
+    return markup_text(mark.name + " " + mark.value.get_str());
+  }) << "</p>\n</section>\n";
 }
 
 void write_columns(std::ostream& out, const ClassReport& report) {

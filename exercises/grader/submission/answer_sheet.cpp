@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "exercises/grader/exercise/answers.hpp"
+#include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -14,12 +15,6 @@ namespace {
 constexpr std::size_t kMostSheetFindings = 20;
 constexpr std::size_t kWidth = 78;
 constexpr std::string_view kSheetBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSheetBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSheetBlanks) - first + 1);
-}
 
 class SheetReader {
  public:
@@ -99,19 +94,13 @@ class SheetReader {
     }
     std::vector<std::string> ids;
     for (const Question& question : questions_) ids.push_back(question.id);
-    std::vector<std::string> details{"expected one of the sheet's keys: " + list_of(ids)};
+    std::vector<std::string> details{"expected one of the sheet's keys: " + joined(ids)};
     if (const auto near = toy::nearest(key, ids)) details.push_back("did you mean " + *near + "?");
     add({"there is no question '" + printable(key.substr(0, kWidth)) + "'",
          std::move(details),
          number,
          0,
          {}});
-  }
-
-  static std::string list_of(const std::vector<std::string>& ids) {
-    std::string list;
-    for (const std::string& id : ids) list += (list.empty() ? "" : ", ") + id;
-    return list;
   }
 
   void add(Finding finding) {
@@ -169,10 +158,9 @@ std::string what_is_expected(const Question& question) {
     case AnswerKind::kFormula:
       break;
   }
-  std::string names;
-  for (const std::string& name : question.variables) names += (names.empty() ? "" : ", ") + name;
-  if (names.empty()) return "A number, or a formula without variables.";
-  return "A formula in " + names + (question.leading ? "; the leading order suffices." : ".");
+  if (question.variables.empty()) return "A number, or a formula without variables.";
+  return "A formula in " + joined(question.variables) +
+         (question.leading ? "; the leading order suffices." : ".");
 }
 
 /// Whether the line would be read as a comment or as another answer.
