@@ -1,5 +1,6 @@
 #include "results/machine_model.hpp"
 
+#include <ctime>
 #include <stdexcept>
 
 namespace flashlab::compare {
@@ -46,6 +47,14 @@ Rate MachineModel::product_rate(std::string_view dtype, std::string_view product
   Rate rate = found->second;
   if (is_split) rate.per_s /= 3;
   return rate;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
 MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration) {

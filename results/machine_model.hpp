@@ -48,6 +48,9 @@ struct MachineModel {
                     std::string_view instruction = {}) const;
 };
 
+/// Returns the current time, "2026-11-21T21:20:00Z".
+std::string utc_now();
+
 /// Returns the data sheet's rates at the boost clock, replaced by measured rates where available.
 /// Data sheets lack the rates of L2 to the multiprocessors, divisions and launches.
 MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration = {});

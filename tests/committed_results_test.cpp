@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/source_files.hpp"
 
 namespace {
 
@@ -22,11 +22,6 @@ nlohmann::json committed_results() {
   std::ifstream file(kSourceFolder + "/" + kResults);
   REQUIRE(file);
   return nlohmann::json::parse(file);
-}
-
-std::string readme() {
-  std::ifstream file(kSourceFolder + "/README.md");
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string two_digits(double value) {
@@ -116,7 +111,8 @@ TEST_CASE("the README's ratios to PyTorch are those of the committed run", "[res
   const std::string expected = "<!-- ratios of " + kResults + " -->\n" +
                                ratios_table(committed_results()) + "<!-- end -->\n";
   INFO(expected);
-  CHECK(readme().find(expected) != std::string::npos);
+  CHECK(flashlab::test::read_source(kSourceFolder + "/README.md").find(expected) !=
+        std::string::npos);
 }
 
 TEST_CASE("a committed run says where, when, with what and how it was measured", "[results]") {

@@ -1,7 +1,6 @@
 // `flashlab compare`: compares predictions from the toy machine's counters with a GPU.
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -32,15 +31,6 @@ struct Session {
   std::optional<GpuHere> here;  // the GPU to measure on; nothing: none
   std::string why_not_here;
 };
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 compare::GpuSpec spec_of(const std::string& name) {
   const auto spec = compare::find_gpu(name);
@@ -239,7 +229,7 @@ void measure_rows(const CompareFlags& flags, Session& session) {
   comparison.gpu_name = session.here->name;
   comparison.driver = session.here->driver;
   comparison.cuda = session.here->cuda;
-  comparison.date = now();
+  comparison.date = compare::utc_now();
   write_json(flags.json, comparison);  // the predictions, before any measurement
   const MeasureRequest request{flags.repeat.value_or(kUsualRepeat), flags.seed, !flags.no_counters};
   MeasuringProgress progress(comparison.rows.size());

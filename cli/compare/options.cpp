@@ -24,7 +24,7 @@ constexpr const char* kOutputGroup = "Output";
 std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> result;
   for (const std::string& word : split(text, ',')) {
-    result.push_back(trimmed(word));
+    result.emplace_back(trimmed(word));
   }
   return result;
 }
@@ -71,8 +71,7 @@ std::vector<std::int64_t> sizes(const char* flag, const std::string& text) {
 
 std::int64_t tile_side(const std::string& text, const std::string& word) {
   std::int64_t value = 0;
-  const auto [end, error] = toy::read_number(text, value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 65536) {
+  if (!toy::read_whole(text, value) || value < 1 || value > 65536) {
     throw request_failure("--tile '" + printable(word) + "'",
                           "queries x keys of a tile, 128x64, each from 1 to 65536");
   }

@@ -11,6 +11,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "exercises/grader/exercise/score_json.hpp"
+#include "toymachine/count/count_json.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -40,9 +41,9 @@ Json verdict_json(const Learner& learner, const Work& work, const exercises::Ver
   }
   for (const auto& line : verdict.costs) {
     costs.push_back({{"key", line.key},
-                     {"value", count_json(line.value)},
-                     {"full", count_json(line.full)},
-                     {"solution", count_json(line.solution)}});
+                     {"value", toy::count_json(line.value)},
+                     {"full", toy::count_json(line.full)},
+                     {"solution", toy::count_json(line.solution)}});
   }
   const auto* entry = learner.progress().find(work.exercise->id);
   return {{"id", work.exercise->id},

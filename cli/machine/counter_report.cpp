@@ -8,6 +8,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/count_json.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {
@@ -115,12 +116,6 @@ Json nested(const BoundArray& array, std::span<const double> dram, std::size_t a
 
 }  // namespace
 
-Json count_json(const Count& count) {
-  static const Count kLargestExact = Count(1) << 53;
-  if (abs(count) <= kLargestExact) return static_cast<std::int64_t>(count.get_si());
-  return count.get_str();
-}
-
 Json value_json(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -143,27 +138,27 @@ std::string effect_text(const toy::InstructionSpec& spec, const Terminal& termin
 Json counters_json(const BoundProgram& bound, const Counters& counters) {
   Json json;
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
-    json[description.key] = count_json(counters.*description.value);
+    json[description.key] = toy::count_json(counters.*description.value);
   }
   json["by_op"] = Json::object();
   for (std::size_t row = 0; row < counters.by_instruction.size(); ++row) {
     if (counters.by_instruction[row] == 0) continue;
     json["by_op"][std::string(toy::instruction_set()[row].mnemonic)] =
-        count_json(counters.by_instruction[row]);
+        toy::count_json(counters.by_instruction[row]);
   }
   json["by_array"] = Json::object();
   for (std::size_t i = 0; i < counters.by_array.size(); ++i) {
     const toy::ArrayTraffic& traffic = counters.by_array[i];
     json["by_array"][bound.arrays[i].name] = {
-        {"loads", count_json(traffic.loads)},
-        {"stores", count_json(traffic.stores)},
-        {"updates", count_json(traffic.updates)},
-        {"elements_loaded", count_json(traffic.elements_loaded)},
-        {"elements_stored", count_json(traffic.elements_stored)},
-        {"elements_updated", count_json(traffic.elements_updated)},
-        {"bytes_loaded", count_json(traffic.bytes_loaded)},
-        {"bytes_stored", count_json(traffic.bytes_stored)},
-        {"bytes_updated", count_json(traffic.bytes_updated)}};
+        {"loads", toy::count_json(traffic.loads)},
+        {"stores", toy::count_json(traffic.stores)},
+        {"updates", toy::count_json(traffic.updates)},
+        {"elements_loaded", toy::count_json(traffic.elements_loaded)},
+        {"elements_stored", toy::count_json(traffic.elements_stored)},
+        {"elements_updated", toy::count_json(traffic.elements_updated)},
+        {"bytes_loaded", toy::count_json(traffic.bytes_loaded)},
+        {"bytes_stored", toy::count_json(traffic.bytes_stored)},
+        {"bytes_updated", toy::count_json(traffic.bytes_updated)}};
   }
   return json;
 }
@@ -186,7 +181,7 @@ Json all_counters_json(const BoundProgram& bound, const toy::Executions& executi
   json["peak_registers"] = toy::peak_registers(bound);
   const auto bytes = toy::peak_register_bytes(bound);
   json["peak_register_bytes"] = bytes ? Json(bytes->bytes) : Json(nullptr);
-  json["peak_dram_bytes"] = count_json(toy::peak_dram_bytes(bound, executions));
+  json["peak_dram_bytes"] = toy::count_json(toy::peak_dram_bytes(bound, executions));
   json["by_pass"] = Json::array();
   for (const std::size_t pass : shown_passes(*bound.program)) {
     Json one{{"pass", bound.program->passes[pass]}};

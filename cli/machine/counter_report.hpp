@@ -12,8 +12,6 @@
 
 namespace flashlab::cli {
 
-/// Returns a number if JSON readers can represent it exactly (2^53), otherwise a string.
-nlohmann::ordered_json count_json(const toy::Count& count);
 /// Returns a number; "-inf" for -inf, null for a value that was never written.
 nlohmann::ordered_json value_json(double value);
 

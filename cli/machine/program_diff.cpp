@@ -11,6 +11,7 @@
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/count_json.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {
@@ -259,7 +260,7 @@ Json comparison_json(const Comparison& comparison) {
   for (const toy::CounterDescription& description : toy::counter_descriptions()) {
     const toy::Count delta =
         comparison.right.counters.*description.value - comparison.left.counters.*description.value;
-    difference[description.key] = count_json(delta);
+    difference[description.key] = toy::count_json(delta);
   }
   const std::optional<mpq_class> number = crossing_number(comparison);
   return {{"left", side_json(comparison.left, comparison.costs)},

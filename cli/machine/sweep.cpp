@@ -8,6 +8,7 @@
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -61,7 +62,7 @@ Sweep make_sweep(const SweepFlags& options) {
 int print_sweep(const SweepFlags& options) {
   std::vector<Metric> plotted;
   for (const std::string& key : split(options.y, ',')) {
-    plotted.push_back(metric(trimmed(key)));
+    plotted.push_back(metric(std::string(trimmed(key))));
   }
   const Sweep sweep = make_sweep(options);
   if (options.json) {

@@ -11,6 +11,8 @@
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/count_json.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::cli {
 
@@ -97,12 +99,7 @@ toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::CapacityBinding bind
   }
   if (fits == 0) return bound;  // report what is wrong with 1
   if (too_large > kLargest) {
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kRequest,
-                           {},
-                           "every '" + sweep.fitted + "' fits",
-                           "a smaller --sram",
-                           {}};
+    return toy::request_error("every '" + sweep.fitted + "' fits", "a smaller --sram");
   }
   while (too_large - fits > 1) {
     const std::int64_t middle = fits + (too_large - fits) / 2;
@@ -163,7 +160,8 @@ Json sweep_json(const Sweep& sweep) {
       one["params"] = params_json(*point.bound);
       one.update(counters_json(*point.bound, point.counters));
       one["peak_registers"] = toy::peak_registers(*point.bound);
-      one["peak_dram_bytes"] = count_json(toy::peak_dram_bytes(*point.bound, point.executions));
+      one["peak_dram_bytes"] =
+          toy::count_json(toy::peak_dram_bytes(*point.bound, point.executions));
     } else {
       one["error"] = point.problems.empty() ? "" : point.problems.front().what;
     }

@@ -12,6 +12,7 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "optimal/solve/along.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/execute/unrolled.hpp"
@@ -41,26 +42,16 @@ std::uint32_t source_line(const Judged& judged, const AlongStep& step) {
 
 /// Returns "LOAD x[i], R0", without a comment.
 std::string instruction_text(const Judged& judged, const AlongStep& step) {
-  std::string text(judged.loaded.source->line(source_line(judged, step)));
-  text = text.substr(0, text.find(';'));
-  const std::size_t first = text.find_first_not_of(" \t");
-  const std::size_t last = text.find_last_not_of(" \t\r");
-  return first == std::string::npos ? std::string()
-                                    : printable(text.substr(first, last + 1 - first));
+  const std::string_view line = judged.loaded.source->line(source_line(judged, step));
+  return printable(trimmed(line.substr(0, line.find(';'))));
 }
 
 /// Returns "i = 1, j = 0"; empty outside of loops.
 std::string loops_text(const Judged& judged, std::size_t index) {
   const std::uint32_t site = judged.along.steps[index].site;
-  std::uint32_t loop = judged.bound.instructions[site].loop;
+  const std::uint32_t loop = judged.bound.instructions[site].loop;
   if (loop == toy::kNoLoop) return {};
-  const std::vector<std::int64_t> values = toy::loop_values_at(judged.bound, index);
-  std::string text;
-  for (; loop != toy::kNoLoop; loop = judged.bound.loops[loop].parent) {
-    const std::string value = judged.bound.loops[loop].var + " = " + std::to_string(values[loop]);
-    text = text.empty() ? value : value + ", " + text;
-  }
-  return text;
+  return judged.bound.loops_text(loop, toy::loop_values_at(judged.bound, index).data());
 }
 
 Judged judge(const OptimalRequest& request, const OptimalOptions& options,

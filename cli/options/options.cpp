@@ -49,12 +49,12 @@ std::vector<Definition> split_definitions(const std::vector<std::string>& texts)
         definitions.back().value += "," + part;
         continue;
       }
-      const std::string name = trimmed(part.substr(0, equals));
+      const std::string name(trimmed(part.substr(0, equals)));
       if (equals == std::string::npos || !is_name(name)) {
         throw request_failure("-D " + in_quotes(text) + " gives no parameter a value",
                               "-D NAME=NUMBER, as in -D n=64");
       }
-      definitions.push_back({name, trimmed(part.substr(equals + 1))});
+      definitions.push_back({name, std::string(trimmed(part.substr(equals + 1)))});
       first = false;
     }
   }
@@ -232,7 +232,7 @@ std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
   std::map<std::string, toy::InputSource> sources;
   for (const std::string& text : inputs) {
     const std::size_t equals = text.find('=');
-    const std::string name = trimmed(text.substr(0, equals));
+    const std::string name(trimmed(text.substr(0, equals)));
     if (equals == std::string::npos || !is_name(name)) {
       throw request_failure("--input " + in_quotes(text) + " names no array",
                             "--input ARRAY=VALUES, as in --input x=random:7");
@@ -297,13 +297,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlanks = " \t\n\v\f\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 std::optional<std::int64_t> parse_size(const std::string& text) {
   constexpr double kLargest = 9e15;
   double number = 0;
@@ -353,8 +346,7 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
   };
   const auto number = [&](std::string_view digits) {
     std::int64_t value = 0;
-    const auto [end, code] = toy::read_number(digits, value);
-    if (code != std::errc{} || end != digits.data() + digits.size()) throw fail();
+    if (!toy::read_whole(digits, value)) throw fail();
     return value;
   };
   std::vector<std::int64_t> values;

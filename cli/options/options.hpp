@@ -103,8 +103,6 @@ void add_program_argument(CLI::App& command, std::string& name,
 /// Returns the parts of "a,b" between the commas. An empty text has one part, which is empty. A
 /// comma at the end adds no part.
 std::vector<std::string> split(const std::string& text, char separator);
-/// Removes blanks and line ends at both ends.
-std::string trimmed(const std::string& text);
 
 /// Returns bytes for "49152", "48KiB", "1.5 MB". Nothing if the text is not a size.
 std::optional<std::int64_t> parse_size(const std::string& text);

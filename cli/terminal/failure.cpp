@@ -5,6 +5,7 @@
 
 #include "cli/terminal/terminal.hpp"
 #include "text/visible.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::cli {
 
@@ -15,8 +16,7 @@ std::string in_quotes(const std::string& text) { return "'" + printable(text) + 
 
 Failure request_failure(const std::string& what, const std::string& expected,
                         const std::string& suggestion) {
-  const Diagnostic diagnostic{
-      toy::Severity::kError, Fault::kRequest, {}, what, expected, suggestion};
+  const Diagnostic diagnostic = toy::request_error(what, expected, suggestion);
   return {kExitRequestWrong, toy::format(diagnostic, toy::SourceText("flashlab", ""))};
 }
 

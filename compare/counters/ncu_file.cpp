@@ -28,9 +28,7 @@ std::optional<double> number_of(const CsvField& field, int line) {
   std::erase(digits, ',');
   if (digits.empty() || digits == "n/a" || digits == "N/A") return std::nullopt;
   double value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = toy::read_number(digits, value);
-  if (error != std::errc{} || rest != end) {
+  if (!toy::read_whole(digits, value)) {
     fail(line, field.column, "\"" + field.text + "\" is not a number");
   }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;

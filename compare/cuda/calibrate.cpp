@@ -1,7 +1,6 @@
 #include "compare/cuda/calibrate.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -9,15 +8,6 @@
 
 namespace flashlab::compare {
 namespace {
-
-/// The current time, "2026-11-21T21:20:00Z".
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm broken_down = {};
-  gmtime_r(&now, &broken_down);
-  char text[32];
-  return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &broken_down)};
-}
 
 std::ptrdiff_t place_of(const CalibratedRate& rate) {
   return std::find(std::begin(kCalibrationKeys), std::end(kCalibrationKeys), rate.key) -

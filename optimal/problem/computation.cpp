@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "text/lists.hpp"
 #include "toymachine/language/read_number.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::optimal {
 namespace {
@@ -21,27 +23,11 @@ std::string quoted(const std::string& text) {
   return "'" + shown + (shown.size() < text.size() ? "..." : "") + "'";
 }
 
-toy::Diagnostic refused(std::string what, std::string expected) {
-  return {toy::Severity::kError, toy::Fault::kRequest, {},
-          std::move(what),       std::move(expected),  {}};
-}
-
 /// Reads 1, 2, … up to the largest int.
 std::optional<int> size_of(std::string_view digits) {
   int value = 0;
-  const auto [end, code] = toy::read_number(digits, value);
-  if (code != std::errc{} || end != digits.data() + digits.size() || value < 1) return {};
+  if (!toy::read_whole(digits, value) || value < 1) return {};
   return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> result;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    result.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return result;
-    text.remove_prefix(end + 1);
-  }
 }
 
 toy::Result<Computation> product(const std::string& text, const MatrixProduct& product) {
@@ -51,9 +37,9 @@ toy::Result<Computation> product(const std::string& text, const MatrixProduct& p
   const bool fits = std::max({product.rows, product.inner, product.columns}) <= kMostProductBits &&
                     product_bits(product, false) <= kMostProductBits;
   if (!fits) {
-    return refused(quoted(text) + " is too large for the solver",
-                   "rows x inner x columns, plus the elements of A and B: at most " +
-                       std::to_string(kMostProductBits) + " together");
+    return toy::request_error(quoted(text) + " is too large for the solver",
+                              "rows x inner x columns, plus the elements of A and B: at most " +
+                                  std::to_string(kMostProductBits) + " together");
   }
   Computation result{text,
                      "The product of " + by(product.rows, product.inner) + " and " +
@@ -79,8 +65,9 @@ constexpr Family kFamilies[] = {
 toy::Result<Computation> of_family(const Family& family, const std::string& text, int size) {
   const std::string limits = std::to_string(family.least) + " to " + std::to_string(family.most) +
                              " " + std::string(family.sizes);
-  if (size > family.most) return refused(quoted(text) + " is too large for the solver", limits);
-  if (size < family.least) return refused(quoted(text) + " is too small", limits);
+  if (size > family.most)
+    return toy::request_error(quoted(text) + " is too large for the solver", limits);
+  if (size < family.least) return toy::request_error(quoted(text) + " is too small", limits);
   ValueAlgebra algebra = family.algebra(size);
   return with_algebra(text, std::move(algebra));
 }
@@ -98,14 +85,14 @@ std::string computation_names() {
 
 toy::Result<Computation> named_computation(const std::string& text) {
   const toy::Diagnostic unknown =
-      refused(quoted(text) + " is not a computation that the solver knows",
-              computation_names() + ", sizes from 1");
+      toy::request_error(quoted(text) + " is not a computation that the solver knows",
+                         computation_names() + ", sizes from 1");
   if (text.starts_with("dot:")) {
     const auto inner = size_of(std::string_view(text).substr(4));
     if (inner) return product(text, {1, *inner, 1});
     return unknown;
   }
-  const auto sizes = split(text, 'x');
+  const auto sizes = split_at(text, 'x');
   if (sizes.size() == 3) {
     const auto rows = size_of(sizes[0]), inner = size_of(sizes[1]), columns = size_of(sizes[2]);
     if (rows && inner && columns) return product(text, {*rows, *inner, *columns});

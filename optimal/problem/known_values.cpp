@@ -137,11 +137,9 @@ void KnownValues::run(const Writer& writer) {
     const toy::InstructionSpec& spec = toy::instruction_set()[unrolled.steps[i].row];
     if (!spec.is_store()) continue;
     const std::int64_t cell = unrolled.steps[i].slots[1];
-    for (const toy::BoundArray& array : program_.arrays) {
-      if (cell < array.offset || cell >= array.offset + array.size) continue;
-      output_cells_.emplace_back(array.name, cell - array.offset);
-      outputs_.push_back(of(form));
-    }
+    const toy::BoundArray& array = program_.array_at(cell);
+    output_cells_.emplace_back(array.name, cell - array.offset);
+    outputs_.push_back(of(form));
   }
 }
 

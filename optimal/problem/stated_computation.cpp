@@ -10,6 +10,7 @@
 #include "toymachine/execute/unrolled.hpp"
 #include "toymachine/forms/form_algebra.hpp"
 #include "toymachine/forms/normal_form.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::optimal {
 namespace {
@@ -68,12 +69,9 @@ void collect_divisors(const toy::UnrolledProgram& unrolled, const toy::NormalRun
 toy::Result<Forms> forms_of(const StatedProgram& program) {
   const toy::BoundProgram& bound = program.bound;
   if (bound.tiled) {
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kRequest,
-                           {},
-                           program.name + " has tiles, but the solver supports only single numbers",
-                           "sizes at which every tile is 1 x 1",
-                           {}};
+    return toy::request_error(
+        program.name + " has tiles, but the solver supports only single numbers",
+        "sizes at which every tile is 1 x 1");
   }
   const auto unrolled = toy::unroll(bound, kMostStatedSteps);
   if (!unrolled) return unrolled.diagnostics;
@@ -97,12 +95,7 @@ toy::Result<Forms> forms_of(const StatedProgram& program) {
     }
   }
   if (forms.outputs.empty()) {
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kRequest,
-                           {},
-                           program.name + " stores no output",
-                           "a program with results",
-                           {}};
+    return toy::request_error(program.name + " stores no output", "a program with results");
   }
   forms.made = run->results;
   collect_divisors(*unrolled, *run, forms.divisors);
@@ -320,13 +313,9 @@ toy::Result<Computation> stated_computation(const StatedProgram& program) {
       std::vector<std::string> arrays;
       for (const toy::BoundArray& array : program.bound.arrays) arrays.push_back(array.name);
       if (!ProductFinder().find(algebra, arrays, forms->outputs, product, frame)) {
-        return toy::Diagnostic{
-            toy::Severity::kError,
-            toy::Fault::kRequest,
-            {},
+        return toy::request_error(
             program.name + " does not compute a product of two matrices",
-            "on the level matmul: outputs that are sums of products of two arrays",
-            {}};
+            "on the level matmul: outputs that are sums of products of two arrays");
       }
       const std::string name = std::to_string(product.rows) + "x" + std::to_string(product.inner) +
                                "x" + std::to_string(product.columns);
@@ -365,12 +354,7 @@ toy::Result<Computation> stated_computation(const StatedProgram& program) {
   } catch (const std::length_error& error) {
     return too_large(program, error.what());
   } catch (const std::invalid_argument& error) {
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kRequest,
-                           {},
-                           program.name + ": " + error.what(),
-                           "",
-                           {}};
+    return toy::request_error(program.name + ": " + error.what());
   }
 }
 

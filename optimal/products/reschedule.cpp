@@ -24,15 +24,6 @@ using detail::Seat;
 constexpr std::array<const char*, 3> kRoles{".input", ".temp", ".output"};
 constexpr std::array<const char*, 4> kTypes{"float", "double", "bf16", "fp16"};
 
-std::string subscripts(const toy::BoundArray& array, std::int64_t element) {
-  std::string text;
-  for (std::size_t axis = array.extents.size(); axis-- > 0;) {
-    text = "[" + std::to_string(element % array.extents[axis]) + "]" + text;
-    element /= array.extents[axis];
-  }
-  return array.name + text;
-}
-
 class OrderWriter {
  public:
   OrderWriter(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
@@ -154,7 +145,8 @@ class OrderWriter {
     if (gap.seat == Seat::kAny) target = free_register(first_free_seat());
     if (at(target) >= holds_.size()) holds_.resize(at(target) + 1, kNone);
     put(gap.value, gap.seat, target);
-    text_ += "LOAD " + cell_text(cell_with(gap.value)) + ", R" + std::to_string(target) + "\n";
+    text_ +=
+        "LOAD " + bound_.cell_name(cell_with(gap.value)) + ", R" + std::to_string(target) + "\n";
   }
 
   /// Returns a cell that holds the value now.
@@ -164,14 +156,6 @@ class OrderWriter {
       return stored.first == value && cells_[at(stored.second)] == value;
     });
     return found->second;
-  }
-
-  std::string cell_text(std::int32_t cell) const {
-    for (const toy::BoundArray& array : bound_.arrays) {
-      if (cell < array.offset || cell >= array.offset + array.size) continue;
-      return subscripts(array, cell - array.offset);
-    }
-    return {};
   }
 
   void write_instruction(const OrderEvent& event,
@@ -188,7 +172,7 @@ class OrderWriter {
       } else if (toy::is_register(kinds[i])) {
         text_ += "R" + std::to_string(registers[i]);
       } else if (toy::is_memory(kinds[i])) {
-        text_ += cell_text(step.slots[i]);
+        text_ += bound_.cell_name(step.slots[i]);
       } else if (kinds[i] == toy::OperandKind::kConstant) {
         const std::size_t constant = at(step.slots[i] - unrolled_.num_registers);
         text_ += short_text(unrolled_.constants[constant], 17);

@@ -163,17 +163,10 @@ class Replay {
   }
 
   const KnownProgress& progress() const { return progress_; }
-  /// Returns the array that contains a DRAM element.
-  const toy::BoundArray& array_at(std::int64_t cell) const {
-    return *std::find_if(program_.arrays.begin(), program_.arrays.end(),
-                         [&](const toy::BoundArray& array) {
-                           return cell >= array.offset && cell < array.offset + array.size;
-                         });
-  }
 
   /// Whether the cell holds its output.
   bool is_result(std::int64_t cell) const {
-    const toy::BoundArray& array = array_at(cell);
+    const toy::BoundArray& array = program_.array_at(cell);
     const int output = known_.output_at(array.name, cell - array.offset);
     return output >= 0 && (progress_.finished >> output & 1) != 0;
   }
@@ -193,7 +186,7 @@ class Replay {
   void write(std::int64_t cell, const KnownValue& value) {
     progress_.dram.erase(cell);
     if (value.is_any()) progress_.dram[cell] = value;
-    const toy::BoundArray& array = array_at(cell);
+    const toy::BoundArray& array = program_.array_at(cell);
     const int output = known_.output_at(array.name, cell - array.offset);
     if (output < 0) return;
     const std::uint64_t bit = std::uint64_t{1} << output;
@@ -251,7 +244,7 @@ std::optional<toy::Diagnostic> forbidden_load(const toy::UnrolledStep& step, con
         kinds[i] != toy::OperandKind::kMemoryUpdate) {
       continue;
     }
-    const toy::BoundArray& array = replay.array_at(step.slots[i]);
+    const toy::BoundArray& array = program.array_at(step.slots[i]);
     if (array.role == toy::ArrayRole::kInput || replay.is_result(step.slots[i])) continue;
     return toy::Diagnostic{
         toy::Severity::kError,

@@ -1,24 +1,17 @@
 // What `flashlab --version` says, and that one file says which version it is.
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 
 #include "tests/cli/command.hpp"
+#include "tests/source_files.hpp"
 
 namespace flashlab::test {
 namespace {
 
-std::string source_file(const std::string& path) {
-  std::ifstream file(std::string(FLASHLAB_SOURCE_DIR "/") + path, std::ios::binary);
-  REQUIRE(file);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 /// "0.2.0" of CMakeLists.txt.
 std::string project_version() {
   static const std::regex kVersion(R"(project\(flashlab VERSION (\d+\.\d+\.\d+) )");
-  const std::string text = source_file("CMakeLists.txt");
+  const std::string text = read_source(kSourceRoot / "CMakeLists.txt");
   std::smatch match;
   REQUIRE(std::regex_search(text, match, kVersion));
   return match[1];
@@ -43,9 +36,10 @@ TEST_CASE("the flag --version says version, commit and how flashlab was built") 
 
 TEST_CASE("every version in the sources is the project's") {
   const std::string version = project_version();
-  CHECK_THAT(source_file("attention_cuda/flashlab.h"), contains("/// \"" + version + "\"\n"));
+  CHECK_THAT(read_source(kSourceRoot / "attention_cuda/flashlab.h"),
+             contains("/// \"" + version + "\"\n"));
   const std::string minor = version.substr(0, version.rfind('.'));
-  CHECK_THAT(source_file("tests/consumer/CMakeLists.txt"),
+  CHECK_THAT(read_source(kSourceRoot / "tests/consumer/CMakeLists.txt"),
              contains("find_package(flashlab " + minor + " REQUIRED)"));
 }
 

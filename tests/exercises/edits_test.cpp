@@ -3,11 +3,11 @@
 #include "exercises/grader/explain/edits.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "exercises/grader/explain/variants.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/source_files.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -23,10 +23,7 @@ std::shared_ptr<const toy::Program> assembled(const std::string& text) {
 }
 
 std::shared_ptr<const toy::Program> from_folder(const std::string& name) {
-  std::ifstream file(FLASHLAB_SOURCE_DIR "/toymachine/programs/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return assembled(text.str());
+  return assembled(test::read_source(test::kSourceRoot / "toymachine/programs" / name));
 }
 
 EditOptions every_instruction(const toy::Program& program, std::int64_t num_registers) {

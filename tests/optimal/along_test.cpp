@@ -1,10 +1,8 @@
 // A program judged step by step, against the solver's total and the plain machine's remainders.
 #include "optimal/solve/along.hpp"
 
-#include <fstream>
 #include <map>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -14,12 +12,15 @@
 #include "optimal/solve/plain_search.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/exact_remainders.hpp"
+#include "tests/source_files.hpp"
 #include "tests/toymachine/assembled.hpp"
 
 namespace {
 
 using namespace flashlab::optimal;  // NOLINT: a test of that namespace
 using flashlab::test::bound;
+using flashlab::test::kSourceRoot;
+using flashlab::test::read_source;
 using flashlab::toy::OperandRule;
 namespace toy = flashlab::toy;
 
@@ -44,11 +45,7 @@ std::string errors(const Computation& computation, const std::string& text) {
 }
 
 std::string bundled(const std::string& name) {
-  std::ifstream file(std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs/" + name + ".toy");
-  std::stringstream text;
-  text << file.rdbuf();
-  REQUIRE(text.str().size() > 100);
-  return text.str();
+  return read_source(kSourceRoot / "toymachine/programs" / (name + ".toy"));
 }
 
 std::vector<std::int64_t> losses(const Along& along) {

@@ -11,6 +11,7 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/plain_load_schedule.hpp"
+#include "tests/source_files.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/unrolled.hpp"
@@ -247,9 +248,7 @@ TEST_CASE("every bundled program on scalars can be rewritten with its best loads
     if (entry.path().extension() != ".toy") continue;
     const std::string name = entry.path().stem();
     INFO(name);
-    std::ifstream file(entry.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto program = unrolled(text);
+    const auto program = unrolled(read_source(entry.path()));
     if (!program) continue;  // on tiles
     const LoadSchedule schedule = schedule_of(*program);
     CHECK(schedule.unknown == "");

@@ -41,6 +41,15 @@ TEST_CASE("a number has at most six digits in a sentence", "[text]") {
   CHECK(short_text(2) == "2");
   CHECK(short_text(0.01) == "0.01");
   CHECK(short_text(1.0 / 3) == "0.333333");
+  CHECK(short_text(1.0 / 3, 2) == "0.33");
+  CHECK(short_text(0.1, 17) == "0.10000000000000001");
+}
+
+TEST_CASE("a number has the decimals that are asked for", "[text]") {
+  CHECK(fixed_text(2, 2) == "2.00");
+  CHECK(fixed_text(-0.25, 1) == "-0.2");
+  CHECK(fixed_text(0.5, 0) == "0");
+  CHECK(fixed_text(1e9, 0) == "1000000000");
 }
 
 }  // namespace flashlab::test

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/source_files.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -47,11 +46,8 @@ inline void require_near(const Values& got, const Values& expected, double toler
 
 /// A bundled program with its parameters bound. Fails the test if it is wrong in itself.
 inline toy::BoundProgram bundled(const std::string& name, const toy::Binding& binding = {}) {
-  const std::string path =
-      std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs/" + name + ".toy";
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const auto source = std::make_shared<const toy::SourceText>(name, std::move(text));
+  const fs::path path = kSourceRoot / "toymachine/programs" / (name + ".toy");
+  const auto source = std::make_shared<const toy::SourceText>(name, read_source(path));
   auto program = toy::assemble(source);
   INFO(path << "\n" << toy::format(program.diagnostics, *source));
   REQUIRE(program);

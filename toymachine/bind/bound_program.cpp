@@ -44,6 +44,15 @@ std::int64_t BoundExpression::operator()(const std::int64_t* loop_values) const 
   return 0;
 }
 
+std::string BoundArray::element_name(std::int64_t element) const {
+  std::string indices;
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    indices = "[" + std::to_string(element % extents[axis]) + "]" + indices;
+    element /= extents[axis];
+  }
+  return name + indices;
+}
+
 std::string BoundProgram::register_name(std::int64_t number) const {
   const bool named = number >= 0 && number < std::ssize(register_names) &&
                      !register_names[static_cast<std::size_t>(number)].empty();
@@ -64,6 +73,27 @@ std::string BoundProgram::existing_registers(std::uint32_t register_name) const 
   const NamedRegisters& named = named_registers[register_name];
   if (named.count == 0) return "no use of it: " + named.name + " names no register";
   return named.text(0) + (named.count == 1 ? "" : " to " + named.text(named.count - 1));
+}
+
+std::string BoundProgram::loops_text(std::uint32_t innermost,
+                                     const std::int64_t* loop_values) const {
+  std::string text;
+  for (std::uint32_t loop = innermost; loop != kNoLoop; loop = loops[loop].parent) {
+    const std::string value = loops[loop].var + " = " + std::to_string(loop_values[loop]);
+    text = text.empty() ? value : value + ", " + text;
+  }
+  return text;
+}
+
+const BoundArray& BoundProgram::array_at(std::int64_t cell) const {
+  return *std::find_if(arrays.begin(), arrays.end(), [&](const BoundArray& array) {
+    return cell >= array.offset && cell < array.offset + array.size;
+  });
+}
+
+std::string BoundProgram::cell_name(std::int64_t cell) const {
+  const BoundArray& array = array_at(cell);
+  return array.element_name(cell - array.offset);
 }
 
 std::string detail::register_range_text(const std::string& letter, std::int64_t first,

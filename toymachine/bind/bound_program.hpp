@@ -96,6 +96,9 @@ struct BoundArray {
   std::int64_t offset = 0;                        // first element in the machine's DRAM
   std::int64_t size = 0;                          // elements
   SourceSpan span;
+
+  /// Returns "c[0][1]", the name of an element. The first one has number 0.
+  std::string element_name(std::int64_t element) const;
 };
 
 /// Registers: `index`. Cells: `array`, `axes` with one index per axis, and `index` with the (first)
@@ -173,6 +176,14 @@ struct BoundProgram {
   /// those that exist.
   std::string missing_register(std::int64_t number, std::uint32_t register_name) const;
   std::string existing_registers(std::uint32_t register_name) const;
+
+  /// Returns "i = 1, j = 0": this loop and those around it, the outermost first.
+  std::string loops_text(std::uint32_t innermost, const std::int64_t* loop_values) const;
+
+  /// Returns the array that contains this element of DRAM.
+  const BoundArray& array_at(std::int64_t cell) const;
+  /// Returns "c[0][1]", the name of this element of DRAM.
+  std::string cell_name(std::int64_t cell) const;
 };
 
 /// Gives every parameter its value, and checks everything that does not need execution: parameters

@@ -19,7 +19,6 @@ namespace {
 using detail::parse_csv;
 using detail::parse_json_list;
 using detail::parse_number;
-using detail::request_error;
 
 constexpr std::string_view kSourceForms =
     "random:SEED, random:SEED:LOW:HIGH, constant:VALUE, a list [1, 2.5, -inf], "
@@ -35,8 +34,7 @@ Result<InputSource> parse_random(std::string_view text) {
   }
   RandomInput random;
   const std::string_view digits = parts[1];
-  const auto [end, code] = read_number(digits, random.seed);
-  if (code != std::errc{} || end != digits.data() + digits.size()) {
+  if (!read_whole(digits, random.seed)) {
     return request_error("seed " + in_quotes(digits) + " is not a whole number",
                          "a seed from 0 to 18446744073709551615");
   }
@@ -155,15 +153,6 @@ Result<std::vector<double>> input_values(const BoundProgram& program, const Boun
   return list_values(program, array, *list, is_csv(path));
 }
 
-std::string element_name(const BoundArray& array, std::int64_t element) {
-  std::string indices;
-  for (std::size_t axis = array.extents.size(); axis-- > 0;) {
-    indices = "[" + std::to_string(element % array.extents[axis]) + "]" + indices;
-    element /= array.extents[axis];
-  }
-  return array.name + indices;
-}
-
 /// Rounds and checks the values, and writes them to their cells.
 std::optional<Diagnostic> place(const BoundArray& array, const std::vector<double>& values,
                                 std::vector<double>& dram) {
@@ -172,7 +161,7 @@ std::optional<Diagnostic> place(const BoundArray& array, const std::vector<doubl
     const double value = round_to(array.element_type, given);
     if (std::isnan(value) || (std::isinf(value) && !(std::isinf(given) && given < 0))) {
       std::ostringstream what;
-      what << "input " << element_name(array, i) << " = " << given
+      what << "input " << array.element_name(i) << " = " << given
            << (std::isfinite(given) ? " does not fit the array's type"
                                     : " is not a value of this machine");
       return request_error(what.str(), "finite numbers of its element type, or -inf");

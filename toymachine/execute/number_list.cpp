@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/lists.hpp"
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
@@ -12,12 +13,6 @@ namespace {
 constexpr std::size_t kMostAxes = 16;
 constexpr std::size_t kShownLength = 24;  // of a wrong value, in a message
 constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 /// A value for a message: short, and safe for a terminal.
 std::string quoted(std::string_view text) {
@@ -131,7 +126,7 @@ std::optional<Diagnostic> read_csv_line(std::string_view line, const std::string
                                         std::vector<double>& values) {
   for (std::size_t column = 1;; ++column) {
     const std::size_t comma = line.find(',');
-    const std::string_view field = trim(line.substr(0, comma));
+    const std::string_view field = trimmed(line.substr(0, comma), kBlanks);
     const Result<double> number = parse_number(field);
     if (!number) {
       const Diagnostic& problem = number.diagnostics.front();
@@ -179,7 +174,7 @@ Result<ListInput> parse_csv(std::string_view text, const std::string& name) {
   std::int64_t rows = 0, columns = 0;
   for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
+    const std::string_view line = trimmed(text.substr(0, end), kBlanks);
     text.remove_prefix(std::min(text.size(), end + 1));
     if (line.empty() || line.front() == '#') continue;
     const std::size_t before = table.values.size();

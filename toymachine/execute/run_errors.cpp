@@ -2,31 +2,18 @@
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 namespace flashlab::toy::detail {
 namespace {
 
-std::string loops_text(const RunPlace& place) {
-  std::vector<std::uint32_t> around;
-  for (std::uint32_t l = place.instruction->loop; l != kNoLoop;
-       l = place.program->loops[l].parent) {
-    around.insert(around.begin(), l);
-  }
-  std::string text;
-  for (const std::uint32_t l : around) {
-    text += (text.empty() ? "" : ", ") + place.program->loops[l].var + " = " +
-            std::to_string(place.loop_values[l]);
-  }
-  return text.empty() ? "" : " (" + text + ")";
-}
-
 Diagnostic at(const RunPlace& place, const SourceSpan& span, const std::string& what,
               std::string expected) {
+  const std::string loops = place.program->loops_text(place.instruction->loop, place.loop_values);
+  const std::string in_loops = loops.empty() ? "" : " (" + loops + ")";
   return {Severity::kError,
           Fault::kProgram,
           span,
-          "step " + std::to_string(place.step) + loops_text(place) + ": " + what,
+          "step " + std::to_string(place.step) + in_loops + ": " + what,
           std::move(expected),
           {}};
 }

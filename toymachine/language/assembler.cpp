@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/declaration_parser.hpp"
@@ -23,12 +24,6 @@ using detail::TokenKind;
 
 constexpr std::size_t kLongestLine = 1 << 16;
 constexpr std::size_t kMostDiagnostics = 1000;  // kept; format() shows 20
-
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t") + 1 - first));
-}
 
 class Assembler {
  public:
@@ -88,7 +83,7 @@ class Assembler {
   }
 
   void find_title(std::string_view text) {
-    const std::string line = trimmed(text);
+    const std::string line(trimmed(text, " \t"));
     if (!program_.title.empty() || line.empty() || (line[0] != ';' && line[0] != '#')) return;
     const auto start = line.find_first_not_of(";# \t");
     if (start != std::string::npos) program_.title = printable(line.substr(start));
@@ -104,7 +99,7 @@ class Assembler {
     rest = rest.substr(0, rest.find_first_of(";#"));
     const SourceSpan span{index + 1, static_cast<std::uint32_t>(start + 1),
                           static_cast<std::uint32_t>(kWord.size())};
-    lines_[index].title = printable(trimmed(rest));
+    lines_[index].title = printable(trimmed(rest, " \t"));
     lines_[index].tokens = {{TokenKind::kDirective, text.substr(start, kWord.size()), 0, 0, span},
                             {TokenKind::kEnd, {}, 0, 0, span}};
     return true;

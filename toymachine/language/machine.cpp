@@ -6,8 +6,6 @@
 namespace flashlab::toy {
 namespace {
 
-using detail::request_error;
-
 constexpr std::int64_t kMostCycles = 1'000'000'000;
 
 std::vector<std::string> all_mnemonics() {
@@ -18,9 +16,8 @@ std::vector<std::string> all_mnemonics() {
 
 std::optional<std::int64_t> whole_cycles(std::string_view digits) {
   std::int64_t cycles = -1;
-  const auto [end, error] = read_number(digits, cycles);
-  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-  return whole && cycles >= 0 && cycles <= kMostCycles ? std::optional(cycles) : std::nullopt;
+  if (!read_whole(digits, cycles) || cycles < 0 || cycles > kMostCycles) return std::nullopt;
+  return cycles;
 }
 
 bool works_in_flops(const InstructionSpec& spec) {

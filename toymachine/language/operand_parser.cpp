@@ -9,8 +9,7 @@ namespace flashlab::toy::detail {
 std::optional<std::int64_t> register_number(std::string_view word) {
   if (word.size() < 2 || (word[0] != 'R' && word[0] != 'r')) return std::nullopt;
   std::int64_t number = 0;
-  const auto [at, bad] = read_number(word.substr(1), number);
-  if (at != word.data() + word.size() || bad != std::errc{} || number < 0) return std::nullopt;
+  if (!read_whole(word.substr(1), number) || number < 0) return std::nullopt;
   return number;
 }
 

@@ -21,4 +21,11 @@ std::from_chars_result read_number(std::string_view text, Integer& value, int ba
   return std::from_chars(text.data(), text.data() + text.size(), value, base);
 }
 
+/// Reads a text that is one number and nothing else. Returns false for other texts.
+template <class Number>
+bool read_whole(std::string_view text, Number& value) {
+  const auto [end, code] = read_number(text, value);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
 }  // namespace flashlab::toy

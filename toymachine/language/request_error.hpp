@@ -1,4 +1,4 @@
-// Errors of a request that are not about a program.
+// Errors of a request that are at no place of a program.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "toymachine/language/source.hpp"
 
-namespace flashlab::toy::detail {
+namespace flashlab::toy {
 
 inline Diagnostic request_error(std::string what, std::string expected = {},
                                 std::string suggestion = {}) {
@@ -14,4 +14,4 @@ inline Diagnostic request_error(std::string what, std::string expected = {},
           std::move(what),  std::move(expected), std::move(suggestion)};
 }
 
-}  // namespace flashlab::toy::detail
+}  // namespace flashlab::toy

@@ -7,23 +7,18 @@
 
 #include "text/page.hpp"
 #include "timeline_files.hpp"
-#include "toymachine/count/counters.hpp"
+#include "toymachine/count/count_json.hpp"
 
 namespace flashlab::toy {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number_json(std::int64_t number) {
-  constexpr std::int64_t kExact = std::int64_t{1} << 53;
-  return number > kExact ? Json(std::to_string(number)) : Json(number);
-}
-
 Json causes_json(const CauseCycles& cycles, bool with_idle) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kNumCauses; ++i) {
     const auto cause = static_cast<Cause>(i);
-    if (cause != Cause::kIdle || with_idle) json[to_string(cause)] = number_json(cycles[i]);
+    if (cause != Cause::kIdle || with_idle) json[to_string(cause)] = count_json(cycles[i]);
   }
   return json;
 }
@@ -51,7 +46,7 @@ Json by_op_json(const BoundProgram& program, const Timeline& timeline) {
   }
   Json json = Json::object();
   for (std::size_t row = 0; row < busy.size(); ++row) {
-    if (busy[row] > 0) json[instruction_set()[row].mnemonic] = number_json(busy[row]);
+    if (busy[row] > 0) json[instruction_set()[row].mnemonic] = count_json(busy[row]);
   }
   return json;
 }
@@ -71,8 +66,8 @@ Json intervals_json(const Timeline& timeline) {
   for (const TimelineInterval& interval : timeline.intervals) {
     Json entry{{"unit", to_string(interval.unit)},
                {"cause", to_string(interval.cause)},
-               {"start", number_json(interval.start)},
-               {"end", number_json(interval.end)}};
+               {"start", count_json(interval.start)},
+               {"end", count_json(interval.end)}};
     if (interval.site != kNoSite) {
       entry["step"] = interval.step;
       entry["site"] = interval.site;
@@ -86,7 +81,7 @@ Json model_json(const BoundProgram& program, const Timeline& timeline, bool inte
   const TimelineModel& model = timeline.model;
   Json json{{"model", model.overlap ? "overlap" : "serial"},
             {"buffers", model.overlap ? Json(model.buffers) : Json(nullptr)},
-            {"cycles", number_json(timeline.cycles)}};
+            {"cycles", count_json(timeline.cycles)}};
   for (const Unit unit : {Unit::kMemory, Unit::kCompute}) {
     json[to_string(unit)] = causes_json(timeline.unit(unit), true);
   }

@@ -8,6 +8,7 @@
 #include "text/lists.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 #include "toymachine/execute/interpret.hpp"
+#include "toymachine/language/request_error.hpp"
 #include "toymachine/trace/claim.hpp"
 #include "toymachine/trace/tracer.hpp"
 
@@ -146,12 +147,9 @@ Diagnostic no_such_loop(const BoundProgram& program, const std::string& wanted) 
     const std::string& name = program.loops[node.loop].var;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  return {Severity::kError,
-          Fault::kRequest,
-          {},
-          "the program has no loop over '" + wanted + "'",
-          names.empty() ? "a program with loops" : "one of " + joined(names),
-          nearest(wanted, names).value_or("")};
+  return request_error("the program has no loop over '" + wanted + "'",
+                       names.empty() ? "a program with loops" : "one of " + joined(names),
+                       nearest(wanted, names).value_or(""));
 }
 
 /// Copies the inputs for claims: the DRAM before the first step.

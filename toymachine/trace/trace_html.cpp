@@ -194,10 +194,10 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline) {
   pending_ += player_page().after_trace;
   flush();
   out_.flush();
-  if (!out_) return detail::request_error("the page cannot be written", "a file with room for it");
+  if (!out_) return request_error("the page cannot be written", "a file with room for it");
   if (!is_whole) {
-    return detail::request_error("the input is not a whole trace",
-                                 "one JSON object with an array \"steps\"");
+    return request_error("the input is not a whole trace",
+                         "one JSON object with an array \"steps\"");
   }
   return entries_;
 }

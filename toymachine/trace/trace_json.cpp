@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "toymachine/count/counters.hpp"
+#include "toymachine/count/count_json.hpp"
 #include "toymachine/language/read_number.hpp"
 
 namespace flashlab::toy {
@@ -17,22 +17,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kExactInJson = std::uint64_t{1} << 53;  // exact in all JSON readers
 constexpr std::array<std::string_view, 3> kRoleNames{"input", "temp", "output"};
 
 /// Names and source text may contain any bytes; invalid UTF-8 becomes U+FFFD.
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Json whole_number_json(std::uint64_t value) {
-  if (value > kExactInJson) return std::to_string(value);
-  return value;
-}
-
-Json whole_number_json(const Count& value) {
-  if (value > Count(static_cast<unsigned long>(kExactInJson))) return value.get_str();
-  return value.get_ui();
 }
 
 /// Returns "softmax_safe" for programs/softmax_safe.toy.
@@ -104,7 +93,7 @@ class TraceJson : public TraceSink {
 
   bool row(const TraceRow& row) override {
     Json entry;
-    entry["step"] = whole_number_json(row.step);
+    entry["step"] = count_json(row.step);
     entry["line"] = row.instruction->span.line;
     entry["pass"] = row.instruction->pass;
     Json loops = Json::object();
@@ -118,7 +107,7 @@ class TraceJson : public TraceSink {
     const std::uint16_t op = row.instruction->row;
     if (const std::int64_t per_work = options_.costs.per_work(op); per_work != 0) {
       const Count cycles = Count(options_.costs.cycles(op)) + Count(per_work) * Count(row.work);
-      entry["cycles"] = whole_number_json(cycles);
+      entry["cycles"] = count_json(cycles);
     }
     entry["reads"] = Json::array();
     if (row.read) entry["reads"].push_back(cell(*row.read));
@@ -140,7 +129,7 @@ class TraceJson : public TraceSink {
     Json entry;
     entry["label"] = true;
     entry["line"] = label.line;
-    entry["after_step"] = whole_number_json(label.after_step);
+    entry["after_step"] = count_json(label.after_step);
     entry["register"] = label.register_number;
     add_symbol(entry, label.symbol);
     entry["claim"] = label.claim == Claim::kTrue    ? Json(true)
@@ -151,17 +140,16 @@ class TraceJson : public TraceSink {
   }
 
   bool gap(const TraceGap& gap) override {
-    return write({{"elided", true},
-                  {"first", whole_number_json(gap.first)},
-                  {"last", whole_number_json(gap.last)}});
+    return write(
+        {{"elided", true}, {"first", count_json(gap.first)}, {"last", count_json(gap.last)}});
   }
 
   void end(const TraceSummary& summary) override {
     if (!header_) return;
     Json tail;
     tail["counters"] = summary.execution ? counters(*summary.execution) : Json(nullptr);
-    tail["claims"] = {{"checked", whole_number_json(summary.claims_checked)},
-                      {"unchecked", whole_number_json(summary.claims_unchecked)}};
+    tail["claims"] = {{"checked", count_json(summary.claims_checked)},
+                      {"unchecked", count_json(summary.claims_unchecked)}};
     tail["error"] = nullptr;
     if (summary.error) {
       tail["error"] = {{"line", summary.error->span.line},
@@ -255,13 +243,12 @@ class TraceJson : public TraceSink {
     const Counters counted = count(*program_, execution.executions, options_.costs);
     Json json = Json::object();
     for (const CounterDescription& row : counter_descriptions()) {
-      json[row.key] = whole_number_json(counted.*row.value);
+      json[row.key] = count_json(counted.*row.value);
     }
     Json by_op = Json::object();
     for (std::size_t i = 0; i < counted.by_instruction.size(); ++i) {
       if (counted.by_instruction[i] == 0) continue;
-      by_op[std::string(instruction_set()[i].mnemonic)] =
-          whole_number_json(counted.by_instruction[i]);
+      by_op[std::string(instruction_set()[i].mnemonic)] = count_json(counted.by_instruction[i]);
     }
     json["by_op"] = std::move(by_op);
     return json;

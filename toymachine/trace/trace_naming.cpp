@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "text/lists.hpp"
 #include "toymachine/bind/affine_builder.hpp"
 
 namespace flashlab::toy::detail {
@@ -160,14 +159,6 @@ void TraceNaming::loops(std::uint32_t innermost, const std::int64_t* loop_values
     result.push_back({loop, loop_values[loop], letters_[loop] != 0});
   }
   std::reverse(result.begin(), result.end());
-}
-
-std::string TraceNaming::place(std::uint32_t innermost, const std::int64_t* loop_values) const {
-  std::vector<TraceLoop> around;
-  loops(innermost, loop_values, around);
-  return joined(around, ", ", [&](const TraceLoop& loop) {
-    return program_.loops[loop.loop].var + " = " + std::to_string(loop.value);
-  });
 }
 
 }  // namespace flashlab::toy::detail

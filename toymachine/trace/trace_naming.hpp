@@ -33,8 +33,6 @@ class TraceNaming {
              std::vector<TraceLoop>& result) const;
 
   const AxisNames& axes() const { return axes_; }
-  /// "i = 3, j = 0".
-  std::string place(std::uint32_t innermost, const std::int64_t* loop_values) const;
 
  private:
   std::string instruction(const Step& step) const;

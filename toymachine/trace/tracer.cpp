@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "text/numbers.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -168,7 +169,7 @@ Claim Tracer::check(const BoundLabel& label, std::int64_t register_number,
   const std::string held_by = program_.register_name(register_number);
   const TraceRegister& reg = state_.registers()[static_cast<std::size_t>(register_number)];
   const auto where = [&] {
-    const std::string loops = state_.naming().place(label.loop, loop_values);
+    const std::string loops = program_.loops_text(label.loop, loop_values);
     return "after step " + std::to_string(steps_) + (loops.empty() ? "" : ", " + loops) + ": ";
   };
   const std::string text = label.name->label;
@@ -219,12 +220,8 @@ Result<Execution> Tracer::finish(Result<Execution> result) {
   }
   const bool nothing = options_.body && result && summary_.rows == 0 && !stopped_;
   if (nothing && !failure_) {
-    fail({Severity::kError,
-          Fault::kRequest,
-          {},
-          "no loop over '" + *options_.body + "' executes a step",
-          "a loop that is not empty",
-          {}});
+    fail(request_error("no loop over '" + *options_.body + "' executes a step",
+                       "a loop that is not empty"));
   }
   if (failure_) result = std::move(*failure_);
   summary_.execution = result ? &*result : nullptr;

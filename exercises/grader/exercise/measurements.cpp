@@ -41,10 +41,7 @@ const nlohmann::json* child(const nlohmann::json& value, const std::string& key)
   }
   if (!value.is_array()) return nullptr;
   std::size_t index = 0;
-  const auto [end, code] = toy::read_number(key, index);
-  if (code == std::errc{} && end == key.data() + key.size()) {
-    return index < value.size() ? &value[index] : nullptr;
-  }
+  if (toy::read_whole(key, index)) return index < value.size() ? &value[index] : nullptr;
   for (const nlohmann::json& entry : value) {
     if (entry.is_object() && entry.contains("name") && entry["name"] == key) return &entry;
   }

@@ -10,6 +10,7 @@
 #include "text/lists.hpp"
 #include "text/sha256.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/count_json.hpp"
 #include "toymachine/count/polynomial/polynomial.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -241,12 +242,12 @@ Json proven_size_json(const ProvenSize& size) {
               {"verdict", to_string(size.verdict)},
               {"computation", size.computation},
               {"allowed", size.allowed},
-              {"floor_loads", exact_json(size.floor_loads)},
-              {"floor_cycles", exact_json(size.floor_cycles)},
-              {"at_least_cycles", exact_json(size.at_least_cycles)},
-              {"at_most_cycles", exact_json(size.at_most_cycles)}};
-  if (size.loads) all["loads"] = exact_json(*size.loads);
-  if (size.stores) all["stores"] = exact_json(*size.stores);
+              {"floor_loads", toy::count_json(size.floor_loads)},
+              {"floor_cycles", toy::count_json(size.floor_cycles)},
+              {"at_least_cycles", toy::count_json(size.at_least_cycles)},
+              {"at_most_cycles", toy::count_json(size.at_most_cycles)}};
+  if (size.loads) all["loads"] = toy::count_json(*size.loads);
+  if (size.stores) all["stores"] = toy::count_json(*size.stores);
   if (!size.programs.empty()) all["programs"] = size.programs;
   if (!size.programs_up_to_symmetry.empty()) {
     all["programs_up_to_symmetry"] = size.programs_up_to_symmetry;

@@ -13,9 +13,6 @@ using Json = nlohmann::ordered_json;
 /// Returns the JSON on one line. Replaces invalid UTF-8.
 std::string dumped(const Json& value);
 
-/// Returns a number, or a string of digits beyond 2^53, so that every JSON reader keeps it exactly.
-Json exact_json(const toy::Count& count);
-
 /// {"n": 4, "d": 2}.
 Json size_json(const Size& size);
 

@@ -56,14 +56,6 @@ class CostExplanation {
   const toy::BoundInstruction& instruction(std::size_t step) const {
     return bound_.instructions[unrolled_.steps[step].site];
   }
-  std::string element_name(std::int32_t element) const {
-    for (const toy::BoundArray& array : bound_.arrays) {
-      if (element >= array.offset && element < array.offset + array.size) {
-        return cell_name(array, element - array.offset);
-      }
-    }
-    return {};
-  }
 
   void say(std::size_t step, std::string what) {
     Finding finding;
@@ -98,7 +90,7 @@ class CostExplanation {
       holds[static_cast<std::size_t>(written)] = element >= 0 ? element : copied;
     }
     if (count == 0) return;
-    const std::string cell = element_name(unrolled_.steps[first].slots[0]);
+    const std::string cell = bound_.cell_name(read_element(unrolled_.steps[first]));
     say(first, "step " + std::to_string(first + 1) + " (line " +
                    std::to_string(instruction(first).span.line) + ") loads " + cell + ", which " +
                    bound_.register_name(holder) + " still holds" +
@@ -112,20 +104,20 @@ class CostExplanation {
     for (const toy::BoundArray& array : bound.arrays) {
       for (std::int64_t i = 0; i < array.size; ++i) {
         const auto found = theirs.find(static_cast<std::int32_t>(array.offset + i));
-        enough[cell_name(array, i)] = found == theirs.end() ? 0 : found->second;
+        enough[array.element_name(i)] = found == theirs.end() ? 0 : found->second;
       }
     }
     std::int64_t worst = 0, loads = 0;
     std::int32_t element = kNoCell;
     for (const auto& [at, count] : loads_by_element(unrolled_)) {
-      const std::int64_t excess = count - enough[element_name(at)];
+      const std::int64_t excess = count - enough[bound_.cell_name(at)];
       if (excess <= worst) continue;
       worst = excess;
       element = at;
       loads = count;
     }
     if (element == kNoCell) return;
-    const std::string name = element_name(element);
+    const std::string name = bound_.cell_name(element);
     say(last_load(element), name + " is loaded " + times(loads) + "; " + suffice(enough[name]));
   }
 

@@ -46,7 +46,7 @@ class Explanation {
   }
 
  private:
-  std::string cell() const { return cell_name(bound_.arrays[cell_.array], cell_.element); }
+  std::string cell() const { return bound_.arrays[cell_.array].element_name(cell_.element); }
   std::uint32_t line(std::int32_t step) const {
     return bound_.instructions[unrolled_.steps[static_cast<std::size_t>(step)].site].span.line;
   }
@@ -95,7 +95,7 @@ class Explanation {
       for (const toy::BoundArray& array : bound_.arrays) {
         if (array.role != toy::ArrayRole::kOutput) continue;
         for (std::int64_t i = 0; i < array.size; ++i) {
-          if (failed_.solution->output(array.name, i) == value) return cell_name(array, i);
+          if (failed_.solution->output(array.name, i) == value) return array.element_name(i);
         }
       }
     }
@@ -241,7 +241,7 @@ Finding explain_error(const FailedAttempt& failed) {
 Finding explain_numbers(const FailedAttempt& failed) {
   const WrongOutput& cell = *failed.attempt.failure->cell;
   Finding finding;
-  finding.what = cell_name(failed.attempt.bound->arrays[cell.array], cell.element) +
+  finding.what = failed.attempt.bound->arrays[cell.array].element_name(cell.element) +
                  " is wrong at " + to_string(failed.attempt.sized->size);
   finding.details = {"it holds        " + number_text(cell.value),
                      "it should hold  " + number_text(cell.expected)};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/visible.hpp"
+#include "toymachine/language/request_error.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -12,12 +13,7 @@ constexpr const char* kBestFormat = "flashlab-best";
 constexpr int kBestVersion = 1;
 
 toy::Diagnostic damaged_best_file(std::string what) {
-  return {toy::Severity::kError,
-          toy::Fault::kRequest,
-          {},
-          std::move(what),
-          "a file that `flashlab grade --best` wrote",
-          {}};
+  return toy::request_error(std::move(what), "a file that `flashlab grade --best` wrote");
 }
 
 void keep_lower(Costs& costs, const std::string& key, const toy::Count& value) {

@@ -60,8 +60,7 @@ std::string_view take_word(std::string_view& line) {
 
 template <class Number>
 bool read_at_most(std::string_view word, Number most, Number& value) {
-  const auto [end, code] = toy::read_number(word, value);
-  return code == std::errc{} && end == word.data() + word.size() && value >= 0 && value <= most;
+  return toy::read_whole(word, value) && value >= 0 && value <= most;
 }
 
 std::optional<ProgressState> parse_state(std::string_view word) {

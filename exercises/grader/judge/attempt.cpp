@@ -128,15 +128,6 @@ bool count(const ProgramTask& task, Attempt& result) {
 
 }  // namespace
 
-std::string cell_name(const toy::BoundArray& array, std::int64_t element) {
-  std::string indices;
-  for (std::size_t axis = array.extents.size(); axis-- > 0;) {
-    indices = "[" + std::to_string(element % array.extents[axis]) + "]" + indices;
-    element /= array.extents[axis];
-  }
-  return array.name + indices;
-}
-
 Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                 const SizedCases& sized, const LaneCase* lanes) {
   Attempt result;

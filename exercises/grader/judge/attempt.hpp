@@ -50,7 +50,4 @@ struct Attempt {
 Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                 const SizedCases& sized, const LaneCase* lanes);
 
-/// "c[0][1]".
-std::string cell_name(const toy::BoundArray& array, std::int64_t element);
-
 }  // namespace flashlab::exercises

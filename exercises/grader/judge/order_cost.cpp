@@ -53,13 +53,7 @@ class Labels {
   }
 
   std::string loaded_cell(std::uint32_t step) const {
-    const std::int32_t cell = steps_[step].slots[0];
-    for (const toy::BoundArray& array : bound_.arrays) {
-      if (cell >= array.offset && cell < array.offset + array.size) {
-        return cell_name(array, cell - array.offset);
-      }
-    }
-    return {};
+    return bound_.cell_name(steps_[step].slots[0]);
   }
 
   /// "b[0][0] was in R1 until line 17 loaded b[0][1] over it".

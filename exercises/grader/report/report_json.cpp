@@ -2,6 +2,7 @@
 
 #include "exercises/grader/exercise/score_json.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "toymachine/count/count_json.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -12,9 +13,9 @@ constexpr int kReportVersion = 4;  // 1 had no scores, load_lines and proof; 2 n
 Json costs_json(const Verdict& verdict) {
   Json all = Json::object();
   for (const CostLine& line : verdict.costs) {
-    all[line.key] = {{"value", exact_json(line.value)},
-                     {"full", exact_json(line.full)},
-                     {"solution", exact_json(line.solution)}};
+    all[line.key] = {{"value", toy::count_json(line.value)},
+                     {"full", toy::count_json(line.full)},
+                     {"solution", toy::count_json(line.solution)}};
   }
   return all;
 }
@@ -36,7 +37,7 @@ Json findings_json(const Verdict& verdict) {
   for (const Finding& finding : verdict.findings) {
     Json one = {{"what", finding.what}};
     if (finding.line > 0) one["line"] = finding.line;
-    if (finding.step > 0) one["step"] = exact_json(toy::Count(finding.step));
+    if (finding.step > 0) one["step"] = toy::count_json(toy::Count(finding.step));
     if (!finding.inputs.empty()) one["inputs"] = finding.inputs;
     one["details"] = finding.details;
     all.push_back(std::move(one));
@@ -65,13 +66,13 @@ Json student_json(const StudentResult& student) {
 Json histogram_json(const Histogram& histogram) {
   Json bins = Json::array(), marks = Json::array();
   for (const HistogramBin& bin : histogram.bins) {
-    bins.push_back({{"low", exact_json(bin.low)},
-                    {"high", exact_json(bin.high)},
+    bins.push_back({{"low", toy::count_json(bin.low)},
+                    {"high", toy::count_json(bin.high)},
                     {"open", bin.open},
                     {"students", bin.students}});
   }
   for (const HistogramMark& mark : histogram.marks) {
-    marks.push_back({{"name", mark.name}, {"value", exact_json(mark.value)}});
+    marks.push_back({{"name", mark.name}, {"value", toy::count_json(mark.value)}});
   }
   return {{"counter", histogram.key}, {"size", histogram.size}, {"bins", bins}, {"marks", marks}};
 }
@@ -81,9 +82,9 @@ Json proof_json(const ClassReport& report) {
   Json one = {{"size", size_json(report.proof->size)},
               {"verdict", to_string(report.proof->verdict)},
               {"allowed", report.proof->allowed},
-              {"floor_cycles", exact_json(report.proof->floor_cycles)},
-              {"at_least_cycles", exact_json(report.proof->at_least_cycles)},
-              {"at_most_cycles", exact_json(report.proof->at_most_cycles)},
+              {"floor_cycles", toy::count_json(report.proof->floor_cycles)},
+              {"at_least_cycles", toy::count_json(report.proof->at_least_cycles)},
+              {"at_most_cycles", toy::count_json(report.proof->at_most_cycles)},
               {"students_with_the_best", report.with_proven_best()}};
   if (report.proof_histogram) one["histogram"] = histogram_json(*report.proof_histogram);
   return one;
@@ -95,7 +96,7 @@ Json summary_json(const ClassReport& report) {
     outcomes[std::string(outcome_key(outcome))] = students;
   }
   Json best = Json::object();
-  for (const auto& [key, value] : report.best_ever) best[key] = exact_json(value);
+  for (const auto& [key, value] : report.best_ever) best[key] = toy::count_json(value);
   Json histograms = Json::array();
   for (const Histogram& one : report.histograms) histograms.push_back(histogram_json(one));
   Json summary = {{"students", report.students.size()},

@@ -37,12 +37,13 @@ class SheetReader {
 
   void read_line(std::uint32_t number) {
     const std::string_view line = text_.line(number);
-    const std::string_view content = trimmed(line);
+    const std::string_view content = trimmed(line, kSheetBlanks);
     if (content.empty() || content[0] == '#') return;
     const bool indented = line[0] == ' ' || line[0] == '\t';
     const std::size_t colon = line.find(':');
-    const std::string_view key =
-        colon == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, colon));
+    const std::string_view key = colon == std::string_view::npos
+                                     ? std::string_view()
+                                     : trimmed(line.substr(0, colon), kSheetBlanks);
     const std::optional<std::size_t> known =
         colon == std::string_view::npos ? std::nullopt : find(key);
     if (known) {
@@ -165,7 +166,7 @@ std::string what_is_expected(const Question& question) {
 
 /// Whether the line would be read as a comment or as another answer.
 bool begins_otherwise(const QuestionTask& task, const std::string& line) {
-  const std::string key(trimmed(std::string_view(line).substr(0, line.find(':'))));
+  const std::string key(trimmed(std::string_view(line).substr(0, line.find(':')), kSheetBlanks));
   return line.starts_with('#') ||
          std::any_of(task.questions.begin(), task.questions.end(),
                      [&](const Question& question) { return question.id == key; });

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/source_files.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "toymachine/count/capacity.hpp"
@@ -103,9 +104,7 @@ TEST_CASE("registers that hold too many bytes are an error that lists who holds 
 
 TEST_CASE("registers of one shape that one line wrote are listed together", "[tiles]") {
   const Binding binding = test::params({{"n", 8}, {"d", 8}, {"B", 4}, {"Bd", 2}});
-  const std::string file = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs/flash2.toy";
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = test::read_source(test::kSourceRoot / "toymachine/programs/flash2.toy");
   CHECK_THAT(capacity_errors(text, binding, 100), contains("Q[0] to Q[3] 4 times 4 x 2 = 128"));
 }
 

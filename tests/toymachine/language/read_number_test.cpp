@@ -18,6 +18,7 @@
 namespace {
 
 using flashlab::toy::read_number;
+using flashlab::toy::read_whole;
 using namespace std::string_view_literals;
 
 constexpr double kUntouched = -77.25;
@@ -267,4 +268,14 @@ TEST_CASE("whole numbers are read in the width of what they go to", "[number]") 
   CHECK(narrow == 7);
   CHECK(read_number("ff", narrow, 16).ec == std::errc{});
   CHECK(narrow == 255);
+}
+
+TEST_CASE("a text is read whole if it is one number and nothing else", "[number]") {
+  std::int64_t whole = 0;
+  double real = 0;
+  CHECK((read_whole("-12", whole) && whole == -12));
+  CHECK((read_whole("2.5", real) && real == 2.5));
+  for (const char* const text : {"", " 1", "1 ", "2.5", "9223372036854775808"}) {
+    CHECK_FALSE(read_whole(text, whole));
+  }
 }

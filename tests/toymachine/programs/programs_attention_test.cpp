@@ -3,13 +3,12 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/source_files.hpp"
 #include "tests/toymachine/programs/attention_program.hpp"
 
 namespace {
@@ -105,8 +104,7 @@ TEST_CASE("every attention program is among those that are tested") {
   std::vector<std::string> bundled_ones;
   const std::string folder = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = read_source(entry.path());
     if (text.find("\n.isa attention\n") == std::string::npos) continue;
     bundled_ones.push_back(entry.path().stem().string());
   }
