@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
@@ -26,13 +27,16 @@ __device__ __forceinline__ GroupedTile grouped_tile(const Sizes& sizes, int head
   return {head / sizes.num_heads, head % sizes.num_heads, num_q_tiles - 1 - in_group / group};
 }
 
+inline constexpr std::int64_t kAllHeads = INT64_MAX;
+
 /// The number of heads whose blocks run together, so that the K and V that one block loaded are
 /// still in L2 for the next one. They may use a quarter of L2: each half may keep a copy, and Q and
-/// O pass through it. Under a causal mask all heads run together: short blocks must fill the gaps
-/// of the long ones, which saves more than L2 does.
-inline int heads_together(const AttentionProblem& problem) {
+/// O pass through it. Under a causal mask at least `fewest_if_masked` heads run together: short
+/// blocks must fill the gaps of the long ones.
+inline int heads_together(const AttentionProblem& problem, std::int64_t fewest_if_masked) {
   const std::int64_t heads = problem.batch * problem.num_heads;
-  if (problem.mask != Mask::kNone) return static_cast<int>(heads);
+  const std::int64_t fewest = problem.mask == Mask::kNone ? 1 : fewest_if_masked;
+  if (fewest >= heads) return static_cast<int>(heads);
   int device = 0, l2_bytes = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
@@ -40,7 +44,7 @@ inline int heads_together(const AttentionProblem& problem) {
   const auto element_bytes = static_cast<std::int64_t>(size_in_bytes(problem.dtype));
   const std::int64_t kv_bytes = 2 * problem.seqlen_k * problem.head_dim * element_bytes,
                      fitting = l2_bytes / 4 / (kv_bytes > 0 ? kv_bytes : 1);
-  return static_cast<int>(fitting < 1 ? 1 : fitting < heads ? fitting : heads);
+  return static_cast<int>(std::clamp(fitting, fewest, heads));
 }
 
 }  // namespace flashlab::cuda

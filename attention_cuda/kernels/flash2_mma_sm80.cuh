@@ -335,7 +335,7 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   launch(call, name, flash2_mma_sm80_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, aligned, scale * kLog2E, heads_together(problem));
+         arguments, aligned, scale * kLog2E, heads_together(problem, kAllHeads));
 }
 
 }  // namespace flashlab::cuda

@@ -20,6 +20,8 @@ struct WgmmaConfig {
   static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
   static constexpr bool kTakesTurns = kShape.takes_turns;
+  // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
+  static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
   static constexpr int kStages = WgmmaShape::kStages, kThreads = kShape.num_threads();
   static constexpr int kPanels = kShape.num_panels(), kRowBytes = kPanels * kPanelRowBytes;
   static constexpr int kQBytes = kBlockQ * kRowBytes, kKVBytes = kBlockKV * kRowBytes;
@@ -30,6 +32,8 @@ struct WgmmaConfig {
   // Named barriers: one for each warpgroup's turn, one for each warpgroup, one for all that compute.
   static constexpr int kFirstTurn = 1, kFirstWarpgroup = kFirstTurn + kComputing;
   static constexpr int kAllComputing = kFirstWarpgroup + kComputing;
+  static_assert(kBlockQ - WgmmaShape::kRowsOfWarpgroup <= (kStages - 1) * kBlockKV || !kSkips,
+                "threads that do not wait for a skipped tile wait for the next one in its stage");
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
   static_assert(kBlockKV % 16 == 0 && kHeadDim % 32 == 0);
 };
@@ -87,7 +91,7 @@ struct WgmmaStage {
 /// A block's queries and the keys that they see.
 template <class Config>
 struct WgmmaWork {
-  int b, h, kv_head, first_query, num_kv_tiles;
+  int b, h, kv_head, first_query, seqlen_q, num_kv_tiles;
   VisibleKeys visible;
 
   __device__ explicit WgmmaWork(const WgmmaArguments& arguments) {
@@ -98,8 +102,20 @@ struct WgmmaWork {
     kv_head = h / sizes.heads_per_kv_head;
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
-    const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
-    num_kv_tiles = (visible.of_query(last_query) + Config::kBlockKV - 1) / Config::kBlockKV;
+    seqlen_q = sizes.seqlen_q;
+    num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ);
+  }
+
+  /// The tiles of K and V that the queries of a warpgroup see.
+  __device__ int tiles_of_warpgroup(int warpgroup) const {
+    const int first = first_query + WgmmaShape::kRowsOfWarpgroup * warpgroup;
+    return tiles_of_queries(first, first + WgmmaShape::kRowsOfWarpgroup);
+  }
+
+ private:
+  __device__ int tiles_of_queries(int first, int end) const {
+    if (first >= seqlen_q) return 0;
+    return (visible.of_query(min(end, seqlen_q) - 1) + Config::kBlockKV - 1) / Config::kBlockKV;
   }
 };
 

@@ -29,6 +29,9 @@ ptx::TensorLayout tensor_layout(const TensorView& tensor, DataType dtype, int ro
   return layout;
 }
 
+// Under the causal mask: measured at lengths of 1024 to 16384 and head_dim 64 to 256.
+constexpr std::int64_t kFewestHeadsTogether = 4;
+
 template <class Config>
 void launch_wgmma(const ForwardCall& call) {
   const AttentionProblem& problem = call.problem;
@@ -43,7 +46,7 @@ void launch_wgmma(const ForwardCall& call) {
   WgmmaArguments arguments{
       device_tensor<float>(tensors.lse),          sizes_of(problem),
       {problem.mask, call.key_lengths},           scale > 0 ? 1.F : scale < 0 ? -1.F : 0.F,
-      (scale == 0 ? 1.F : fabsf(scale)) * kLog2E, heads_together(problem)};
+      (scale == 0 ? 1.F : fabsf(scale)) * kLog2E, heads_together(problem, kFewestHeadsTogether)};
   const std::int64_t num_q_tiles = (problem.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kThreads,

@@ -58,8 +58,18 @@ class WgmmaComputing {
         fewest_keys_(work.visible.of_query(work.first_query + 64 * warpgroup_)) {}
 
   __device__ void run(const ptx::TensorMap& O_map) {
-    if (work_.num_kv_tiles > 0) {
-      attend();
+    if constexpr (Config::kTakesTurns) {
+      if (warpgroup_ == Config::kComputing - 1) {
+        ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
+      }
+    }
+    int seen = work_.num_kv_tiles;
+    if constexpr (Config::kSkips) {
+      seen = work_.tiles_of_warpgroup(warpgroup_);
+      for (int tile = work_.num_kv_tiles - 1; tile >= seen; --tile) skip(tile);
+    }
+    if (seen > 0) {
+      attend(seen - 1);
     } else {
 #pragma unroll
       for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
@@ -68,13 +78,22 @@ class WgmmaComputing {
   }
 
  private:
-  __device__ void attend() {
-    int tile = work_.num_kv_tiles - 1;
-    if constexpr (Config::kTakesTurns) {
-      if (warpgroup_ == Config::kComputing - 1) {
-        ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
-      }
+  /// A tile that other warpgroups see and this one does not. Only the thread that releases the tile
+  /// waits for it: another one could come so late that the barrier is two phases ahead.
+  __device__ void skip(int tile) {
+    const bool releases = threadIdx.x % kWarpgroup == 0;
+    clear_unseen_values(tile);
+    if (releases) ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
+    release(shared_.k_empty(k_.index), k_);
+    if (tile > 0) {
+      take_turn();
+      pass_turn();
     }
+    if (releases) ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+    release(shared_.v_empty(v_.index), v_);
+  }
+
+  __device__ void attend(int tile) {
     // 1. The scores of the last tile.
     ptx::mbarrier_wait(shared_.q_full(), 0);
     ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
@@ -99,15 +118,10 @@ class WgmmaComputing {
   __device__ void step(int tile) {
     ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
     ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
-    if constexpr (Config::kTakesTurns) {
-      ptx::barrier_sync(Config::kFirstTurn + warpgroup_, 2 * kWarpgroup);
-    }
+    take_turn();
     multiply_Q_K();
     multiply_P_V();
-    if constexpr (Config::kTakesTurns) {
-      ptx::barrier_arrive(Config::kFirstTurn + (warpgroup_ + 1) % Config::kComputing,
-                          2 * kWarpgroup);
-    }
+    pass_turn();
     ptx::wgmma_wait<1>();  // S is complete; P V may still run
     release(shared_.k_empty(k_.index), k_);
     scale_scores();
@@ -118,6 +132,19 @@ class WgmmaComputing {
     store_P();  // not earlier: P V reads these registers
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
+  }
+
+  /// One turn per warpgroup for each tile but the last.
+  __device__ void take_turn() {
+    if constexpr (Config::kTakesTurns) {
+      ptx::barrier_sync(Config::kFirstTurn + warpgroup_, 2 * kWarpgroup);
+    }
+  }
+  __device__ void pass_turn() {
+    if constexpr (Config::kTakesTurns) {
+      ptx::barrier_arrive(Config::kFirstTurn + (warpgroup_ + 1) % Config::kComputing,
+                          2 * kWarpgroup);
+    }
   }
 
   __device__ bool is_masked(int tile) const { return (tile + 1) * Config::kBlockKV > fewest_keys_; }

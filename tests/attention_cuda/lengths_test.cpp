@@ -96,6 +96,28 @@ TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
   }
 }
 
+TEST_CASE("queries of one block that see different numbers of tiles are right", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kBFloat16, DataType::kFloat16}) {
+    const std::vector<KernelCase> kernels = chosen_kernels(Pass::kForward, dtype);
+    WorstErrors worst;
+    // flash2_wgmma_sm90 has blocks of 192 queries for head_dim 64: warpgroups whose queries see no
+    // key of the last tile, or do not exist.
+    for (const auto causal : {textbook::Causal::kTopLeft, textbook::Causal::kBottomRight}) {
+      for (const auto& [seqlen_q, seqlen_k] : {std::pair{192, 192}, {200, 330}, {330, 200}}) {
+        GeneratedCase generated = square_case(dtype, seqlen_q, 64, causal);
+        generated.problem.seqlen_k = seqlen_k;
+        generated.problem.num_heads = generated.problem.num_kv_heads = 5;
+        check_kernels(worst, Pass::kForward, kernels, generated);
+        generated.problem.num_heads = generated.problem.num_kv_heads = 1;
+        generated.problem.batch = 2;
+        generated.problem.key_lengths = {seqlen_k, seqlen_k - 140};
+        check_kernels(worst, Pass::kForward, kernels, generated);
+      }
+    }
+  }
+}
+
 TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
