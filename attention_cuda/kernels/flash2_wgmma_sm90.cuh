@@ -16,7 +16,8 @@
 // Roles    warpgroup 0 loads: one of its threads issues all copies. The others compute, 64 queries
 //          each. setmaxnreg moves registers from the first to the others
 // Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays and becomes
-//          O; a ring of kStages sK and sV [kBlockKV, kHeadDim]. S, P, O are in registers
+//          O; a ring of kStages sK and sV [kBlockKV, kHeadDim]. S, P, O are in registers.
+//          For head_dim 64 a warpgroup skips the tiles of which its queries see no key
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
 //          computing warpgroup has read it
 // Grid     groups of heads whose K and V fit L2 together; in each group query tiles x heads, heads
