@@ -76,22 +76,16 @@ class WgmmaShared {
   ptx::SharedAddress Q_;
 };
 
-/// An index into the ring of stages, and the parity of its current phase.
-template <int kStages>
+/// A stage of a ring, and the parity of its phase.
 struct WgmmaStage {
-  int index = 0;
-  std::uint32_t parity = 0;
-  __device__ void advance() {
-    if (++index < kStages) return;
-    index = 0;
-    parity ^= 1;
-  }
+  int index;
+  std::uint32_t parity;
 };
 
 /// A block's queries and the keys that they see.
 template <class Config>
 struct WgmmaWork {
-  int b, h, kv_head, first_query, seqlen_q, num_kv_tiles;
+  int b, h, kv_head, first_query, num_kv_tiles;
   VisibleKeys visible;
 
   __device__ explicit WgmmaWork(const WgmmaArguments& arguments) {
@@ -102,18 +96,23 @@ struct WgmmaWork {
     kv_head = h / sizes.heads_per_kv_head;
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
-    seqlen_q = sizes.seqlen_q;
-    num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ);
+    num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ, sizes.seqlen_q);
+  }
+
+  /// Where a tile of K or V lies: tiles are loaded from the last to the first.
+  __device__ WgmmaStage stage(int tile) const {
+    const int number = num_kv_tiles - 1 - tile;
+    return {number % Config::kStages, static_cast<std::uint32_t>(number / Config::kStages % 2)};
   }
 
   /// The tiles of K and V that the queries of a warpgroup see.
-  __device__ int tiles_of_warpgroup(int warpgroup) const {
+  __device__ int tiles_of_warpgroup(int warpgroup, int seqlen_q) const {
     const int first = first_query + WgmmaShape::kRowsOfWarpgroup * warpgroup;
-    return tiles_of_queries(first, first + WgmmaShape::kRowsOfWarpgroup);
+    return tiles_of_queries(first, first + WgmmaShape::kRowsOfWarpgroup, seqlen_q);
   }
 
  private:
-  __device__ int tiles_of_queries(int first, int end) const {
+  __device__ int tiles_of_queries(int first, int end, int seqlen_q) const {
     if (first >= seqlen_q) return 0;
     return (visible.of_query(min(end, seqlen_q) - 1) + Config::kBlockKV - 1) / Config::kBlockKV;
   }
@@ -133,18 +132,17 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
     }
   };
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
-  WgmmaStage<Config::kStages> k{0, 1}, v{0, 1};
   const auto load_k = [&](int tile) {
-    ptx::mbarrier_wait(shared.k_empty(k.index), k.parity);
-    load(shared.K(k.index), K_map, shared.k_full(k.index), Config::kBlockKV,
+    const WgmmaStage stage = work.stage(tile);
+    ptx::mbarrier_wait(shared.k_empty(stage.index), stage.parity ^ 1);
+    load(shared.K(stage.index), K_map, shared.k_full(stage.index), Config::kBlockKV,
          tile * Config::kBlockKV, work.kv_head);
-    k.advance();
   };
   const auto load_v = [&](int tile) {
-    ptx::mbarrier_wait(shared.v_empty(v.index), v.parity);
-    load(shared.V(v.index), V_map, shared.v_full(v.index), Config::kBlockKV,
+    const WgmmaStage stage = work.stage(tile);
+    ptx::mbarrier_wait(shared.v_empty(stage.index), stage.parity ^ 1);
+    load(shared.V(stage.index), V_map, shared.v_full(stage.index), Config::kBlockKV,
          tile * Config::kBlockKV, work.kv_head);
-    v.advance();
   };
   if (work.num_kv_tiles == 0) return;
   load_k(work.num_kv_tiles - 1);

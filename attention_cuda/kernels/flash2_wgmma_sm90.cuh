@@ -66,7 +66,7 @@ class WgmmaComputing {
     }
     int seen = work_.num_kv_tiles;
     if constexpr (Config::kSkips) {
-      seen = work_.tiles_of_warpgroup(warpgroup_);
+      seen = work_.tiles_of_warpgroup(warpgroup_, arguments_.sizes.seqlen_q);
       for (int tile = work_.num_kv_tiles - 1; tile >= seen; --tile) skip(tile);
     }
     if (seen > 0) {
@@ -83,24 +83,26 @@ class WgmmaComputing {
   /// waits for it: another one could come so late that the barrier is two phases ahead.
   __device__ void skip(int tile) {
     const bool releases = threadIdx.x % kWarpgroup == 0;
+    const WgmmaStage stage = work_.stage(tile);
     clear_unseen_values(tile);
-    if (releases) ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
-    release(shared_.k_empty(k_.index), k_);
+    if (releases) ptx::mbarrier_wait(shared_.k_full(stage.index), stage.parity);
+    release(shared_.k_empty(stage.index));
     if (tile > 0) {
       take_turn();
       pass_turn();
     }
-    if (releases) ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
-    release(shared_.v_empty(v_.index), v_);
+    if (releases) ptx::mbarrier_wait(shared_.v_full(stage.index), stage.parity);
+    release(shared_.v_empty(stage.index));
   }
 
   __device__ void attend(int tile) {
     // 1. The scores of the last tile.
     ptx::mbarrier_wait(shared_.q_full(), 0);
-    ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
-    multiply_Q_K();
+    const WgmmaStage first = work_.stage(tile);
+    ptx::mbarrier_wait(shared_.k_full(first.index), first.parity);
+    multiply_Q_K(first);
     ptx::wgmma_wait<0>();
-    release(shared_.k_empty(k_.index), k_);
+    release(shared_.k_empty(first.index));
     scale_scores();
     if (is_masked(tile)) mask(tile);
     exponentiate(/*is_first=*/true);
@@ -110,26 +112,28 @@ class WgmmaComputing {
     for (--tile; tile >= 0 && is_masked(tile); --tile) step<true>(tile);
     for (; tile >= 0; --tile) step<false>(tile);
     // 5. The last P V.
-    ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
-    multiply_P_V();
+    const WgmmaStage last = work_.stage(0);
+    ptx::mbarrier_wait(shared_.v_full(last.index), last.parity);
+    multiply_P_V(last);
     ptx::wgmma_wait<0>();
   }
 
   template <bool kIsMasked>
   __device__ void step(int tile) {
-    ptx::mbarrier_wait(shared_.k_full(k_.index), k_.parity);
-    ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+    const WgmmaStage k = work_.stage(tile), v = work_.stage(tile + 1);
+    ptx::mbarrier_wait(shared_.k_full(k.index), k.parity);
+    ptx::mbarrier_wait(shared_.v_full(v.index), v.parity);
     take_turn();
-    multiply_Q_K();
-    multiply_P_V();
+    multiply_Q_K(k);
+    multiply_P_V(v);
     pass_turn();
     ptx::wgmma_wait<1>();  // S is complete; P V may still run
-    release(shared_.k_empty(k_.index), k_);
+    release(shared_.k_empty(k.index));
     scale_scores();
     if (kIsMasked) mask(tile);
     exponentiate(/*is_first=*/false);
     ptx::wgmma_wait<0>();
-    release(shared_.v_empty(v_.index), v_);
+    release(shared_.v_empty(v.index));
     store_P();  // not earlier: P V reads these registers
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
@@ -150,13 +154,12 @@ class WgmmaComputing {
 
   __device__ bool is_masked(int tile) const { return (tile + 1) * Config::kBlockKV > fewest_keys_; }
 
-  __device__ void release(ptx::SharedAddress empty, WgmmaStage<Config::kStages>& stage) {
+  __device__ void release(ptx::SharedAddress empty) {
     if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(empty);
-    stage.advance();
   }
 
   /// S = Q K^T, asynchronous.
-  __device__ void multiply_Q_K() {
+  __device__ void multiply_Q_K(const WgmmaStage& stage) {
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < Config::kHeadDim / 16; ++k) {
@@ -164,7 +167,8 @@ class WgmmaComputing {
       const std::uint64_t step = ptx::descriptor_step(32 * (k % 4));
       const ptx::SharedAddress Q =
           shared_.Q() + (panel * Config::kBlockQ + warpgroup_ * 64) * kPanelRowBytes;
-      const ptx::SharedAddress K = shared_.K(k_.index) + panel * Config::kBlockKV * kPanelRowBytes;
+      const ptx::SharedAddress K =
+          shared_.K(stage.index) + panel * Config::kBlockKV * kPanelRowBytes;
       ptx::wgmma<typename Config::Element>(S_, ptx::matrix_descriptor(Q) + step,
                                            ptx::matrix_descriptor(K) + step, k > 0);
     }
@@ -172,10 +176,10 @@ class WgmmaComputing {
   }
 
   /// O += P V, asynchronous.
-  __device__ void multiply_P_V() {
+  __device__ void multiply_P_V(const WgmmaStage& stage) {
     ptx::wgmma_fence();
     const std::uint64_t V =
-        ptx::matrix_descriptor(shared_.V(v_.index), Config::kBlockKV * kPanelRowBytes);
+        ptx::matrix_descriptor(shared_.V(stage.index), Config::kBlockKV * kPanelRowBytes);
 #pragma unroll
     for (int k = 0; k < Config::kBlockKV / 16; ++k) {
       ptx::wgmma<typename Config::Element>(
@@ -245,13 +249,14 @@ class WgmmaComputing {
     const int num_seen = work_.visible.of_query(arguments_.sizes.seqlen_q - 1);
     const int first_hidden = num_seen - tile * Config::kBlockKV;
     if (num_seen < arguments_.sizes.seqlen_k && first_hidden < Config::kBlockKV) {
-      ptx::mbarrier_wait(shared_.v_full(v_.index), v_.parity);
+      const WgmmaStage stage = work_.stage(tile);
+      ptx::mbarrier_wait(shared_.v_full(stage.index), stage.parity);
       constexpr int kThreads = Config::kComputing * kWarpgroup, kWords = kPanelRowBytes / 4;
       const int first = first_hidden * kWords + static_cast<int>(threadIdx.x) - kWarpgroup;
       for (int panel = 0; panel < Config::kPanels; ++panel) {
         for (int word = first; word < Config::kBlockKV * kWords; word += kThreads) {
           ptx::store_shared(
-              shared_.V(v_.index) + panel * Config::kBlockKV * kPanelRowBytes + 4 * word, 0U);
+              shared_.V(stage.index) + panel * Config::kBlockKV * kPanelRowBytes + 4 * word, 0U);
         }
       }
       ptx::fence_async_proxy();
@@ -304,7 +309,6 @@ class WgmmaComputing {
   const WgmmaWork<Config>& work_;
   const WgmmaArguments& arguments_;
   int warpgroup_, warp_, lane_, row_, fewest_keys_;
-  WgmmaStage<Config::kStages> k_, v_;
   bool has_O_ = false;
   float S_[Config::kBlockKV / 2], O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
   std::uint32_t P_[Config::kBlockKV / 16][4];
