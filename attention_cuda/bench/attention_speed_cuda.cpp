@@ -49,8 +49,10 @@ struct Row {
 flashlab::AttentionProblem problem_of(const Shape& shape) {
   flashlab::AttentionProblem problem;
   problem.batch = shape.batch;
-  problem.num_heads = problem.num_kv_heads = shape.num_heads;
-  problem.seqlen_q = problem.seqlen_k = shape.seqlen;
+  problem.num_heads = shape.num_heads;
+  problem.num_kv_heads = shape.num_kv_heads;
+  problem.seqlen_q = shape.seqlen_q;
+  problem.seqlen_k = shape.seqlen_k;
   problem.head_dim = shape.head_dim;
   problem.dtype = shape.dtype;
   problem.softmax_scale = 1 / std::sqrt(static_cast<double>(shape.head_dim));
@@ -112,20 +114,24 @@ void print_row(const Row& row, const std::vector<Row>& rows) {
   const std::string of_peak =
       row.peak ? std::to_string(std::lround(100 * row.flops_per_s() / row.peak->flops_per_s)) + " %"
                : "";
-  std::printf("%-27s %-7s %9.3f %9.3f %9.3f %8.1f %7s %8.2f\n", stem.c_str(), products.c_str(),
+  const std::string of_floor =
+      row.peak ? std::to_string(std::lround(100 * row.floor_ms / row.samples.median())) + " %" : "";
+  std::printf("%-27s %-7s %9.3f %9.3f %9.3f %8.1f %7s %8s %8.2f\n", stem.c_str(), products.c_str(),
               row.samples.median(), row.samples.least(), row.samples.most(),
-              row.flops_per_s() / 1e12, of_peak.c_str(), times_first(row, rows));
+              row.flops_per_s() / 1e12, of_peak.c_str(), of_floor.c_str(), times_first(row, rows));
   std::fflush(stdout);
 }
 
 std::vector<Row> measure_all(const Shape& shape, const Settings& settings,
                              const cuda::GpuInfo& gpu) {
-  std::printf("\n%s, batch %lld, %lld heads, %lld queries and keys, head_dim %lld, %s\n",
-              std::string(to_string(shape.dtype)).c_str(), static_cast<long long>(shape.batch),
-              static_cast<long long>(shape.num_heads), static_cast<long long>(shape.seqlen),
-              static_cast<long long>(shape.head_dim), shape.is_causal ? "causal" : "full");
-  std::printf("%-27s %-7s %9s %9s %9s %8s %7s %8s\n", "kernel", "how", "median ms", "min", "max",
-              "TFLOP/s", "of peak", "x first");
+  std::printf(
+      "\n%s, batch %lld, %lld heads over %lld, %lld queries, %lld keys, head_dim %lld, %s\n",
+      std::string(to_string(shape.dtype)).c_str(), static_cast<long long>(shape.batch),
+      static_cast<long long>(shape.num_heads), static_cast<long long>(shape.num_kv_heads),
+      static_cast<long long>(shape.seqlen_q), static_cast<long long>(shape.seqlen_k),
+      static_cast<long long>(shape.head_dim), shape.is_causal ? "causal" : "full");
+  std::printf("%-27s %-7s %9s %9s %9s %8s %7s %8s %8s\n", "kernel", "how", "median ms", "min",
+              "max", "TFLOP/s", "of peak", "of floor", "x first");
   const auto is_wanted = [&](std::string_view stem) {
     const auto& names = settings.kernels;
     return names.empty() || std::find(names.begin(), names.end(), stem) != names.end();
@@ -169,13 +175,15 @@ std::string utc_date() {
 JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& shape) {
   const std::array<double, 4> sizes = {
       static_cast<double>(shape.batch), static_cast<double>(shape.num_heads),
-      static_cast<double>(shape.seqlen), static_cast<double>(shape.head_dim)};
+      static_cast<double>(shape.seqlen_q), static_cast<double>(shape.head_dim)};
   JsonObject object;
   object.add("kernel", row.kernel->stem)
       .add("variant", row.kernel->variant)
       .add("dtype", to_string(shape.dtype))
       .add("products", to_string(row.arithmetic.products))
       .add("shape", json_array(sizes))
+      .add("num_kv_heads", static_cast<double>(shape.num_kv_heads))
+      .add("seqlen_k", static_cast<double>(shape.seqlen_k))
       .add("mask", shape.is_causal ? "causal" : "none");
   if (!row.not_run.empty()) return object.add("not_run", row.not_run).text();
   object.add("median_ms", row.samples.median())

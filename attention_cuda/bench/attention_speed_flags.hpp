@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/tensor.hpp"
@@ -15,7 +16,8 @@ namespace flashlab::bench {
 inline constexpr const char* kUsage =
     "Usage: attention_speed_cuda [FLAG ...]\n\n"
     "  --shape TYPE,B,H,N,D[,causal]  float, bf16 or fp16; may come several times\n"
-    "                                 (float,4,1,8192,64 and bf16,4,32,4096,64)\n"
+    "                                 (float,4,1,8192,64 and bf16,4,32,4096,64).\n"
+    "                                 H may be heads/kv_heads, N queries/keys: 32/8, 1/8192\n"
     "  --kernels NAME,...             only these (see `flashlab attention --list`)\n"
     "  --runs N                       samples of each, fewer of slow ones (9)\n"
     "  --json FILE                    also writes raw samples and context to this file\n"
@@ -23,7 +25,7 @@ inline constexpr const char* kUsage =
 
 struct Shape {
   DataType dtype;
-  std::int64_t batch, num_heads, seqlen, head_dim;
+  std::int64_t batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim;
   bool is_causal;
 };
 
@@ -35,10 +37,10 @@ struct Settings {
   std::string json_file, commit;
 };
 
-inline std::vector<std::string> split(const std::string& text) {
+inline std::vector<std::string> split(const std::string& text, char separator = ',') {
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == ',') {
+    if (c == separator) {
       parts.emplace_back();
     } else {
       parts.back() += c;
@@ -57,13 +59,24 @@ inline std::int64_t number(const std::string& flag, const std::string& text) {
   return value;
 }
 
+/// Two sizes "32/8", or one that counts twice.
+inline std::pair<std::int64_t, std::int64_t> two_sizes(const std::string& text) {
+  const std::vector<std::string> parts = split(text, '/');
+  if (parts.size() > 2) {
+    throw std::invalid_argument("--shape: " + text + ": expected one number, or two as 32/8");
+  }
+  return {number("--shape", parts.front()), number("--shape", parts.back())};
+}
+
 inline Shape parse_shape(const std::string& text) {
   const std::vector<std::string> parts = split(text);
   const bool is_causal = parts.size() == 6 && parts[5] == "causal";
   for (const auto dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
     if (parts[0] != to_string(dtype) || (parts.size() != 5 && !is_causal)) continue;
-    const auto size = [&](std::size_t k) { return number("--shape", parts[k]); };
-    return {dtype, size(1), size(2), size(3), size(4), is_causal};
+    const auto [num_heads, num_kv_heads] = two_sizes(parts[2]);
+    const auto [seqlen_q, seqlen_k] = two_sizes(parts[3]);
+    return {dtype,    number("--shape", parts[1]), num_heads, num_kv_heads, seqlen_q,
+            seqlen_k, number("--shape", parts[4]), is_causal};
   }
   throw std::invalid_argument("--shape: " + text +
                               ": expected TYPE,B,H,N,D or TYPE,B,H,N,D,causal");

@@ -11,12 +11,16 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention_cuda/detail/split_launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
+#include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/warp_row.cuh"
+#include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
@@ -32,9 +36,9 @@ struct PartialResults {
 };
 
 /// Merges the splits of one row per block. Each warp adds every kMergeWarps-th split.
-template <int kHeadDim>
+template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kMergeThreads)
-    merge_partial_results_kernel(ForwardArguments<float> arguments, PartialResults partial) {
+    merge_partial_results_kernel(ForwardArguments<Element> arguments, PartialResults partial) {
   const Sizes& sizes = arguments.sizes;
   const std::int64_t row = blockIdx.x, first = row * partial.num_splits;
   const Place place = place_of(row, sizes.seqlen_q, sizes);
@@ -62,15 +66,47 @@ __global__ void __launch_bounds__(kMergeThreads)
   store_row(o, {sO, kHeadDim, 1, kHeadDim}, warp);
   row_sum = block_sum<kMergeThreads>(thread % kWarpSize == 0 ? row_sum : 0.f, one_per_warp);
 
-  float* const target = arguments.O.row(place.b, place.h, place.part);
+  Element* const target = arguments.O.row(place.b, place.h, place.part);
   for (int column = thread; column < sizes.head_dim; column += kMergeThreads) {
     float sum = 0;
     for (int w = 0; w < kMergeWarps; ++w) sum += sO[w * kHeadDim + column];
-    target[column * arguments.O.column_stride] = normalised(sum, row_sum);
+    target[column * arguments.O.column_stride] = ptx::from_float<Element>(normalised(sum, row_sum));
   }
   if (thread == 0 && arguments.lse.data != nullptr) {
     *arguments.lse.row(place.b, place.h, place.part) = logsumexp(row_max, row_sum);
   }
+}
+
+// ------------------------------------------------------------------------------------- launchers
+
+/// Takes the partial results of a call from its workspace.
+inline PartialResults partial_results_in(Workspace& workspace, const AttentionProblem& problem,
+                                         const SplitTiles& tiles, const ExecutionOptions& options) {
+  int device = 0, num_sms = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  const int splits = num_splits(problem, tiles, options.num_splits, num_sms);
+  const std::int64_t count = problem.batch * problem.num_heads * problem.seqlen_q * splits;
+  float* const row_max = workspace.take<float>(count);
+  float* const row_sum = workspace.take<float>(count);
+  return {row_max, row_sum, workspace.take<float>(count * problem.head_dim), splits};
+}
+
+inline std::size_t partial_results_bytes(const AttentionProblem& problem, const SplitTiles& tiles,
+                                         const ExecutionOptions& options) {
+  Workspace workspace;
+  partial_results_in(workspace, problem, tiles, options);
+  return workspace.bytes();
+}
+
+template <class Element, int kHeadDim>
+void launch_merge(const ForwardCall& call, const PartialResults& partial) {
+  const AttentionProblem& problem = call.problem;
+  launch(call, "split_kv_merge", merge_partial_results_kernel<Element, kHeadDim>,
+         {problem.batch * problem.num_heads * problem.seqlen_q, kMergeThreads,
+          MergeShape::shared_bytes(kHeadDim)},
+         forward_arguments<Element>(call), partial);
 }
 
 }  // namespace flashlab::cuda

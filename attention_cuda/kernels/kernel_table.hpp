@@ -21,6 +21,7 @@
 #include "attention_cuda/kernels/naive.hpp"
 #include "attention_cuda/kernels/online.hpp"
 #include "attention_cuda/kernels/split_kv.hpp"
+#include "attention_cuda/kernels/split_kv_mma_sm80.hpp"
 #include "attention_cuda/kernels/three_pass.hpp"
 
 namespace flashlab::cuda {
@@ -69,6 +70,9 @@ inline constexpr TableRow kKernelTable[] = {
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
      "split_kv",
      split_kv_launches},
+    {{"split_kv_mma_sm80", "split-kv", k16Bits, 80, "Dao et al. 2023, Flash-Decoding"},
+     "split_kv",
+     split_kv_mma_launches},
     {{"bwd_naive", "bwd-naive", kLibraryFp32, 80, "toy-model notes; two-option algorithm"},
      "bwd_naive",
      bwd_naive_launches},

@@ -25,6 +25,7 @@
 #include "attention_cuda/device/four_columns.cuh"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/packed_rows.cuh"
 #include "attention_cuda/device/partial_results.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -49,38 +50,6 @@ struct SplitKvConfig {
   static_assert(kSharedBytes <= static_cast<int>(kSharedBytesWithoutAsking));
 };
 
-/// The rows of a block: r = first … first + count - 1 of the [heads_per_kv_head, seqlen_q] queries
-/// that read one kv head.
-struct Rows {
-  int b, kv_head, split;
-  std::int64_t first;
-  int count;
-
-  __device__ int query(int r, const Sizes& sizes) const {
-    return static_cast<int>((first + r) % sizes.seqlen_q);
-  }
-  __device__ int head(int r, const Sizes& sizes) const {
-    return kv_head * sizes.heads_per_kv_head + static_cast<int>((first + r) / sizes.seqlen_q);
-  }
-  /// In the order of O: the heads of a kv head are adjacent.
-  __device__ std::int64_t index(int r, const Sizes& sizes) const {
-    const std::int64_t rows_of_kv_head = std::int64_t{sizes.heads_per_kv_head} * sizes.seqlen_q;
-    return (std::int64_t{b} * sizes.num_kv_heads + kv_head) * rows_of_kv_head + first + r;
-  }
-};
-
-template <class Config>
-__device__ __forceinline__ Rows rows_of_block(const Sizes& sizes, int num_splits) {
-  const std::int64_t rows_of_kv_head = std::int64_t{sizes.heads_per_kv_head} * sizes.seqlen_q;
-  const std::int64_t num_groups = ceil_div(rows_of_kv_head, Config::kRows);
-  const std::int64_t group = blockIdx.x / num_splits, kv_head = group / num_groups,
-                     first = group % num_groups * Config::kRows, left = rows_of_kv_head - first;
-  return {static_cast<int>(kv_head / sizes.num_kv_heads),
-          static_cast<int>(kv_head % sizes.num_kv_heads),
-          static_cast<int>(blockIdx.x % static_cast<unsigned>(num_splits)), first,
-          static_cast<int>(left < Config::kRows ? left : Config::kRows)};
-}
-
 /// A lane's data of one query: its columns of q and O, and m, l of its group's keys.
 template <class Config>
 struct Query {
@@ -98,7 +67,7 @@ struct KeyRows {
 template <class Config>
 __device__ __forceinline__ void load_key_rows(KeyRows<Config>& keys,
                                               const DeviceTensor<const float>& from,
-                                              const Rows& rows, int first_key, int end_key,
+                                              const PackedRows& rows, int first_key, int end_key,
                                               int head_dim, bool is_aligned) {
   const int lane = static_cast<int>(threadIdx.x) % Config::kLanes;
   const float* const head = from.head(rows.b, rows.kv_head);
@@ -183,7 +152,7 @@ __global__ void __launch_bounds__(kSplitThreads)
   const Sizes& sizes = arguments.sizes;
   const int head_dim = sizes.head_dim, thread = static_cast<int>(threadIdx.x);
   const int group = thread / kLanes, lane = thread % kLanes;
-  const Rows rows = rows_of_block<Config>(sizes, partial.num_splits);
+  const PackedRows rows = packed_rows_of_block<kRows>(sizes, partial.num_splits);
   const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
 
   // The queries, and the number of keys that any of them sees.
@@ -250,52 +219,31 @@ __global__ void __launch_bounds__(kSplitThreads)
 
 // ------------------------------------------------------------------------------------- launcher
 
-int num_splits(const AttentionProblem& problem, const ExecutionOptions& options) {
-  int device = 0, num_sms = 0;
-  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device),
-             "cudaDeviceGetAttribute");
-  return split_kv_splits(problem, options.num_splits, num_sms);
-}
-
-PartialResults partial_results_in(Workspace& workspace, const AttentionProblem& problem,
-                                  const ExecutionOptions& options) {
-  const int splits = num_splits(problem, options);
-  const std::int64_t count = problem.batch * problem.num_heads * problem.seqlen_q * splits;
-  float* const row_max = workspace.take<float>(count);
-  float* const row_sum = workspace.take<float>(count);
-  return {row_max, row_sum, workspace.take<float>(count * problem.head_dim), splits};
-}
-
 std::size_t split_kv_workspace_bytes(const AttentionProblem& problem,
                                      const ExecutionOptions& options) {
-  Workspace workspace;
-  partial_results_in(workspace, problem, options);
-  return workspace.bytes();
+  return partial_results_bytes(problem, split_kv_tiles(problem), options);
 }
 
 template <class Config>
-void launch_splits(const ForwardCall& call, const PartialResults& partial) {
-  launch(call, "split_kv", split_kv_kernel<Config>,
-         {split_kv_row_groups(call.problem) * partial.num_splits, kSplitThreads,
+void launch_splits(const ForwardCall& call, const SplitTiles& tiles,
+                   const PartialResults& partial) {
+  launch(call, tiles.name, split_kv_kernel<Config>,
+         {row_groups(call.problem, tiles) * partial.num_splits, kSplitThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
          forward_arguments<float>(call), partial);
 }
 
 void launch_split_kv(const ForwardCall& call) {
-  const AttentionProblem& problem = call.problem;
-  const std::int64_t num_rows = problem.batch * problem.num_heads * problem.seqlen_q;
+  const SplitTiles tiles = split_kv_tiles(call.problem);
   Workspace workspace(call.workspace);
-  const PartialResults partial = partial_results_in(workspace, problem, call.options);
-  with_head_dim(problem.head_dim, [&]<int kHeadDim>() {
-    if (split_kv_rows(problem) == 1) {
-      launch_splits<SplitKvConfig<kHeadDim, 1>>(call, partial);
+  const PartialResults partial = partial_results_in(workspace, call.problem, tiles, call.options);
+  with_head_dim(call.problem.head_dim, [&]<int kHeadDim>() {
+    if (tiles.rows == 1) {
+      launch_splits<SplitKvConfig<kHeadDim, 1>>(call, tiles, partial);
     } else {
-      launch_splits<SplitKvConfig<kHeadDim, SplitKvShape::kMostRows>>(call, partial);
+      launch_splits<SplitKvConfig<kHeadDim, SplitKvShape::kMostRows>>(call, tiles, partial);
     }
-    launch(call, "split_kv_merge", merge_partial_results_kernel<kHeadDim>,
-           {num_rows, kMergeThreads, MergeShape::shared_bytes(kHeadDim)},
-           forward_arguments<float>(call), partial);
+    launch_merge<float, kHeadDim>(call, partial);
   });
 }
 
