@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Compares attention on this GPU with PyTorch's scaled_dot_product_attention, in one process.
 
+FlashAttention-4 (the package flash-attn-4) takes part if it can be imported, from --fa4 FOLDER or as
+installed. Otherwise the first lines and the field left_out of the result say why it did not.
+
 The sides of a case use the same inputs and take turns, several times, on two sets of inputs. Before
 each sample, L2 is flushed and the GPU waits until all work is on its stream (stopwatch.py). Every
 result is compared with attention in float before and after the timing; our outputs are filled with
 NaN before. A wrong result is an error and gives no time. A time below the minimum by the GPU's peak
 rates is also an error. cases.py lists the cases, and the marks to reach.
 
-Ratios are torch's median time over ours: above 1 we are faster.
+Ratios are the other side's median time over ours: above 1 we are faster.
 """
 import argparse
 import json
@@ -25,6 +28,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import cases  # noqa: E402  (found by the paths above)
+import flash_attention_4  # noqa: E402
 import flashlab_attention as flashlab  # noqa: E402
 import reference  # noqa: E402
 import sides  # noqa: E402
@@ -212,21 +216,38 @@ def parse_arguments():
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
     add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
     add("--quick", action="store_true", help="fewer lengths")
+    add("--fa4", metavar="FOLDER", help="site folder with flash-attn-4 and what it needs, if this "
+        "Python does not have them")
     add("--commit", help="commit of the library, if this is not a git checkout")
     add("--out", "--json", metavar="FILE", dest="out", help="raw samples, machine, versions")
     options = parser.parse_args()
     options.groups = options.rows.split(",")
     if not set(options.groups) <= set("abcde"):
         parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e")
+    if options.fa4 and not os.path.isdir(options.fa4):
+        parser.error(f"--fa4 {options.fa4}: expected a folder with the package flash-attn-4")
     if options.shared_object:
         os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     return options
 
 
-def run(options, library):
+def left_out(options, library):
+    """Returns {side: the reason in one line} for the sides that do not take part."""
+    if library.is_emulated:
+        return {"FA4": "the emulation has no GPU"}
+    try:
+        flash_attention_4.load(options.fa4)
+    except flash_attention_4.Missing as reason:
+        return {"FA4": str(reason)}
+    return {}
+
+
+def run(options, library, absent):
     """Runs all measurements and prints each result at once."""
     chosen = cases.all_cases(options.groups, options.quick)
-    result = {"rows": [], "memory": []}
+    for side in absent:
+        chosen = cases.without(side, chosen)
+    result = {"left_out": absent, "rows": [], "memory": []}
     rates = None
     if library.is_emulated:
         watch, chosen = stopwatch.ProcessorStopwatch(), cases.tiny(chosen)
@@ -271,7 +292,14 @@ def main():
         gpu = context["gpu"]
         print(f"{gpu['name']}, torch {torch.__version__}, CUDA {gpu['cuda']}, "
               f"cuDNN {gpu['cudnn']}; flashlab {library.version()}")
-    result = run(options, library)
+    absent = left_out(options, library)
+    if absent:
+        print(f"FA4 is left out: {absent['FA4']}")
+    else:
+        context["versions"] |= flash_attention_4.versions()
+        print("FA4:", ", ".join(f"{package} {context['versions'][package]}"
+                                for package in flash_attention_4.PACKAGES))
+    result = run(options, library, absent)
     if not library.is_emulated:
         context["gpu_after"] = gpu_context()
     if options.out:

@@ -11,9 +11,10 @@ import typing
 
 
 class Entry(typing.NamedTuple):
-    """One side of a comparison: a variant of ours (`how`: how products are computed) or a backend of
-    PyTorch's scaled_dot_product_attention (`how`: "tf32" if its products may use tf32)."""
-    side: str
+    """One side of a comparison: a variant of ours (`how`: how products are computed), a backend of
+    PyTorch's scaled_dot_product_attention (`how`: "tf32" if its products may use tf32), or
+    FlashAttention-4, which is left out if it is not installed."""
+    side: str  # "ours", "torch" or "FA4"
     name: str
     how: str = ""
 
@@ -62,6 +63,12 @@ def torch_backends(*names):
     return tuple(Entry("torch", name) for name in names)
 
 
+def without(side, cases):
+    """Returns the cases without the entries of a side."""
+    return [case._replace(entries=tuple(entry for entry in case.entries if entry.side != side))
+            for case in cases]
+
+
 BACKWARD = ("bwd-onepass", "bwd-twopass")
 BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
@@ -69,11 +76,12 @@ FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1"
                  ours("flash2", how="tf32x3"))
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
                   ours(*BACKWARD, how="tf32x3"))
+FA4 = (Entry("FA4", "FA4"),)
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)
 
 
 def cases_a(seqlens):
-    peers = torch_backends("flash", "cudnn")
+    peers = torch_backends("flash", "cudnn") + FA4
     for head_dim in (64, 128):
         for mask in ("none", "causal"):
             for seqlen in seqlens:
@@ -83,7 +91,7 @@ def cases_a(seqlens):
 
 
 def cases_b(seqlens):
-    peers = torch_backends("flash", "cudnn")
+    peers = torch_backends("flash", "cudnn") + FA4
     for seqlen in seqlens:
         sizes = ("b", "bf16", 4, 1, seqlen, 64, "none")
         yield Case(*sizes, "forward", ours("flash2") + peers)
@@ -92,7 +100,7 @@ def cases_b(seqlens):
 
 
 def cases_c(seqlens):
-    peers = torch_backends("cudnn", "flash", "math")
+    peers = torch_backends("cudnn", "flash", "math") + FA4
     for seqlen in seqlens:
         sizes = ("c", "bf16", 4, 8, seqlen, 64, "none")
         yield Case(*sizes, "forward", ours("flash2", "naive") + peers)
@@ -163,8 +171,9 @@ def medians(row):
 def ratios(row):
     """Returns {ours: {peer: its time over ours}}: above 1 ours is faster."""
     times = medians(row)
-    return {label: {peer: times[peer] / ms for peer in times if peer.startswith("torch ")}
-            for label, ms in times.items() if not label.startswith("torch ")}
+    ours = [label for label in times if row["entries"][label]["side"] == "ours"]
+    return {label: {peer: times[peer] / times[label] for peer in times if peer not in ours}
+            for label in ours}
 
 
 def judge(mark, row):

@@ -1,4 +1,4 @@
-"""The sides of a comparison: our variants and PyTorch's backends, on the same inputs."""
+"""The sides of a comparison, on the same inputs: our variants, PyTorch's backends, FlashAttention-4."""
 import contextlib
 import warnings
 
@@ -6,6 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+import flash_attention_4
 import flashlab_attention as flashlab
 from reference import exact_backward, exact_forward
 
@@ -145,8 +146,62 @@ class Peer:
                 raise Refused("; ".join(said + [str(error).splitlines()[0]])) from None
 
 
+class FlashAttention4:
+    """FlashAttention-4, on contiguous copies in its layout, [batch, seqlen, num_heads, head_dim]. Its
+    backward pass uses O and lse of its own forward pass, which is not timed then."""
+
+    def __init__(self, entry, case, inputs):
+        del entry  # there is one
+        self._package, self._case = flash_attention_4.load(), case
+        self._Q, self._K, self._V, self._dO = (
+            tensor.transpose(1, 2).contiguous()
+            for tensor in (inputs.Q, inputs.K, inputs.V, inputs.dO))
+        self._O_and_lse = self._results = ()
+        if case.direction == "backward":
+            with self._refusals():
+                self._O_and_lse = self._forward()
+
+    def poison(self):
+        """Does nothing: FlashAttention-4 allocates its outputs."""
+
+    def __call__(self):
+        direction = self._case.direction
+        O, lse = self._O_and_lse if direction == "backward" else self._forward()
+        gradients = self._backward(O, lse) if direction != "forward" else ()
+        self._results = gradients if direction == "backward" else (O, *gradients)
+
+    def first_run(self):
+        with self._refusals():
+            self()
+
+    def results(self):
+        return {name: tensor.transpose(1, 2)
+                for name, tensor in zip(RESULTS[self._case.direction], self._results)}
+
+    def _forward(self):
+        return self._package._flash_attn_fwd(
+            self._Q, self._K, self._V, causal=self._case.mask == "causal", return_lse=True)[:2]
+
+    def _backward(self, O, lse):
+        return self._package._flash_attn_bwd(
+            self._Q, self._K, self._V, O, self._dO, lse, causal=self._case.mask == "causal")[:3]
+
+    @contextlib.contextmanager
+    def _refusals(self):
+        """FlashAttention-4 asserts what it supports. Any other error counts as a wrong result."""
+        try:
+            yield
+        except (AssertionError, NotImplementedError) as error:
+            raise Refused(flash_attention_4.first_line(error)) from None
+        except Exception as error:  # those of its compiler have types of their own
+            raise RuntimeError(flash_attention_4.first_line(error)) from error
+
+
+SIDES = {"ours": Ours, "torch": Peer, "FA4": FlashAttention4}
+
+
 def make_side(entry, case, inputs):
-    return (Ours if entry.side == "ours" else Peer)(entry, case, inputs)
+    return SIDES[entry.side](entry, case, inputs)
 
 
 def peak_extra_bytes(entry, case):

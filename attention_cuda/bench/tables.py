@@ -63,22 +63,28 @@ def run():
     print(f"{gpu['name']}, driver {(gpu['nvidia_smi'] or {}).get('driver_version', '?')}, "
           f"CUDA {gpu['cuda']}, cuDNN {gpu['cudnn']}, PyTorch {found['versions']['torch']}")
     print(f"commit {found['commit']}, {found['date']}")
+    if "flash-attn-4" in found["versions"]:
+        print(f"FA4: flash-attn-4 {found['versions']['flash-attn-4']}")
     rates = found["product_flops_per_s"]
     print("torch.mm 8192^3, TFLOP/s: " +
           ", ".join(f"{name} {value / 1e12:.0f}" for name, value in rates.items()))
 
 
 def fa2():
-    """Prints bf16 beside FA2 and cuDNN: TFLOP/s, and FA2's time over ours."""
+    """Prints bf16 beside FA2, cuDNN and, if it was measured, FA4: TFLOP/s, and their times over ours."""
+    found = {direction: rows_of("a", direction) for direction in ("forward", "backward")}
+    peers = {"FA2": "torch flash", "cuDNN": "torch cudnn", "FA4": "FA4"}
+    if not any(ms(row, "FA4") for some in found.values() for row in some):
+        del peers["FA4"]
     table = []
     for direction, variants in (("forward", ["flash2"]), ("backward", ["bwd-onepass", "bwd-twopass"])):
-        for row in rows_of("a", direction):
+        for row in found[direction]:
             best = min((v for v in variants if ms(row, v)), key=lambda v: ms(row, v))
             table.append([direction, row["shape"][3], "causal" if row["mask"] == "causal" else "full",
-                          row["shape"][2], rate(row, best), rate(row, "torch flash"),
-                          rate(row, "torch cudnn"), ratio(ms(row, "torch flash"), ms(row, best)),
-                          ratio(ms(row, "torch cudnn"), ms(row, best))])
-    print_table(["", "head_dim", "mask", "N", "ours", "FA2", "cuDNN", "FA2 / ours", "cuDNN / ours"],
+                          row["shape"][2], rate(row, best),
+                          *(rate(row, label) for label in peers.values()),
+                          *(ratio(ms(row, label), ms(row, best)) for label in peers.values())])
+    print_table(["", "head_dim", "mask", "N", "ours", *peers, *(f"{name} / ours" for name in peers)],
                 table)
 
 
