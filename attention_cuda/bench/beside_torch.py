@@ -215,6 +215,7 @@ def parse_arguments():
     add("--library", dest="shared_object", metavar="FILE",
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
     add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
+    add("--directions", default=",".join(cases.DIRECTIONS), help="which of these cases")
     add("--quick", action="store_true", help="fewer lengths")
     add("--fa4", metavar="FOLDER", help="site folder with flash-attn-4 and what it needs, if this "
         "Python does not have them")
@@ -224,6 +225,10 @@ def parse_arguments():
     options.groups = options.rows.split(",")
     if not set(options.groups) <= set("abcde"):
         parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e")
+    options.directions = options.directions.split(",")
+    if not set(options.directions) <= set(cases.DIRECTIONS):
+        parser.error(f"--directions {','.join(options.directions)}: expected some of "
+                     f"{','.join(cases.DIRECTIONS)}")
     if options.fa4 and not os.path.isdir(options.fa4):
         parser.error(f"--fa4 {options.fa4}: expected a folder with the package flash-attn-4")
     if options.shared_object:
@@ -244,7 +249,8 @@ def left_out(options, library):
 
 def run(options, library, absent):
     """Runs all measurements and prints each result at once."""
-    chosen = cases.all_cases(options.groups, options.quick)
+    chosen = [case for case in cases.all_cases(options.groups, options.quick)
+              if case.direction in options.directions]
     for side in absent:
         chosen = cases.without(side, chosen)
     result = {"left_out": absent, "rows": [], "memory": []}

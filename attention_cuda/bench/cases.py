@@ -32,7 +32,7 @@ class Case(typing.NamedTuple):
     seqlen: int
     head_dim: int
     mask: str  # "none" or "causal"
-    direction: str  # "forward", "backward" or "both"
+    direction: str  # one of DIRECTIONS
     entries: tuple
 
     def flops(self):
@@ -69,6 +69,7 @@ def without(side, cases):
             for case in cases]
 
 
+DIRECTIONS = ("forward", "backward", "both")
 BACKWARD = ("bwd-onepass", "bwd-twopass")
 BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",

@@ -139,6 +139,14 @@ class Scripts(unittest.TestCase):
         forward = next(row for row in found["rows"] if row["dtype"] == "float")
         self.assertIn("torch math", forward["ratios"]["flash2"])
 
+    def test_the_benchmark_refuses_bad_arguments(self):
+        for argument, value, expected in (
+                ("--directions", "sideways", "expected some of forward,backward,both"),
+                ("--fa4", "/nowhere", "expected a folder with the package flash-attn-4")):
+            result = run_script("attention_cuda/bench/beside_torch.py", argument, value)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"{argument} {value}: {expected}", result.stderr)
+
     def test_the_benchmark_says_what_is_missing(self):
         result = run_script("attention_cuda/bench/beside_torch.py", "--library", "/nowhere.so")
         self.assertEqual(result.returncode, 2)
