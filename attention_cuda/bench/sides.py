@@ -25,10 +25,10 @@ class Inputs:
 
     def __init__(self, case, seed, device):
         generator = torch.Generator(device=device).manual_seed(seed)
-        shape = (case.batch, case.num_heads, case.seqlen, case.head_dim)
+        shapes = (case.q_shape, case.kv_shape, case.kv_shape, case.q_shape)
         dtype = DTYPES[case.dtype]
         self.Q, self.K, self.V, self.dO = (
-            torch.randn(shape, generator=generator, device=device).to(dtype) for _ in range(4))
+            torch.randn(shape, generator=generator, device=device).to(dtype) for shape in shapes)
         self.exact_O, self.lse = exact_forward(self.Q, self.K, self.V, case.mask)
         self.O = self.exact_O.to(dtype)
 
@@ -47,8 +47,10 @@ class Ours:
     def __init__(self, entry, case, inputs):
         self._inputs, self._calls = inputs, []
         self.workspace_bytes = 0
-        self._outputs = {name: torch.empty_like(inputs.Q) for name in ("O", "dQ", "dK", "dV")}
-        self._outputs["lse"] = torch.empty_like(inputs.lse)
+        self._outputs = {name: torch.empty_like(getattr(inputs, name.removeprefix("d")))
+                         for name in RESULTS[case.direction]}
+        if "O" in self._outputs:
+            self._outputs["lse"] = torch.empty_like(inputs.lse)
         self._case, options = case, {"mask": case.mask, "products": entry.how}
         for variant in entry.name.split("+"):
             self._add(variant, options)
@@ -59,14 +61,9 @@ class Ours:
                    if kernel.variant == variant and wanted in kernel.arithmetic]
         if not kernels:
             raise Refused("not in this library")
-        direction = kernels[0].direction
-        given = vars(self._inputs)
-        tensors = {name: given[name] for name in ("Q", "K", "V", "dO", "O", "lse")}
-        if direction == "forward" or self._case.direction == "both":
-            tensors |= {name: self._outputs[name] for name in ("O", "lse")}
-        tensors |= {name: self._outputs[name] for name in ("dQ", "dK", "dV")}
+        tensors = vars(self._inputs) | self._outputs
         try:
-            call = flashlab.Call(direction, tensors, variant=variant, **options)
+            call = flashlab.Call(kernels[0].direction, tensors, variant=variant, **options)
         except ValueError as error:
             raise Refused(str(error)) from None
         self._calls.append(call)
@@ -96,6 +93,9 @@ class Peer:
         needs_graph = case.direction != "forward"
         self._tensors = [tensor.detach().requires_grad_(needs_graph)
                          for tensor in (inputs.Q, inputs.K, inputs.V)]
+        self._options = {"is_causal": case.mask == "causal"}
+        if case.q_shape[1] != case.kv_shape[1]:
+            self._options["enable_gqa"] = True
         self._O = None
         if case.direction == "backward":
             with self._refusals():
@@ -124,8 +124,7 @@ class Peer:
 
     def _forward(self):
         with sdpa_kernel(BACKENDS[self._entry.name]), self._precision():
-            return scaled_dot_product_attention(*self._tensors,
-                                                is_causal=self._case.mask == "causal")
+            return scaled_dot_product_attention(*self._tensors, **self._options)
 
     @contextlib.contextmanager
     def _precision(self):
@@ -151,8 +150,9 @@ class FlashAttention4:
     backward pass uses O and lse of its own forward pass, which is not timed then."""
 
     def __init__(self, entry, case, inputs):
-        del entry  # there is one
         self._package, self._case = flash_attention_4.load(), case
+        self._options = {"causal": case.mask == "causal"}
+        self._splits = {"num_splits": 0} if entry.how == "splits" else {}  # 0: it chooses
         self._Q, self._K, self._V, self._dO = (
             tensor.transpose(1, 2).contiguous()
             for tensor in (inputs.Q, inputs.K, inputs.V, inputs.dO))
@@ -179,12 +179,12 @@ class FlashAttention4:
                 for name, tensor in zip(RESULTS[self._case.direction], self._results)}
 
     def _forward(self):
-        return self._package._flash_attn_fwd(
-            self._Q, self._K, self._V, causal=self._case.mask == "causal", return_lse=True)[:2]
+        return self._package._flash_attn_fwd(self._Q, self._K, self._V, return_lse=True,
+                                             **self._options, **self._splits)[:2]
 
     def _backward(self, O, lse):
-        return self._package._flash_attn_bwd(
-            self._Q, self._K, self._V, O, self._dO, lse, causal=self._case.mask == "causal")[:3]
+        return self._package._flash_attn_bwd(self._Q, self._K, self._V, O, self._dO, lse,
+                                             **self._options)[:3]
 
     @contextlib.contextmanager
     def _refusals(self):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
-  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, rows, kernels,
-                      marks, tests
+  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, few, rounded, rows,
+                      kernels, marks, tests
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
 """
@@ -142,6 +142,28 @@ def short():
                      "cuDNN", "cuDNN / flash"], table)
 
 
+def few():
+    """Prints one query beside many keys: TB/s of K and V, each read once, and times over split-kv's."""
+    found = rows_of("f", "forward")
+    if not found:
+        sys.exit("tables.py few: the results have no rows of group f")
+    print("plain read, TB/s: " + ", ".join(
+        f"{name} {number(rate / 1e12, 2)}"
+        for name, rate in results()["plain_read_bytes_per_s"].items()))
+    table = []
+    for row in found:
+        for label, entry in row["entries"].items():
+            if not ms(row, label):
+                continue
+            table.append([label, row["shape"][0], row["shape"][1], row["num_kv_heads"],
+                          row["seqlen_k"], number(ms(row, label), 4),
+                          number(entry["kv_bytes_per_s"] / 1e12, 2),
+                          number(entry["share_of_plain_read"], 2),
+                          ratio(ms(row, label), ms(row, "split-kv"))])
+    print_table(["", "batch", "heads", "kv heads", "keys", "ms", "TB/s", "of a plain read",
+                 "/ split-kv"], table)
+
+
 def rounded():
     table = []
     for row in results("rounded_statistics")["rows"]:
@@ -195,7 +217,7 @@ def kernels():
 
 
 TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
-          "memory": memory, "short": short, "rounded": rounded, "marks": marks, "tests": tests}
+          "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in TABLES:

@@ -75,20 +75,40 @@ class Cases(unittest.TestCase):
         causal = case._replace(mask="causal", direction="backward")
         self.assertEqual(causal.flops(), 10 * 2 * 3 * (1 + 2 + 3 + 4) * 8)
 
+    def test_queries_of_a_group_share_K_and_V(self):
+        case = cases.Case("f", "bf16", 2, 8, 4096, 16, "none", "forward", (), 4, 3)
+        self.assertEqual((case.q_shape, case.kv_shape), ((2, 8, 3, 16), (2, 4, 4096, 16)))
+        self.assertEqual(case.flops(), 4 * 2 * 8 * 3 * 4096 * 16)
+        self.assertEqual(case.kv_bytes(), 2 * 2 * 4 * 4096 * 16 * 2)
+        self.assertEqual(case.bytes_read(), case.kv_bytes() + 2 * 8 * 3 * 16 * 2)
+        self.assertEqual(case._replace(num_kv_heads=0, seqlen_q=0).bytes_read(),
+                         3 * 2 * 8 * 4096 * 16 * 2)
+
+    def test_with_few_queries_K_and_V_of_other_sets_fill_L2_several_times(self):
+        l2_bytes = 60 << 20
+        for case in cases.all_cases("af"):
+            num_sets = cases.num_input_sets(case, l2_bytes)
+            self.assertEqual(num_sets, 2)
+            self.assertEqual(case.has_few_queries, case.group == "f")
+            if case.has_few_queries:
+                self.assertGreaterEqual((num_sets - 1) * case.kv_bytes(), 4 * l2_bytes)
+                short = case._replace(batch=1, seqlen=8192)  # 32 MiB
+                self.assertEqual(cases.num_input_sets(short, l2_bytes), 1 + 8)
+
     def test_quick_is_a_part_of_the_whole(self):
-        quick, whole = (cases.all_cases("abcd", quick) for quick in (True, False))
+        quick, whole = (cases.all_cases("abcdf", quick) for quick in (True, False))
         self.assertLess(len(quick), len(whole))
         self.assertLessEqual(set(quick), set(whole))
 
     def test_a_side_that_is_not_there_is_in_no_case(self):
-        whole = cases.all_cases("abcd")
+        whole = cases.all_cases("abcdf")
         present = [case for case in whole if "FA4" in {entry.side for entry in case.entries}]
         self.assertEqual({case.dtype for case in present}, {"bf16"})
         for case in cases.without("FA4", whole):
             self.assertEqual({entry.side for entry in case.entries}, {"ours", "torch"})
 
     def test_a_tiny_case_of_each_kind_remains(self):
-        whole = cases.all_cases("abcd")
+        whole = cases.all_cases("abcdf")
         kinds = {(case.group, case.mask, case.direction) for case in whole}
         self.assertEqual({(case.group, case.mask, case.direction) for case in cases.tiny(whole)},
                          kinds)
@@ -168,12 +188,12 @@ class FlashAttention4(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    def printed(self, name, rows):
-        """Prints a table of these rows."""
+    def printed(self, name, rows, **fields):
+        """Returns the words of each line of a table of these rows."""
         for found in rows:
             found["flops"] = 1e12
         output = io.StringIO()
-        with unittest.mock.patch.object(tables, "results", lambda: {"rows": rows}), \
+        with unittest.mock.patch.object(tables, "results", lambda: {"rows": rows} | fields), \
                 contextlib.redirect_stdout(output):
             tables.TABLES[name]()
         return [line.split() for line in output.getvalue().replace(" / ", "/").splitlines()]
@@ -188,6 +208,17 @@ class Tables(unittest.TestCase):
             header, line = self.printed("fa2", [row("a", "forward", **times, **without)])
             self.assertEqual(header[3:], ["ours", "FA2", "cuDNN", "FA2/ours", "cuDNN/ours"])
             self.assertEqual(line[4:], ["500", "333", "1000", "1.50", "0.50"])
+
+    def test_few_queries_are_compared_by_bytes_of_K_and_V(self):
+        found = row("f", "forward", split__kv=0.5, torch_flash=1.0, FA4=None)
+        found |= {"num_kv_heads": 8, "seqlen_k": 9}
+        for ms, entry in ((0.5, found["entries"]["split-kv"]), (1.0, found["entries"]["torch flash"])):
+            entry |= {"kv_bytes_per_s": 2e12 / ms, "share_of_plain_read": 0.5 / ms}
+        lines = self.printed("few", [found], plain_read_bytes_per_s={"torch.sum": 4.1e12})
+        self.assertEqual(lines[0][-2:], ["torch.sum", "4.10"])
+        self.assertEqual(lines[2:], [
+            ["split-kv", "1", "2", "8", "9", "0.5000", "4.00", "1.00", "1.00"],
+            ["torch", "flash", "1", "2", "8", "9", "1.0000", "2.00", "0.50", "2.00"]])
 
 
 if __name__ == "__main__":
