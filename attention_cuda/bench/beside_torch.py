@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
 """Compares attention on this GPU with PyTorch's scaled_dot_product_attention, in one process.
 
-The sides of a case use the same inputs and take turns, several times, on two sets of inputs. Before
-each sample, L2 is flushed and the GPU waits until all work is on its stream (stopwatch.py). Every
-result is compared with attention in float before and after the timing; our outputs are filled with
-NaN before. A wrong result is an error and gives no time. A time below the minimum by the GPU's peak
-rates is also an error. cases.py lists the cases, and the marks to reach.
+FlashAttention-4 (the package flash-attn-4) takes part if it can be imported, from --fa4 FOLDER or as
+installed. Otherwise the first lines and the field left_out of the result say why it did not.
 
-Ratios are torch's median time over ours: above 1 we are faster.
+The sides of a case use the same inputs and take turns, several times. The sets of inputs take turns,
+too. Before each sample, L2 is flushed and the GPU waits until all work is on its stream
+(stopwatch.py). Every result is compared with attention in float before and after the timing; our
+outputs are filled with NaN before. A wrong result is an error and gives no time. A time below the
+minimum by the GPU's peak rates is also an error. cases.py lists the cases, and the marks to reach.
+
+With few queries (group f), attention mainly reads K and V from DRAM. So these rows have a rate in
+bytes/s. It counts the bytes of K and V, each once, even if a kernel reads them several times. Q, O,
+lse and partial results are not counted. The rate is compared with that of a plain read of memory in
+the same run: the fastest of torch.sum, torch.amax and torch.mv, which read a float matrix of 1 GiB
+once. Between two uses of a set of inputs, K and V of 4 times the bytes of L2 are read.
+
+Ratios are the other side's median time over ours: above 1 we are faster.
 """
 import argparse
 import json
@@ -25,13 +34,13 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import cases  # noqa: E402  (found by the paths above)
+import flash_attention_4  # noqa: E402
 import flashlab_attention as flashlab  # noqa: E402
 import reference  # noqa: E402
 import sides  # noqa: E402
 import stopwatch  # noqa: E402
 from run_context import output_of, run_context  # noqa: E402
 
-NUM_INPUT_SETS = 2
 MOST_SAMPLES, FEWEST_SAMPLES, MS_PER_ENTRY = 10, 4, 300
 
 
@@ -65,9 +74,8 @@ class Contestant:
         if wrong:
             self.report["wrong"] = wrong
 
-    def sample(self, watch):
-        side = self.sides[len(self.samples) % len(self.sides)]
-        self.samples.append(watch.sample_ms(side))
+    def sample(self, watch, set_number, flush_by_reading):
+        self.samples.append(watch.sample_ms(self.sides[set_number], flush_by_reading))
 
     def wants_more(self):
         spent = sum(self.samples)
@@ -85,7 +93,10 @@ class Contestant:
                                     "the GPU's peak rates")
             return
         self.report |= cases.summary(self.samples)
-        self.report["flops_per_s"] = case.flops() / (1e-3 * self.report["median_ms"])
+        seconds = 1e-3 * self.report["median_ms"]
+        self.report["flops_per_s"] = case.flops() / seconds
+        if case.has_few_queries:
+            self.report["kv_bytes_per_s"] = case.kv_bytes() / seconds
 
 
 def contestants_of(case, sets, exact):
@@ -106,17 +117,19 @@ def contestants_of(case, sets, exact):
 
 def measure(case, watch, rates, device):
     """Returns one row: a report for each entry."""
-    sets = [sides.Inputs(case, seed, device) for seed in range(NUM_INPUT_SETS)]
+    num_sets = cases.num_input_sets(case, watch.l2_bytes)
+    sets = [sides.Inputs(case, seed, device) for seed in range(num_sets)]
     exact = sets[0].exact(case)
     ready, reports = contestants_of(case, sets, exact)
     for contestant in ready:  # the first run on the other sets is not timed either
         for side in contestant.sides[1:]:
             side.first_run()
-    turn = 0
+    turn = num_samples = 0
     while any(contestant.wants_more() for contestant in ready):
         for contestant in ready[::1 if turn % 2 else -1]:
             if contestant.wants_more():
-                contestant.sample(watch)
+                contestant.sample(watch, num_samples % num_sets, case.has_few_queries)
+                num_samples += 1
         turn += 1
     for contestant in ready:
         if "wrong" not in contestant.report:
@@ -124,24 +137,39 @@ def measure(case, watch, rates, device):
         contestant.finish(case, rates)
         reports[contestant.entry.label] = contestant.report
     row = {"group": case.group, "dtype": case.dtype, "mask": case.mask,
-           "shape": [case.batch, case.num_heads, case.seqlen, case.head_dim],
-           "direction": case.direction, "flops": case.flops(),
+           "shape": list(case.q_shape), "direction": case.direction, "flops": case.flops(),
            "entries": {entry.label: reports[entry.label] for entry in case.entries}}
+    if case.has_few_queries:
+        row |= {"num_kv_heads": case.num_kv_heads, "seqlen_k": case.seqlen,
+                "kv_bytes": case.kv_bytes(), "input_sets": num_sets}
     return row | {"ratios": cases.ratios(row)}
 
 
-def add_shares(row, case, product_rates):
-    """Adds each entry's share of the rate of a large product, measured in this run."""
+def add_shares(row, case, product_rates, read_rate):
+    """Adds each entry's share of a rate that was measured in this run: that of a plain read of memory
+    with few queries, or else that of a large product."""
     for entry in case.entries:
         report = row["entries"][entry.label]
-        if "flops_per_s" in report:
+        if "kv_bytes_per_s" in report:
+            report["share_of_plain_read"] = report["kv_bytes_per_s"] / read_rate
+        elif "flops_per_s" in report:
             name = case.dtype if entry.how in ("", "native") else "tf32"
             report["share_of_product"] = report["flops_per_s"] / product_rates[name]
 
 
+def rate_text(entry):
+    """Returns an entry's rate, and its share of the measured one."""
+    if "kv_bytes_per_s" in entry:
+        text, share = f"{entry['kv_bytes_per_s'] / 1e12:7.2f} TB/s", entry.get("share_of_plain_read")
+    else:
+        text, share = f"{entry['flops_per_s'] / 1e12:7.1f} TFLOP/s", entry.get("share_of_product")
+    return f"{text} " + (f"{100 * share:3.0f}%" if share else "    ")
+
+
 def print_row(row):
     shape = ",".join(map(str, row["shape"]))
-    print(f"\n{row['group']}  {row['dtype']} {shape} mask {row['mask']} {row['direction']}")
+    keys = (f" ({row['num_kv_heads']} kv heads, {row['seqlen_k']} keys)" if "seqlen_k" in row else "")
+    print(f"\n{row['group']}  {row['dtype']} {shape}{keys} mask {row['mask']} {row['direction']}")
     for label, entry in row["entries"].items():
         if "median_ms" not in entry:
             kind = "WRONG" if "wrong" in entry else "-"
@@ -149,9 +177,8 @@ def print_row(row):
             continue
         beside = "  ".join(f"{ratio:5.2f} of {peer}" for peer, ratio in
                            row["ratios"].get(label, {}).items())
-        share = f"{100 * entry['share_of_product']:3.0f}%" if "share_of_product" in entry else ""
         print(f"   {label:22} {entry['median_ms']:9.4f} ms ±{100 * entry['spread']:4.1f}% "
-              f"{entry['flops_per_s'] / 1e12:7.1f} TFLOP/s {share:4}  {beside}")
+              f"{rate_text(entry)}  {beside}")
     sys.stdout.flush()
 
 
@@ -210,24 +237,47 @@ def parse_arguments():
     add = parser.add_argument
     add("--library", dest="shared_object", metavar="FILE",
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
-    add("--rows", default="a,b,c,d,e", help="which groups of cases.py (a,b,c,d,e)")
+    add("--rows", default="a,b,c,d,e,f", help="which groups of cases.py (a,b,c,d,e,f)")
+    add("--directions", default=",".join(cases.DIRECTIONS), help="which of these cases")
     add("--quick", action="store_true", help="fewer lengths")
+    add("--fa4", metavar="FOLDER", help="site folder with flash-attn-4 and what it needs, if this "
+        "Python does not have them")
     add("--commit", help="commit of the library, if this is not a git checkout")
     add("--out", "--json", metavar="FILE", dest="out", help="raw samples, machine, versions")
     options = parser.parse_args()
     options.groups = options.rows.split(",")
-    if not set(options.groups) <= set("abcde"):
-        parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e")
+    if not set(options.groups) <= set("abcdef"):
+        parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e,f")
+    options.directions = options.directions.split(",")
+    if not set(options.directions) <= set(cases.DIRECTIONS):
+        parser.error(f"--directions {','.join(options.directions)}: expected some of "
+                     f"{','.join(cases.DIRECTIONS)}")
+    if options.fa4 and not os.path.isdir(options.fa4):
+        parser.error(f"--fa4 {options.fa4}: expected a folder with the package flash-attn-4")
     if options.shared_object:
         os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     return options
 
 
-def run(options, library):
+def left_out(options, library):
+    """Returns {side: the reason in one line} for the sides that do not take part."""
+    if library.is_emulated:
+        return {"FA4": "the emulation has no GPU"}
+    try:
+        flash_attention_4.load(options.fa4)
+    except flash_attention_4.Missing as reason:
+        return {"FA4": str(reason)}
+    return {}
+
+
+def run(options, library, absent):
     """Runs all measurements and prints each result at once."""
-    chosen = cases.all_cases(options.groups, options.quick)
-    result = {"rows": [], "memory": []}
-    rates = None
+    chosen = [case for case in cases.all_cases(options.groups, options.quick)
+              if case.direction in options.directions]
+    for side in absent:
+        chosen = cases.without(side, chosen)
+    result = {"left_out": absent, "rows": [], "memory": []}
+    rates = read_rate = None
     if library.is_emulated:
         watch, chosen = stopwatch.ProcessorStopwatch(), cases.tiny(chosen)
     else:
@@ -237,10 +287,15 @@ def run(options, library):
         print("" if rates else "no rates of this GPU in gpus/gpus.json: no floor for times")
         print("torch.mm 8192^3, TFLOP/s:", "  ".join(
             f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
+        if any(case.has_few_queries for case in chosen):
+            found = result["plain_read_bytes_per_s"] = stopwatch.plain_read_rates()
+            read_rate = max(found.values())
+            print("plain read of 1 GiB, TB/s:", "  ".join(
+                f"{name} {rate / 1e12:.2f}" for name, rate in found.items()))
     for case in chosen:
         row = measure(case, watch, rates, library.device_type)
         if not library.is_emulated:
-            add_shares(row, case, result["product_flops_per_s"])
+            add_shares(row, case, result["product_flops_per_s"], read_rate)
         result["rows"].append(row)
         print_row(row)
     if "e" in options.groups and not library.is_emulated:
@@ -251,8 +306,8 @@ def run(options, library):
     result["late_samples"] = watch.late_samples
     result["marks"] = cases.judge_all(result["rows"]) + cases.judge_memory(result["memory"])
     result["onepass_against_twopass"] = cases.onepass_against_twopass(result["rows"])
-    print("\n±: half the quartiles' distance; then the share of torch.mm's rate; of a peer: its time "
-          "over ours")
+    print("\n±: half the quartiles' distance; then the share of torch.mm's rate, or of a plain read's "
+          "(TB/s: of K and V, each once); of a peer: its time over ours")
     print_summary(result["marks"], result["onepass_against_twopass"])
     return result
 
@@ -271,7 +326,14 @@ def main():
         gpu = context["gpu"]
         print(f"{gpu['name']}, torch {torch.__version__}, CUDA {gpu['cuda']}, "
               f"cuDNN {gpu['cudnn']}; flashlab {library.version()}")
-    result = run(options, library)
+    absent = left_out(options, library)
+    if absent:
+        print(f"FA4 is left out: {absent['FA4']}")
+    else:
+        context["versions"] |= flash_attention_4.versions()
+        print("FA4:", ", ".join(f"{package} {context['versions'][package]}"
+                                for package in flash_attention_4.PACKAGES))
+    result = run(options, library, absent)
     if not library.is_emulated:
         context["gpu_after"] = gpu_context()
     if options.out:

@@ -5,15 +5,19 @@ Groups   a  bf16, 16 384 tokens in all, num_heads x head_dim = 2048
          c  bf16, batch 4, 8 heads, head_dim 64, short and medium sequences (row 31)
          d  float, batch 4, one head, N 8192, head_dim 64: every variant (rows 27 and 28)
          e  float, batch 4, one head, head_dim 64: peak memory over N (row 30)
+         f  bf16, one query, 8 kv heads, head_dim 128, many keys: as when a model generates text
 """
+import math
 import statistics
 import typing
 
 
 class Entry(typing.NamedTuple):
-    """One side of a comparison: a variant of ours (`how`: how products are computed) or a backend of
-    PyTorch's scaled_dot_product_attention (`how`: "tf32" if its products may use tf32)."""
-    side: str
+    """One side of a comparison: a variant of ours (`how`: how products are computed), a backend of
+    PyTorch's scaled_dot_product_attention (`how`: "tf32" if its products may use tf32), or
+    FlashAttention-4, which is left out if it is not installed (`how`: "splits" if it chooses the
+    number of splits of K and V, instead of one)."""
+    side: str  # "ours", "torch" or "FA4"
     name: str
     how: str = ""
 
@@ -28,23 +32,44 @@ class Case(typing.NamedTuple):
     dtype: str  # "bf16" or "float"
     batch: int
     num_heads: int
-    seqlen: int
+    seqlen: int  # keys
     head_dim: int
     mask: str  # "none" or "causal"
-    direction: str  # "forward", "backward" or "both"
+    direction: str  # one of DIRECTIONS
     entries: tuple
+    num_kv_heads: int = 0  # 0: num_heads
+    seqlen_q: int = 0  # 0: seqlen
+
+    @property
+    def has_few_queries(self):
+        return 0 < self.seqlen_q < self.seqlen
+
+    @property
+    def q_shape(self):
+        return (self.batch, self.num_heads, self.seqlen_q or self.seqlen, self.head_dim)
+
+    @property
+    def kv_shape(self):
+        return (self.batch, self.num_kv_heads or self.num_heads, self.seqlen, self.head_dim)
 
     def flops(self):
         """Two products forward, five backward, of the visible pairs; 2 FLOPs per multiply-add."""
-        pairs = self.seqlen * (self.seqlen + 1) // 2 if self.mask == "causal" else self.seqlen**2
+        pairs = (self.seqlen * (self.seqlen + 1) // 2 if self.mask == "causal" else
+                 self.q_shape[2] * self.seqlen)
         products = {"forward": 2, "backward": 5, "both": 7}[self.direction]
         return 2 * products * self.batch * self.num_heads * pairs * self.head_dim
 
     def bytes_read(self):
-        """Bytes read from DRAM if L2 is empty: each input once."""
-        inputs = {"forward": 3, "backward": 5, "both": 4}[self.direction]
-        element = {"bf16": 2, "float": 4}[self.dtype]
-        return inputs * self.batch * self.num_heads * self.seqlen * self.head_dim * element
+        """Bytes read from DRAM if L2 is empty: each input once. Those besides K and V are as Q."""
+        as_q = {"forward": 1, "backward": 3, "both": 2}[self.direction]
+        return as_q * math.prod(self.q_shape) * self._element_bytes() + self.kv_bytes()
+
+    def kv_bytes(self):
+        """Bytes of K and V together."""
+        return 2 * math.prod(self.kv_shape) * self._element_bytes()
+
+    def _element_bytes(self):
+        return {"bf16": 2, "float": 4}[self.dtype]
 
 
 class MemoryCase(typing.NamedTuple):
@@ -62,6 +87,13 @@ def torch_backends(*names):
     return tuple(Entry("torch", name) for name in names)
 
 
+def without(side, cases):
+    """Returns the cases without the entries of a side."""
+    return [case._replace(entries=tuple(entry for entry in case.entries if entry.side != side))
+            for case in cases]
+
+
+DIRECTIONS = ("forward", "backward", "both")
 BACKWARD = ("bwd-onepass", "bwd-twopass")
 BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
@@ -69,11 +101,12 @@ FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1"
                  ours("flash2", how="tf32x3"))
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
                   ours(*BACKWARD, how="tf32x3"))
+FA4 = (Entry("FA4", "FA4"),)
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)
 
 
 def cases_a(seqlens):
-    peers = torch_backends("flash", "cudnn")
+    peers = torch_backends("flash", "cudnn") + FA4
     for head_dim in (64, 128):
         for mask in ("none", "causal"):
             for seqlen in seqlens:
@@ -83,7 +116,7 @@ def cases_a(seqlens):
 
 
 def cases_b(seqlens):
-    peers = torch_backends("flash", "cudnn")
+    peers = torch_backends("flash", "cudnn") + FA4
     for seqlen in seqlens:
         sizes = ("b", "bf16", 4, 1, seqlen, 64, "none")
         yield Case(*sizes, "forward", ours("flash2") + peers)
@@ -92,7 +125,7 @@ def cases_b(seqlens):
 
 
 def cases_c(seqlens):
-    peers = torch_backends("cudnn", "flash", "math")
+    peers = torch_backends("cudnn", "flash", "math") + FA4
     for seqlen in seqlens:
         sizes = ("c", "bf16", 4, 8, seqlen, 64, "none")
         yield Case(*sizes, "forward", ours("flash2", "naive") + peers)
@@ -105,19 +138,40 @@ def cases_d():
     yield Case(*sizes, "backward", FLOAT_BACKWARD + FLOAT_PEERS)
 
 
+def cases_f(sizes):
+    entries = (ours("split-kv", "flash2") + FA4 + (Entry("FA4", "FA4", "splits"),) +
+               torch_backends("cudnn", "flash"))
+    for batch, num_heads, seqlen in sizes:
+        yield Case("f", "bf16", batch, num_heads, seqlen, 128, "none", "forward", entries,
+                   num_kv_heads=8, seqlen_q=1)
+
+
 def all_cases(groups, quick=False):
     """Returns the cases of these groups, in order; with `quick` only some of them."""
     found = {"a": lambda: cases_a([4096] if quick else [1024, 4096, 16384]),
              "b": lambda: cases_b([8192] if quick else [8192, 16384, 32768, 65536]),
              "c": lambda: cases_c([128, 1024] if quick else [2**k for k in range(7, 13)]),
-             "d": cases_d}
+             "d": cases_d,
+             "f": lambda: cases_f([(32, 32, 8192)] if quick else
+                                  [(32, 32, 8192), (1, 64, 65536)])}
     return [case for group in groups if group in found for case in found[group]()]
 
 
 def tiny(cases):
     """Returns one case of each kind, small enough for the emulation."""
-    return list(dict.fromkeys(case._replace(batch=1, num_heads=2, seqlen=40, head_dim=32)
+    return list(dict.fromkeys(case._replace(batch=1, num_heads=2, seqlen=40, head_dim=32,
+                                            num_kv_heads=min(case.num_kv_heads, 1))
                               for case in cases))
+
+
+FEWEST_INPUT_SETS, L2S_BETWEEN = 2, 4
+
+
+def num_input_sets(case, l2_bytes):
+    """Returns the number of sets of inputs that take turns. With few queries, K and V of several times
+    the bytes of L2 are read between two uses of a set."""
+    others = math.ceil(L2S_BETWEEN * l2_bytes / case.kv_bytes()) if case.has_few_queries else 0
+    return max(FEWEST_INPUT_SETS, 1 + others)
 
 
 def memory_cases(quick=False):
@@ -163,8 +217,9 @@ def medians(row):
 def ratios(row):
     """Returns {ours: {peer: its time over ours}}: above 1 ours is faster."""
     times = medians(row)
-    return {label: {peer: times[peer] / ms for peer in times if peer.startswith("torch ")}
-            for label, ms in times.items() if not label.startswith("torch ")}
+    ours = [label for label in times if row["entries"][label]["side"] == "ours"]
+    return {label: {peer: times[peer] / times[label] for peer in times if peer not in ours}
+            for label in ours}
 
 
 def judge(mark, row):

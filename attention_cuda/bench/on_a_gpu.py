@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs everything that needs a GPU with one command: all tests, sanitizers and benchmarks.
 
-  on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick]
+  on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick] [--fa4 FOLDER]
 
 DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings run first, one at a
 time; then the tests run in parallel. Writes to --out: attention_cuda_beside_torch.json,
@@ -158,6 +158,7 @@ def parse_arguments():
     parser.add_argument("--out", default="docs/results")
     parser.add_argument("--commit", help="commit of the build, if this is not a git checkout")
     parser.add_argument("--quick", action="store_true", help="fewer lengths in the benchmark")
+    parser.add_argument("--fa4", metavar="FOLDER", help="site folder with flash-attn-4")
     parser.add_argument("--limit", type=int, default=600, help="seconds a step may take")
     return parser.parse_args()
 
@@ -184,8 +185,9 @@ def main():
               "command": " ".join(["attention_cuda/bench/on_a_gpu.py", *sys.argv[1:]]),
               "scripts": []}
     quick = ["--quick"] if options.quick else []
+    fa4 = ["--fa4", options.fa4] if options.fa4 else []
     report["scripts"].append(script("beside_torch.py",
-                                    ["--out", out("beside_torch"), *commit, *quick],
+                                    ["--out", out("beside_torch"), *commit, *quick, *fa4],
                                     options.limit, library))
     report["scripts"].append(run_speed(at("attention_cuda", "bench", "attention_speed_cuda"),
                                        ["--json", out("speed"), "--runs", "3", *commit],

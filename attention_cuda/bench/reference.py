@@ -7,11 +7,12 @@ SCORES_AT_ONCE = 1 << 28  # elements of S in memory at once: 1 GiB
 
 def _score_blocks(Q, K, mask):
     """Yields (rows, S[rows]) for each block of query rows; hidden keys have -inf."""
-    batch, num_heads, seqlen, head_dim = Q.shape
-    step = max(1, SCORES_AT_ONCE // (batch * num_heads * seqlen))
-    keys = torch.arange(seqlen, device=Q.device)
-    for first in range(0, seqlen, step):
-        rows = slice(first, min(first + step, seqlen))
+    batch, num_heads, seqlen_q, head_dim = Q.shape
+    seqlen_k = K.shape[2]
+    step = max(1, SCORES_AT_ONCE // (batch * num_heads * seqlen_k))
+    keys = torch.arange(seqlen_k, device=Q.device)
+    for first in range(0, seqlen_q, step):
+        rows = slice(first, min(first + step, seqlen_q))
         S = (Q[:, :, rows] @ K.mT).mul_(head_dim**-0.5)
         if mask == "causal":
             S.masked_fill_(keys[None, :] > keys[rows, None], float("-inf"))
@@ -19,13 +20,16 @@ def _score_blocks(Q, K, mask):
 
 
 def exact_forward(Q, K, V, mask):
-    """Returns (O, lse) in float."""
+    """Returns (O, lse) in float. With grouped heads, which need mask "none", the queries of all heads
+    that share a kv head are the rows of one head in between."""
+    shape, (batch, num_kv_heads) = Q.shape, K.shape[:2]
     Q, K, V = (tensor.float() for tensor in (Q, K, V))
+    Q = Q.reshape(batch, num_kv_heads, -1, shape[-1])
     O, lse = torch.empty_like(Q), torch.empty_like(Q[..., 0])
     for rows, S in _score_blocks(Q, K, mask):
         lse[:, :, rows] = torch.logsumexp(S, dim=-1)
         O[:, :, rows] = S.sub_(lse[:, :, rows, None]).exp_() @ V
-    return O, lse
+    return O.reshape(shape), lse.reshape(shape[:-1])
 
 
 def exact_backward(Q, K, V, O, lse, dO, mask):

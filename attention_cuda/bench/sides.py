@@ -1,4 +1,4 @@
-"""The sides of a comparison: our variants and PyTorch's backends, on the same inputs."""
+"""The sides of a comparison, on the same inputs: our variants, PyTorch's backends, FlashAttention-4."""
 import contextlib
 import warnings
 
@@ -6,6 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+import flash_attention_4
 import flashlab_attention as flashlab
 from reference import exact_backward, exact_forward
 
@@ -24,10 +25,10 @@ class Inputs:
 
     def __init__(self, case, seed, device):
         generator = torch.Generator(device=device).manual_seed(seed)
-        shape = (case.batch, case.num_heads, case.seqlen, case.head_dim)
+        shapes = (case.q_shape, case.kv_shape, case.kv_shape, case.q_shape)
         dtype = DTYPES[case.dtype]
         self.Q, self.K, self.V, self.dO = (
-            torch.randn(shape, generator=generator, device=device).to(dtype) for _ in range(4))
+            torch.randn(shape, generator=generator, device=device).to(dtype) for shape in shapes)
         self.exact_O, self.lse = exact_forward(self.Q, self.K, self.V, case.mask)
         self.O = self.exact_O.to(dtype)
 
@@ -46,8 +47,10 @@ class Ours:
     def __init__(self, entry, case, inputs):
         self._inputs, self._calls = inputs, []
         self.workspace_bytes = 0
-        self._outputs = {name: torch.empty_like(inputs.Q) for name in ("O", "dQ", "dK", "dV")}
-        self._outputs["lse"] = torch.empty_like(inputs.lse)
+        self._outputs = {name: torch.empty_like(getattr(inputs, name.removeprefix("d")))
+                         for name in RESULTS[case.direction]}
+        if "O" in self._outputs:
+            self._outputs["lse"] = torch.empty_like(inputs.lse)
         self._case, options = case, {"mask": case.mask, "products": entry.how}
         for variant in entry.name.split("+"):
             self._add(variant, options)
@@ -58,14 +61,9 @@ class Ours:
                    if kernel.variant == variant and wanted in kernel.arithmetic]
         if not kernels:
             raise Refused("not in this library")
-        direction = kernels[0].direction
-        given = vars(self._inputs)
-        tensors = {name: given[name] for name in ("Q", "K", "V", "dO", "O", "lse")}
-        if direction == "forward" or self._case.direction == "both":
-            tensors |= {name: self._outputs[name] for name in ("O", "lse")}
-        tensors |= {name: self._outputs[name] for name in ("dQ", "dK", "dV")}
+        tensors = vars(self._inputs) | self._outputs
         try:
-            call = flashlab.Call(direction, tensors, variant=variant, **options)
+            call = flashlab.Call(kernels[0].direction, tensors, variant=variant, **options)
         except ValueError as error:
             raise Refused(str(error)) from None
         self._calls.append(call)
@@ -95,6 +93,9 @@ class Peer:
         needs_graph = case.direction != "forward"
         self._tensors = [tensor.detach().requires_grad_(needs_graph)
                          for tensor in (inputs.Q, inputs.K, inputs.V)]
+        self._options = {"is_causal": case.mask == "causal"}
+        if case.q_shape[1] != case.kv_shape[1]:
+            self._options["enable_gqa"] = True
         self._O = None
         if case.direction == "backward":
             with self._refusals():
@@ -123,8 +124,7 @@ class Peer:
 
     def _forward(self):
         with sdpa_kernel(BACKENDS[self._entry.name]), self._precision():
-            return scaled_dot_product_attention(*self._tensors,
-                                                is_causal=self._case.mask == "causal")
+            return scaled_dot_product_attention(*self._tensors, **self._options)
 
     @contextlib.contextmanager
     def _precision(self):
@@ -145,8 +145,63 @@ class Peer:
                 raise Refused("; ".join(said + [str(error).splitlines()[0]])) from None
 
 
+class FlashAttention4:
+    """FlashAttention-4, on contiguous copies in its layout, [batch, seqlen, num_heads, head_dim]. Its
+    backward pass uses O and lse of its own forward pass, which is not timed then."""
+
+    def __init__(self, entry, case, inputs):
+        self._package, self._case = flash_attention_4.load(), case
+        self._options = {"causal": case.mask == "causal"}
+        self._splits = {"num_splits": 0} if entry.how == "splits" else {}  # 0: it chooses
+        self._Q, self._K, self._V, self._dO = (
+            tensor.transpose(1, 2).contiguous()
+            for tensor in (inputs.Q, inputs.K, inputs.V, inputs.dO))
+        self._O_and_lse = self._results = ()
+        if case.direction == "backward":
+            with self._refusals():
+                self._O_and_lse = self._forward()
+
+    def poison(self):
+        """Does nothing: FlashAttention-4 allocates its outputs."""
+
+    def __call__(self):
+        direction = self._case.direction
+        O, lse = self._O_and_lse if direction == "backward" else self._forward()
+        gradients = self._backward(O, lse) if direction != "forward" else ()
+        self._results = gradients if direction == "backward" else (O, *gradients)
+
+    def first_run(self):
+        with self._refusals():
+            self()
+
+    def results(self):
+        return {name: tensor.transpose(1, 2)
+                for name, tensor in zip(RESULTS[self._case.direction], self._results)}
+
+    def _forward(self):
+        return self._package._flash_attn_fwd(self._Q, self._K, self._V, return_lse=True,
+                                             **self._options, **self._splits)[:2]
+
+    def _backward(self, O, lse):
+        return self._package._flash_attn_bwd(self._Q, self._K, self._V, O, self._dO, lse,
+                                             **self._options)[:3]
+
+    @contextlib.contextmanager
+    def _refusals(self):
+        """FlashAttention-4 asserts what it supports. Any other error counts as a wrong result."""
+        try:
+            yield
+        except (AssertionError, NotImplementedError) as error:
+            raise Refused(flash_attention_4.first_line(error)) from None
+        except Exception as error:  # those of its compiler have types of their own
+            raise RuntimeError(flash_attention_4.first_line(error)) from error
+
+
+SIDES = {"ours": Ours, "torch": Peer, "FA4": FlashAttention4}
+
+
 def make_side(entry, case, inputs):
-    return (Ours if entry.side == "ours" else Peer)(entry, case, inputs)
+    return SIDES[entry.side](entry, case, inputs)
 
 
 def peak_extra_bytes(entry, case):

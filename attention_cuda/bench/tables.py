@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
-  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, rounded, rows, kernels,
-                      marks, tests
+  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, few, rounded, rows,
+                      kernels, marks, tests
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
 """
@@ -63,22 +63,28 @@ def run():
     print(f"{gpu['name']}, driver {(gpu['nvidia_smi'] or {}).get('driver_version', '?')}, "
           f"CUDA {gpu['cuda']}, cuDNN {gpu['cudnn']}, PyTorch {found['versions']['torch']}")
     print(f"commit {found['commit']}, {found['date']}")
+    if "flash-attn-4" in found["versions"]:
+        print(f"FA4: flash-attn-4 {found['versions']['flash-attn-4']}")
     rates = found["product_flops_per_s"]
     print("torch.mm 8192^3, TFLOP/s: " +
           ", ".join(f"{name} {value / 1e12:.0f}" for name, value in rates.items()))
 
 
 def fa2():
-    """Prints bf16 beside FA2 and cuDNN: TFLOP/s, and FA2's time over ours."""
+    """Prints bf16 beside FA2, cuDNN and, if it was measured, FA4: TFLOP/s, and their times over ours."""
+    found = {direction: rows_of("a", direction) for direction in ("forward", "backward")}
+    peers = {"FA2": "torch flash", "cuDNN": "torch cudnn", "FA4": "FA4"}
+    if not any(ms(row, "FA4") for some in found.values() for row in some):
+        del peers["FA4"]
     table = []
     for direction, variants in (("forward", ["flash2"]), ("backward", ["bwd-onepass", "bwd-twopass"])):
-        for row in rows_of("a", direction):
+        for row in found[direction]:
             best = min((v for v in variants if ms(row, v)), key=lambda v: ms(row, v))
             table.append([direction, row["shape"][3], "causal" if row["mask"] == "causal" else "full",
-                          row["shape"][2], rate(row, best), rate(row, "torch flash"),
-                          rate(row, "torch cudnn"), ratio(ms(row, "torch flash"), ms(row, best)),
-                          ratio(ms(row, "torch cudnn"), ms(row, best))])
-    print_table(["", "head_dim", "mask", "N", "ours", "FA2", "cuDNN", "FA2 / ours", "cuDNN / ours"],
+                          row["shape"][2], rate(row, best),
+                          *(rate(row, label) for label in peers.values()),
+                          *(ratio(ms(row, label), ms(row, best)) for label in peers.values())])
+    print_table(["", "head_dim", "mask", "N", "ours", *peers, *(f"{name} / ours" for name in peers)],
                 table)
 
 
@@ -136,6 +142,28 @@ def short():
                      "cuDNN", "cuDNN / flash"], table)
 
 
+def few():
+    """Prints one query beside many keys: TB/s of K and V, each read once, and times over split-kv's."""
+    found = rows_of("f", "forward")
+    if not found:
+        sys.exit("tables.py few: the results have no rows of group f")
+    print("plain read, TB/s: " + ", ".join(
+        f"{name} {number(rate / 1e12, 2)}"
+        for name, rate in results()["plain_read_bytes_per_s"].items()))
+    table = []
+    for row in found:
+        for label, entry in row["entries"].items():
+            if not ms(row, label):
+                continue
+            table.append([label, row["shape"][0], row["shape"][1], row["num_kv_heads"],
+                          row["seqlen_k"], number(ms(row, label), 4),
+                          number(entry["kv_bytes_per_s"] / 1e12, 2),
+                          number(entry["share_of_plain_read"], 2),
+                          ratio(ms(row, label), ms(row, "split-kv"))])
+    print_table(["", "batch", "heads", "kv heads", "keys", "ms", "TB/s", "of a plain read",
+                 "/ split-kv"], table)
+
+
 def rounded():
     table = []
     for row in results("rounded_statistics")["rows"]:
@@ -189,7 +217,7 @@ def kernels():
 
 
 TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
-          "memory": memory, "short": short, "rounded": rounded, "marks": marks, "tests": tests}
+          "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in TABLES:

@@ -1,19 +1,29 @@
 """What beside_torch.py makes of its samples; needs neither torch nor a GPU."""
+import contextlib
+import io
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(SOURCE, "attention_cuda/bench"))
 
 import cases  # noqa: E402
+import flash_attention_4  # noqa: E402
+import tables  # noqa: E402
+
+
+def side_of(label):
+    return label.split()[0] if label.startswith(("torch ", "FA4")) else "ours"
 
 
 def row(group, direction, **times):
     """A row with these medians; spaces of labels are written as underscores."""
     labels = {label.replace("__", "-").replace("_", " "): ms for label, ms in times.items()}
-    entries = {label: {"median_ms": ms} if ms else {"refused": "why"}
+    entries = {label: {"side": side_of(label)} | ({"median_ms": ms} if ms else {"refused": "why"})
                for label, ms in labels.items()}
     return {"group": group, "direction": direction, "dtype": "bf16", "mask": "none",
             "shape": [1, 2, 3, 4], "entries": entries}
@@ -65,13 +75,40 @@ class Cases(unittest.TestCase):
         causal = case._replace(mask="causal", direction="backward")
         self.assertEqual(causal.flops(), 10 * 2 * 3 * (1 + 2 + 3 + 4) * 8)
 
+    def test_queries_of_a_group_share_K_and_V(self):
+        case = cases.Case("f", "bf16", 2, 8, 4096, 16, "none", "forward", (), 4, 3)
+        self.assertEqual((case.q_shape, case.kv_shape), ((2, 8, 3, 16), (2, 4, 4096, 16)))
+        self.assertEqual(case.flops(), 4 * 2 * 8 * 3 * 4096 * 16)
+        self.assertEqual(case.kv_bytes(), 2 * 2 * 4 * 4096 * 16 * 2)
+        self.assertEqual(case.bytes_read(), case.kv_bytes() + 2 * 8 * 3 * 16 * 2)
+        self.assertEqual(case._replace(num_kv_heads=0, seqlen_q=0).bytes_read(),
+                         3 * 2 * 8 * 4096 * 16 * 2)
+
+    def test_with_few_queries_K_and_V_of_other_sets_fill_L2_several_times(self):
+        l2_bytes = 60 << 20
+        for case in cases.all_cases("af"):
+            num_sets = cases.num_input_sets(case, l2_bytes)
+            self.assertEqual(num_sets, 2)
+            self.assertEqual(case.has_few_queries, case.group == "f")
+            if case.has_few_queries:
+                self.assertGreaterEqual((num_sets - 1) * case.kv_bytes(), 4 * l2_bytes)
+                short = case._replace(batch=1, seqlen=8192)  # 32 MiB
+                self.assertEqual(cases.num_input_sets(short, l2_bytes), 1 + 8)
+
     def test_quick_is_a_part_of_the_whole(self):
-        quick, whole = (cases.all_cases("abcd", quick) for quick in (True, False))
+        quick, whole = (cases.all_cases("abcdf", quick) for quick in (True, False))
         self.assertLess(len(quick), len(whole))
         self.assertLessEqual(set(quick), set(whole))
 
+    def test_a_side_that_is_not_there_is_in_no_case(self):
+        whole = cases.all_cases("abcdf")
+        present = [case for case in whole if "FA4" in {entry.side for entry in case.entries}]
+        self.assertEqual({case.dtype for case in present}, {"bf16"})
+        for case in cases.without("FA4", whole):
+            self.assertEqual({entry.side for entry in case.entries}, {"ours", "torch"})
+
     def test_a_tiny_case_of_each_kind_remains(self):
-        whole = cases.all_cases("abcd")
+        whole = cases.all_cases("abcdf")
         kinds = {(case.group, case.mask, case.direction) for case in whole}
         self.assertEqual({(case.group, case.mask, case.direction) for case in cases.tiny(whole)},
                          kinds)
@@ -82,6 +119,8 @@ class Marks(unittest.TestCase):
     def test_a_ratio_is_the_peers_time_over_ours(self):
         found = row("a", "forward", flash2=2.0, torch_flash=3.0, torch_cudnn=1.0)
         self.assertEqual(cases.ratios(found), {"flash2": {"torch flash": 1.5, "torch cudnn": 0.5}})
+        found = row("a", "forward", flash2=2.0, FA4=1.0, torch_flash=None)
+        self.assertEqual(cases.ratios(found), {"flash2": {"FA4": 0.5}})
 
     def test_the_faster_of_two_variants_counts(self):
         judged, = cases.judge_all([row("a", "backward", bwd__onepass=4.0, bwd__twopass=3.0,
@@ -122,6 +161,64 @@ class Marks(unittest.TestCase):
         summary = cases.summary([1.0, 2.0, 3.0])
         self.assertEqual(summary, {"median_ms": 2.0, "spread": 0.5})
         self.assertEqual(cases.summary([5.0]), {"median_ms": 5.0, "spread": 0.0})
+
+
+class FlashAttention4(unittest.TestCase):
+    def load(self, text):
+        """Loads a package with this text in its module, and no other packages."""
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.object(sys, "path", []), \
+                unittest.mock.patch.dict(sys.modules):
+            os.makedirs(os.path.join(folder, "flash_attn/cute"))
+            with open(os.path.join(folder, "flash_attn/cute/interface.py"), "w",
+                      encoding="utf-8") as file:
+                file.write(text)
+            return flash_attention_4.load(folder)
+
+    def test_it_is_found_in_a_folder(self):
+        self.assertEqual(self.load("answer = 42").answer, 42)
+
+    def test_the_reason_why_it_cannot_be_imported_is_one_line(self):
+        for text, reason in (("import no_such_compiler",
+                              "ModuleNotFoundError: No module named 'no_such_compiler'"),
+                             ("raise RuntimeError('first\\nsecond')", "RuntimeError: first")):
+            with self.assertRaises(flash_attention_4.Missing) as raised:
+                self.load(text)
+            self.assertEqual(str(raised.exception), reason)
+
+
+class Tables(unittest.TestCase):
+    def printed(self, name, rows, **fields):
+        """Returns the words of each line of a table of these rows."""
+        for found in rows:
+            found["flops"] = 1e12
+        output = io.StringIO()
+        with unittest.mock.patch.object(tables, "results", lambda: {"rows": rows} | fields), \
+                contextlib.redirect_stdout(output):
+            tables.TABLES[name]()
+        return [line.split() for line in output.getvalue().replace(" / ", "/").splitlines()]
+
+    def test_FA4_has_columns_if_it_was_measured(self):
+        times = {"flash2": 2.0, "torch_flash": 3.0, "torch_cudnn": 1.0}
+        header, line = self.printed("fa2", [row("a", "forward", **times, FA4=4.0)])
+        self.assertEqual(header[3:], ["ours", "FA2", "cuDNN", "FA4", "FA2/ours", "cuDNN/ours",
+                                      "FA4/ours"])
+        self.assertEqual(line[4:], ["500", "333", "1000", "250", "1.50", "0.50", "2.00"])
+        for without in ({}, {"FA4": None}):
+            header, line = self.printed("fa2", [row("a", "forward", **times, **without)])
+            self.assertEqual(header[3:], ["ours", "FA2", "cuDNN", "FA2/ours", "cuDNN/ours"])
+            self.assertEqual(line[4:], ["500", "333", "1000", "1.50", "0.50"])
+
+    def test_few_queries_are_compared_by_bytes_of_K_and_V(self):
+        found = row("f", "forward", split__kv=0.5, torch_flash=1.0, FA4=None)
+        found |= {"num_kv_heads": 8, "seqlen_k": 9}
+        for ms, entry in ((0.5, found["entries"]["split-kv"]), (1.0, found["entries"]["torch flash"])):
+            entry |= {"kv_bytes_per_s": 2e12 / ms, "share_of_plain_read": 0.5 / ms}
+        lines = self.printed("few", [found], plain_read_bytes_per_s={"torch.sum": 4.1e12})
+        self.assertEqual(lines[0][-2:], ["torch.sum", "4.10"])
+        self.assertEqual(lines[2:], [
+            ["split-kv", "1", "2", "8", "9", "0.5000", "4.00", "1.00", "1.00"],
+            ["torch", "flash", "1", "2", "8", "9", "1.0000", "2.00", "0.50", "2.00"]])
 
 
 if __name__ == "__main__":

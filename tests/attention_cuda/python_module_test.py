@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-PYTHON = os.path.join(SOURCE, "attention_cuda/python")
-sys.path.insert(0, PYTHON)
+for folder in ("attention_cuda/bench", "attention_cuda/python"):
+    sys.path.insert(0, os.path.join(SOURCE, folder))
 sys.dont_write_bytecode = True
 try:
     import torch
@@ -18,6 +18,7 @@ except ImportError:
     sys.exit(0)
 import flashlab_attention as flashlab  # noqa: E402
 import gradient_check  # noqa: E402
+import reference  # noqa: E402
 
 SIZES = ((4, 20), (2, 33), (2, 33), (4, 20))
 
@@ -125,19 +126,31 @@ class Scripts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out.json")
             result = run_script("attention_cuda/bench/beside_torch.py", "--out", path,
-                                "--commit", "abc", "--rows", "a,b,d")
+                                "--commit", "abc", "--rows", "a,b,d,f")
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             with open(path, encoding="utf-8") as file:
                 found = json.load(file)
         for field in ("commit", "date", "command", "machine", "versions", "marks", "memory",
                       "onepass_against_twopass"):
             self.assertIn(field, found)
-        self.assertEqual({row["group"] for row in found["rows"]}, {"a", "b", "d"})
+        self.assertEqual({row["group"] for row in found["rows"]}, {"a", "b", "d", "f"})
         for row in found["rows"]:
             for entry in row["entries"].values():
                 self.assertTrue("refused" in entry or len(entry["samples_ms"]) >= 4)
+        self.assertEqual(found["left_out"], {"FA4": "the emulation has no GPU"})
+        self.assertIn(f"FA4 is left out: {found['left_out']['FA4']}\n", result.stdout)
+        few = found["rows"][-1]
+        self.assertGreater(few["entries"]["flash2"]["kv_bytes_per_s"], 0)
         forward = next(row for row in found["rows"] if row["dtype"] == "float")
         self.assertIn("torch math", forward["ratios"]["flash2"])
+
+    def test_the_benchmark_refuses_bad_arguments(self):
+        for argument, value, expected in (
+                ("--directions", "sideways", "expected some of forward,backward,both"),
+                ("--fa4", "/nowhere", "expected a folder with the package flash-attn-4")):
+            result = run_script("attention_cuda/bench/beside_torch.py", argument, value)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"{argument} {value}: {expected}", result.stderr)
 
     def test_the_benchmark_says_what_is_missing(self):
         result = run_script("attention_cuda/bench/beside_torch.py", "--library", "/nowhere.so")
@@ -147,8 +160,6 @@ class Scripts(unittest.TestCase):
 
 class Comparison(unittest.TestCase):
     def test_a_wrong_result_is_seen_also_in_one_row(self):
-        sys.path.insert(0, os.path.join(SOURCE, "attention_cuda/bench"))
-        import reference
         Q, K, V, dO = (torch.randn(1, 2, 300, 16) for _ in range(4))
         reference.SCORES_AT_ONCE = 2 * 300 * 70  # several blocks, the last a shorter one
         O, lse = reference.exact_forward(Q, K, V, "causal")
@@ -164,6 +175,14 @@ class Comparison(unittest.TestCase):
         self.assertIn("its worst row", reference.check({"O": spoilt}, {"O": O}, "bf16")[1])
         spoilt[0, 1, 250] = float("nan")
         self.assertIn("differs by inf", reference.check({"O": spoilt}, {"O": O}, "bf16")[1])
+
+    def test_heads_of_a_group_read_the_same_K_and_V(self):
+        Q, K, V = torch.randn(2, 6, 1, 16), torch.randn(2, 2, 50, 16), torch.randn(2, 2, 50, 16)
+        grouped = reference.exact_forward(Q, K, V, "none")
+        K, V = (tensor.repeat_interleave(3, dim=1) for tensor in (K, V))
+        for found, expected in zip(grouped, reference.exact_forward(Q, K, V, "none")):
+            self.assertEqual(found.shape, expected.shape)
+            self.assertLess(gradient_check.relative_error(found, expected), 1e-5)
 
 
 if __name__ == "__main__":
