@@ -46,7 +46,17 @@ struct LaunchShape {
   std::int64_t num_blocks;  // 0: no launch
   int num_threads;          // per block
   std::size_t shared_bytes = 0;
+  /// The kernel may start before the previous one ends, and waits for it by itself
+  /// (ptx/dependent_launch.cuh). Only code for compute capability 9.0 or later does.
+  bool overlaps_previous = false;
 };
+
+/// Whether the kernel was compiled with instructions of compute capability 9.0.
+inline bool can_overlap(const void* kernel) {
+  cudaFuncAttributes attributes = {};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  return attributes.ptxVersion >= 90;
+}
 
 /// Launches `kernel` on the call's stream. `name` is for profilers and errors.
 /// Errors  ProblemError: more than 2^31 - 1 blocks. CudaError
@@ -69,6 +79,13 @@ void launch(const Call& call, std::string_view name, void (*kernel)(Parameters..
   config.blockDim = dim3(static_cast<unsigned>(shape.num_threads));
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = call.options.stream;
+  cudaLaunchAttribute attribute = {};
+  if (shape.overlaps_previous && can_overlap(reinterpret_cast<const void*>(kernel))) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
   const Step step(call, name);
   check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
              "launch of " + std::string(name));

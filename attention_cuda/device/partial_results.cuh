@@ -21,6 +21,7 @@
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/device/warp_row.cuh"
 #include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
 namespace flashlab::cuda {
@@ -35,7 +36,8 @@ struct PartialResults {
   int num_splits;
 };
 
-/// Merges the splits of one row per block. Each warp adds every kMergeWarps-th split.
+/// Merges the splits of one row per block. Each warp adds every kMergeWarps-th split. Starts while
+/// the splits are computed, which hides the time of a launch, and waits for them.
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kMergeThreads)
     merge_partial_results_kernel(ForwardArguments<Element> arguments, PartialResults partial) {
@@ -46,6 +48,7 @@ __global__ void __launch_bounds__(kMergeThreads)
   float* const one_per_warp = reinterpret_cast<float*>(ptx::shared_memory());  // [kMergeWarps]
   float* const sO = one_per_warp + kMergeWarps;  // [kMergeWarps, kHeadDim]
 
+  ptx::wait_for_previous_kernels();
   float row_max = -INFINITY;
   for (int split = thread; split < partial.num_splits; split += kMergeThreads) {
     row_max = fmaxf(row_max, partial.row_max[first + split]);
@@ -105,7 +108,7 @@ void launch_merge(const ForwardCall& call, const PartialResults& partial) {
   const AttentionProblem& problem = call.problem;
   launch(call, "split_kv_merge", merge_partial_results_kernel<Element, kHeadDim>,
          {problem.batch * problem.num_heads * problem.seqlen_q, kMergeThreads,
-          MergeShape::shared_bytes(kHeadDim)},
+          MergeShape::shared_bytes(kHeadDim), true},
          forward_arguments<Element>(call), partial);
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "attention_cuda/emulation/dependent_launch.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
 
@@ -299,6 +300,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int valu
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   *attributes = {};
+  attributes->ptxVersion = attributes->binaryVersion = 90;
   attributes->maxThreadsPerBlock = flashlab::cuda::emulation::kMaxThreads;
   attributes->maxDynamicSharedSizeBytes = shared_limits.of(kernel);
   return cudaSuccess;
@@ -311,6 +313,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* num_blocks, const
 }
 
 namespace flashlab::cuda::emulation {
+namespace {
+
+std::int64_t num_threads(const cudaLaunchConfig_t& config) {
+  const auto count = [](const dim3& size) { return std::int64_t{size.x} * size.y * size.z; };
+  return count(config.gridDim) * count(config.blockDim);
+}
+
+}  // namespace
 
 void take_host_memory() { takes_host_memory = true; }
 
@@ -322,8 +332,19 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
   if (config.dynamicSmemBytes > static_cast<std::size_t>(shared_limits.of(kernel))) {
     return recorded(cudaErrorInvalidValue);
   }
-  if (config.numAttrs != 0) return recorded(cudaErrorNotSupported);
-  run({config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(thread)});
+  if (config.numAttrs > 1 ||
+      (config.numAttrs == 1 &&
+       config.attrs->id != cudaLaunchAttributeProgrammaticStreamSerialization)) {
+    return recorded(cudaErrorNotSupported);
+  }
+  const bool overlaps =
+      config.numAttrs == 1 && config.attrs->val.programmaticStreamSerializationAllowed != 0;
+  const Launch grid = {config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(thread)};
+  if (overlaps) {
+    run_overlapping(num_threads(config), [&] { run(grid); });
+  } else {
+    run(grid);
+  }
   return cudaSuccess;
 }
 

@@ -32,6 +32,7 @@
 #include "attention_cuda/device/row_softmax.cuh"
 #include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/kernels/split_kv.hpp"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
 
@@ -149,6 +150,7 @@ template <class Config>
 __global__ void __launch_bounds__(kSplitThreads)
     split_kv_kernel(ForwardArguments<float> arguments, PartialResults partial) {
   constexpr int kRows = Config::kRows, kLanes = Config::kLanes;
+  ptx::let_next_kernel_start();  // the merge
   const Sizes& sizes = arguments.sizes;
   const int head_dim = sizes.head_dim, thread = static_cast<int>(threadIdx.x);
   const int group = thread / kLanes, lane = thread % kLanes;

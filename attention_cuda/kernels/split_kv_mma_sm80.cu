@@ -41,6 +41,7 @@
 #include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/kernels/split_kv_mma_sm80.hpp"
 #include "attention_cuda/ptx/cp_async.cuh"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/registry.hpp"
@@ -165,6 +166,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   using Element = typename Config::Element;
   using KVTile = typename Config::KVTile;
   constexpr int kKeys = Config::kBlockKV, kStages = Config::kStages;
+  ptx::let_next_kernel_start();  // the merge
   const Sizes& sizes = arguments.sizes;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
   const PackedRows rows = packed_rows_of_block<Config::kRows>(sizes, partial.num_splits);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attention/tensor.hpp"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/mma.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
@@ -19,10 +20,15 @@
 namespace emulation = flashlab::cuda::emulation;
 namespace ptx = flashlab::cuda::ptx;
 using flashlab::BFloat16;
-using flashlab::test::contains, flashlab::test::kFullMask;
+using flashlab::test::contains, flashlab::test::error_of, flashlab::test::kFullMask;
 using flashlab::test::launch, flashlab::test::shared_as;
 
 namespace {
+
+/// Some threads of an overlapping launch may forget to wait.
+__global__ void overlapping_kernel(unsigned num_waiting) {
+  if (threadIdx.x < num_waiting) ptx::wait_for_previous_kernels();
+}
 
 // Threads and blocks
 
@@ -220,6 +226,23 @@ TEST_CASE("a launch that a GPU refuses is refused", "[emulation]") {
   CHECK(launch(1, 1025, 0, write_place_kernel, to) == cudaErrorInvalidConfiguration);
   CHECK(launch(dim3(1, 65536), 1, 0, write_place_kernel, to) == cudaErrorInvalidConfiguration);
   CHECK(cudaGetErrorName(cudaGetLastError()) == std::string("cudaErrorInvalidConfiguration"));
+}
+
+TEST_CASE("a launch that may start early, and whose threads do not all wait, is reported",
+          "[emulation]") {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(2);
+  config.blockDim = dim3(32);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CHECK(cudaLaunchKernelEx(&config, overlapping_kernel, 32u) == cudaSuccess);
+  CHECK_THAT(error_of([&] { cudaLaunchKernelEx(&config, overlapping_kernel, 31u); }),
+             contains("griddepcontrol.wait was executed by 62 of 64 threads"));
+  attribute.val.programmaticStreamSerializationAllowed = 0;
+  CHECK(cudaLaunchKernelEx(&config, overlapping_kernel, 0u) == cudaSuccess);
 }
 
 TEST_CASE("shared memory beyond 48 KiB is had by asking first, 227 KiB at most", "[emulation]") {
