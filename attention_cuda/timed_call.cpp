@@ -141,6 +141,11 @@ void TimedCall::clear() {
                "cudaMemsetAsync");
   }
   flushed_.fill(0, execution_.stream);
+  // L2 would write what was just stored back to memory while the call reads. Reading the same bytes
+  // from the first one on replaces it by lines that need no writing.
+  const auto count = static_cast<std::int64_t>(flushed_.bytes() / sizeof(float));
+  look_for_nan({flushed_.data(), DataType::kFloat32, {count}, {1}},
+               static_cast<int*>(found_nan_.data()), execution_.stream);
 }
 
 void TimedCall::call(const ExecutionOptions& execution) {
