@@ -11,6 +11,7 @@
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/registry.hpp"
+#include "attention_cuda/tiles.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -115,6 +116,21 @@ int compute_capability() {
   check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
              "cudaDeviceGetAttribute");
   return 10 * major + minor;
+}
+
+std::string_view forward_variant_here(const AttentionProblem& problem,
+                                      const ExecutionOptions& execution) {
+  GpuLimits gpu;
+  gpu.compute_capability = compute_capability();
+  int device = 0, shared_bytes = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(
+      cudaDeviceGetAttribute(&gpu.num_multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "cudaDeviceGetAttribute");
+  check_cuda(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "cudaDeviceGetAttribute");
+  gpu.shared_memory_per_block_bytes = shared_bytes;
+  return forward_variant(problem, execution, gpu);
 }
 
 std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& problem,

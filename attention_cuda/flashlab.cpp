@@ -10,6 +10,7 @@
 
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/registry.hpp"
+#include "attention_cuda/tiles.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -129,10 +130,13 @@ ExecutionOptions execution_options(const flashlab_options& options) {
   return result;
 }
 
-std::string_view variant_of(const flashlab_options& options, Pass pass) {
-  const std::string_view variant = options.variant != nullptr ? options.variant
-                                   : pass == Pass::kForward   ? "flash2"
-                                                              : "bwd-onepass";
+std::string_view variant_of(const AttentionProblem& problem, const flashlab_options& options,
+                            Pass pass) {
+  const std::string_view variant = options.variant != nullptr ? options.variant : kAutoVariant;
+  if (variant == kAutoVariant) {
+    if (pass == Pass::kBackward) return "bwd-onepass";
+    return forward_variant_here(problem, execution_options(options));
+  }
   if (find_variant(variant).pass != pass) {
     throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
   }
@@ -141,7 +145,7 @@ std::string_view variant_of(const flashlab_options& options, Pass pass) {
 
 std::uint64_t bytes_needed(const AttentionProblem& problem, const flashlab_options& options,
                            Pass pass) {
-  return workspace_bytes(variant_of(options, pass), problem, execution_options(options));
+  return workspace_bytes(variant_of(problem, options, pass), problem, execution_options(options));
 }
 
 std::string arithmetic_text(std::span<const Arithmetic> arithmetic) {
@@ -179,9 +183,10 @@ flashlab_status flashlab_attention_forward(const flashlab_forward_tensors* tenso
                                            const flashlab_options* options) {
   return guarded([&] {
     const flashlab_options all = known(options);
-    attention_forward(variant_of(all, flashlab::Pass::kForward),
-                      views_of(given("tensors", tensors)), attention_options(all),
-                      execution_options(all));
+    const auto views = views_of(given("tensors", tensors));
+    const flashlab::AttentionOptions attention = attention_options(all);
+    attention_forward(variant_of(check_forward(views, attention), all, flashlab::Pass::kForward),
+                      views, attention, execution_options(all));
   });
 }
 
@@ -189,9 +194,10 @@ flashlab_status flashlab_attention_backward(const flashlab_backward_tensors* ten
                                             const flashlab_options* options) {
   return guarded([&] {
     const flashlab_options all = known(options);
-    attention_backward(variant_of(all, flashlab::Pass::kBackward),
-                       views_of(given("tensors", tensors)), attention_options(all),
-                       execution_options(all));
+    const auto views = views_of(given("tensors", tensors));
+    const flashlab::AttentionOptions attention = attention_options(all);
+    attention_backward(variant_of(check_backward(views, attention), all, flashlab::Pass::kBackward),
+                       views, attention, execution_options(all));
   });
 }
 

@@ -102,7 +102,9 @@ typedef struct flashlab_backward_tensors {
 /// Zeros are the defaults, except for struct_bytes: call flashlab_options_init.
 typedef struct flashlab_options {
   uint64_t struct_bytes;  ///< sizeof(flashlab_options); tells a later library the fields
-  const char* variant;    ///< the algorithm; null: "flash2" forward, "bwd-onepass" backward
+  /// The algorithm. Null or "auto": forward "split-kv" or "flash2", as suits the problem and the GPU;
+  /// backward "bwd-onepass".
+  const char* variant;
   const char* kernel;     ///< stem of a kernel file of the variant; null: the best one
   int32_t mask;           ///< FLASHLAB_MASK_NONE, …
   int32_t products;       ///< FLASHLAB_PRODUCTS_NATIVE, …

@@ -38,4 +38,8 @@ const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& p
 /// driver, no GPU.
 int compute_capability();
 
+/// Returns forward_variant() for the current device. Throws CudaError.
+std::string_view forward_variant_here(const AttentionProblem& problem,
+                                      const ExecutionOptions& execution);
+
 }  // namespace flashlab::cuda

@@ -8,6 +8,16 @@
 #include "attention_cuda/kernels/kernel_table.hpp"
 
 namespace flashlab::cuda {
+namespace {
+
+constexpr std::string_view kManyQueries = "flash2", kFewQueries = "split-kv";
+
+/// The rows that the busiest multiprocessor processes, key by key.
+std::int64_t busiest_rows(const LaunchTiles& launch, const GpuLimits& gpu) {
+  return num_tiles(launch.num_blocks, gpu.num_multiprocessors) * launch.block_q;
+}
+
+}  // namespace
 
 KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& problem,
                          const ExecutionOptions& execution, const GpuLimits& gpu) {
@@ -23,6 +33,25 @@ KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& probl
     if (!is_empty) tiles.launches.push_back(std::move(launch));
   }
   return tiles;
+}
+
+std::string_view forward_variant(const AttentionProblem& problem, const ExecutionOptions& execution,
+                                 const GpuLimits& gpu) {
+  for (const KernelListing& kernel : kernel_listings()) {
+    if (kernel.stem == execution.kernel) return kernel.variant;
+  }
+  // A row costs split-kv's tensor cores four times as much: each fragment of K and V serves 16 rows
+  // instead of 64. Measured on an H200: docs/attention_cuda_log.md.
+  constexpr std::int64_t kCostOfRow = 4, kFewestSplits = 2;
+  if (size_in_bytes(problem.dtype) != 2) return kManyQueries;
+  if (problem.seqlen_k < kFewestSplits * SplitTiles::kFewestKeys) return kManyQueries;
+  const KernelTiles flash2 = kernel_tiles(kManyQueries, problem, execution, gpu);
+  if (flash2.launches.empty()) return kManyQueries;  // there are no queries
+  const LaunchTiles& many = flash2.launches.back();
+  const SplitTiles few = split_kv_mma_tiles(problem);
+  const std::int64_t few_rows = row_groups(problem, few) * few.rows;
+  const bool is_few = kCostOfRow * few_rows < busiest_rows(many, gpu) * gpu.num_multiprocessors;
+  return is_few ? kFewQueries : kManyQueries;
 }
 
 }  // namespace flashlab::cuda

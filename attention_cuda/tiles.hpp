@@ -69,4 +69,13 @@ struct KernelTiles {
 KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& problem,
                          const ExecutionOptions& execution = {}, const GpuLimits& gpu = {});
 
+/// The name that stands for the variant that suits the problem and the GPU.
+inline constexpr std::string_view kAutoVariant = "auto";
+
+/// Returns the forward variant for a call that leaves the choice: split-kv if its busiest
+/// multiprocessor has less to do than flash2's, as with few queries and long K; else flash2. Uses
+/// only products and kernel of `execution`: a kernel determines its variant.
+std::string_view forward_variant(const AttentionProblem& problem,
+                                 const ExecutionOptions& execution = {}, const GpuLimits& gpu = {});
+
 }  // namespace flashlab::cuda

@@ -313,8 +313,9 @@ def _arguments(mask="none", softmax_scale=None, key_lengths=None, products="nati
             key_lengths if is_tensor else None, products, kernel, num_splits)
 
 
-def attention_forward(Q, K, V, *, variant="flash2", **options):
-    """Returns (O, lse). Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
+def attention_forward(Q, K, V, *, variant="auto", **options):
+    """Returns (O, lse). variant "auto": "split-kv" for few queries and many keys, else "flash2".
+    Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
     key_lengths (a list, or an int64 tensor on the GPU), products "native", "tf32" or "tf32x3",
     kernel, num_splits. Not part of autograd's graph."""
     with torch.no_grad():
@@ -327,7 +328,7 @@ def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_stat
     return _backward(Q, K, V, O, lse, dO, variant, *_arguments(**options), round_statistics)
 
 
-def attention(Q, K, V, *, forward_variant="flash2", backward_variant="bwd-onepass", **options):
+def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
     for attention_forward. Keeps Q, K, V, O and lse for the backward pass. torch.compile traces it
     without a break (fullgraph=True)."""

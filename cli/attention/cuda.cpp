@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention_cuda/kernel_listing.hpp"
+#include "attention_cuda/tiles.hpp"
 #include "cli/attention/cuda_report.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/failure.hpp"
@@ -62,16 +63,22 @@ void check_sizes(const AttentionProblem& p) {
   element_count("K", {p.batch, p.num_kv_heads, p.seqlen_k, p.head_dim});
 }
 
-/// A kernel's name determines the variant if --variant is not given.
-void choose_by_kernel(const AttentionFlags& flags, AttentionRequest& request) {
+void check_kernel(const AttentionRequest& request) {
   if (request.gpu.kernel.empty()) return;
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
-    if (kernel.stem != request.gpu.kernel) continue;
-    if (!flags.variant) request.variants = {&find_variant(kernel.variant)};
-    return;
+    if (kernel.stem == request.gpu.kernel) return;
   }
   throw request_failure("no kernel is called " + request.gpu.kernel,
                         "one that `flashlab attention --list` shows");
+}
+
+/// Without --variant, the kernel's name, or else the problem and the GPU determine it.
+void choose_variant(const AttentionFlags& flags, const cuda::GpuInfo& gpu,
+                    AttentionRequest& request) {
+  if (flags.variant.value_or(std::string(cuda::kAutoVariant)) != cuda::kAutoVariant) return;
+  const cuda::GpuLimits limits = {gpu.compute_capability, gpu.num_multiprocessors,
+                                  gpu.shared_memory_per_block_bytes};
+  request.variants = {&find_variant(auto_variant(request, limits))};
 }
 
 }  // namespace
@@ -79,9 +86,10 @@ void choose_by_kernel(const AttentionFlags& flags, AttentionRequest& request) {
 int attention_on_gpu(const AttentionFlags& flags, const AttentionRequest& asked) {
   AttentionRequest request = asked;
   check_sizes(request.problem);
-  choose_by_kernel(flags, request);
+  check_kernel(request);
   GpuResults results;
   results.gpu = gpu_or_failure();
+  choose_variant(flags, results.gpu, request);
   results.refused = refuse_variants(request, results.gpu);
   const RunVariant run = run_on_gpu(request);
   if (!flags.verify && !flags.bench && !flags.by_kernel) {

@@ -81,6 +81,13 @@ cuda::GpuInfo gpu_or_failure() {
   }
 }
 
+std::string_view auto_variant(const AttentionRequest& request, const cuda::GpuLimits& gpu) {
+  cuda::ExecutionOptions execution;
+  execution.products = products_of(request);
+  execution.kernel = request.gpu.kernel;
+  return on_gpu_or_failure([&] { return cuda::forward_variant(request.problem, execution, gpu); });
+}
+
 std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cuda::GpuInfo& gpu) {
   std::vector<RefusedVariant> refused;
   std::vector<const VariantInfo*> left;

@@ -3,17 +3,22 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention_cuda/gpu.hpp"
 #include "attention_cuda/roofline.hpp"
 #include "attention_cuda/samples.hpp"
+#include "attention_cuda/tiles.hpp"
 #include "cli/attention/run.hpp"
 
 namespace flashlab::cli {
 
 /// Returns the current GPU. Throws Failure if there is no GPU or no library of kernels.
 cuda::GpuInfo gpu_or_failure();
+
+/// Returns the variant that suits the request, whose own variants do not matter. Throws Failure.
+std::string_view auto_variant(const AttentionRequest& request, const cuda::GpuLimits& gpu);
 
 /// A variant that the GPU cannot run on this problem, and the reason.
 struct RefusedVariant {

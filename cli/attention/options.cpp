@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "attention_cuda/tiles.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
@@ -43,6 +44,7 @@ std::int64_t checked_size(const char* flag, std::int64_t value, std::int64_t lea
 }
 
 std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
+  if (name == cuda::kAutoVariant) return {&find_variant("flash2")};  // a GPU may choose another
   if (name != "all") return {&find_variant(name)};
   std::vector<const VariantInfo*> all;
   for (const VariantInfo& variant : variants()) all.push_back(&variant);
@@ -108,7 +110,8 @@ void AttentionFlags::add_to(CLI::App& command) {
       .type_name("N")
       .group(kShapeGroup);
 
-  add_option(command, "-v,--variant", variant, "the algorithm, or all (flash2)")
+  add_option(command, "-v,--variant", variant,
+             "the algorithm, all, or auto: flash2, but split-kv for few queries on a GPU (auto)")
       .type_name("NAME")
       .group(kRunGroup);
   add_option(command, "--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
@@ -164,7 +167,7 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   gpu.kernel = flags.kernel;
   gpu.num_splits = flags.num_splits.value_or(0);
   gpu.round_statistics = flags.round_statistics;
-  variants = chosen_variants(flags.variant.value_or("flash2"));
+  variants = chosen_variants(flags.variant.value_or(std::string(cuda::kAutoVariant)));
   num_threads = flags.num_threads;
   seed = flags.seed;
   instruction_set = flags.instruction_set.empty()

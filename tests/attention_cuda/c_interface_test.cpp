@@ -144,6 +144,38 @@ TEST_CASE("a program in C gets what one in C++ gets, bit for bit", "[c]") {
   }
 }
 
+TEST_CASE("in C no variant, or auto, is the one that suits the problem", "[c]") {
+  FLASHLAB_NEEDS_GPU();
+  // One query and many keys: split-kv, the only one of the two that needs a workspace.
+  const auto zeros = [](std::int64_t rows) {
+    return filled(DataType::kBFloat16, {1, 2, rows, 16}, 0);
+  };
+  const StoredTensor K = zeros(4096), all_O = zeros(4096), Q = zeros(1), O = zeros(1);
+  DeviceCopies device;
+  const auto k = c_tensor(device.view(K));
+  const flashlab_forward_tensors few = {c_tensor(device.view(Q)),
+                                        k,
+                                        k,
+                                        c_tensor(device.view(O)),
+                                        {}},
+                                 many = {k, k, k, c_tensor(device.view(all_O)), {}};
+  flashlab_options options;
+  const auto bytes = [&](const flashlab_forward_tensors& tensors, const char* variant) {
+    flashlab_options_init(&options);
+    options.variant = variant;
+    std::uint64_t result = 0;
+    const auto status = flashlab_forward_workspace_bytes(&tensors, &options, &result);
+    INFO(error_text());
+    REQUIRE(status == FLASHLAB_OK);
+    return result;
+  };
+  REQUIRE(bytes(few, "split-kv") > 0);
+  CHECK(bytes(few, nullptr) == bytes(few, "split-kv"));
+  CHECK(bytes(few, "auto") == bytes(few, "split-kv"));
+  CHECK(bytes(few, "flash2") == 0);
+  CHECK(bytes(many, nullptr) == 0);
+}
+
 TEST_CASE("every option of C reaches the kernels", "[c]") {
   FLASHLAB_NEEDS_GPU();
   InterfaceProblem in_c(DataType::kFloat32), in_cpp(DataType::kFloat32);

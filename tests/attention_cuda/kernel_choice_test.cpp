@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "attention_cuda/flashlab.h"
 #include "attention_cuda/registry.hpp"
+#include "attention_cuda/tiles.hpp"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;
@@ -46,7 +48,42 @@ bool is_in_this_build(std::string_view stem) {
   return std::ranges::find(cuda::kernels(), stem, &cuda::KernelRow::stem) != cuda::kernels().end();
 }
 
+/// The variant that an H200 runs by itself: heads of num_heads over num_kv_heads.
+std::string_view variant_for(std::int64_t batch, std::int64_t num_heads, std::int64_t num_kv_heads,
+                             std::int64_t seqlen_q, std::int64_t seqlen_k,
+                             DataType dtype = DataType::kBFloat16) {
+  return cuda::forward_variant(
+      {batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, 128, dtype, Mask::kNone, 1, {}}, {},
+      {90, 132, 227 << 10});
+}
+
 }  // namespace
+
+TEST_CASE("one query and many keys run split-kv, many queries run flash2", "[call]") {
+  CHECK(variant_for(32, 32, 8, 1, 8192) == "split-kv");
+  CHECK(variant_for(1, 64, 8, 1, 65536) == "split-kv");
+  CHECK(variant_for(32, 32, 32, 1, 8192) == "split-kv");
+  CHECK(variant_for(1, 1, 1, 256, 100000) == "split-kv");  // two blocks of flash2 for 132 SMs
+  CHECK(variant_for(8, 32, 8, 64, 8192) == "flash2");      // 256 rows per kv head
+  CHECK(variant_for(4, 16, 16, 4096, 4096) == "flash2");
+  CHECK(variant_for(8, 32, 8, 1, 127) == "flash2");  // too few keys to be split
+  CHECK(variant_for(8, 32, 8, 0, 8192) == "flash2");
+  CHECK(variant_for(32, 32, 8, 1, 8192, DataType::kFloat32) == "flash2");
+}
+
+TEST_CASE("a smaller GPU needs fewer queries before flash2 fills it", "[call]") {
+  const AttentionProblem problem = {1,           8, 8, 128, 8192, 128, DataType::kBFloat16,
+                                    Mask::kNone, 1, {}};
+  CHECK(cuda::forward_variant(problem, {}, {90, 132, 227 << 10}) == "split-kv");
+  CHECK(cuda::forward_variant(problem, {}, {90, 16, 227 << 10}) == "flash2");
+}
+
+TEST_CASE("a kernel that is named determines the variant", "[call]") {
+  const AttentionProblem problem = {1, 8, 8, 1, 8192, 128, DataType::kBFloat16, Mask::kNone, 1, {}};
+  cuda::ExecutionOptions execution;
+  execution.kernel = "flash2_mma_sm80";
+  CHECK(cuda::forward_variant(problem, execution, {90, 132, 227 << 10}) == "flash2");
+}
 
 TEST_CASE("flash2 runs the kernel of the GPU's generation", "[cuda][call]") {
   const UnreadTensors tensors(64, 64);

@@ -120,6 +120,19 @@ TEST_CASE("a kernel's name is enough, its options reach it") {
   CHECK(workspace("7") > workspace("2"));
 }
 
+TEST_CASE("without --variant the problem and the GPU determine it") {
+  const std::string few = "attention --device cuda --dtype bf16 --seqlen-q 1 --seqlen-k 2048 -d 8 ";
+  const auto variant = [](const std::string& flags) {
+    return json_of(emulated(flags + " --json"))["runs"][0]["variant"];
+  };
+  CHECK(variant(few) == "split-kv");
+  CHECK(variant(few + "-v auto") == "split-kv");
+  CHECK(variant(few + "-v flash2") == "flash2");
+  CHECK(variant(few + "--kernel flash2_mma_sm80") == "flash2");
+  CHECK(variant(kSmallOnGpu + "--dtype bf16") == "flash2");
+  CHECK(json_of(flashlab("attention -v auto -N 8 -d 8 --json"))["runs"][0]["variant"] == "flash2");
+}
+
 TEST_CASE("the flag --list has the kernels of a GPU") {
   const auto document = json_of(emulated("attention --list --json"));
   CHECK(document["has_gpu_library"] == true);
