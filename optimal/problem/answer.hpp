@@ -24,10 +24,11 @@ struct Answer {
   Verdict verdict = Verdict::kBounded;
   std::int64_t lower_cycles = 0;             // meaningless when infeasible
   std::optional<std::int64_t> upper_cycles;  // the cheapest known
-  std::optional<Witness> program;            // costs upper_cycles; only for a start from nothing
-  std::uint64_t states = 0;                  // reached, not counting the beam search's
-  double seconds = 0;                        // of this run; not of the runs that it resumes
-  std::size_t bytes = 0;                     // held by the search at its end
+  /// Costs upper_cycles. Empty if the search started from a partly executed program.
+  std::optional<Witness> program;
+  std::uint64_t states = 0;  // reached, not counting the beam search's
+  double seconds = 0;        // of this run; not of the runs that it resumes
+  std::size_t bytes = 0;     // held by the search at its end
 };
 
 }  // namespace flashlab::optimal

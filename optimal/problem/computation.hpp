@@ -1,4 +1,4 @@
-// What a program is to compute at one size, for all solvers.
+// A computation of one size, in the form that all searches of optimal/ take.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace flashlab::optimal {
 struct Computation {
   std::string name;   // "2x2x2", "softmax:3"
   std::string title;  // "The product of 2 x 2 and 2 x 2"
-  /// The programs that a proof covers, as the middle of a sentence: "sums in any order
-  /// of their terms".
+  /// The programs that a proof covers. The text completes "The proof is about programs in which
+  /// ...": for example "every value is a maximum of elements, in any order".
   std::string allowed;
   std::variant<MatrixProduct, ValueAlgebra> what;
   ProgramFrame frame;
@@ -30,9 +30,9 @@ struct Computation {
 /// Returns a computation with the algebra's title, frame and text on allowed programs.
 Computation with_algebra(std::string name, ValueAlgebra algebra);
 
-/// The most bits that a state of the search for a product may have. It has one bit for each of the
-/// rows x inner x columns terms and for each element of A and B. If partial sums may be stored, it
-/// also has one for each element of C.
+/// The most bits that a state of the search for a product may have. Such a state has one bit for
+/// each of the rows x inner x columns terms and for each element of A and B. If partial sums may be
+/// stored, it also has one for each element of C.
 inline constexpr int kMostProductBits = 64;
 int product_bits(const MatrixProduct& product, bool spills);
 
@@ -44,15 +44,18 @@ std::string computation_names();
 /// solver cannot hold.
 toy::Result<Computation> named_computation(const std::string& text);
 
-/// A program that states what is to be computed, with the instructions of its machine. It
-/// represents all programs that compute the same formulas.
+/// A program that states what is to be computed, and the instructions that its machine has. Only
+/// the formulas of its outputs count, not how it computes them. (One exception: a decomposition
+/// also contains the values that the program itself makes.)
 struct StatedProgram {
   std::string name, title;
   Instructions instructions;
-  /// Lines for the witness: ".param n = 2", ".input  x[n]". The arrays are those of `bound`.
+  /// Declarations for the witness (the program that a search finds, optimal/problem/answer.hpp):
+  /// ".param n = 2", ".input  x[n]". The arrays are those of `bound`.
   std::vector<std::string> declarations;
   const toy::BoundProgram& bound;
-  std::vector<std::string> outputs;  // arrays that count; empty: all outputs
+  /// Names of the output arrays that must be stored; empty: all output arrays.
+  std::vector<std::string> outputs;
 };
 
 /// Recognises what the program computes. At the matmul level it must be a matrix product; its

@@ -3,9 +3,9 @@
 //
 // A sum may be made from any two parts of it, and common factors of a part may be taken out. A
 // product may be made from any of its factors, and a quotient may be divided as a whole or in
-// parts. A maximum may be taken of any of its arguments first. e^(a - b) is made from a - b, or
-// from other such exponentials only, so that no new overflow is possible. The values that the
-// program itself makes are added, so that the proof also covers that program.
+// parts. A maximum may be taken of any of its arguments first. e^(a - b) may only be made from
+// a - b, or from other exponentials of such differences. So no new overflow is possible. The values
+// that the program itself makes are added, so that the proof also covers that program.
 #pragma once
 
 #include <string>

@@ -1,12 +1,14 @@
 // Lower bounds for a state of a value algebra that count joining operations: the maximum of n
 // elements takes n - 1 operations, and their sum takes n - 1 others.
 //
-// An item assignment assigns a set of items to each value. Every item of an operation's result is
-// an item of one of its operands, unless the result has at most one item. The values that lead to
-// one with all items then form a graph. Each source of that graph has one item, or is available
-// already. With s sources, operations join parts at least s - 1 times. An operation joins parts if
-// its result has more items than any single operand. In addition, the first value with a new item
-// is made by an operation that brings this item in. Different items need different operations.
+// An item assignment assigns a set of items to each value: for example, the elements of the maxima
+// that occur in it. Every item of an operation's result is an item of one of its operands, unless
+// the result has at most one item. Consider the values from which a program makes a value that has
+// all items. With the operations between them, they form a graph. Each source of that graph has one
+// item, or is available already. An operation joins parts if no single operand has all items of its
+// result. A graph with s sources needs at least s - 1 such joins (an operation with three operands
+// may count as two). In addition, the first value with a new item is made by an operation that
+// brings this item in. Different items need different operations.
 //
 // The items of a value are read from its form (the elements of its maxima, those of its
 // exponentials, ...) and then checked against every operation. An item assignment that fails the
@@ -24,7 +26,7 @@
 namespace flashlab::optimal::detail {
 
 struct ItemAssignment {
-  using Items = std::uint64_t;  // bit by item
+  using Items = std::uint64_t;  // one bit per item
 
   std::vector<Items> items;  // by value
   Items all = 0;

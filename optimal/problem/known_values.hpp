@@ -1,4 +1,4 @@
-// Identifies exact formulas as values of a computation, and cells as its outputs.
+// Finds which value of a computation has a given formula, and which output a given cell belongs to.
 #pragma once
 
 #include <bit>

@@ -17,7 +17,7 @@ struct LandmarkCuts::Scratch {
   std::vector<bool> is_goal_zone, is_reached;  // by position
   std::vector<bool> is_there;                  // by position: held or loadable
   std::vector<std::size_t> outputs;            // positions of the remaining outputs
-  std::size_t goal = 0;                        // the dearest of them
+  std::size_t goal = 0;                        // the most expensive of them
   std::vector<std::size_t> cut;                // numbers of ways
   std::vector<std::int64_t> least;             // by position: cheapest way to it
   std::vector<ItemAssignment::Items> parts;    // available parts of an item assignment
@@ -67,7 +67,7 @@ void LandmarkCuts::place(const std::vector<ItemAssignment>& found,
   }
 }
 
-std::uint16_t LandmarkCuts::dearest(const Scratch& work, const Positions& operands) {
+std::uint16_t LandmarkCuts::most_expensive(const Scratch& work, const Positions& operands) {
   const auto& [a, b, c] = operands;
   const std::uint16_t first = work.level[a] >= work.level[b] ? a : b;
   return work.level[first] >= work.level[c] ? first : c;
@@ -190,7 +190,7 @@ std::int64_t LandmarkCuts::find_levels(Scratch& work) const {
   for (bool changes = true; changes;) {
     changes = false;
     for (const Way& way : work.ways) {
-      const std::int64_t level = work.level[dearest(work, way.operands)] + way.cost;
+      const std::int64_t level = work.level[most_expensive(work, way.operands)] + way.cost;
       if (level >= work.level[way.result]) continue;
       work.level[way.result] = level;
       changes = true;
@@ -209,7 +209,7 @@ void LandmarkCuts::find_goal_zone(Scratch& work) const {
     changes = false;
     for (const Way& way : work.ways) {
       if (way.cost != 0 || !work.is_goal_zone[way.result]) continue;
-      const std::uint16_t from = dearest(work, way.operands);
+      const std::uint16_t from = most_expensive(work, way.operands);
       if (work.level[from] >= kNever || work.is_goal_zone[from]) continue;
       work.is_goal_zone[from] = true;
       changes = true;
@@ -228,7 +228,7 @@ void LandmarkCuts::find_cut(Scratch& work) const {
     work.cut.clear();
     for (std::size_t number = 0; number < work.ways.size(); ++number) {
       const Way& way = work.ways[number];
-      if (!work.is_reached[dearest(work, way.operands)]) continue;
+      if (!work.is_reached[most_expensive(work, way.operands)]) continue;
       if (work.is_goal_zone[way.result]) {
         work.cut.push_back(number);
       } else if (!work.is_reached[way.result]) {

@@ -1,14 +1,14 @@
-// A second lower bound on the remaining cost in a state of a value algebra: larger, and
-// slower to compute.
+// A second lower bound on the remaining cost in a state of a value algebra. It is usually larger
+// than that of landmarks.hpp, and slower to compute.
 //
 // The bound is computed in a relaxation in which nothing is overwritten. A cut between the
 // available values and the outputs is a set of operations of which every program executes at least
 // one. The cost of the cheapest member of a cut is paid in any case. It is subtracted from all
 // members, so that no later cut counts it again. The next cut is then sought, until the outputs
-// cost nothing more. Cuts see costs that single values miss. For example, every program may have to
-// subtract something from each of four elements, but not always the same value. The operations that
-// join parts (item_assignments.hpp) and the single values that are needed (landmarks.hpp) are
-// counted first, and their costs subtracted.
+// cost nothing more. Cuts count costs that landmarks (landmarks.hpp) do not. For example, every
+// program may have to subtract something from each of four elements, but not always the same value.
+// The operations that join parts (item_assignments.hpp) and the landmarks are counted first, and
+// their costs subtracted.
 // Source: Helmert, Domshlak 2009, Landmarks, Critical Paths and Abstractions: What's the Difference
 // Anyway?, section 5 (LM-cut).
 #pragma once
@@ -28,8 +28,8 @@ class LandmarkCuts {
   explicit LandmarkCuts(const ValueProblem& problem);
 
   /// Returns a lower bound on the remaining cost; 0 at the goal. Stops once the bound reaches
-  /// `limit`. `needed`: values that are made in any case, by position. `stored`: bit by output. May
-  /// be called by several threads at once.
+  /// `limit`. `needed`: the positions (in the problem's order) of the values that are made in any
+  /// case. `stored`: one bit per output. May be called by several threads at once.
   std::int64_t bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored,
                      std::span<const std::uint16_t> needed, std::int64_t limit) const;
 
@@ -65,13 +65,13 @@ class LandmarkCuts {
                         Scratch& work);
 
   /// Computes each value's level (h_max): over all ways to make it, the least sum of the way's cost
-  /// and the level of the way's dearest operand. Returns the level of the dearest output.
+  /// and the level of its most expensive operand. Returns the level of the most expensive output.
   std::int64_t find_levels(Scratch& work) const;
-  /// Marks the values from which the dearest output can be made at no cost.
+  /// Marks the values from which the most expensive output can be made at no cost.
   void find_goal_zone(Scratch& work) const;
   /// Finds the cut: the ways that lead from the available values to the marked ones.
   void find_cut(Scratch& work) const;
-  static std::uint16_t dearest(const Scratch& work, const Positions& operands);
+  static std::uint16_t most_expensive(const Scratch& work, const Positions& operands);
 
   const ValueProblem& problem_;
   std::vector<Way> ways_;               // operations, by result in order; then one load per value

@@ -24,7 +24,7 @@ class Landmarks {
  public:
   explicit Landmarks(const ValueProblem& problem);
 
-  /// `stored`: bit by output. May be called by several threads at once.
+  /// `stored`: one bit per output. May be called by several threads at once.
   ValueBound bound(const ValueSet& held, const ValueSet& loadable, std::uint32_t stored) const;
 
   /// Returns the values that every way to a remaining output makes, as ascending positions in
@@ -40,7 +40,8 @@ class Landmarks {
                              std::uint32_t stored) const;
 
  private:
-  /// The operands of a way, by position in the problem's order; kNothing if there is no operand.
+  /// The operands of a way, as positions in the problem's order. A missing operand has the position
+  /// after the last one.
   using Positions = std::array<std::uint16_t, 3>;
 
   template <std::size_t kWords>

@@ -1,9 +1,9 @@
 // The computations and machines of the exact solver: a matrix product and a number of registers.
 //
-// A cheapest program can hold only certain values, because all inputs are independent variables,
-// and the machine's products and sums have no minus sign. A monomial of a value therefore remains
-// in all values made from it. So only two kinds of values can go into c_ij = sum over p of a_ip
-// b_pj. A factor is an input, which is multiplied by the other input of a term. An addend is a
+// Only certain values are useful to a cheapest program. The inputs are independent variables, and
+// the machine's products and sums have no minus sign. So every monomial of a value remains in all
+// values that are made from it. Therefore only two kinds of values can go into c_ij = sum over p of
+// a_ip b_pj. A factor is an input, which is multiplied by the other input of a term. An addend is a
 // partial sum: some of c_ij's terms, each at most once. Every other value is useless.
 // Sums may take their terms in any order and from any start (addition is taken as associative and
 // commutative; rounding is not compared).

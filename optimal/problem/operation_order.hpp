@@ -1,9 +1,9 @@
 // What a program computes, independently of where it keeps its values: its operations and stores in
-// order, and the values that they read. It also says how the program's loads and registers bring
-// these values there.
+// order, and the values that they read. For each use of a value, the order also records how the
+// value came into a register: the program kept it since the last use, or a load brought it there.
 //
 // A value is an input element or the result of an operation; loads, stores and copies do not change
-// it. An instruction that no output depends on is no event.
+// it. An event is an operation or a store that some output depends on.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace flashlab::optimal::detail {
 
 inline constexpr std::int32_t kNone = -1;
 
-/// An operation or a store. Positions are those of the instruction's operands.
+/// An event. values[i] is the value that operand i reads from a register, or kNone.
 struct OrderEvent {
   std::uint32_t step = 0;  // into UnrolledProgram::steps
-  std::array<std::int32_t, toy::kMaxOperands> values{kNone, kNone, kNone, kNone};  // read
+  std::array<std::int32_t, toy::kMaxOperands> values{kNone, kNone, kNone, kNone};
   std::int32_t result = kNone;       // value in a register afterwards
   std::int32_t cell = kNone;         // written by it
   std::int32_t cell_value = kNone;   // held by the cell afterwards
@@ -34,22 +34,24 @@ struct OrderEvent {
 /// or second factor.
 enum class Seat : std::uint8_t { kAny, kFirst, kSecond };
 
+inline constexpr std::int32_t kLasting = INT32_MAX;
+
 /// The time from one use of a value to the next. The creation of a computed value counts as a use.
 struct Gap {
   std::int32_t value = 0;
   Seat seat = Seat::kAny;
-  std::int32_t from = kNone;   // event; kNone: the value has not been in a register before
-  std::int32_t to = 0;         // event
-  std::int32_t until = kNone;  // first event after which DRAM no longer holds the value, or
-                               // kLasting; if it is not after `from`, the value cannot be loaded
-  bool kept = false;           // the program keeps it in such a seat from `from` to min(to, until)
+  std::int32_t from = kNone;  // event; kNone: the value has not been in a register before
+  std::int32_t to = 0;        // event
+  /// The event that overwrites the value in DRAM; kLasting: none does; kNone: DRAM does not hold
+  /// it. If until <= from, the value cannot be loaded (unless from == kNone).
+  std::int32_t until = kNone;
+  bool kept = false;  // the program keeps it in such a seat from `from` to min(to, until)
   /// If it is not kept: the load that brings it back (into UnrolledProgram::steps), and the step
   /// that overwrote the last register that held it.
   std::int32_t load = kNone, lost_at = kNone, lost_register = kNone;
 };
-inline constexpr std::int32_t kLasting = INT32_MAX;
 
-/// A load that is not needed: its value is there already when it is next used, or is never used.
+/// A load that is not needed: a register holds its value already, or the loaded copy is never used.
 struct SpareLoad {
   std::uint32_t step = 0;
   std::int32_t held_in = kNone;  // register that has the value already; kNone: value unused

@@ -18,14 +18,14 @@ struct ProductProgress {
   };
   std::vector<Content> registers;  // by register; missing registers hold nothing
   std::vector<Content> stored;     // sums in DRAM, finished or not; their cells do not matter
-  std::uint64_t finished = 0;      // bit by output: whether its cell holds the finished sum
+  std::uint64_t finished = 0;      // one bit per output: whether its cell holds the finished sum
 };
 
 /// For a value algebra.
 struct ValueProgress {
   std::vector<int> held;     // values in registers; -1 for content that is not in the algebra
   std::vector<int> scratch;  // values in scratch cells
-  std::uint64_t stored = 0;  // bit by output: whether its cell holds it
+  std::uint64_t stored = 0;  // one bit per output: whether its cell holds it
   int loads = 0;             // so far, for machines that limit them
 };
 

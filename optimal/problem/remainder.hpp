@@ -5,7 +5,7 @@
 
 namespace flashlab::optimal {
 
-/// The cost of the cheapest completion, or the bound known on it.
+/// The cost of the cheapest completion (the rest of a program), or a lower bound on this cost.
 struct Remainder {
   bool is_possible = true;  // false: proved that no completion exists
   bool is_proved = false;   // false: `cycles` is a lower bound

@@ -77,9 +77,9 @@ std::uint64_t SamplePoints::key(const Sampled& value) const {
   return result;
 }
 
-int SampledValues::number(const Sampled& value) {
+int SampledValues::index_of(const Sampled& value) {
   const auto [place, is_new] =
-      numbers_.try_emplace(points_.key(value), static_cast<int>(values_.size()));
+      indices_.try_emplace(points_.key(value), static_cast<int>(values_.size()));
   if (is_new) values_.push_back(value);
   return place->second;
 }

@@ -1,4 +1,4 @@
-// Values that are distinguished by their numbers at random points.
+// Values that are distinguished by what they evaluate to at random points.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace flashlab::optimal::detail {
 
-/// A function of the inputs, as its number at each point.
 inline constexpr std::size_t kMostPoints = 12;
+/// A function of the inputs, as its results at the points.
 using Sampled = std::array<double, kMostPoints>;
 
 /// Three points with the inputs in ascending, descending and mixed order. For each input there is
@@ -36,25 +36,25 @@ class SamplePoints {
   std::vector<Sampled> inputs_;
 };
 
-/// Assigns one number to each value.
+/// Assigns an index to each value.
 class SampledValues {
  public:
   explicit SampledValues(const SamplePoints& points) : points_(points) {}
-  int number(const Sampled& value);
-  /// Adds a value that number() does not know. Until pop() removes it, no other value
-  /// may be numbered.
+  int index_of(const Sampled& value);
+  /// Adds a value that index_of() does not know, and returns its index. Until pop() removes it,
+  /// index_of() must not be called.
   int push(const Sampled& value) {
     values_.push_back(value);
     return static_cast<int>(values_.size()) - 1;
   }
   void pop() { values_.pop_back(); }
-  const Sampled& operator[](int number) const { return values_[static_cast<std::size_t>(number)]; }
+  const Sampled& operator[](int index) const { return values_[static_cast<std::size_t>(index)]; }
   std::size_t size() const { return values_.size(); }
 
  private:
   const SamplePoints& points_;
   std::vector<Sampled> values_;
-  std::unordered_map<std::uint64_t, int> numbers_;
+  std::unordered_map<std::uint64_t, int> indices_;
 };
 
 }  // namespace flashlab::optimal::detail

@@ -1,12 +1,14 @@
 // From a set of values, given as exact forms, to an algebra: finds every instruction of a level
 // that makes one of the values from others.
 //
-// Values and operations are identified by their numbers at random points: two that agree at all
-// points are taken as one function. A false match only adds an operation. A lower bound may then
-// become too small, but never too large: it still holds for all programs over the values. If the
-// rules of the forms prove an equality, the match does not depend on chance. They cannot prove it
-// where maxima are compared (the maximum of e^(x - m) and e^(y - m) is e^(max(x, y) - m)).
-// Witnesses are checked on the machine.
+// Values and operations are identified by what they evaluate to at random points: two that agree at
+// all points are taken as one function. A false match only adds an operation. A lower bound may
+// then become too small, but never too large: it still holds for all programs over the values. If
+// the rules of the forms prove an equality, the match does not depend on chance. The rules cannot
+// prove equalities that need a monotonic function, such as
+// max(e^(x - m), e^(y - m)) = e^(max(x, y) - m).
+// A false match could also lead to a wrong program. So the tests and the exercises' grader run the
+// programs that searches find.
 #pragma once
 
 #include <string>
@@ -37,9 +39,9 @@ class ClosureValues {
   void add_output(const toy::NormalForm& form, std::string cell);
   /// Allows a value as a divisor. No other value may be one, because it may be 0 or underflow.
   void allow_division_by(const toy::NormalForm& form) { divisors_.push_back(add(form)); }
-  /// Proposes a renumbering of the inputs, by number, as a symmetry. It is one if every value
-  /// has an image among the values, and every output among the outputs. Several symmetries
-  /// generate a group.
+  /// Proposes a symmetry: inputs[i] is the input that replaces input i. The proposal is accepted if
+  /// it maps every value to a value, outputs to outputs and divisors to divisors, and if the group
+  /// that all accepted symmetries generate stays small.
   void add_symmetry(std::vector<int> inputs) { permutations_.push_back(std::move(inputs)); }
 
   /// Returns the algebra with all operations of the machine between the values, and the symmetries.
@@ -53,8 +55,8 @@ class ClosureValues {
 
   toy::FormAlgebra forms_;
   std::vector<toy::NormalForm> values_;
-  std::vector<Point> points_;                     // by value: its number at each point
-  std::vector<std::pair<double, int>> by_first_;  // sorted: number at the first point, value
+  std::vector<Point> points_;                     // by value: what it evaluates to at each point
+  std::vector<std::pair<double, int>> by_first_;  // sorted: the result at the first point, value
   std::vector<int> inputs_, outputs_, divisors_;
   std::vector<std::string> input_cells_, output_cells_;
   std::vector<std::vector<int>> permutations_;

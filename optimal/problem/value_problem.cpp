@@ -26,7 +26,7 @@ ValueProblem::ValueProblem(const ValueAlgebra& algebra, const ValueMachine& mach
   check();
   const auto count = static_cast<std::size_t>(algebra.num_values);
   makers_.resize(count);
-  uses_.resize(count);
+  by_last_operand_.resize(count);
   is_input_.assign(count, false);
   output_bits_.assign(count, 0);
   for (const int input : algebra.inputs) is_input_[index(input)] = true;
@@ -121,8 +121,9 @@ void ValueProblem::keep_useful() {
     const Operation& operation = operations_[i];
     costs(operation.result, operation.cost);
     makers_[index(operation.result)].push_back(static_cast<int>(i));
-    const int first = *std::max_element(operation.operands.begin(), operation.operands.end());
-    (first == kNoValue ? from_nothing_ : uses_[index(first)]).push_back(static_cast<int>(i));
+    const int last = *std::max_element(operation.operands.begin(), operation.operands.end());
+    (last == kNoValue ? from_nothing_ : by_last_operand_[index(last)])
+        .push_back(static_cast<int>(i));
   }
 }
 

@@ -48,7 +48,7 @@ class ValueProblem {
   std::int64_t load_cost() const { return load_; }
   std::int64_t store_cost() const { return store_; }
   bool is_input(int value) const { return is_input_[index(value)]; }
-  /// The outputs that have this value, bit by output.
+  /// The outputs that have this value, one bit per output.
   std::uint32_t output_bits(int value) const { return output_bits_[index(value)]; }
   std::uint32_t all_outputs() const { return all_outputs_; }
   /// Whether every output can be made with enough registers.
@@ -57,15 +57,17 @@ class ValueProblem {
   /// The operations that can be executed and lead to an output.
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<int>& makers(int value) const { return makers_[index(value)]; }
-  /// uses(): the operations whose highest-numbered operand is this value. from_nothing(): those
-  /// without operands.
-  const std::vector<int>& uses(int value) const { return uses_[index(value)]; }
+  /// by_last_operand(): the operations whose operand with the highest number is this value, so that
+  /// each operation is listed under one value only. from_nothing(): those without operands.
+  const std::vector<int>& by_last_operand(int value) const {
+    return by_last_operand_[index(value)];
+  }
   const std::vector<int>& from_nothing() const { return from_nothing_; }
   /// The cost of the cheapest way to make the value: by an operation, or by a load if it
   /// is an input.
   std::int64_t cheapest(int value) const { return cheapest_[index(value)]; }
-  /// All values that lead to an output; operands come before the results that are first
-  /// made from them.
+  /// All values that lead to an output, in an order in which they can be made: the inputs, and then
+  /// each value after the operands of some operation that makes it.
   const std::vector<int>& order() const { return order_; }
   /// The values that can lead to an output that is not stored yet; all others are useless.
   ValueSet useful(std::uint32_t stored) const;
@@ -86,7 +88,7 @@ class ValueProblem {
   std::uint32_t all_outputs_ = 0;
   bool is_possible_ = true;
   std::vector<Operation> operations_;
-  std::vector<std::vector<int>> makers_, uses_;
+  std::vector<std::vector<int>> makers_, by_last_operand_;
   std::vector<int> from_nothing_, order_;
   std::vector<bool> is_input_;
   std::vector<std::uint32_t> output_bits_;

@@ -33,12 +33,12 @@ struct ValueMove {
   std::int64_t cost = 0;
 };
 
-/// Each place holds 1 + a value, or 0. Places are in descending order, so that equal sets
-/// are equal states.
+/// Each place (an element of an array) contains a value's number plus 1, or 0 if the register or
+/// cell is empty. The contents are in descending order, so that equal sets are equal states.
 struct ValueState {
   std::array<std::uint16_t, ValueProblem::kMostRegisters> registers{};
   std::array<std::uint16_t, ValueProblem::kMostScratch> scratch{};
-  std::uint32_t stored = 0;  // bit by output
+  std::uint32_t stored = 0;  // one bit per output
   std::uint32_t loads = 0;   // so far, if the machine limits them; else 0
   bool operator==(const ValueState&) const = default;
 };

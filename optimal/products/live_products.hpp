@@ -8,10 +8,10 @@
 //
 // Under pinned operands, at most two inputs are live, in R0 and R1. At a MAC both registers hold
 // factors. A sum can be in R0 or R1 only between the MAC that makes it and its store, with no MAC
-// in between; only the newest sum can be there. Its place does not change until the store. Without
-// spills, only sums are stored in the meantime, and the sum is in R0 or R1 only if it has to be.
-// With spills, a sum outside R0 and R1 may take a register that a reload needs. Both choices are
-// then kept open as long as both are possible.
+// in between; only the newest sum can be there. It stays where it is until its store. Without
+// spills, only a MAC brings another sum into a register. So the newest sum is in R0 or R1 only if
+// no other register is free. With spills, a reload may need the other register. The newest sum's
+// place is then left undecided for as long as both places are possible.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@
 namespace flashlab::optimal::detail {
 
 /// A state, from its lowest bit: terms done; live inputs; stored outputs; with spills, outputs
-/// whose sum is spilled; if pinned, the output whose sum is in R0 or R1 ("early"); with both, the
-/// output whose sum may be there or elsewhere.
+/// whose sum is spilled; under pinned operands, outputs whose sum is in R0 or R1 (early_bit: such a
+/// sum is stored before the next MAC); with spills and pinned operands, outputs whose sum is in R0
+/// or R1 or in another register, which is not decided yet (undecided_bit).
 class LiveProducts final : public LiveSpace {
  public:
   /// Errors: std::invalid_argument if a state does not fit 64 bits.

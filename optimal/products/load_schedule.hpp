@@ -13,9 +13,10 @@
 // Virtual-Storage Computer", IBM Systems Journal 5(2), 1966).
 //
 // With pinned operands, a product's factors are in R0 and R1, and no instruction copies a register.
-// A factor stays at most until the next product, and two fewer registers are left for values that
-// are needed after that product. A sum that is only stored before the next product may be in R0 or
-// R1, but then a factor cannot stay there.
+// A factor stays in its register only if the next product has it in the same place. Otherwise that
+// product needs another factor there. All other values share the registers other than R0 and R1,
+// with one exception: a sum that is only stored before the next product may be in R0 or R1. Then no
+// factor can stay in that register.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +69,9 @@ struct LoadSchedule {
   std::int64_t count(LoadKind kind) const;
 };
 
-/// Finds the best schedule that keeps as much as possible of what the program keeps. If that would
-/// take long (traces with some ten thousand excess loads), it does so only in the simple cases.
+/// Finds a schedule with the fewest loads. Among these, it prefers the one that keeps most of what
+/// the program keeps. If finding that one would take too long (traces with some ten thousand excess
+/// loads), it returns any best schedule.
 LoadSchedule best_loads(const toy::BoundProgram& bound, const toy::UnrolledProgram& unrolled,
                         const ScheduleMachine& machine);
 

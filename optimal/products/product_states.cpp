@@ -24,12 +24,12 @@ std::int64_t ProductStates::unit(const ProductMachine& machine, std::int64_t dif
   return std::max<std::int64_t>(1, std::gcd(std::gcd(machine.costs.load, stores), differences));
 }
 
-bool ProductStates::can_add_up(const ProductMachine& machine, std::int64_t differences,
-                               std::int64_t most_more) {
+bool ProductStates::costs_fit(const ProductMachine& machine, std::int64_t differences,
+                              std::int64_t most_excess) {
   const std::int64_t stores = machine.allow_spills ? machine.costs.store : 0;
   if (!machine.allow_spills && differences == 0) return true;
   const std::int64_t one = unit(machine, differences);
-  return machine.costs.load + stores <= kMaxMoveCost * one && most_more <= kMaxStartCost * one;
+  return machine.costs.load + stores <= kMaxMoveCost * one && most_excess <= kMaxStartCost * one;
 }
 
 ProductStates::ProductStates(const MatrixProduct& product, const ProductMachine& machine,

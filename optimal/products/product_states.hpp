@@ -2,9 +2,9 @@
 //
 // A cheapest program may be assumed to have live instructions only: instructions that no output
 // depends on are left out. Each output is then one chain of MACs over all of its terms, and its
-// partial sum is in one place: nowhere, in a register, or (spilled) in its cell in DRAM. All
-// programs therefore have the same number of MACs, and, without spills, of stores. The search
-// only has to choose the loads, spills and reloads.
+// partial sum is in at most one place: a register, or (spilled) its cell in DRAM. All programs
+// therefore have the same number of MACs, and, without spills, of stores. The search only has to
+// choose the loads, spills and reloads.
 //
 // The following is done at once (settle), because it takes no register and keeps
 // every continuation possible:
@@ -71,10 +71,10 @@ class ProductStates {
   /// The unit in which costs are counted, in cycles. `differences`: the common divisor of the
   /// differences between starts.
   static std::int64_t unit(const ProductMachine& machine, std::int64_t differences = 0);
-  /// Whether a program's cost fits 30 bits: LOAD and STORE cost few units, and `most_more` is not
-  /// too many units. The dearest start costs at most `most_more` cycles more than the cheapest.
-  static bool can_add_up(const ProductMachine& machine, std::int64_t differences = 0,
-                         std::int64_t most_more = 0);
+  /// Whether the cost of every program fits 30 bits in units of unit(). `most_excess`: the cycles
+  /// by which the most expensive start exceeds the cheapest.
+  static bool costs_fit(const ProductMachine& machine, std::int64_t differences = 0,
+                        std::int64_t most_excess = 0);
   ProductStates(const MatrixProduct& product, const ProductMachine& machine,
                 std::int64_t differences = 0);
 
@@ -82,8 +82,9 @@ class ProductStates {
   int terms_left(State state) const { return std::popcount(all_terms_ & ~state); }
   bool is_goal(State state) const { return terms_left(state) == 0 && (state & all_spills_) == 0; }
 
-  /// The move's part of the cost in which programs differ: of its load or reload and, with spills,
-  /// of its extra store. It is counted in units of unit() cycles.
+  /// The cost of the move's LOAD, if it has one, plus that of its STORE, if it spills a sum; in
+  /// units of unit() cycles. The rest of a program's cost is the same for all programs, and
+  /// to_cycles() adds it.
   std::int64_t cost(const Move& move) const;
   std::int64_t to_cycles(std::int64_t cost) const;
   std::int64_t unit() const { return unit_; }
@@ -92,9 +93,9 @@ class ProductStates {
   /// each spilled sum. A move lowers it by at most the move's cost (consistent).
   std::int64_t bound(State state) const;
 
-  /// Whether no live program can continue. Without spills, the next product of a sum needs the
-  /// existing sums and two factors in registers at the same time, and in a settled state every sum
-  /// needs another product.
+  /// Whether no live program can continue from a settled state. Without spills, a sum stays in a
+  /// register until it is finished, and in a settled state no sum in a register is finished. The
+  /// next product therefore needs registers for all these sums and for its two factors.
   bool is_dead_end(State state) const {
     return !machine_.allow_spills && std::popcount(sums_in_registers(state)) > most_sums_;
   }

@@ -9,12 +9,12 @@
 
 namespace flashlab::optimal::detail {
 
-/// Returns the cheapest moves, starting at the path's first state, whose states are in the classes
-/// of the path's states.
+/// Returns moves from the path's first state through the symmetry classes of its other states, at
+/// each step the cheapest.
 std::vector<Move> moves_along(const ProductStates& states, const Symmetry& symmetry,
                               const std::vector<State>& path);
 
-/// Writes the moves as a program, with a separate register for each value.
+/// Writes the moves as a program. Each value has one register for as long as it is held.
 Witness write_program(const ProductStates& states, const std::vector<Move>& moves,
                       const ProgramFrame& frame);
 

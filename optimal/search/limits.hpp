@@ -19,8 +19,8 @@ struct Progress {
   std::int64_t lower_cycles = 0;             // no program costs less
   std::optional<std::int64_t> upper_cycles;  // of the best program so far
   std::size_t bytes = 0;
-  /// A rough estimate: assumes that the number of open states below the upper bound goes on falling
-  /// at the latest rate. Empty while it does not fall.
+  /// A rough estimate. It assumes that the number of open states below the upper bound keeps
+  /// falling as fast as since the last report. Empty while it does not fall.
   std::optional<double> seconds_left;
 };
 

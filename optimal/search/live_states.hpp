@@ -33,7 +33,8 @@ class LiveSpace {
   /// Replaces `result` by the states with one live value less. A program that starts with values in
   /// registers may drop some of them at its start, because it may have no use for them.
   virtual void without_one(State state, std::vector<State>& result) = 0;
-  /// An equivalent state under a symmetry, the same one for as many states as possible.
+  /// Returns a symmetric state that represents its class. Two symmetric states may have different
+  /// representatives if finding the same one takes too long.
   virtual State representative(State state) = 0;
   /// Bytes that the space itself holds.
   virtual std::size_t bytes() const { return 0; }

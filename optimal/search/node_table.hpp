@@ -35,7 +35,8 @@ using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 inline constexpr unsigned kShardBits = 4, kShards = 1U << kShardBits;
 
-/// A path has fewer than 2^12 moves, so that its cost fits a node's 30 bits.
+/// The most that one move may cost. A path has fewer than 2^12 moves, so its cost fits a node's 30
+/// bits.
 inline constexpr std::int64_t kMaxMoveCost = 1 << 18;
 
 /// A hash table with open addressing, whose nodes never move. The highest bits of a state's hash
@@ -47,7 +48,7 @@ class NodeTable {
     State state{};
     NodeId parent = kNoNode;
     std::uint32_t cost : 30 = 0, is_expanded : 1 = 0;
-    std::uint32_t is_refined : 1 = 0;  // its open cost includes the second bound
+    std::uint32_t is_refined : 1 = 0;  // the second bound of this state has been computed
   };
   static constexpr std::uint32_t kMostNodes = UINT32_MAX >> kShardBits;
 

@@ -17,7 +17,8 @@ namespace flashlab::optimal::detail {
 
 inline constexpr std::int64_t kUnknownCost = std::numeric_limits<std::int64_t>::max();
 
-/// The bound of a successor that is computed only if the state turns out to be new.
+/// Stands for a successor's bound that is not computed yet. It is computed only if the state turns
+/// out to be new, or was reached at a higher cost before.
 inline constexpr std::int64_t kBoundLater = -1;
 /// The bound of a state from which no goal can be reached.
 inline constexpr std::int64_t kDeadEnd = std::int64_t{1} << 60;
@@ -99,7 +100,7 @@ std::optional<Path<State>> descend(SearchSpace<State>& space, const SearchLimits
 template <class State>
 struct Proof {
   std::optional<Path<State>> path;  // cheaper than the known program, if there is such a path
-  std::int64_t lower = 0;  // no program costs less; kUnknownCost: none is below the known cost
+  std::int64_t lower = 0;           // no program costs less; kUnknownCost: there is no program
   bool is_finished = false;
   std::uint64_t states = 0;
   std::size_t bytes = 0;
@@ -118,7 +119,9 @@ struct Searched {
   Proof<State> proof;
 };
 
-/// Runs all searches in turn and returns the first program with the least cost.
+/// Looks for a first program with descend(), then with beam_search() if that fails. Both are
+/// skipped if the search resumes from a checkpoint or beam_width is 0. Then best_first_search()
+/// looks for a cheaper program, or proves that there is none.
 template <class State>
 Searched<State> search(SearchSpace<State>& space, const SearchLimits& limits) {
   Searched<State> result;

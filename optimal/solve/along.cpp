@@ -25,7 +25,7 @@ constexpr std::size_t kMostFormTerms = 20'000;
 struct KnownProgress {
   std::vector<KnownValue> registers;
   std::map<std::int64_t, KnownValue> dram;  // by element; useful values that the program stored
-  std::uint64_t finished = 0;               // bit by output: whether its cell holds it
+  std::uint64_t finished = 0;               // one bit per output: whether its cell holds it
 };
 
 /// The computation's live sets, and those that are possible for a known progress.

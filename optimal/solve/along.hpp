@@ -47,13 +47,13 @@ struct Along {
   std::optional<std::size_t> still_optimal() const;
 };
 
-/// Judges what a program did, step by step, even if it does not compute every output. A register or
-/// cell holds the value of the computation that equals its exact formula
-/// (toymachine/forms/normal_form.hpp), or nothing useful. A completion consists of the instructions
-/// that solve()'s programs have. The time limit is for all steps together; a step whose search does
-/// not end has a lower bound. Errors, with their place: arrays that are not the computation's; a
-/// run that fails before its end; if spills are not allowed, a load of a value that the program
-/// stored itself (except results); more than 10'000 steps, of fault kLimit. Throws
+/// Judges what a program did, step by step, even if it does not compute every output. The content
+/// of a register or cell is identified by its exact formula (toymachine/forms/normal_form.hpp). If
+/// no value of the computation has this formula, the content is useless. A completion consists of
+/// the instructions that solve()'s programs have. The time limit is for all steps together; a step
+/// whose search does not end has a lower bound. Errors, with their place: arrays that are not the
+/// computation's; a run that fails before its end; if spills are not allowed, a load of a value
+/// that the program stored itself (except results); more than 10'000 steps, of fault kLimit. Throws
 /// std::invalid_argument like count_programs().
 toy::Result<Along> judge_along(const Computation& computation, const AlongMachine& machine,
                                const toy::BoundProgram& program, const SolveLimits& limits = {});

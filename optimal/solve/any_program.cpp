@@ -54,8 +54,8 @@ struct Instruction {
 
 struct AnyState {
   std::array<int, kMostRegisters> held;  // values by register; kFree
-  unsigned unused = 0;                   // bit by register: value not read yet
-  unsigned stored = 0;                   // bit by output
+  unsigned unused = 0;                   // one bit per register: value not read yet
+  unsigned stored = 0;                   // one bit per output
 
   AnyState() { held.fill(kFree); }
 };
@@ -69,11 +69,11 @@ class AnySearch {
     store_ = scalar_cycles(machine.costs, "STORE");
     add_operations();
     for (const Sampled& input : points.inputs()) {
-      inputs_.push_back(number(input));
+      inputs_.push_back(index_of(input));
       input_outputs_ |= outputs_of(inputs_.back());
     }
     for (const Sampled& output : wanted.results) {
-      results_.push_back(number(output));
+      results_.push_back(index_of(output));
       output_depends_.push_back(points.depends_on(output));
     }
   }
@@ -122,8 +122,8 @@ class AnySearch {
            toy::effect_on_numbers(row, {back.data(), reads});
   }
 
-  int number(const Sampled& value) {
-    const int result = values_.number(value);
+  int index_of(const Sampled& value) {
+    const int result = values_.index_of(value);
     if (static_cast<std::size_t>(result) == depends_.size()) describe(value);
     return result;
   }
@@ -285,9 +285,9 @@ class AnySearch {
       return write(next, results_[static_cast<std::size_t>(output)], budget, instruction);
     if (left.most_operations <= left.outputs) return false;
     if (left.most_operations > left.outputs + 1 && pushed_ == 0) {
-      return write(next, number(result), budget, instruction);
+      return write(next, index_of(result), budget, instruction);
     }
-    // After this only results are made, so the value needs no lasting number.
+    // After this only results are made, so the value needs no lasting index.
     const int value = values_.push(result);
     ++pushed_;
     describe(result);
@@ -352,7 +352,7 @@ class AnySearch {
   std::unordered_map<std::uint64_t, std::int32_t> failed_;  // by state: the largest budget
   std::vector<std::string> lines_;
   std::uint64_t visited_ = 0;
-  int pushed_ = 0;  // values without a lasting number
+  int pushed_ = 0;  // values without a lasting index
   bool is_over_ = false;
 };
 

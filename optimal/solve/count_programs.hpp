@@ -25,9 +25,10 @@ namespace flashlab::optimal {
 struct ProgramCount {
   mpz_class programs;
   /// The number of symmetries that map programs to programs of the same cost. For a product: the
-  /// orders of rows, columns and terms, and the transposition if it is square; for an algebra:
-  /// those that it states. They act freely, because a program loads every input, and a symmetry
-  /// that fixes all inputs fixes everything.
+  /// orders of rows, columns and terms, and the transposition if C is square. For an algebra: those
+  /// that it states; 1 if some program may do without an input, or if two symmetries agree on all
+  /// inputs. No symmetry other than the identity maps a program to itself, so their number divides
+  /// that of the programs.
   mpz_class symmetries = 1;
   mpz_class up_to_symmetry;  // programs divided by symmetries
   std::uint64_t states = 0;  // live sets visited, some at several costs
@@ -35,9 +36,10 @@ struct ProgramCount {
 };
 
 /// Returns nothing if limits.max_bytes or max_seconds is reached, or the caller cancels. With
-/// spills, a partial sum may be stored anywhere. Errors: std::invalid_argument as for solve(); for
-/// products whose live sets do not fit 64 bits; and for instructions that cost nothing and could be
-/// repeated forever (an algebra's operations; a spill and its reload).
+/// spills, a partial sum may be stored in any cell of DRAM; programs that differ only in this cell
+/// are the same. Errors: std::invalid_argument as for solve(); for products whose live sets do not
+/// fit 64 bits; and for instructions that cost nothing and could be repeated forever (an algebra's
+/// operations; a spill and its reload).
 std::optional<ProgramCount> count_programs(const MatrixProduct& product,
                                            const ProductMachine& machine, std::int64_t cycles,
                                            const SolveLimits& limits = {});

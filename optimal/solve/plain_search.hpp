@@ -83,12 +83,13 @@ std::optional<PlainAnswer> plain_search(const MatrixProduct& product, const Prod
 /// A key of the state for tables.
 std::string plain_key(const PlainState& state);
 
-/// A uniform-cost search over everything that registers and cells can hold; any register may be
-/// overwritten. It checks solve() for value algebras.
+/// The result of plain_value_search().
 struct PlainValueAnswer {
   std::int64_t cycles = -1;  // -1: no program exists
   std::uint64_t states = 0;
 };
+/// A uniform-cost search over everything that registers and cells can hold; any register may be
+/// overwritten. It checks solve() for value algebras.
 PlainValueAnswer plain_value_search(const ValueAlgebra& algebra, const ValueMachine& machine,
                                     const ValueProgress& from = {});
 

@@ -24,7 +24,7 @@ void check_product(const MatrixProduct& product, const ProductMachine& machine) 
   if (!detail::ProductStates::fits(product, machine)) {
     throw std::invalid_argument("a state of this product does not fit 64 bits");
   }
-  if (!detail::ProductStates::can_add_up(machine)) {
+  if (!detail::ProductStates::costs_fit(machine)) {
     throw std::invalid_argument("the costs of LOAD and STORE are too far apart");
   }
 }
@@ -101,8 +101,8 @@ std::uint64_t product_fingerprint(const MatrixProduct& product, const ProductMac
   return result.value();
 }
 
-/// Returns by how many cycles the dearest start exceeds the cheapest.
-std::int64_t most_more(const detail::ProductStarts& from) {
+/// Returns by how many cycles the most expensive start exceeds the cheapest.
+std::int64_t most_excess(const detail::ProductStarts& from) {
   std::int64_t most = 0;
   for (const detail::ProductStart& start : from.starts) {
     most = std::max(most, start.cycles - from.least_cycles);
@@ -125,7 +125,7 @@ Answer solve(const MatrixProduct& product, const ProductMachine& machine, const 
   const detail::ProductStarts starts = detail::product_starts(product, machine, from);
   const detail::SearchLimits search_limits{limits,
                                            product_fingerprint(product, machine, starts, limits)};
-  if (!detail::ProductStates::can_add_up(machine, starts.differences, most_more(starts))) {
+  if (!detail::ProductStates::costs_fit(machine, starts.differences, most_excess(starts))) {
     throw std::invalid_argument("the costs of the instructions are too far apart");
   }
   const detail::ProductStates states(product, machine, starts.differences);

@@ -12,7 +12,7 @@
 
 namespace flashlab::optimal::detail {
 
-/// The cells of inputs and outputs, and the outputs' numbers at the points.
+/// The cells of inputs and outputs, and what the outputs evaluate to at the points.
 struct Wanted {
   std::vector<std::string> inputs, outputs;  // cells
   std::string header;

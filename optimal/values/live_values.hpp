@@ -33,7 +33,7 @@ class LiveValues final : public LiveSpace {
   State representative(State state) override;
   std::size_t bytes() const override;
 
-  /// The number of `live` values is at most the number of registers. `stored`: bit by output.
+  /// The number of `live` values is at most the number of registers. `stored`: one bit per output.
   State state(const std::vector<int>& live, std::uint32_t stored);
 
  private:
@@ -54,9 +54,10 @@ class LiveValues final : public LiveSpace {
 
   ValueProblem problem_;
   mutable ValueMoves moves_;
-  std::vector<ValueProblem::Operation> operations_;  // without those equal up to commuting
-  std::vector<ValueState> states_;                   // by number
-  mutable std::vector<std::int64_t> bounds_;         // by number; -1: not computed yet
+  /// One operation of each group that differs only in the order of the operands.
+  std::vector<ValueProblem::Operation> operations_;
+  std::vector<ValueState> states_;            // by number
+  mutable std::vector<std::int64_t> bounds_;  // by number; -1: not computed yet
   std::unordered_map<ValueState, State, Hash> numbers_;
 };
 

@@ -148,7 +148,7 @@ void ValueMoves::moves(const ValueState& state, std::vector<ValueMove>& result) 
   for (const int number : problem_.from_nothing()) operate(number);
   for (const std::uint16_t place : state.registers) {
     if (place == 0) break;
-    for (const int number : problem_.uses(place - 1)) operate(number);
+    for (const int number : problem_.by_last_operand(place - 1)) operate(number);
   }
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("ditto marks can be had always or never") {
 TEST_CASE("passes have headings that say what they were left") {
   const std::string text = table(bundled("softmax_safe"));
   CHECK_THAT(text, contains(" Pass 1. Get max\n"));
-  CHECK_THAT(text, contains(" Pass 2. Get sum of exponents  (R1 = m)\n"));
+  CHECK_THAT(text, contains(" Pass 2. Get sum of exponentials  (R1 = m)\n"));
   CHECK_THAT(text, contains(" Pass 3. Normalize  (R1 = m, R2 = S)\n"));
 }
 
