@@ -40,17 +40,21 @@ std::string_view forward_variant(const AttentionProblem& problem, const Executio
   for (const KernelListing& kernel : kernel_listings()) {
     if (kernel.stem == execution.kernel) return kernel.variant;
   }
-  // A row costs split-kv's tensor cores four times as much: each fragment of K and V serves 16 rows
-  // instead of 64. Measured on an H200: docs/attention_cuda_log.md.
-  constexpr std::int64_t kCostOfRow = 4, kFewestSplits = 2;
-  if (size_in_bytes(problem.dtype) != 2) return kManyQueries;
+  if (execution.products != Products::kNative || size_in_bytes(problem.dtype) > 4) {
+    return kManyQueries;  // no kernel of split-kv computes these
+  }
+  // A row of split-kv costs as much as this many of flash2. On tensor cores each fragment of K and V
+  // serves 16 rows instead of 64. Measured on an H200: docs/attention_cuda_log.md.
+  const bool is_16_bits = size_in_bytes(problem.dtype) == 2;
+  const std::int64_t cost_of_row = is_16_bits ? 4 : 8;
+  constexpr std::int64_t kFewestSplits = 2;
   if (problem.seqlen_k < kFewestSplits * SplitTiles::kFewestKeys) return kManyQueries;
   const KernelTiles flash2 = kernel_tiles(kManyQueries, problem, execution, gpu);
   if (flash2.launches.empty()) return kManyQueries;  // there are no queries
   const LaunchTiles& many = flash2.launches.back();
-  const SplitTiles few = split_kv_mma_tiles(problem);
+  const SplitTiles few = is_16_bits ? split_kv_mma_tiles(problem) : split_kv_tiles(problem);
   const std::int64_t few_rows = row_groups(problem, few) * few.rows;
-  const bool is_few = kCostOfRow * few_rows < busiest_rows(many, gpu) * gpu.num_multiprocessors;
+  const bool is_few = cost_of_row * few_rows < busiest_rows(many, gpu) * gpu.num_multiprocessors;
   return is_few ? kFewQueries : kManyQueries;
 }
 

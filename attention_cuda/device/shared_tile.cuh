@@ -114,8 +114,12 @@ class TileStream {
     } else {
       load_elements(tile);
     }
-    source_ += Tile::kRows * row_stride_;
-    num_rows_ -= Tile::kRows;
+    skip(Tile::kRows);
+  }
+  /// The next tile starts `rows` rows later.
+  __device__ __forceinline__ void skip(int rows) {
+    source_ += rows * row_stride_;
+    num_rows_ -= rows;
   }
 
  private:

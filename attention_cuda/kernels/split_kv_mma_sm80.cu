@@ -181,14 +181,16 @@ __global__ void __launch_bounds__(Config::kNumThreads)
     num_visible[half] = visible.of_query(rows.query(8 * half + lane / 4, sizes));
   }
 
-  // This warp's keys: whole tiles, except that the last tile of all may be short.
-  const auto first_tile = [&](int part) {
-    return static_cast<int>(std::int64_t{(seen_by_any + kKeys - 1) / kKeys} * part /
-                            (std::int64_t{partial.num_splits} * Config::kNumWarps));
+  // The split's tiles, whole except for the last one of all keys. Warps take them in turn, so that
+  // the block reads adjacent rows at about the same time.
+  const auto first_tile = [&](int split) {
+    return static_cast<int>(std::int64_t{(seen_by_any + kKeys - 1) / kKeys} * split /
+                            partial.num_splits);
   };
-  const int part = rows.split * Config::kNumWarps + warp;
-  const int begin_key = first_tile(part) * kKeys,
-            num_kv_tiles = first_tile(part + 1) - first_tile(part);
+  constexpr int kKeyStep = Config::kNumWarps * kKeys;
+  const int begin_key = (first_tile(rows.split) + warp) * kKeys;
+  const int end_key = first_tile(rows.split + 1) * kKeys;
+  const int num_kv_tiles = max(0, (end_key - begin_key + kKeyStep - 1) / kKeyStep);
 
   unsigned char* const shared = ptx::shared_memory();
   const auto warp_bytes = [&](int w) { return shared + w * Config::kWarpBytes; };
@@ -208,6 +210,8 @@ __global__ void __launch_bounds__(Config::kNumThreads)
     if (kv_tile < num_kv_tiles) {
       K.load(sK(kv_tile % kStages));
       V.load(sV(kv_tile % kStages));
+      K.skip(kKeyStep - kKeys);
+      V.skip(kKeyStep - kKeys);
     }
     ptx::cp_async_commit();  // an empty group keeps the count
   };
@@ -233,7 +237,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
 
   // 1. The warp's tiles.
   for (int kv_tile = 0; kv_tile < num_kv_tiles; ++kv_tile) {
-    const int stage = kv_tile % kStages, first_key = begin_key + kv_tile * kKeys;
+    const int stage = kv_tile % kStages, first_key = begin_key + kv_tile * kKeyStep;
     ptx::cp_async_wait<kStages - 2>();
     __syncwarp();  // all lanes have this tile, and have finished with the stage that is filled next
     start_loading(kv_tile + kStages - 1);

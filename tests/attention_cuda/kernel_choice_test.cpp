@@ -68,7 +68,8 @@ TEST_CASE("one query and many keys run split-kv, many queries run flash2", "[cal
   CHECK(variant_for(4, 16, 16, 4096, 4096) == "flash2");
   CHECK(variant_for(8, 32, 8, 1, 127) == "flash2");  // too few keys to be split
   CHECK(variant_for(8, 32, 8, 0, 8192) == "flash2");
-  CHECK(variant_for(32, 32, 8, 1, 8192, DataType::kFloat32) == "flash2");
+  CHECK(variant_for(8, 32, 8, 1, 8192, DataType::kFloat32) == "split-kv");
+  CHECK(variant_for(4, 16, 16, 64, 4096, DataType::kFloat32) == "flash2");
 }
 
 TEST_CASE("a smaller GPU needs fewer queries before flash2 fills it", "[call]") {
