@@ -14,7 +14,7 @@ constexpr std::string_view kManyQueries = "flash2", kFewQueries = "split-kv";
 
 /// The rows that the busiest multiprocessor processes, key by key.
 std::int64_t busiest_rows(const LaunchTiles& launch, const GpuLimits& gpu) {
-  return num_tiles(launch.num_blocks, gpu.num_multiprocessors) * launch.block_q;
+  return num_tiles(launch.num_tiles(), gpu.num_multiprocessors) * launch.block_q;
 }
 
 }  // namespace

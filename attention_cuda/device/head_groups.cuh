@@ -16,13 +16,13 @@ struct GroupedTile {
   int b, h, q_tile;
 };
 
-/// The query tile of this block, of gridDim.x = batch x num_heads x query tiles.
-__device__ __forceinline__ GroupedTile grouped_tile(const Sizes& sizes, int heads_together) {
-  const int heads = sizes.num_heads * sizes.batch, block = static_cast<int>(blockIdx.x);
-  const int num_q_tiles = static_cast<int>(gridDim.x) / heads;
-  const int first_head = block / (num_q_tiles * heads_together) * heads_together;
+/// The query tile at a place of the order, of num_places = batch x num_heads x query tiles.
+__device__ __forceinline__ GroupedTile grouped_tile(const Sizes& sizes, int heads_together,
+                                                    int place, int num_places) {
+  const int heads = sizes.num_heads * sizes.batch, num_q_tiles = num_places / heads;
+  const int first_head = place / (num_q_tiles * heads_together) * heads_together;
   const int group = min(heads_together, heads - first_head);  // the last one may be smaller
-  const int in_group = block - first_head * num_q_tiles;
+  const int in_group = place - first_head * num_q_tiles;
   const int head = first_head + in_group % group;
   return {head / sizes.num_heads, head % sizes.num_heads, num_q_tiles - 1 - in_group / group};
 }

@@ -21,6 +21,15 @@ inline void check_cuda(cudaError_t error, std::string_view call,
   if (error != cudaSuccess) throw CudaError(call, cudaGetErrorString(error), where);
 }
 
+/// Returns the number of multiprocessors of the current device.
+inline int num_multiprocessors() {
+  int device = 0, count = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  return count;
+}
+
 /// A step of a call: an NVTX range, and calls of the observer before and after it.
 class Step {
  public:

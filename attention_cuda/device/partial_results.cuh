@@ -85,11 +85,7 @@ __global__ void __launch_bounds__(kMergeThreads)
 /// Takes the partial results of a call from its workspace.
 inline PartialResults partial_results_in(Workspace& workspace, const AttentionProblem& problem,
                                          const SplitTiles& tiles, const ExecutionOptions& options) {
-  int device = 0, num_sms = 0;
-  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device),
-             "cudaDeviceGetAttribute");
-  const int splits = num_splits(problem, tiles, options.num_splits, num_sms);
+  const int splits = num_splits(problem, tiles, options.num_splits, num_multiprocessors());
   const std::int64_t count = problem.batch * problem.num_heads * problem.seqlen_q * splits;
   float* const row_max = workspace.take<float>(count);
   float* const row_sum = workspace.take<float>(count);

@@ -14,9 +14,10 @@ namespace flashlab::cuda {
 
 inline constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads, kPanelRowBytes = 128;
 
-template <class ElementType, WgmmaShape kShape>
+template <class ElementType, WgmmaShape kShapeOf>
 struct WgmmaConfig {
   using Element = ElementType;
+  static constexpr WgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
   static constexpr bool kTakesTurns = kShape.takes_turns;
@@ -45,6 +46,9 @@ struct WgmmaArguments {
   float factor;      // of S before anything else: 1, -1 for a negative scale, 0
   float scale_log2;  // positive
   int heads_together;
+  int num_q_tiles;  // of a head
+  int num_units;    // what a block takes in a turn: tiles, or pairs of tiles, of all heads
+  bool is_paired;   // a unit is a long tile and the short one that makes it as long as all others
 };
 
 /// A block's shared memory.
@@ -63,11 +67,17 @@ class WgmmaShared {
     return Q_ + Config::kQBytes + stage * Config::kKVBytes;
   }
   __device__ ptx::SharedAddress V(int stage) const { return K(Config::kStages + stage); }
-  __device__ ptx::SharedAddress q_full() const { return barrier(0); }
-  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(1 + 4 * stage); }
-  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(2 + 4 * stage); }
-  __device__ ptx::SharedAddress v_full(int stage) const { return barrier(3 + 4 * stage); }
-  __device__ ptx::SharedAddress v_empty(int stage) const { return barrier(4 + 4 * stage); }
+  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(4 * stage); }
+  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(4 * stage + 1); }
+  __device__ ptx::SharedAddress v_full(int stage) const { return barrier(4 * stage + 2); }
+  __device__ ptx::SharedAddress v_empty(int stage) const { return barrier(4 * stage + 3); }
+  /// For the 64 rows of Q, later O, of each computing warpgroup.
+  __device__ ptx::SharedAddress q_full(int warpgroup) const {
+    return barrier(4 * Config::kStages + 2 * warpgroup);
+  }
+  __device__ ptx::SharedAddress q_empty(int warpgroup) const {
+    return barrier(4 * Config::kStages + 2 * warpgroup + 1);
+  }
 
  private:
   __device__ ptx::SharedAddress barrier(int number) const {
@@ -82,27 +92,34 @@ struct WgmmaStage {
   std::uint32_t parity;
 };
 
-/// A block's queries and the keys that they see.
+/// Values derived from it would otherwise be kept in registers from turn to turn.
+__device__ __forceinline__ int recomputed(int value) {
+  return static_cast<int>(ptx::opaque(static_cast<ptx::SharedAddress>(value)));
+}
+
+/// One of a block's query tiles, and the keys that its queries see.
 template <class Config>
 struct WgmmaWork {
   int b, h, kv_head, first_query, num_kv_tiles;
+  int turn;         // the number of query tiles that the block had before
+  int last_number;  // counts the tiles of K and V that the block loads: the last one's
   VisibleKeys visible;
 
-  __device__ explicit WgmmaWork(const WgmmaArguments& arguments) {
+  __device__ WgmmaWork(const WgmmaArguments& arguments, const GroupedTile& tile, int turn_,
+                       int num_loaded)
+      : b(tile.b), h(tile.h), turn(turn_) {
     const Sizes& sizes = arguments.sizes;
-    const GroupedTile tile = grouped_tile(sizes, arguments.heads_together);
-    b = tile.b;
-    h = tile.h;
-    kv_head = h / sizes.heads_per_kv_head;
+    kv_head = h / recomputed(sizes.heads_per_kv_head);
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
     num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ, sizes.seqlen_q);
+    last_number = num_loaded + num_kv_tiles - 1;
   }
 
   /// Where a tile of K or V lies: tiles are loaded from the last to the first.
   __device__ WgmmaStage stage(int tile) const {
-    const int number = num_kv_tiles - 1 - tile;
-    return {number % Config::kStages, static_cast<std::uint32_t>(number / Config::kStages % 2)};
+    const auto number = static_cast<std::uint32_t>(last_number - tile);
+    return {static_cast<int>(number % Config::kStages), number / Config::kStages % 2};
   }
 
   /// The tiles of K and V that the queries of a warpgroup see.
@@ -118,16 +135,43 @@ struct WgmmaWork {
   }
 };
 
-/// Loads Q, then all tiles of K and V from the last to the first.
+/// Calls work(WgmmaWork) for each query tile of the block. The inner loops need the registers, so
+/// everything follows from the number of the turn.
+template <class Config, class Work>
+__device__ __forceinline__ void for_each_query_tile(const WgmmaArguments& arguments,
+                                                    const Work& work) {
+  int last_number = -1;
+  for (int turn = 0;; ++turn) {
+    const int turns_of_unit = arguments.is_paired ? 2 : 1;
+    const int unit =
+        static_cast<int>(blockIdx.x) + turn / turns_of_unit * static_cast<int>(gridDim.x);
+    if (unit >= arguments.num_units) return;
+    Sizes sizes = arguments.sizes;
+    sizes.num_heads = recomputed(sizes.num_heads);
+    GroupedTile tile = grouped_tile(sizes, recomputed(arguments.heads_together), unit,
+                                    recomputed(arguments.num_units));
+    if (arguments.is_paired) {
+      // The pair p has the tiles last - p and p. A tile in the middle has none: the one after the
+      // last, which has no queries, stands for it.
+      const int last = arguments.num_q_tiles - 1, pair = last / 2 - tile.q_tile;
+      tile.q_tile = turn % 2 == 0 ? last - pair : 2 * pair == last ? last + 1 : pair;
+    }
+    const WgmmaWork<Config> of_tile(arguments, tile, turn, last_number + 1);
+    last_number = of_tile.last_number;
+    work(of_tile);
+  }
+}
+
+/// Loads the Q of a query tile, then all its tiles of K and V from the last to the first.
 template <class Config>
 __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
                            const ptx::TensorMap& Q_map, const ptx::TensorMap& K_map,
                            const ptx::TensorMap& V_map) {
   const auto load = [&](ptx::SharedAddress to, const ptx::TensorMap& map, ptx::SharedAddress full,
-                        int rows, int first_row, int head) {
+                        int rows, int rows_of_panel, int first_row, int head) {
     ptx::mbarrier_arrive_expect(full, static_cast<std::uint32_t>(rows * Config::kRowBytes));
     for (int panel = 0; panel < Config::kPanels; ++panel) {
-      ptx::load_box(to + panel * rows * kPanelRowBytes, map, full,
+      ptx::load_box(to + panel * rows_of_panel * kPanelRowBytes, map, full,
                     panel * WgmmaShape::kPanelColumns, first_row, head, work.b);
     }
   };
@@ -136,17 +180,23 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
     const WgmmaStage stage = work.stage(tile);
     ptx::mbarrier_wait(shared.k_empty(stage.index), stage.parity ^ 1);
     load(shared.K(stage.index), K_map, shared.k_full(stage.index), Config::kBlockKV,
-         tile * Config::kBlockKV, work.kv_head);
+         Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);
   };
   const auto load_v = [&](int tile) {
     const WgmmaStage stage = work.stage(tile);
     ptx::mbarrier_wait(shared.v_empty(stage.index), stage.parity ^ 1);
     load(shared.V(stage.index), V_map, shared.v_full(stage.index), Config::kBlockKV,
-         tile * Config::kBlockKV, work.kv_head);
+         Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);
   };
+  if (work.num_kv_tiles > 0) load_k(work.num_kv_tiles - 1);
+  for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
+    constexpr int kRows = WgmmaShape::kRowsOfWarpgroup;
+    ptx::mbarrier_wait(shared.q_empty(warpgroup), work.turn % 2 ^ 1);
+    load(shared.Q() + warpgroup * kRows * kPanelRowBytes, Q_map, shared.q_full(warpgroup), kRows,
+         Config::kBlockQ, work.first_query + warpgroup * kRows, work.h);
+  }
   if (work.num_kv_tiles == 0) return;
-  load_k(work.num_kv_tiles - 1);
-  load(shared.Q(), Q_map, shared.q_full(), Config::kBlockQ, work.first_query, work.h);
+#pragma unroll 1  // the loading warp has few registers
   for (int tile = work.num_kv_tiles - 2; tile >= 0; --tile) {
     load_k(tile);
     load_v(tile + 1);

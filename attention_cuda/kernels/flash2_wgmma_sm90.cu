@@ -43,15 +43,22 @@ void launch_wgmma(const ForwardCall& call) {
                     : ptx::make_tensor_map(tensor_layout(tensor, problem.dtype, rows));
   };
   const auto scale = static_cast<float>(problem.softmax_scale);
-  WgmmaArguments arguments{
-      device_tensor<float>(tensors.lse),          sizes_of(problem),
-      {problem.mask, call.key_lengths},           scale > 0 ? 1.F : scale < 0 ? -1.F : 0.F,
-      (scale == 0 ? 1.F : fabsf(scale)) * kLog2E, heads_together(problem, kFewestHeadsTogether)};
-  const std::int64_t num_q_tiles = (problem.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
+  const WgmmaSchedule schedule =
+      wgmma_schedule(problem, Config::kShape, call.key_lengths != nullptr, num_multiprocessors());
+  const WgmmaArguments arguments{device_tensor<float>(tensors.lse),
+                                 sizes_of(problem),
+                                 {problem.mask, call.key_lengths},
+                                 scale > 0   ? 1.F
+                                 : scale < 0 ? -1.F
+                                             : 0.F,
+                                 (scale == 0 ? 1.F : fabsf(scale)) * kLog2E,
+                                 heads_together(problem, kFewestHeadsTogether),
+                                 static_cast<int>(schedule.num_q_tiles),
+                                 static_cast<int>(schedule.num_units),
+                                 schedule.is_paired};
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
-         {num_q_tiles * problem.batch * problem.num_heads, Config::kThreads,
-          static_cast<std::size_t>(Config::kSharedBytes)},
-         map(tensors.Q, Config::kBlockQ), map(tensors.K, Config::kBlockKV),
+         {schedule.num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
+         map(tensors.Q, WgmmaShape::kRowsOfWarpgroup), map(tensors.K, Config::kBlockKV),
          map(tensors.V, Config::kBlockKV), map(tensors.O, 16), arguments);
 }
 

@@ -1,5 +1,5 @@
 // flash2 forward with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and
-// wgmma. One block per query tile, one pass over K and V, from the last visible tile to the first.
+// wgmma. One pass over K and V for each query tile, from the last visible K/V tile to the first.
 //
 //   M = -inf, l = 0, O = 0
 //   1  S = Q Kj^T for the last tile j;  M = rowmax S;  P = 2^(c S - c M);  l = rowsum P
@@ -19,9 +19,13 @@
 //          O; a ring of kStages sK and sV [kBlockKV, kHeadDim]. S, P, O are in registers.
 //          For head_dim 64 a warpgroup skips the tiles of which its queries see no key
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
-//          computing warpgroup has read it
-// Grid     groups of heads whose K and V fit L2 together; in each group query tiles x heads, heads
-//          fastest, the longest (last) query tiles first
+//          computing warpgroup has read it. The same for each warpgroup's rows of Q: empty when O,
+//          which overwrites them, is stored
+// Grid     one block per multiprocessor, which takes units of equal length one after the other: query
+//          tiles, or under a causal mask pairs of a long and a short one. Long causal sequences and
+//          key lengths: one block per query tile (WgmmaSchedule). The order is: groups of heads whose
+//          K and V fit L2 together; in each group units x heads, heads fastest, the longest (last)
+//          query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
 // Against  flash2_mma_sm80: no thread that computes loads, addresses or waits for a copy
 // Source   Shah et al. 2024, FlashAttention-3; Dao 2023, FlashAttention-2, Algorithm 1
@@ -52,23 +56,19 @@ class WgmmaComputing {
       : shared_(shared),
         work_(work),
         arguments_(arguments),
-        warpgroup_(static_cast<int>(threadIdx.x) / kWarpgroup - 1),
-        warp_(static_cast<int>(threadIdx.x) / 32 % 4),
-        lane_(static_cast<int>(threadIdx.x) % 32),
+        warpgroup_(recomputed(static_cast<int>(threadIdx.x)) / kWarpgroup - 1),
+        warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
+        lane_(recomputed(static_cast<int>(threadIdx.x)) % 32),
         row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4),
         fewest_keys_(work.visible.of_query(work.first_query + 64 * warpgroup_)) {}
 
   __device__ void run(const ptx::TensorMap& O_map) {
-    if constexpr (Config::kTakesTurns) {
-      if (warpgroup_ == Config::kComputing - 1) {
-        ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
-      }
-    }
     int seen = work_.num_kv_tiles;
     if constexpr (Config::kSkips) {
       seen = work_.tiles_of_warpgroup(warpgroup_, arguments_.sizes.seqlen_q);
       for (int tile = work_.num_kv_tiles - 1; tile >= seen; --tile) skip(tile);
     }
+    ptx::mbarrier_wait(shared_.q_full(warpgroup_), work_.turn % 2);
     if (seen > 0) {
       attend(seen - 1);
     } else {
@@ -97,7 +97,6 @@ class WgmmaComputing {
 
   __device__ void attend(int tile) {
     // 1. The scores of the last tile.
-    ptx::mbarrier_wait(shared_.q_full(), 0);
     const WgmmaStage first = work_.stage(tile);
     ptx::mbarrier_wait(shared_.k_full(first.index), first.parity);
     multiply_Q_K(first);
@@ -116,6 +115,7 @@ class WgmmaComputing {
     ptx::mbarrier_wait(shared_.v_full(last.index), last.parity);
     multiply_P_V(last);
     ptx::wgmma_wait<0>();
+    release(shared_.v_empty(last.index));
   }
 
   template <bool kIsMasked>
@@ -303,6 +303,7 @@ class WgmmaComputing {
       ptx::commit_stores();
       ptx::wait_stores_read<0>();
     }
+    if (lane_ == 0) ptx::mbarrier_arrive(shared_.q_empty(warpgroup_));
   }
 
   WgmmaShared<Config> shared_;
@@ -324,9 +325,11 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
                              const __grid_constant__ ptx::TensorMap O_map,
                              const WgmmaArguments arguments) {
   const WgmmaShared<Config> shared(ptx::shared_memory());
-  const WgmmaWork<Config> work(arguments);
   if (threadIdx.x == 0) {
-    ptx::mbarrier_init(shared.q_full(), 1);
+    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
+      ptx::mbarrier_init(shared.q_full(warpgroup), 1);
+      ptx::mbarrier_init(shared.q_empty(warpgroup), kWarpgroup / 32);
+    }
     for (int stage = 0; stage < Config::kStages; ++stage) {
       ptx::mbarrier_init(shared.k_full(stage), 1);
       ptx::mbarrier_init(shared.v_full(stage), 1);
@@ -338,10 +341,21 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   __syncthreads();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();
-    if (threadIdx.x < 32 && ptx::elect_one()) load_tiles(shared, work, Q_map, K_map, V_map);
+    if (threadIdx.x < 32 && ptx::elect_one()) {
+      for_each_query_tile<Config>(arguments, [&](const WgmmaWork<Config>& work) {
+        load_tiles(shared, work, Q_map, K_map, V_map);
+      });
+    }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();
-    WgmmaComputing<Config>(shared, work, arguments).run(O_map);
+    if constexpr (Config::kTakesTurns) {  // the first turn is the first warpgroup's
+      if (static_cast<int>(threadIdx.x) >= Config::kThreads - kWarpgroup) {
+        ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
+      }
+    }
+    for_each_query_tile<Config>(arguments, [&](const WgmmaWork<Config>& work) {
+      WgmmaComputing<Config>(shared, work, arguments).run(O_map);
+    });
   }
 }
 

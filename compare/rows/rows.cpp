@@ -77,7 +77,7 @@ Step shape_of(const Call& call, const cuda::LaunchTiles& launch) {
   Step step;
   step.name = launch.name;
   step.num_launches = launch.num_launches;
-  step.num_blocks = launch.num_blocks;
+  step.num_blocks = launch.num_tiles();
   step.block_q = launch.block_q;
   step.block_kv = launch.block_kv;
   step.num_threads = launch.num_threads;
