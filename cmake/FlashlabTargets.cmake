@@ -10,9 +10,13 @@ if(NOT FLASHLAB_UNITY)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(flashlab_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wshadow=local>)
 endif()
-# -lineinfo: profilers show source lines.
 target_compile_options(flashlab_warnings INTERFACE
-  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-lineinfo;-Xcompiler=-Wall,-Wextra>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>")
+# -lineinfo: profilers show source lines. It changes no instruction, but doubles the GPU code's size.
+option(FLASHLAB_LINE_INFO "Keep the source lines of GPU code, which profilers show" ON)
+if(FLASHLAB_LINE_INFO)
+  target_compile_options(flashlab_warnings INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+endif()
 # g++ 12 reports false overlapping and oversized copies in "text" + std::string (GCC bug 105651).
 target_compile_options(flashlab_warnings INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")

@@ -36,7 +36,8 @@ install_tools() {
 }
 
 # GPUs: code for 8.0 also runs on 8.6 and 8.9. For later GPUs the driver compiles the PTX of 9.0.
-# Code and PTX for all four would make the wheel twice as large as allowed.
+# Code and PTX for all four would make the wheel larger than allowed. Source lines, which profilers show,
+# would double the GPU code; whoever wants them has the source, and builds with them by default.
 #
 # The .deb's dependencies are listed by hand: dpkg-shlibdeps knows only this system's glibc, in which
 # threads have moved to another library, and would require 2.34.
@@ -50,6 +51,7 @@ configure() {
     -DFLASHLAB_BUILD_TESTS=OFF -DFLASHLAB_BUILD_BENCHMARKS=OFF \
     -DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_INSTALL_KERNELS=OFF \
     -DFLASHLAB_CUDA="$cuda" '-DFLASHLAB_CUDA_ARCHITECTURES=80-real;90' "-DCMAKE_CUDA_FLAGS=$compress" \
+    -DFLASHLAB_LINE_INFO=OFF \
     -DCMAKE_CXX_FLAGS=-ffunction-sections \
     "-DCMAKE_EXE_LINKER_FLAGS=$link -Wl,-Map,$build/link.map" "-DCMAKE_SHARED_LINKER_FLAGS=$link" \
     "-DGMP_LIBRARY=$gmp" "-DUTF8PROC_LIBRARY=$utf8proc" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
