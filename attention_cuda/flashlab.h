@@ -105,10 +105,10 @@ typedef struct flashlab_options {
   /// The algorithm. Null or "auto": forward "split-kv" or "flash2", as suits the problem and the GPU;
   /// backward "bwd-onepass".
   const char* variant;
-  const char* kernel;     ///< stem of a kernel file of the variant; null: the best one
-  int32_t mask;           ///< FLASHLAB_MASK_NONE, …
-  int32_t products;       ///< FLASHLAB_PRODUCTS_NATIVE, …
-  double softmax_scale;   ///< used if has_softmax_scale is not 0; else 1 / sqrt(head_dim)
+  const char* kernel;    ///< stem of a kernel file of the variant; null: the best one
+  int32_t mask;          ///< FLASHLAB_MASK_NONE, …
+  int32_t products;      ///< FLASHLAB_PRODUCTS_NATIVE, …
+  double softmax_scale;  ///< used if has_softmax_scale is not 0; else 1 / sqrt(head_dim)
   int32_t has_softmax_scale;
   int32_t num_splits;          ///< split-kv: parts of the keys; 0: enough to fill the GPU
   const int64_t* key_lengths;  ///< host memory, one per batch entry, 0 … seqlen_k; null: seqlen_k

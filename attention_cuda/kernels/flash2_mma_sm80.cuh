@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const Sizes& sizes = arguments.sizes;
 
   // This block's queries, and the K/V tiles that they see.
-  const GroupedTile tile = grouped_tile(
-      sizes, heads_together, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  const GroupedTile tile = grouped_tile(sizes, heads_together, static_cast<int>(blockIdx.x),
+                                        static_cast<int>(gridDim.x));
   const int b = tile.b, h = tile.h;
   const int first_query = tile.q_tile * Config::kBlockQ;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
