@@ -107,7 +107,7 @@ FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf3
 
 def cases_a(seqlens):
     peers = torch_backends("flash", "cudnn") + FA4
-    for head_dim in (64, 128):
+    for head_dim in (64, 128, 256):
         for mask in ("none", "causal"):
             for seqlen in seqlens:
                 sizes = ("a", "bf16", 16384 // seqlen, 2048 // head_dim, seqlen, head_dim, mask)

@@ -49,7 +49,7 @@ class BadArguments(unittest.TestCase):
 class Cases(unittest.TestCase):
     def test_the_rows_are_those_of_the_issue(self):
         a = [case for case in cases.all_cases("a")]
-        self.assertEqual(len(a), 2 * 2 * 3 * 2)  # head_dim, mask, N, direction
+        self.assertEqual(len(a), 3 * 2 * 3 * 2)  # head_dim, mask, N, direction
         for case in a:
             self.assertEqual(case.batch * case.seqlen, 16384)
             self.assertEqual(case.num_heads * case.head_dim, 2048)

@@ -157,9 +157,9 @@ TEST_CASE("sampled values are the same but for rounding, and know what they depe
   const detail::Sampled right = made([](double a, double b, double c) { return a + (b + c); });
   const detail::Sampled other = made([](double a, double b, double) { return a * b; });
   CHECK(points.is_same(left, right));
-  CHECK(values.number(left) == values.number(right));
+  CHECK(values.index_of(left) == values.index_of(right));
   CHECK_FALSE(points.is_same(left, other));
-  CHECK(values.number(other) != values.number(left));
+  CHECK(values.index_of(other) != values.index_of(left));
   CHECK(points.depends_on(left) == 7);
   CHECK(points.depends_on(other) == 3);
   const auto largest = [](double a, double b, double c) { return std::max({a, b, c}); };
