@@ -20,7 +20,8 @@
 namespace emulation = flashlab::cuda::emulation;
 namespace ptx = flashlab::cuda::ptx;
 using flashlab::BFloat16;
-using flashlab::test::contains, flashlab::test::error_of, flashlab::test::kFullMask;
+using flashlab::test::contains, flashlab::test::kFullMask;
+using flashlab::test::error_of;
 using flashlab::test::launch, flashlab::test::shared_as;
 
 namespace {
