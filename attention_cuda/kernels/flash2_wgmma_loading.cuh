@@ -20,10 +20,12 @@ struct WgmmaConfig {
   static constexpr WgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
-  static constexpr bool kTakesTurns = kShape.takes_turns;
+  static constexpr bool kOverlaps = kShape.overlaps, kTakesTurns = kShape.takes_turns;
+  static constexpr bool kGuesses = kShape.guesses;
   // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
   static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
-  static constexpr int kStages = WgmmaShape::kStages, kThreads = kShape.num_threads();
+  static constexpr int kStagesK = kShape.stages_k, kStagesV = kShape.stages_v;
+  static constexpr int kThreads = kShape.num_threads();
   static constexpr int kPanels = kShape.num_panels(), kRowBytes = kPanels * kPanelRowBytes;
   static constexpr int kQBytes = kBlockQ * kRowBytes, kKVBytes = kBlockKV * kRowBytes;
   static constexpr int kSharedBytes = kShape.shared_bytes();
@@ -33,8 +35,8 @@ struct WgmmaConfig {
   // Named barriers: one for each warpgroup's turn, one for each warpgroup, one for all that compute.
   static constexpr int kFirstTurn = 1, kFirstWarpgroup = kFirstTurn + kComputing;
   static constexpr int kAllComputing = kFirstWarpgroup + kComputing;
-  static_assert(kBlockQ - WgmmaShape::kRowsOfWarpgroup <= (kStages - 1) * kBlockKV || !kSkips,
-                "threads that do not wait for a skipped tile wait for the next one in its stage");
+  static_assert(kBlockQ - WgmmaShape::kRowsOfWarpgroup <= kBlockKV || !kSkips,
+                "a warpgroup skips at most the last tile, or all");
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
   static_assert(kBlockKV % 16 == 0 && kHeadDim % 32 == 0);
 };
@@ -66,22 +68,26 @@ class WgmmaShared {
   __device__ ptx::SharedAddress K(int stage) const {
     return Q_ + Config::kQBytes + stage * Config::kKVBytes;
   }
-  __device__ ptx::SharedAddress V(int stage) const { return K(Config::kStages + stage); }
-  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(4 * stage); }
-  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(4 * stage + 1); }
-  __device__ ptx::SharedAddress v_full(int stage) const { return barrier(4 * stage + 2); }
-  __device__ ptx::SharedAddress v_empty(int stage) const { return barrier(4 * stage + 3); }
+  __device__ ptx::SharedAddress V(int stage) const { return K(Config::kStagesK + stage); }
+  __device__ ptx::SharedAddress k_full(int stage) const { return barrier(2 * stage); }
+  __device__ ptx::SharedAddress k_empty(int stage) const { return barrier(2 * stage + 1); }
+  __device__ ptx::SharedAddress v_full(int stage) const {
+    return barrier(2 * (Config::kStagesK + stage));
+  }
+  __device__ ptx::SharedAddress v_empty(int stage) const {
+    return barrier(2 * (Config::kStagesK + stage) + 1);
+  }
   /// For the 64 rows of Q, later O, of each computing warpgroup.
   __device__ ptx::SharedAddress q_full(int warpgroup) const {
-    return barrier(4 * Config::kStages + 2 * warpgroup);
+    return barrier(2 * (Config::kStagesK + Config::kStagesV + warpgroup));
   }
   __device__ ptx::SharedAddress q_empty(int warpgroup) const {
-    return barrier(4 * Config::kStages + 2 * warpgroup + 1);
+    return barrier(2 * (Config::kStagesK + Config::kStagesV + warpgroup) + 1);
   }
 
  private:
   __device__ ptx::SharedAddress barrier(int number) const {
-    return V(Config::kStages) + number * ptx::kMbarrierBytes;
+    return V(Config::kStagesV) + number * ptx::kMbarrierBytes;
   }
   ptx::SharedAddress Q_;
 };
@@ -117,10 +123,8 @@ struct WgmmaWork {
   }
 
   /// Where a tile of K or V lies: tiles are loaded from the last to the first.
-  __device__ WgmmaStage stage(int tile) const {
-    const auto number = static_cast<std::uint32_t>(last_number - tile);
-    return {static_cast<int>(number % Config::kStages), number / Config::kStages % 2};
-  }
+  __device__ WgmmaStage k_stage(int tile) const { return stage<Config::kStagesK>(tile); }
+  __device__ WgmmaStage v_stage(int tile) const { return stage<Config::kStagesV>(tile); }
 
   /// The tiles of K and V that the queries of a warpgroup see.
   __device__ int tiles_of_warpgroup(int warpgroup, int seqlen_q) const {
@@ -129,6 +133,11 @@ struct WgmmaWork {
   }
 
  private:
+  template <int kStages>
+  __device__ WgmmaStage stage(int tile) const {
+    const auto number = static_cast<std::uint32_t>(last_number - tile);
+    return {static_cast<int>(number % kStages), number / kStages % 2};
+  }
   __device__ int tiles_of_queries(int first, int end, int seqlen_q) const {
     if (first >= seqlen_q) return 0;
     return (visible.of_query(min(end, seqlen_q) - 1) + Config::kBlockKV - 1) / Config::kBlockKV;
@@ -177,13 +186,13 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
   };
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
   const auto load_k = [&](int tile) {
-    const WgmmaStage stage = work.stage(tile);
+    const WgmmaStage stage = work.k_stage(tile);
     ptx::mbarrier_wait(shared.k_empty(stage.index), stage.parity ^ 1);
     load(shared.K(stage.index), K_map, shared.k_full(stage.index), Config::kBlockKV,
          Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);
   };
   const auto load_v = [&](int tile) {
-    const WgmmaStage stage = work.stage(tile);
+    const WgmmaStage stage = work.v_stage(tile);
     ptx::mbarrier_wait(shared.v_empty(stage.index), stage.parity ^ 1);
     load(shared.V(stage.index), V_map, shared.v_full(stage.index), Config::kBlockKV,
          Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);

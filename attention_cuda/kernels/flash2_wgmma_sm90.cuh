@@ -2,13 +2,15 @@
 // wgmma. One pass over K and V for each query tile, from the last visible K/V tile to the first.
 //
 //   M = -inf, l = 0, O = 0
-//   1  S = Q Kj^T for the last tile j;  M = rowmax S;  P = 2^(c S - c M);  l = rowsum P
+//   1  S = Q Kj^T for the last tile j;  M = ceil(c rowmax S);  P = 2^(c S - M);  l = rowsum P
 //   for each K/V tile j before it:
 //     2  issue S = Q Kj^T, then O += P Vj+1, which run together
-//     3  wait for S;  -inf for hidden keys;  M' = max(M, rowmax S);  P' = 2^(c S - c M')
-//        l = l 2^(c M - c M') + rowsum P'
-//     4  wait for O;  O *= 2^(c M - c M');  P = P', M = M'
-//   5  O += P V0;  O = O / l,  lse = (c M + log2 l) ln 2
+//     3  wait for S.  Tiles with a mask: -inf for hidden keys; if c rowmax S exceeds M by more than
+//        kLag, raise M and multiply l by 2^(old M - M).  P' = 2^(c S - M);  l = l + rowsum P'
+//        Tiles without a mask: P' and l with M as it is. Only if a weight is too large, compute S
+//        again and go on as with a mask. M needs no search in most tiles, and O no factor
+//     4  wait for O;  if M was raised, O *= 2^(old M - M);  P = P'
+//   5  O += P V0;  O = O / l,  lse = (M + log2 l) ln 2
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
@@ -16,7 +18,8 @@
 // Roles    warpgroup 0 loads: one of its threads issues all copies. The others compute, 64 queries
 //          each. setmaxnreg moves registers from the first to the others
 // Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays and becomes
-//          O; a ring of kStages sK and sV [kBlockKV, kHeadDim]. S, P, O are in registers.
+//          O; rings of kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O are in
+//          registers.
 //          For head_dim 64 a warpgroup skips the tiles of which its queries see no key
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
 //          computing warpgroup has read it. The same for each warpgroup's rows of Q: empty when O,
@@ -47,6 +50,10 @@
 
 namespace flashlab::cuda {
 
+/// How large the weights of a thread in one row of S may become, in sum, before M is raised. So P
+/// fits fp16, whose largest number is 65504.
+inline constexpr float kLargestSum = 4096;
+
 /// One computing warpgroup: 64 queries. Each thread has a part of two rows, 8 apart.
 template <class Config>
 class WgmmaComputing {
@@ -56,21 +63,29 @@ class WgmmaComputing {
       : shared_(shared),
         work_(work),
         arguments_(arguments),
-        warpgroup_(recomputed(static_cast<int>(threadIdx.x)) / kWarpgroup - 1),
+        warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
         warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
         lane_(recomputed(static_cast<int>(threadIdx.x)) % 32),
         row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4),
         fewest_keys_(work.visible.of_query(work.first_query + 64 * warpgroup_)) {}
 
   __device__ void run(const ptx::TensorMap& O_map) {
-    int seen = work_.num_kv_tiles;
+    const int last = work_.num_kv_tiles - 1;
+    bool sees_none = last < 0, skips_last = false;
     if constexpr (Config::kSkips) {
-      seen = work_.tiles_of_warpgroup(warpgroup_, arguments_.sizes.seqlen_q);
-      for (int tile = work_.num_kv_tiles - 1; tile >= seen; --tile) skip(tile);
+      const int seen = work_.tiles_of_warpgroup(warpgroup_, arguments_.sizes.seqlen_q);
+      sees_none = __any_sync(~0U, seen == 0);
+      skips_last = __any_sync(~0U, seen <= last);
+    }
+    if (last >= 0) clear_unseen_values(last);
+    if (sees_none) {
+      for (int tile = last; tile >= 0; --tile) skip(tile);
+    } else if (skips_last) {
+      skip(last);
     }
     ptx::mbarrier_wait(shared_.q_full(warpgroup_), work_.turn % 2);
-    if (seen > 0) {
-      attend(seen - 1);
+    if (!sees_none) {
+      attend(skips_last);
     } else {
 #pragma unroll
       for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
@@ -79,64 +94,98 @@ class WgmmaComputing {
   }
 
  private:
-  /// A tile that other warpgroups see and this one does not. Only the thread that releases the tile
+  /// A tile that other warpgroups see and this one does not. Only the warp that releases the tile
   /// waits for it: another one could come so late that the barrier is two phases ahead.
   __device__ void skip(int tile) {
-    const bool releases = threadIdx.x % kWarpgroup == 0;
-    const WgmmaStage stage = work_.stage(tile);
-    clear_unseen_values(tile);
-    if (releases) ptx::mbarrier_wait(shared_.k_full(stage.index), stage.parity);
-    release(shared_.k_empty(stage.index));
+    const WgmmaStage k = work_.k_stage(tile), v = work_.v_stage(tile);
+    skip(shared_.k_full(k.index), k.parity, shared_.k_empty(k.index));
     if (tile > 0) {
       take_turn();
       pass_turn();
     }
-    if (releases) ptx::mbarrier_wait(shared_.v_full(stage.index), stage.parity);
-    release(shared_.v_empty(stage.index));
+    skip(shared_.v_full(v.index), v.parity, shared_.v_empty(v.index));
+  }
+  __device__ void skip(ptx::SharedAddress full, std::uint32_t parity, ptx::SharedAddress empty) {
+    if (__any_sync(~0U, warp_ == 0)) {
+      ptx::mbarrier_wait(full, parity);
+      __syncwarp();
+      release(empty);
+    }
   }
 
-  __device__ void attend(int tile) {
-    // 1. The scores of the last tile.
-    const WgmmaStage first = work_.stage(tile);
-    ptx::mbarrier_wait(shared_.k_full(first.index), first.parity);
-    multiply_Q_K(first);
-    ptx::wgmma_wait<0>();
-    release(shared_.k_empty(first.index));
-    scale_scores();
-    if (is_masked(tile)) mask(tile);
-    exponentiate(/*is_first=*/true);
-    store_P();
-    clear_unseen_values(tile);
+  /// `skips_last`: the last tile is not for this warpgroup.
+  __device__ void attend(bool skips_last) {
+    int tile = work_.num_kv_tiles - 1;
+    start(skips_last ? tile - 1 : tile);
     // 2. to 4. All other tiles: masked ones first, so that the remaining loop has no mask.
-    for (--tile; tile >= 0 && is_masked(tile); --tile) step<true>(tile);
+    for (--tile; tile >= 0 && is_masked(tile); --tile) {
+      if (skips_last && tile == work_.num_kv_tiles - 2) continue;  // it was the first one
+      step<true>(tile);
+    }
     for (; tile >= 0; --tile) step<false>(tile);
     // 5. The last P V.
-    const WgmmaStage last = work_.stage(0);
+    const WgmmaStage last = work_.v_stage(0);
     ptx::mbarrier_wait(shared_.v_full(last.index), last.parity);
     multiply_P_V(last);
     ptx::wgmma_wait<0>();
     release(shared_.v_empty(last.index));
   }
 
+  /// 1.
+  __device__ void start(int tile) {
+    const WgmmaStage first = work_.k_stage(tile);
+    ptx::mbarrier_wait(shared_.k_full(first.index), first.parity);
+    multiply_Q_K(first);
+    ptx::wgmma_wait<0>();
+    release(shared_.k_empty(first.index));
+    scale_scores();
+    if (is_masked(tile)) mask(tile);
+    raise_maximum();
+    is_raised_ = false;  // there is no O yet
+    exponentiate();
+    store_P();
+  }
+
+  /// 2. to 4. for a tile, and P V of the one before.
   template <bool kIsMasked>
   __device__ void step(int tile) {
-    const WgmmaStage k = work_.stage(tile), v = work_.stage(tile + 1);
+    const WgmmaStage k = work_.k_stage(tile), v = work_.v_stage(tile + 1);
     ptx::mbarrier_wait(shared_.k_full(k.index), k.parity);
     ptx::mbarrier_wait(shared_.v_full(v.index), v.parity);
     take_turn();
-    multiply_Q_K(k);
-    multiply_P_V(v);
-    pass_turn();
-    ptx::wgmma_wait<1>();  // S is complete; P V may still run
-    release(shared_.k_empty(k.index));
+    if constexpr (Config::kOverlaps) {
+      multiply_Q_K(k);
+      multiply_P_V(v);
+      pass_turn();
+      ptx::wgmma_wait<1>();  // S is complete; P V may still run
+    } else {
+      multiply_P_V(v);
+      ptx::wgmma_wait<0>();
+      multiply_Q_K(k);
+      pass_turn();
+      ptx::wgmma_wait<0>();
+    }
     scale_scores();
-    if (kIsMasked) mask(tile);
-    exponentiate(/*is_first=*/false);
+    if (kIsMasked || !Config::kGuesses) {
+      if (kIsMasked) mask(tile);
+      raise_maximum();
+      exponentiate();
+    } else if (!exponentiate_if_M_holds()) {
+      multiply_Q_K(k);  // S is lost
+      ptx::wgmma_wait<0>();
+      scale_scores();
+      raise_maximum();
+      exponentiate();
+    }
+    release(shared_.k_empty(k.index));
     ptx::wgmma_wait<0>();
     release(shared_.v_empty(v.index));
     store_P();  // not earlier: P V reads these registers
+    if (is_raised_) {
 #pragma unroll
-    for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
+      for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
+      is_raised_ = false;
+    }
   }
 
   /// One turn per warpgroup for each tile but the last.
@@ -207,9 +256,11 @@ class WgmmaComputing {
     }
   }
 
-  /// Replaces S by P'. Updates M and l, and computes the factor for O. l is per thread until the end.
-  __device__ void exponentiate(bool is_first) {
+  /// Raises M if a row of S exceeds it by too much. Computes the factor for O and rescales l.
+  __device__ void raise_maximum() {
     const float c = arguments_.scale_log2;
+    float raised[2];
+    bool is_raised = false;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float largest = -INFINITY;
@@ -217,23 +268,54 @@ class WgmmaComputing {
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
         largest = fmaxf(largest, fmaxf(S_[i], S_[i + 1]));
       }
-      largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, 1));
-      largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, 2));
-      // c M is rounded once: were it recomputed, a fused multiply-add would differ from it, and l
-      // would drift with every tile.
-      const float maximum = fmaxf(row_max_[r], largest * c);
-      const float shift = maximum == -INFINITY ? 0.F : maximum;
-      rescale_[r] = is_first ? 0.F : ptx::exp2_approximate(row_max_[r] - shift);
-      row_max_[r] = maximum;
-      float sum = 0;
+      // A whole number: the factors for O are powers of two, so l does not drift.
+      largest = ceilf(row_maximum(largest) * c);
+      raised[r] = largest > row_max_[r] + kLag ? largest : row_max_[r];
+      is_raised |= raised[r] != row_max_[r];
+    }
+    if (!__any_sync(~0U, is_raised)) return;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      rescale_[r] = raised[r] == row_max_[r] ? 1.F : ptx::exp2_approximate(row_max_[r] - raised[r]);
+      row_max_[r] = raised[r];
+      row_sum_[r] *= rescale_[r];
+    }
+    is_raised_ = true;
+  }
+
+  /// Replaces S by P and adds to l, per thread until the end.
+  __device__ void exponentiate() {
+    const float c = arguments_.scale_log2;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float shift = row_max_[r] == -INFINITY ? 0.F : row_max_[r];
 #pragma unroll
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
         S_[i] = ptx::exp2_approximate(S_[i] * c - shift);
         S_[i + 1] = ptx::exp2_approximate(S_[i + 1] * c - shift);
-        sum += S_[i] + S_[i + 1];
+        row_sum_[r] += S_[i] + S_[i + 1];
       }
-      row_sum_[r] = row_sum_[r] * rescale_[r] + sum;
     }
+  }
+
+  /// The same with M as it is, which is probably large enough. Returns false, with S lost and l
+  /// unchanged, if a weight is too large for P in any row of the warpgroup. The sum of a thread's
+  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key:
+  /// M is -inf there.
+  __device__ bool exponentiate_if_M_holds() {
+    const float c = arguments_.scale_log2;
+    float sum[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < Config::kBlockKV / 2; ++i) {
+      const int r = i / 2 % 2;
+      S_[i] = ptx::exp2_approximate(S_[i] * c - row_max_[r]);
+      sum[r] += S_[i];
+    }
+    const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum;
+    if (ptx::barrier_any(Config::kFirstWarpgroup + warpgroup_, kWarpgroup, !holds)) return false;
+    row_sum_[0] += sum[0];
+    row_sum_[1] += sum[1];
+    return true;
   }
 
   /// An accumulator has the layout of A, with two columns per register.
@@ -249,7 +331,7 @@ class WgmmaComputing {
     const int num_seen = work_.visible.of_query(arguments_.sizes.seqlen_q - 1);
     const int first_hidden = num_seen - tile * Config::kBlockKV;
     if (num_seen < arguments_.sizes.seqlen_k && first_hidden < Config::kBlockKV) {
-      const WgmmaStage stage = work_.stage(tile);
+      const WgmmaStage stage = work_.v_stage(tile);
       ptx::mbarrier_wait(shared_.v_full(stage.index), stage.parity);
       constexpr int kThreads = Config::kComputing * kWarpgroup, kWords = kPanelRowBytes / 4;
       const int first = first_hidden * kWords + static_cast<int>(threadIdx.x) - kWarpgroup;
@@ -310,7 +392,7 @@ class WgmmaComputing {
   const WgmmaWork<Config>& work_;
   const WgmmaArguments& arguments_;
   int warpgroup_, warp_, lane_, row_, fewest_keys_;
-  bool has_O_ = false;
+  bool has_O_ = false, is_raised_ = false;
   float S_[Config::kBlockKV / 2], O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
   std::uint32_t P_[Config::kBlockKV / 16][4];
   float row_max_[2] = {-INFINITY, -INFINITY};  // c M
@@ -330,10 +412,12 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
       ptx::mbarrier_init(shared.q_full(warpgroup), 1);
       ptx::mbarrier_init(shared.q_empty(warpgroup), kWarpgroup / 32);
     }
-    for (int stage = 0; stage < Config::kStages; ++stage) {
+    for (int stage = 0; stage < Config::kStagesK; ++stage) {
       ptx::mbarrier_init(shared.k_full(stage), 1);
-      ptx::mbarrier_init(shared.v_full(stage), 1);
       ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
+    }
+    for (int stage = 0; stage < Config::kStagesV; ++stage) {
+      ptx::mbarrier_init(shared.v_full(stage), 1);
       ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
     }
     ptx::fence_mbarrier_init();

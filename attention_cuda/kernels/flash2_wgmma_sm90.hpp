@@ -13,10 +13,13 @@ namespace flashlab::cuda {
 struct WgmmaShape {
   int head_dim;  // the largest that it takes
   int computing, block_kv;
-  bool takes_turns;   // the warpgroups issue their products one after the other
-  int longest_pairs;  // keys up to which blocks take pairs of query tiles under a causal mask
+  int stages_k, stages_v;  // of sK and of sV
+  int longest_pairs;       // keys up to which blocks take pairs of query tiles under a causal mask
+  // What makes the kernel fast. bench/flash2_steps.cu leaves each of them out.
+  bool overlaps = true;     // Q K^T of a tile runs beside P V of the one before
+  bool takes_turns = true;  // the warpgroups issue their products one after the other
+  bool guesses = true;  // no search for the maximum in tiles without a mask, unless M is too small
 
-  static constexpr int kStages = 2;  // of sK and of sV
   static constexpr int kWarpgroupThreads = 128, kRowsOfWarpgroup = 64;
   static constexpr int kAlignment = 1024;
   static constexpr int kPanelColumns = 64;
@@ -24,28 +27,28 @@ struct WgmmaShape {
   constexpr int block_q() const { return kRowsOfWarpgroup * computing; }
   /// Panels of 64 columns; the last one may be half full.
   constexpr int num_panels() const { return (head_dim + kPanelColumns - 1) / kPanelColumns; }
-  constexpr int barrier_bytes() const { return 8 * (4 * kStages + 2 * computing); }
+  constexpr int barrier_bytes() const { return 8 * 2 * (stages_k + stages_v + computing); }
   constexpr int num_threads() const { return kWarpgroupThreads * (computing + 1); }
-  /// sQ, kStages each of sK and sV, and mbarriers, from a multiple of kAlignment on.
+  /// sQ, the stages of sK and sV, and mbarriers, from a multiple of kAlignment on.
   constexpr int shared_bytes() const {
     const int row_bytes = 2 * kPanelColumns * num_panels();
-    return row_bytes * (block_q() + 2 * kStages * block_kv) + barrier_bytes() + kAlignment;
+    return row_bytes * (block_q() + (stages_k + stages_v) * block_kv) + barrier_bytes() +
+           kAlignment;
   }
 };
 
-/// By head_dim: without a mask, then with one or with key lengths.
-inline constexpr WgmmaShape kWgmmaShapes[][2] = {
-    // head_dim, computing warpgroups, keys, turns, longest pairs
-    {{64, 3, 128, true, 1024}, {64, 3, 128, true, 1024}},
-    {{96, 2, 176, false, 4096}, {96, 2, 128, false, 4096}},
-    {{128, 2, 176, false, 4096}, {128, 2, 128, false, 4096}},
-    {{192, 2, 112, false, 4096}, {192, 2, 96, false, 4096}},
-    {{256, 2, 80, false, 4096}, {256, 2, 80, false, 4096}}};
+inline constexpr WgmmaShape kWgmmaShapes[] = {
+    // head_dim, computing warpgroups, keys, stages of K and of V, longest pairs
+    {64, 3, 128, 3, 3, 1024},
+    {96, 2, 128, 3, 3, 4096},
+    {128, 2, 128, 3, 3, 4096},
+    {192, 2, 96, 2, 2, 4096},
+    {256, 2, 64, 2, 2, 4096}};
 
 /// The row of kWgmmaShapes for a head_dim.
 constexpr int wgmma_index(std::int64_t head_dim) {
   int index = 0;
-  while (head_dim > kWgmmaShapes[index][0].head_dim) ++index;
+  while (head_dim > kWgmmaShapes[index].head_dim) ++index;
   return index;
 }
 
@@ -77,8 +80,7 @@ inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const Wgmma
 }
 
 inline Launches flash2_wgmma_launches(const TilesRequest& request) {
-  const WgmmaShape& shape =
-      kWgmmaShapes[wgmma_index(request.problem.head_dim)][request.is_masked() ? 1 : 0];
+  const WgmmaShape& shape = kWgmmaShapes[wgmma_index(request.problem.head_dim)];
   LaunchTiles launch = query_tiles("flash2_wgmma_sm90", shape, shape.shared_bytes(), request);
   launch.num_query_tiles = launch.num_blocks;
   launch.num_blocks = wgmma_schedule(request.problem, shape, !request.problem.key_lengths.empty(),

@@ -21,12 +21,32 @@ __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
+/// Returns `value`, which all lanes of a whole warp share, and tells the compiler so. What follows
+/// from it takes uniform registers, which descriptors need.
+__device__ __forceinline__ int same_in_warp(int value) {
+  int result;
+  asm("redux.sync.max.s32 %0, %1, 0xFFFFFFFF;" : "=r"(result) : "r"(value));
+  return result;
+}
+
 /// Waits at barrier 1 to 15 until this many threads have come, those that only arrive included.
 __device__ __forceinline__ void barrier_sync(int id, int num_threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(num_threads) : "memory");
 }
 __device__ __forceinline__ void barrier_arrive(int id, int num_threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(num_threads) : "memory");
+}
+
+/// As barrier_sync. Returns whether the condition holds for any of the threads.
+__device__ __forceinline__ bool barrier_any(int id, int num_threads, bool condition) {
+  std::uint32_t any;
+  asm volatile(
+      "{\n.reg .pred p, q;\nsetp.ne.u32 p, %3, 0;\nbar.red.or.pred q, %1, %2, p;\n"
+      "selp.u32 %0, 1, 0, q;\n}\n"
+      : "=r"(any)
+      : "r"(id), "r"(num_threads), "r"(static_cast<std::uint32_t>(condition))
+      : "memory");
+  return any != 0;
 }
 
 /// True in one lane of a warp whose lanes are all here.

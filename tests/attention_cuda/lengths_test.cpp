@@ -118,6 +118,22 @@ TEST_CASE("queries of one block that see different numbers of tiles are right", 
   }
 }
 
+TEST_CASE("scores far above all that came before are right", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kBFloat16, DataType::kFloat16}) {
+    const std::vector<KernelCase> kernels = chosen_kernels(Pass::kForward, dtype);
+    WorstErrors worst;
+    // A tile of flash2_wgmma_sm90 computes its weights with the maximum of the tiles before, and
+    // once more if that was too small. Of 600 spread scores, each tile exceeds some row's maximum.
+    for (const std::int64_t head_dim : {64, 128, 256}) {
+      GeneratedCase generated = square_case(dtype, 70, head_dim, textbook::Causal::kNo);
+      generated.problem.seqlen_k = 600;
+      generated.magnitude = Magnitude::kSpreadScores;
+      check_kernels(worst, Pass::kForward, kernels, generated);
+    }
+  }
+}
+
 TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {

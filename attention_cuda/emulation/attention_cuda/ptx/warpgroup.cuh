@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "attention_cuda/emulation/async/async_block.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
@@ -44,8 +46,30 @@ inline void barrier_sync(int id, int num_threads) {
                         [&barriers, id, round] { return barriers.is_over(id, round); });
 }
 
+inline bool barrier_any(int id, int num_threads, bool condition) {
+  emulation::NamedBarriers& barriers = emulation::async_block().named_barriers();
+  const std::uint64_t round = barriers.arrive(id, num_threads, condition);
+  emulation::wait_until([&barriers, id] { return barriers.missing(id); },
+                        [&barriers, id, round] { return barriers.is_over(id, round); });
+  return barriers.any_of_round(id, round);
+}
+
 inline void barrier_arrive(int id, int num_threads) {
   emulation::async_block().named_barriers().arrive(id, num_threads);
+}
+
+/// Throws std::logic_error if the lanes' values differ.
+inline int same_in_warp(int value) {
+  emulation::warp_collective("redux", value, [](emulation::Lanes<int> lanes) {
+    emulation::require_whole_warp(lanes, "redux");
+    for (const int* lane : lanes) {
+      if (*lane != *lanes[0]) {
+        throw std::logic_error("same_in_warp: lanes have " + std::to_string(*lanes[0]) + " and " +
+                               std::to_string(*lane));
+      }
+    }
+  });
+  return value;
 }
 
 /// The GPU may elect any lane; here it is the last, which kernels rarely expect.
