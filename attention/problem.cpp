@@ -22,17 +22,27 @@ std::string_view to_string(Mask mask) {
   return kNames[static_cast<int>(mask)];
 }
 
-std::int64_t AttentionProblem::visible_keys(std::int64_t batch_entry, std::int64_t query) const {
-  const std::int64_t num_keys = keys(batch_entry);
-  if (mask == Mask::kNone) return num_keys;
-  const std::int64_t shift = mask == Mask::kCausalBottomRight ? num_keys - seqlen_q : 0;
-  return std::clamp<std::int64_t>(query + 1 + shift, 0, num_keys);
+VisibleKeys AttentionProblem::visible(std::int64_t batch_entry) const {
+  VisibleKeys visible;
+  visible.num_queries = seqlen_q;
+  visible.num_keys = keys(batch_entry);
+  visible.left = std::min(window_left.value_or(kUnlimited), kUnlimited);
+  visible.right = mask != Mask::kNone ? 0 : std::min(window_right.value_or(kUnlimited), kUnlimited);
+  visible.shift = mask == Mask::kCausalBottomRight ? visible.num_keys - seqlen_q : 0;
+  return visible;
+}
+
+bool AttentionProblem::has_unseen_keys() const {
+  if (!key_lengths.empty()) return true;
+  if (batch == 0 || seqlen_q == 0) return false;
+  return visible_keys(0, 0).first > 0 || visible_keys(0, seqlen_q - 1).end < seqlen_k;
 }
 
 std::int64_t AttentionProblem::visible_pairs() const {
   std::int64_t pairs = 0;
   for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t i = 0; i < seqlen_q; ++i) pairs += visible_keys(b, i);
+    const VisibleKeys of_entry = visible(b);
+    for (std::int64_t i = 0; i < seqlen_q; ++i) pairs += of_entry.of_query(i).count();
   }
   return pairs * num_heads;
 }

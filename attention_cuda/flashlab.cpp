@@ -112,6 +112,8 @@ AttentionOptions attention_options(const flashlab_options& options) {
                        "the number of key_lengths");
   }
   result.key_lengths = {options.key_lengths, static_cast<std::size_t>(options.num_key_lengths)};
+  if (options.has_window_left != 0) result.window_left = options.window_left;
+  if (options.has_window_right != 0) result.window_right = options.window_right;
   return result;
 }
 

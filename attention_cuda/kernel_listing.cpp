@@ -94,6 +94,12 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                         compute_capability_text(kernel.max_compute_capability) + " at most for " +
                             std::string(kernel.stem));
   }
+  if (problem.has_window() && !kernel.takes_windows) {
+    const bool is_left = problem.window_left.has_value();
+    return ProblemError(is_left ? "window_left" : "window_right",
+                        std::to_string(is_left ? *problem.window_left : *problem.window_right),
+                        "no window for " + std::string(kernel.stem));
+  }
   if (auto refusal = size_refusal(problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;

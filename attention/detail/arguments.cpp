@@ -53,6 +53,13 @@ void check_data(const Named& argument) {
   }
 }
 
+std::optional<std::int64_t> checked_window(const char* name, std::optional<std::int64_t> keys) {
+  if (keys && *keys < 0) {
+    throw ProblemError(name, std::to_string(*keys), "0 keys or more, or none: no limit");
+  }
+  return keys;
+}
+
 DataType lse_dtype(DataType dtype) {
   return dtype == DataType::kFloat64 ? DataType::kFloat64 : DataType::kFloat32;
 }
@@ -121,6 +128,13 @@ AttentionProblem sizes_of(const Named& Q, const Named& K) {
 
 void check_options(AttentionProblem& problem, const AttentionOptions& options) {
   problem.mask = options.mask;
+  problem.window_left = checked_window("window_left", options.window_left);
+  problem.window_right = checked_window("window_right", options.window_right);
+  if (problem.window_right && problem.mask != Mask::kNone) {
+    throw ProblemError("window_right", std::to_string(*problem.window_right),
+                       "none with mask " + std::string(to_string(problem.mask)) +
+                           ", which already hides all keys to the right");
+  }
   problem.softmax_scale =
       options.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
   if (!std::isfinite(problem.softmax_scale) || std::abs(problem.softmax_scale) > 1e30) {

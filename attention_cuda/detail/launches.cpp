@@ -50,10 +50,7 @@ LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
 
 void add_output_product(Launches& launches, const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
-  const bool has_unseen_keys =
-      !problem.key_lengths.empty() ||
-      (problem.mask == Mask::kCausalTopLeft && problem.seqlen_k > problem.seqlen_q);
-  if (has_unseen_keys) {
+  if (problem.has_unseen_keys()) {
     const std::int64_t key_rows = request.kv_heads() * problem.seqlen_k,
                        bytes = key_rows * problem.head_dim * request.element_bytes();
     launches.push_back(uncounted_launch("copy_rows", key_rows, {bytes, bytes}));

@@ -22,7 +22,7 @@ struct TilesRequest {
   std::int64_t rows() const { return heads() * problem.seqlen_q; }
   std::int64_t pairs() const { return rows() * problem.seqlen_k; }
   int element_bytes() const { return static_cast<int>(size_in_bytes(problem.dtype)); }
-  bool is_masked() const { return problem.mask != Mask::kNone || !problem.key_lengths.empty(); }
+  bool is_masked() const { return problem.is_masked(); }
 };
 
 using Launches = std::vector<LaunchTiles>;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -205,6 +206,27 @@ TEST_CASE("every option of C reaches the kernels", "[c]") {
   CHECK(in_c.results() == in_cpp.results());
 }
 
+TEST_CASE("a window in C is the window in C++", "[c]") {
+  FLASHLAB_NEEDS_GPU();
+  struct Side {
+    std::optional<std::int64_t> left, right;
+  };
+  for (const auto& [left, right] : {Side{3, {}}, Side{{}, 0}, Side{0, 5}}) {
+    InterfaceProblem in_c(DataType::kBFloat16), in_cpp(DataType::kBFloat16);
+    AttentionOptions options;
+    options.window_left = left;
+    options.window_right = right;
+    cuda::attention_forward("flash2", in_cpp.forward, options);
+    in_c.options.variant = "flash2";
+    in_c.options.has_window_left = left ? 1 : 0;
+    in_c.options.has_window_right = right ? 1 : 0;
+    in_c.options.window_left = left.value_or(-7);  // not read
+    in_c.options.window_right = right.value_or(-7);
+    REQUIRE(in_c.run() == FLASHLAB_OK);
+    CHECK(in_c.results() == in_cpp.results());
+  }
+}
+
 TEST_CASE("key lengths in device memory are taken too", "[c]") {
   FLASHLAB_NEEDS_GPU();
   InterfaceProblem on_host(DataType::kBFloat16), on_device(DataType::kBFloat16);
@@ -277,6 +299,10 @@ TEST_CASE("a number that C has no name for is refused", "[c]") {
         "Q: rank 5: expected 0 … 4");
   CHECK(refusal([](InterfaceProblem& p) { p.options.num_key_lengths = 2; }) ==
         "num_key_lengths: 2: expected the number of key_lengths");
+  CHECK(refusal([](InterfaceProblem& p) {
+          p.options.has_window_left = 1;
+          p.options.window_left = -1;
+        }) == "window_left: -1: expected 0 keys or more, or none: no limit");
   CHECK(refusal([](InterfaceProblem& p) { p.options.reserved = 1; }) ==
         "options.reserved: 1: expected 0");
 }

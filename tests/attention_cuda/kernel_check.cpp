@@ -34,6 +34,22 @@ void check(WorstErrors& worst, const KernelCase& kernel, const char* result,
   CHECK(is_within(error, expected.plain, expected.floor));
 }
 
+/// Whether a kernel does not take the problem's window. Then a call that names it must say so.
+bool refuses_window(const KernelCase& kernel, const AttentionProblem& problem) {
+  if (kernel.row->takes_windows || !problem.has_window()) return false;
+  cuda::ExecutionOptions execution;
+  execution.products = kernel.arithmetic.products;
+  execution.kernel = kernel.row->stem;
+  try {
+    cuda::workspace_bytes(kernel.row->variant, problem, execution);
+  } catch (const ProblemError& error) {
+    CHECK(error.expected == "no window for " + std::string(kernel.row->stem));
+    return true;
+  }
+  FAIL("a kernel without windows accepts one");
+  return false;
+}
+
 /// A workspace of the size that is asked for, and the options that name it.
 class Execution {
  public:
@@ -99,7 +115,9 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
     DeviceCopies copies;
     const ForwardTensors tensors = {copies.view(in.Q), copies.view(in.K), copies.view(in.V),
                                     copies.view(out.O), copies.view(out.lse)};
-    const Execution execution(kernel, check_forward(tensors, generated.options()));
+    const AttentionProblem checked = check_forward(tensors, generated.options());
+    if (refuses_window(kernel, checked)) continue;
+    const Execution execution(kernel, checked);
     if (kernel.row->why_not != nullptr && kernel.row->why_not(tensors)) {
       CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
                                               execution.options()),

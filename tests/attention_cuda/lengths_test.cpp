@@ -118,6 +118,28 @@ TEST_CASE("queries of one block that see different numbers of tiles are right", 
   }
 }
 
+TEST_CASE("windows that end before, at and after the edges of tiles are right", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+      WorstErrors worst;
+      for (const std::int64_t left : {0, 15, 63, 64, 65, 150}) {
+        GeneratedCase generated = square_case(dtype, 200, 64, textbook::Causal::kTopLeft);
+        generated.problem.window_left = left;
+        check_kernels(worst, pass, kernels, generated);
+        generated.problem.causal = textbook::Causal::kBottomRight;
+        generated.problem.seqlen_q = 70;  // no query sees the first keys
+        check_kernels(worst, pass, kernels, generated);
+        generated.problem.causal = textbook::Causal::kNo;
+        generated.problem.window_right = 64 - left % 64;
+        std::swap(generated.problem.seqlen_q, generated.problem.seqlen_k);  // the last see none
+        check_kernels(worst, pass, kernels, generated);
+      }
+    }
+  }
+}
+
 TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
