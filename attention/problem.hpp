@@ -25,6 +25,10 @@
 //          bottom right with window_left = left. (left, right) with keys = seqlen_q is no mask and
 //          both windows; with other lengths, add keys - seqlen_q to right and subtract it from left.
 //          Its -1 is a window that is not set.
+// Packed   cu_seqlens_q and cu_seqlens_k divide one batch entry into sequences: sequence s has
+//          queries cu_seqlens_q[s] … cu_seqlens_q[s + 1] - 1, and keys likewise. A query sees only
+//          keys of its sequence; mask and window count positions within it. A sequence may have no
+//          queries or no keys. FlashAttention calls this varlen.
 // lse      natural logarithm. A row that sees no key, or only scores of -inf, has O = 0,
 //          lse = -inf and zero gradients.
 // NaN, inf a NaN or infinity in row i of Q makes row i of O and lse NaN; in row j of K it makes the
@@ -59,6 +63,8 @@ struct AttentionOptions {
   std::span<const std::int64_t> key_lengths;  // one per batch entry, 0 … seqlen_k; empty: seqlen_k
   std::optional<std::int64_t> window_left = {};   // keys before a query's position; nothing: all
   std::optional<std::int64_t> window_right = {};  // keys after it; nothing: all the mask leaves
+  /// Packed sequences, batch 1: from 0 to seqlen_q (seqlen_k), one more than sequences. Empty: none.
+  std::span<const std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};
 };
 
 struct ForwardTensors {
@@ -88,6 +94,7 @@ struct AttentionProblem {
   double softmax_scale = 1;
   std::vector<std::int64_t> key_lengths;                            // empty: seqlen_k for all
   std::optional<std::int64_t> window_left = {}, window_right = {};  // as in the options
+  std::vector<std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};   // empty: not packed
 
   std::int64_t heads_per_kv_head() const { return num_heads / num_kv_heads; }
   std::int64_t keys(std::int64_t batch_entry) const {
@@ -95,15 +102,22 @@ struct AttentionProblem {
   }
   bool has_window() const { return window_left.has_value() || window_right.has_value(); }
   /// Returns whether some query may not see some key.
-  bool is_masked() const { return mask != Mask::kNone || !key_lengths.empty() || has_window(); }
-  /// Returns whether there may be keys that no query sees: with key lengths always.
-  bool has_unseen_keys() const;
-  /// Returns the mask of a batch entry, with its window.
-  VisibleKeys visible(std::int64_t batch_entry) const;
-  /// Returns the keys that query i sees.
-  KeyRange visible_keys(std::int64_t batch_entry, std::int64_t query) const {
-    return visible(batch_entry).of_query(query);
+  bool is_masked() const {
+    return mask != Mask::kNone || !key_lengths.empty() || has_window() || is_packed();
   }
+  bool is_packed() const { return !cu_seqlens_q.empty(); }
+  /// Returns whether there may be keys that no query sees: with key lengths and packed sequences
+  /// always.
+  bool has_unseen_keys() const;
+  /// Returns the mask with its window.
+  MaskRule mask_rule() const;
+  PackedSequences sequences() const;
+  /// Returns the number of sequences: batch entries, or the packed ones.
+  std::int64_t num_sequences() const { return is_packed() ? sequences().count : batch; }
+  /// Returns the mask of a sequence.
+  VisibleKeys visible(std::int64_t sequence) const;
+  /// Returns the keys that query i sees.
+  KeyRange visible_keys(std::int64_t batch_entry, std::int64_t query) const;
   /// Returns the number of pairs of a query and a visible key, over batch and heads. FLOPs are
   /// counted from it.
   std::int64_t visible_pairs() const;

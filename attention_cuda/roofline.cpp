@@ -37,17 +37,18 @@ bool is_device(const GpuRates& gpu, const Words& of_device) {
          });
 }
 
-/// The queries of a batch entry from the first to the last that see a key.
+/// The queries of a sequence from the first to the last that see a key.
 KeyRange seeing_queries(const VisibleKeys& visible) {
   if (visible.num_keys == 0) return {};
-  return {visible.of_key(0).first, visible.of_key(visible.num_keys - 1).end};
+  const std::int64_t first_key = visible.first_key;
+  return {visible.of_key(first_key).first, visible.of_key(first_key + visible.num_keys - 1).end};
 }
 
 /// Q, K, V, and for backward O and dO: only rows that affect the result.
 double bytes_read(Pass pass, const AttentionProblem& problem) {
   double rows = 0;
-  for (std::int64_t b = 0; b < problem.batch; ++b) {
-    const VisibleKeys visible = problem.visible(b);
+  for (std::int64_t sequence = 0; sequence < problem.num_sequences(); ++sequence) {
+    const VisibleKeys visible = problem.visible(sequence);
     const KeyRange queries = seeing_queries(visible);
     if (queries.count() <= 0) continue;
     const std::int64_t keys =

@@ -39,7 +39,7 @@ struct KeyTileShape {
   int warps_q;     // for dQ
   int min_blocks;  // per multiprocessor
 
-  static constexpr int kFactsBytes = 48;  // KeyTileFacts
+  static constexpr int kFactsBytes = 64;  // KeyTileFacts
 
   constexpr int num_threads() const { return 32 * warps; }
   constexpr int column_warps() const { return warps / (block_kv / warp_keys); }

@@ -37,24 +37,37 @@ struct Sizes {
 
 /// Query i of a batch entry sees key j < keys if i + first_diagonal <= j <= i + diagonal: a range of
 /// keys, whose ends do not decrease with i. flashlab::VisibleKeys has the formula of the diagonals.
+/// Ranges of packed sequences are in tables instead.
 struct VisibleKeys {
   int keys;      // the number of keys of the batch entry
   int diagonal;  // without a limit: the last key of query 0
   int first_diagonal;
+  int last_query;  // of the table; queries beyond count as this one
+  VisibleRanges ranges;
 
   /// No query has a key before this diagonal: lengths are at most 2^30, and the last tile may go
   /// beyond.
   static constexpr int kNoFirstDiagonal = -(1 << 30) - (1 << 16);
 
   /// Returns the end of the keys that query i sees.
-  __device__ int of_query(int i) const { return max(0, min(i + 1 + diagonal, keys)); }
+  __device__ int of_query(int i) const {
+    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].end;
+    return max(0, min(i + 1 + diagonal, keys));
+  }
   /// Returns the first key that query i sees; if it sees none, the end.
-  __device__ int first_of_query(int i) const { return max(0, min(i + first_diagonal, keys)); }
+  __device__ int first_of_query(int i) const {
+    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].first;
+    return max(0, min(i + first_diagonal, keys));
+  }
   /// Returns the first query that sees key j, and the end of these queries. Both may be beyond the
   /// last query; if no query sees the key, the end is not after the first.
-  __device__ int first_query(int j) const { return j >= keys ? INT32_MAX : max(0, j - diagonal); }
+  __device__ int first_query(int j) const {
+    if (j >= keys) return INT32_MAX;
+    return ranges.of_keys != nullptr ? ranges.of_keys[j].first : max(0, j - diagonal);
+  }
   __device__ int end_query(int j) const {
-    if (j >= keys) return 0;
+    if (j < 0 || j >= keys) return 0;
+    if (ranges.of_keys != nullptr) return ranges.of_keys[j].end;
     const std::int64_t end = std::int64_t{j} + 1 - first_diagonal;
     return end < 0 ? 0 : end < INT32_MAX ? static_cast<int>(end) : INT32_MAX;
   }
@@ -64,6 +77,7 @@ struct MaskArguments {
   Mask mask;
   const std::int64_t* key_lengths;  // null: seqlen_k for all
   int window_left = kNoWindow, window_right = kNoWindow;
+  VisibleRanges ranges = {};
 
   /// Longer than any sequence.
   static constexpr int kNoWindow = INT32_MAX;
@@ -74,10 +88,19 @@ struct MaskArguments {
       const std::int64_t length = key_lengths[b];
       keys = static_cast<int>(length < 0 ? 0 : length > keys ? keys : length);
     }
-    const int shift = mask == Mask::kCausalBottomRight ? keys - sizes.seqlen_q : 0;
+    VisibleKeys visible = of_sequence(sizes.seqlen_q, keys);
+    visible.ranges = ranges;
+    return visible;
+  }
+  /// For a sequence whose queries and keys count from 0.
+  __device__ VisibleKeys of_sequence(int queries, int keys) const {
+    const int shift = mask == Mask::kCausalBottomRight ? keys - queries : 0;
     const int right = mask != Mask::kNone ? 0 : min(window_right, keys);
-    return {keys, min(shift + right, keys - 1),
-            window_left == kNoWindow ? VisibleKeys::kNoFirstDiagonal : shift - window_left};
+    return {keys,
+            min(shift + right, keys - 1),
+            window_left == kNoWindow ? VisibleKeys::kNoFirstDiagonal : shift - window_left,
+            queries - 1,
+            {}};
   }
 };
 
@@ -126,8 +149,8 @@ inline MaskArguments mask_arguments(const Call& call) {
     return keys && *keys < kLongest ? static_cast<int>(*keys) : MaskArguments::kNoWindow;
   };
   const AttentionProblem& problem = call.problem;
-  return {problem.mask, call.key_lengths, window(problem.window_left),
-          window(problem.window_right)};
+  return {problem.mask, call.key_lengths, window(problem.window_left), window(problem.window_right),
+          call.ranges};
 }
 
 template <class Element>

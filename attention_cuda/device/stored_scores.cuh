@@ -7,7 +7,7 @@
 //          query heads of a kv head are contiguous, so a product has heads_per_kv_head seqlen_q
 //          rows, batch x num_kv_heads times.
 // Copies   Q, K, V, O are copied through the workspace if their rows are not contiguous. V is also
-//          copied if no query sees its first or last rows; the copy has zeros there
+//          copied if no query sees some of its rows; the copy has zeros there
 // NaN      a NaN or infinity in a row of V that some query sees affects its column in all rows: the
 //          library also multiplies it by hidden weights, which are 0
 #pragma once
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kRowThreads)
   const int i = static_cast<int>(row % num_rows), b = static_cast<int>(head / num_heads);
   const VisibleKeys visible = mask.of_batch_entry(b, sizes);
   const bool is_there =
-      !only_seen || (visible.first_of_query(0) <= i && i < visible.of_query(sizes.seqlen_q - 1));
+      !only_seen || visible.first_query(i) < min(visible.end_query(i), sizes.seqlen_q);
   const Element* const source = from.row(b, static_cast<int>(head % num_heads), i);
   for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
     to[row * sizes.head_dim + c] =
@@ -158,7 +158,8 @@ class StoredScores {
     }
   }
   bool has_unseen_keys(const ForwardCall& call) const {
-    return call.key_lengths != nullptr || problem_.has_unseen_keys();
+    return call.key_lengths != nullptr || call.ranges.of_queries != nullptr ||
+           problem_.has_unseen_keys();
   }
   static Arithmetic arithmetic(const ForwardCall& call) {
     return {call.problem.dtype, call.options.products};

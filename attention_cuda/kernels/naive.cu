@@ -131,7 +131,8 @@ void launch_steps(const ForwardCall& call) {
 
   scores.multiply_queries_by_keys(call);
   launch(call, "naive_scale", naive_scale_kernel, shape, scores.S, arguments.softmax_scale);
-  if (call.problem.is_masked() || call.key_lengths != nullptr) {
+  if (call.problem.is_masked() || call.key_lengths != nullptr ||
+      call.ranges.of_queries != nullptr) {
     launch(call, "naive_mask", naive_mask_kernel, shape, scores.S, arguments.mask, arguments.sizes);
   }
   launch(call, "naive_row_max", naive_row_max_kernel, reducing, scores.S, scores.row_max);

@@ -227,6 +227,71 @@ TEST_CASE("a window that is negative, or that a causal mask implies, is refused"
         }) == "accepted");
 }
 
+TEST_CASE("packed sequences see their own keys, with mask and window within each", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = 5;
+  problem.seqlen_k = 7;
+  problem.cu_seqlens_q = {0, 2, 2, 4, 5};  // the second has no queries, the last no keys
+  problem.cu_seqlens_k = {0, 3, 4, 7, 7};
+  const auto picture = [&] {
+    std::string rows;
+    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
+      }
+      rows += ' ';
+    }
+    return rows;
+  };
+  CHECK(picture() == "1110000 1110000 0000111 0000111 0000000 ");
+  CHECK(problem.visible_pairs() == 12);
+  problem.mask = Mask::kCausalTopLeft;
+  CHECK(picture() == "1000000 1100000 0000100 0000110 0000000 ");
+  problem.mask = Mask::kCausalBottomRight;
+  CHECK(picture() == "1100000 1110000 0000110 0000111 0000000 ");
+  problem.window_left = 1;
+  CHECK(picture() == "1100000 0110000 0000110 0000011 0000000 ");
+  CHECK(problem.visible_pairs() == 8);
+}
+
+TEST_CASE("bounds of packed sequences that do not fit the tensors are refused", "[problem]") {
+  const auto with = [](std::vector<std::int64_t> q, std::vector<std::int64_t> k,
+                       std::vector<std::int64_t> lengths = {}) {
+    Good good;
+    reshape(good.forward.Q, {1, 4, 3, 8});
+    reshape(good.forward.O, {1, 4, 3, 8});
+    reshape(good.forward.K, {1, 2, 5, 8});
+    reshape(good.forward.V, {1, 2, 5, 8});
+    reshape(good.forward.lse, {1, 4, 3});
+    good.options.cu_seqlens_q = q;
+    good.options.cu_seqlens_k = k;
+    good.options.key_lengths = lengths;
+    return refusal([&] { check_forward(good.forward, good.options); });
+  };
+  CHECK(with({0, 3}, {0, 5}) == "accepted");
+  CHECK(with({0, 0, 1, 3, 3}, {0, 5, 5, 5, 5}) == "accepted");
+  CHECK(with({0, 3}, {}) == "cu_seqlens_k: 0 entries: expected as many as cu_seqlens_q has: 2");
+  CHECK(with({}, {0, 5}) == "cu_seqlens_k: 2 entries: expected as many as cu_seqlens_q has: 0");
+  CHECK(with({1, 3}, {0, 5}) ==
+        "cu_seqlens_q: entry 0 is 1: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 2, 1, 3}, {0, 1, 2, 5}) ==
+        "cu_seqlens_q: entry 2 is 1, after 2: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 3}, {0, 6}) ==
+        "cu_seqlens_k: the last entry is 6: expected bounds that rise from 0 to seqlen_k = 5");
+  CHECK(with({0}, {0}) ==
+        "cu_seqlens_q: the last entry is 0: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 3}, {0, 5}, {4}) ==
+        "cu_seqlens_q: given with key_lengths: expected one of them: cu_seqlens_k has the lengths "
+        "of the keys");
+  CHECK(options_refusal([](auto& o) {
+          static const std::vector<std::int64_t> q = {0, 3}, k = {0, 5};
+          o.cu_seqlens_q = q;
+          o.cu_seqlens_k = k;
+        }) ==
+        "cu_seqlens_q: batch 2: expected batch 1: its sequences are packed in one batch entry");
+}
+
 TEST_CASE("a window beyond all keys hides nothing", "[problem]") {
   Good good;
   const std::int64_t pairs = check_forward(good.forward, good.options).visible_pairs();

@@ -274,6 +274,67 @@ TEST_CASE("gradients of pairs outside a window are 0 whatever lies in their rows
   });
 }
 
+TEST_CASE("NaN in one of several packed sequences reaches no other", "[nonfinite]") {
+  // Queries 0 … 29, 30 … 49 and 50 … 69; the second sequence has keys 40 … 119, all of them NaN.
+  const std::vector<std::int64_t> cu_seqlens_q = {0, 30, 50, 70}, cu_seqlens_k = {0, 40, 120, 150};
+  AttentionOptions options;
+  options.cu_seqlens_q = cu_seqlens_q;
+  options.cu_seqlens_k = cu_seqlens_k;
+  const auto poison = [](Tensors& tensors) {
+    for (std::int64_t j = 40; j < 120; ++j) {
+      fill_row(tensors.K, j, kNan);
+      fill_row(tensors.V, j, kInfinity);
+    }
+    for (std::int64_t i = 30; i < 50; ++i) fill_row(tensors.dO, i, kNan);
+  };
+  for_each_kernel(Pass::kForward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes);
+    poison(tensors);
+    tensors.run(variant, options, execution);
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      INFO("row " << i);
+      CHECK(std::isfinite(tensors.lse[i]) == (i < 30 || i >= 50));
+      CHECK(row_is_finite(tensors.O, i) == (i < 30 || i >= 50));
+    }
+  });
+  for_each_kernel(Pass::kBackward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes);
+    poison(tensors);
+    tensors.run("online", options);
+    tensors.run(variant, options, execution);
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      INFO("row " << i);
+      CHECK(row_is_finite(tensors.dQ, i) == (i < 30 || i >= 50));
+    }
+    for (std::int64_t j = 0; j < kKeys; ++j) {
+      INFO("key " << j);
+      CHECK(row_is_finite(tensors.dK, j) == (j < 40 || j >= 120));
+      CHECK(row_is_finite(tensors.dV, j) == (j < 40 || j >= 120));
+    }
+  });
+}
+
+TEST_CASE("a packed sequence gives what it gives alone", "[nonfinite]") {
+  const std::vector<std::int64_t> cu_seqlens_q = {0, 30, 30, 70}, cu_seqlens_k = {0, 40, 45, 150};
+  for_each_kernel(Pass::kForward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes), alone({1, 1, 1, 40, 105, kHeadDim});
+    std::copy_n(tensors.Q.begin() + 30 * kHeadDim, alone.Q.size(), alone.Q.begin());
+    std::copy_n(tensors.K.begin() + 45 * kHeadDim, alone.K.size(), alone.K.begin());
+    std::copy_n(tensors.V.begin() + 45 * kHeadDim, alone.V.size(), alone.V.begin());
+    AttentionOptions options = {Mask::kCausalBottomRight, {}, {}, 60, {}};
+    alone.run(variant, options, execution);
+    options.cu_seqlens_q = cu_seqlens_q;
+    options.cu_seqlens_k = cu_seqlens_k;
+    tensors.run(variant, options, execution);
+    for (std::size_t k = 0; k < alone.O.size(); ++k) {
+      CHECK(std::fabs(tensors.O[30 * kHeadDim + k] - alone.O[k]) <= 1e-5f);
+    }
+    for (std::size_t i = 0; i < 40; ++i) {
+      CHECK(std::fabs(tensors.lse[30 + i] - alone.lse[i]) <= 1e-5f);
+    }
+  });
+}
+
 TEST_CASE("NaN in a row of Q or dO reaches gradients of the keys it sees and no other",
           "[nonfinite]") {
   for_each_kernel(Pass::kBackward, [](std::string_view variant, const auto& execution) {
