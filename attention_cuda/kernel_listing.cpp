@@ -59,6 +59,12 @@ std::optional<ProblemError> option_refusal(const KernelListing& kernel,
   if (execution.num_splits < 0) {
     return ProblemError("num_splits", std::to_string(execution.num_splits), "0 or more");
   }
+  const std::int64_t sequences =
+      problem.is_packed() ? problem.num_sequences() : execution.num_sequences;
+  if (sequences < 0 || sequences > kMaxLength) {
+    return ProblemError("num_sequences", std::to_string(sequences),
+                        "0 … " + std::to_string(kMaxLength));
+  }
   if (execution.round_statistics &&
       (find_variant(kernel.variant).pass != Pass::kBackward || size_in_bytes(problem.dtype) != 2)) {
     return ProblemError("round_statistics", "true", "a backward pass of bf16 or fp16");
@@ -93,6 +99,20 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                         "compute capability " + compute_capability_text(compute_capability),
                         compute_capability_text(kernel.max_compute_capability) + " at most for " +
                             std::string(kernel.stem));
+  }
+  if (problem.has_window() && !kernel.takes_windows) {
+    const bool is_left = problem.window_left.has_value();
+    return ProblemError(is_left ? "window_left" : "window_right",
+                        std::to_string(is_left ? *problem.window_left : *problem.window_right),
+                        "no window for " + std::string(kernel.stem));
+  }
+  const bool is_packed = problem.is_packed() || execution.device_cu_seqlens_q != nullptr;
+  if (is_packed && !kernel.takes_packed) {
+    return ProblemError(
+        "cu_seqlens_q",
+        std::to_string(problem.is_packed() ? problem.num_sequences() : execution.num_sequences) +
+            " sequences",
+        "no packed sequences for " + std::string(kernel.stem));
   }
   if (auto refusal = size_refusal(problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;

@@ -17,7 +17,7 @@ struct DeltaShape {
 struct BackwardFp32Shape {
   static constexpr int kHalfThreads = 64, kNumThreads = 2 * kHalfThreads;
   static constexpr int kZeroThreads = 256;
-  static constexpr int kStatisticsBytes = 12;  // per query: lse, delta, number of visible keys
+  static constexpr int kStatisticsBytes = 16;  // per query: lse, delta, first and end of its keys
   int head_dim;
 
   constexpr int block() const { return head_dim <= 64 ? 64 : 4096 / head_dim; }
@@ -39,7 +39,7 @@ struct KeyTileShape {
   int warps_q;     // for dQ
   int min_blocks;  // per multiprocessor
 
-  static constexpr int kFactsBytes = 32;  // KeyTileFacts
+  static constexpr int kFactsBytes = 64;  // KeyTileFacts
 
   constexpr int num_threads() const { return 32 * warps; }
   constexpr int column_warps() const { return warps / (block_kv / warp_keys); }

@@ -43,57 +43,63 @@ struct BackwardConfig {
 };
 
 /// The statistics of one query, in registers of the thread that read them.
-struct StatisticsAndLimit {
+struct StatisticsAndLimits {
   float lse_log2, delta;  // lse in powers of two
-  int limit;              // number of visible keys; 0 if lse is -inf
+  int first, end;         // of the visible keys; both 0 if lse is -inf
 };
 
-__device__ __forceinline__ StatisticsAndLimit
+__device__ __forceinline__ StatisticsAndLimits
 query_statistics(const BackwardArguments<float>& arguments, const float* delta,
                  const VisibleKeys& visible, int b, int h, int i) {
   const Sizes& sizes = arguments.sizes;
-  if (i >= sizes.seqlen_q) return {0.f, 0.f, 0};
+  if (i >= sizes.seqlen_q) return {0.f, 0.f, 0, 0};
   const float lse = *arguments.lse.row(b, h, i);
-  if (lse == -INFINITY) return {0.f, 0.f, 0};
+  if (lse == -INFINITY) return {0.f, 0.f, 0, 0};
   const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
-  return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.of_query(i)};
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.first_of_query(i),
+          visible.of_query(i)};
+}
+
+__device__ __forceinline__ bool is_visible(const StatisticsAndLimits& query, int key) {
+  return query.first <= key && key < query.end;
 }
 
 /// The statistics of a query tile, in shared memory.
 template <int kBlockQ>
 struct SharedStatistics {
-  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimit));
+  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimits));
 
-  StatisticsAndLimit* data;
+  StatisticsAndLimits* data;
 
   /// Thread t stores those of query t.
-  __device__ __forceinline__ void put(const StatisticsAndLimit& statistics) const {
+  __device__ __forceinline__ void put(const StatisticsAndLimits& statistics) const {
     if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
   }
-  /// Returns whether some query does not see some key before kv_end. Called by a whole warp.
-  __device__ __forceinline__ bool hide_some(int kv_end) const {
+  /// Returns whether some query does not see some key from kv_begin to kv_end. Called by a whole
+  /// warp.
+  __device__ __forceinline__ bool hide_some(int kv_begin, int kv_end) const {
     bool hide = false;
     for (int i = static_cast<int>(threadIdx.x) % kWarpSize; i < kBlockQ; i += kWarpSize) {
-      hide = hide || data[i].limit < kv_end;
+      hide = hide || kv_begin < data[i].first || data[i].end < kv_end;
     }
     return __any_sync(kAllLanes, hide) != 0;
   }
 };
 
-/// P = exp(scale S - lse), where S is Q K^T without the scale.
+/// P = exp(scale S - lse), where S is Q K^T without the scale. hides_some: some pair is hidden.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::Sums& S,
-                                        const Statistics& statistics, int kv_begin,
+                                        const Statistics& statistics, int kv_begin, bool hides_some,
                                         float softmax_scale_log2, const Tile& sP) {
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const StatisticsAndLimit query = statistics.data[row];
+    const StatisticsAndLimits query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float P = ptx::exp2_approximate(fmaf(S[r][c], softmax_scale_log2, -query.lse_log2));
-      *sP.at(row, column) = kv_begin + column < query.limit ? P : kHiddenWeight;
+      *sP.at(row, column) = !hides_some || is_visible(query, kv_begin + column) ? P : kHiddenWeight;
     }
   }
 }
@@ -101,17 +107,18 @@ __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::S
 /// dS = P o (dP - delta); sdS may be the same memory as sP.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::Sums& dP,
-                                         const Statistics& statistics, int kv_begin, const Tile& sP,
-                                         const Tile& sdS) {
+                                         const Statistics& statistics, int kv_begin,
+                                         bool hides_some, const Tile& sP, const Tile& sdS) {
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const StatisticsAndLimit query = statistics.data[row];
+    const StatisticsAndLimits query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float dS = *sP.at(row, column) * (dP[r][c] - query.delta);
-      *sdS.at(row, column) = kv_begin + column < query.limit ? dS : kHiddenWeight;
+      *sdS.at(row, column) =
+          !hides_some || is_visible(query, kv_begin + column) ? dS : kHiddenWeight;
     }
   }
 }

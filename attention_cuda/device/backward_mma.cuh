@@ -55,14 +55,15 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
     for (int j = 0; j < 2; ++j) {
       const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
       const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
-      // In terms of the lane's rows, the visible keys of this query are the rows before `end`.
-      const int end =
-          kIsEdge ? visible.of_query(first_query + n * 8 + column + j) - first_key - row : 0;
+      // In terms of the lane's rows, the visible keys of this query are begin … end - 1.
+      const int query = first_query + n * 8 + column + j;
+      const int begin = kIsEdge ? visible.first_of_query(query) - first_key - row : 0;
+      const int end = kIsEdge ? visible.of_query(query) - first_key - row : 0;
 #pragma unroll
       for (int m = 0; m < kRowTiles * 2; ++m) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
         float& gradient = dP[m / 2][n][m % 2 * 2 + j];
-        const bool is_visible = !kIsEdge || m * 8 < end;
+        const bool is_visible = !kIsEdge || (begin <= m * 8 && m * 8 < end);
         score = weight(score, scale_log2, query_lse, is_visible);
         gradient = is_visible ? score * (gradient - query_delta) : 0.f;
       }
@@ -81,14 +82,16 @@ __device__ __forceinline__ void weigh_queries(WarpSums<kRowTiles, kColumnTiles>&
   const int row = lane_id() / 4, column = lane_id() % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {
-    const int end = kIsEdge ? visible.of_query(first_query + m * 8 + row) - first_key - column : 0;
+    const int query = first_query + m * 8 + row;
+    const int begin = kIsEdge ? visible.first_of_query(query) - first_key - column : 0;
+    const int end = kIsEdge ? visible.of_query(query) - first_key - column : 0;
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
         float& gradient = dP[m / 2][n][m % 2 * 2 + j];
-        const bool is_visible = !kIsEdge || n * 8 + j < end;
+        const bool is_visible = !kIsEdge || (begin <= n * 8 + j && n * 8 + j < end);
         score = weight(score, scale_log2, statistics[m].lse_log2, is_visible);
         gradient = is_visible ? score * (gradient - statistics[m].delta) : 0.f;
       }

@@ -74,6 +74,7 @@ class QueryTileBlock {
     place_ = place_of(blockIdx.x, num_tiles, sizes);
     first_query_ = (num_tiles - 1 - place_.part) * Config::kBlockQ;
     visible_ = arguments.mask.of_batch_entry(place_.b, sizes);
+    begin_key_ = visible_.first_of_query(first_query_);
     end_key_ = visible_.of_query(min(first_query_ + Config::kBlockQ, sizes.seqlen_q) - 1);
 #pragma unroll
     for (int m = 0; m < Config::kRowTiles * 2; ++m) {
@@ -87,7 +88,7 @@ class QueryTileBlock {
     load_queries();
     QueryGradients dQ;  // [kWarpQueries, kHeadDim]
     set_to_zero(dQ);
-    const int num_kv_tiles = static_cast<int>(ceil_div(end_key_, Config::kBlockKV));
+    const int num_kv_tiles = static_cast<int>(ceil_div(end_key_ - begin_key_, Config::kBlockKV));
     if (Config::kStages == 2 && num_kv_tiles > 0) load_keys(0, 0);
     for (int tile = 0; tile < num_kv_tiles; ++tile) {
       const int stage = Config::kStages == 2 ? tile % 2 : 0;
@@ -131,7 +132,7 @@ class QueryTileBlock {
   /// Loads a tile of K and V. Keys that none of the block's queries sees become 0.
   __device__ __forceinline__ void load_keys(int tile, int stage) const {
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      const int first = tile * Config::kBlockKV, head_dim = arguments_.sizes.head_dim;
+      const int first = begin_key_ + tile * Config::kBlockKV, head_dim = arguments_.sizes.head_dim;
       load_tile<Config::kNumThreads>(
           key_tile(to, stage),
           global_rows(tensor, place_.b, place_.kv_head, first, end_key_, head_dim, is_aligned_));
@@ -148,8 +149,10 @@ class QueryTileBlock {
   /// dQ += dS K for kChunk keys.
   __device__ __forceinline__ void add_chunk(QueryGradients& dQ, int tile, int key,
                                             int stage) const {
-    const int first_key = tile * Config::kBlockKV + key, query = warp_first_query();
-    if (first_key >= visible_.of_query(query + Config::kWarpQueries - 1)) return;
+    const int first_key = begin_key_ + tile * Config::kBlockKV + key, query = warp_first_query();
+    const int last_query = query + Config::kWarpQueries - 1;
+    if (first_key >= visible_.of_query(last_query)) return;
+    if (first_key + Config::kChunk <= visible_.first_of_query(query)) return;
     const auto sK = rows_from<Config::kChunk>(key_tile(sK_, stage), key);
     const auto sV = rows_from<Config::kChunk>(key_tile(sV_, stage), key);
     const auto sQ = rows_from<Config::kWarpQueries>(sQ_, warp_row());
@@ -159,7 +162,8 @@ class QueryTileBlock {
     Scores S, dP;  // [kWarpQueries, kChunk]
     multiply_rows<TensorCore>(S, ARows(sQ), BRows(sK));
     multiply_rows<TensorCore>(dP, ARows(sdO), BRows(sV));
-    if (first_key + Config::kChunk > visible_.of_query(query)) {
+    if (first_key + Config::kChunk > visible_.of_query(query) ||
+        first_key < visible_.first_of_query(last_query)) {
       weigh_queries<true>(S, dP, statistics_, scale_log2, visible_, query, first_key);
     } else {
       weigh_queries<false>(S, dP, statistics_, scale_log2, visible_, query, first_key);
@@ -186,7 +190,7 @@ class QueryTileBlock {
   Element *sK_, *sV_;                    // [kStages][kBlockKV, kHeadDim]
   Place place_;
   int first_query_;
-  int end_key_;  // the end of the keys that any query of the block sees
+  int begin_key_, end_key_;  // the keys from the first to the last that any query of the block sees
   VisibleKeys visible_;
   QueryStatistics statistics_[Config::kRowTiles * 2];
 };

@@ -3,8 +3,9 @@
 // and from the files' names.
 //
 // Columns  stem, variant, types and products, first compute capability, source, and where needed
-//          the last compute capability and the instruction that multiplies; then the toy program
-//          that counts its work, and its launches (kernels/<stem>.hpp)
+//          the last compute capability, the instruction that multiplies, and whether it takes windows
+//          and packed sequences; then the toy program that counts its work, and its launches
+//          (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -64,7 +65,7 @@ inline constexpr TableRow kKernelTable[] = {
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
     {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
     {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
-    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma"},
+    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", false, false},
      "flash2",
      flash2_wgmma_launches},
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
