@@ -65,7 +65,7 @@ inline constexpr TableRow kKernelTable[] = {
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
     {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
     {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
-    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", false, false},
+    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", true, false},
      "flash2",
      flash2_wgmma_launches},
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
