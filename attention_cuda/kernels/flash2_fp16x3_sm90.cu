@@ -53,9 +53,9 @@ ptx::TensorMap map_of_parts(std::uint32_t* parts, std::int64_t batch, std::int64
   return ptx::make_tensor_map(layout);
 }
 
-template <int kIndex>
+template <int kHeadDim>
 void launch_fp16x3(const ForwardCall& call) {
-  using Config = Fp16x3Config<kFp16x3Shapes[kIndex]>;
+  using Config = Fp16x3Config<kHeadDim>;
   const AttentionProblem& problem = call.problem;
   const auto tensors = forward_arguments<float>(call);
   Workspace workspace(call.workspace);
@@ -103,7 +103,7 @@ void launch_fp16x3(const ForwardCall& call) {
 }
 
 void launch_flash2_fp16x3_sm90(const ForwardCall& call) {
-  fp16x3_index(call.problem.head_dim) == 0 ? launch_fp16x3<0>(call) : launch_fp16x3<1>(call);
+  fp16x3_index(call.problem.head_dim) == 0 ? launch_fp16x3<64>(call) : launch_fp16x3<128>(call);
 }
 
 }  // namespace

@@ -51,9 +51,9 @@
 
 namespace flashlab::cuda {
 
-template <Fp16x3Shape kShapeOf>
-struct Fp16x3Config : WgmmaConfig<Float16, kShapeOf.wgmma> {
-  static constexpr Fp16x3Shape kSplit = kShapeOf;
+template <int kHeadDimension>
+struct Fp16x3Config : WgmmaConfig<Float16, kFp16x3Shapes[fp16x3_index(kHeadDimension)].wgmma> {
+  static constexpr Fp16x3Shape kSplit = kFp16x3Shapes[fp16x3_index(kHeadDimension)];
   static constexpr int kDim = kSplit.head_dim(), kPanelsOfPart = kDim / WgmmaShape::kPanelColumns;
   static constexpr int kNumScales = kSplit.num_scales();
   static constexpr int kScalesOfThread = (kNumScales + kWarpgroup - 1) / kWarpgroup;
