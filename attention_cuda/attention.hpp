@@ -9,6 +9,7 @@
 //            Packed sequences that meet in a tile are parts of it that are hidden from each other
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
@@ -28,12 +29,17 @@ using Stream = CUstream_st*;
 
 /// How products are computed. Sums, softmax and lse are always fp32.
 enum class Products : std::uint8_t {
-  kNative,          // float: fp32 multiply-adds; bf16 and fp16: tensor cores
-  kTensorFloat32,   // float on tensor cores, operands rounded to 11 bits
-  kTensorFloat32x3  // float on tensor cores, operands split in two: three tf32 products
+  kNative,           // float: fp32 multiply-adds; bf16 and fp16: tensor cores
+  kTensorFloat32,    // float on tensor cores, operands rounded to 11 bits
+  kTensorFloat32x3,  // float on tensor cores, operands split in two: three tf32 products
+  kFloat16x3         // the same with two scaled fp16 numbers: three fp16 products
 };
 
-/// Returns "native", "tf32", "tf32x3": the values of --products.
+/// Every one, in the order of the values.
+inline constexpr std::array kAllProducts = {Products::kNative, Products::kTensorFloat32,
+                                            Products::kTensorFloat32x3, Products::kFloat16x3};
+
+/// Returns "native", "tf32", "tf32x3", "fp16x3": the values of --products.
 std::string_view to_string(Products products);
 
 /// Notified of each kernel of a call when it is enqueued, to time kernels separately.

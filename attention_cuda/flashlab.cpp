@@ -131,9 +131,9 @@ AttentionOptions attention_options(const flashlab_options& options) {
 ExecutionOptions execution_options(const flashlab_options& options) {
   ExecutionOptions result;
   result.stream = static_cast<Stream>(options.stream);
-  result.products =
-      numbered("products", options.products,
-               {Products::kNative, Products::kTensorFloat32, Products::kTensorFloat32x3});
+  result.products = numbered("products", options.products,
+                             {Products::kNative, Products::kTensorFloat32,
+                              Products::kTensorFloat32x3, Products::kFloat16x3});
   result.workspace = options.workspace;
   result.workspace_bytes = options.workspace_bytes;
   result.device_key_lengths = options.device_key_lengths;

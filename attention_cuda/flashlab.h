@@ -71,7 +71,8 @@ enum {
 enum {
   FLASHLAB_PRODUCTS_NATIVE = 0,  ///< float: fp32 multiply-adds; bf16 and fp16: tensor cores
   FLASHLAB_PRODUCTS_TF32 = 1,    ///< float on tensor cores, operands rounded to 11 bits
-  FLASHLAB_PRODUCTS_TF32X3 = 2   ///< float on tensor cores, each operand as the sum of two
+  FLASHLAB_PRODUCTS_TF32X3 = 2,  ///< float on tensor cores, each operand as the sum of two
+  FLASHLAB_PRODUCTS_FP16X3 = 3   ///< the same, of two fp16 numbers; forward, head_dim to 128
 };
 
 /// A view of the caller's tensor. Element (i, j, …) is at data + i strides[0] + j strides[1] + …;

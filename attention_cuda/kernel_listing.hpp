@@ -35,6 +35,7 @@ struct KernelListing {
   std::string_view product_instruction = {};
   bool takes_windows = true;  // AttentionOptions::window_left, window_right
   bool takes_packed = true;   // AttentionOptions::cu_seqlens_q, cu_seqlens_k
+  std::int64_t max_head_dim = kMaxGpuHeadDim;
 };
 
 /// Returns "9.0" for 90.

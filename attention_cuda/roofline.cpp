@@ -66,7 +66,9 @@ std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic&
   const auto of_device = words_of(gpu_name);
   for (const GpuRates& gpu : kGpus) {
     if (!is_device(gpu, of_device)) continue;
-    const double flops_per_s = arithmetic.dtype != DataType::kFloat32     ? gpu.half_flops_per_s
+    const bool is_half =
+        arithmetic.dtype != DataType::kFloat32 || arithmetic.products == Products::kFloat16x3;
+    const double flops_per_s = is_half                                    ? gpu.half_flops_per_s
                                : arithmetic.products == Products::kNative ? gpu.float_flops_per_s
                                                                           : gpu.tf32_flops_per_s;
     return PeakRates{flops_per_s, gpu.bytes_per_s};

@@ -24,6 +24,7 @@ struct WgmmaConfig {
   static constexpr bool kGuesses = kShape.guesses;
   // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
   static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
+  static constexpr bool kTakesWindows = true;
   static constexpr int kStagesK = kShape.stages_k, kStagesV = kShape.stages_v;
   static constexpr int kThreads = kShape.num_threads();
   static constexpr int kPanels = kShape.num_panels(), kRowBytes = kPanels * kPanelRowBytes;
@@ -121,7 +122,7 @@ struct WgmmaWork {
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
     visible.ranges = {};  // packed sequences are for other kernels
-    first_key = visible.first_of_query(first_query);
+    first_key = Config::kTakesWindows ? visible.first_of_query(first_query) : 0;
     num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ, sizes.seqlen_q);
     last_number = num_loaded + num_kv_tiles - 1;
   }

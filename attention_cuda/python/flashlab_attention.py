@@ -25,7 +25,7 @@ import torch
 
 DTYPES = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
 MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
-PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2}
+PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2, "fp16x3": 3}
 OK, ARGUMENT = 0, 1  # flashlab_status
 MAX_AXES = 4
 LIBRARY = "libflashlab_cuda.so"
@@ -383,7 +383,8 @@ def attention_forward(Q, K, V, *, variant="auto", **options):
     key_lengths (a list, or an int64 tensor on the GPU), window (the keys that a query sees before
     its position, or a pair: before and after, None for no limit), cu_seqlens_q and cu_seqlens_k
     (the bounds of sequences packed in one batch entry: lists, or int64 tensors on the GPU),
-    products "native", "tf32" or "tf32x3", kernel, num_splits. Not part of autograd's graph."""
+    products "native", "tf32", "tf32x3" or "fp16x3" (has no backward pass), kernel, num_splits. Not
+    part of autograd's graph."""
     with torch.no_grad():
         return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
 

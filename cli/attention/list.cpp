@@ -91,7 +91,7 @@ void print_list_text(const Terminal& terminal) {
       << kernel_table.to_string(terminal) << "\n"
       << in_lines(
              "from: the least compute capability; windows: takes --window; packed: takes packed "
-             "sequences (cu_seqlens); tf32, tf32x3: values of --products. A "
+             "sequences (cu_seqlens); tf32, tf32x3, fp16x3: values of --products. A "
              "variant runs the last kernel that supports the call, unless --kernel names one.",
              terminal);
   const std::string why_not = compare::why_no_gpu_library();

@@ -344,7 +344,7 @@ TEST_CASE("a number that C has no name for is refused", "[c]") {
   FLASHLAB_NEEDS_GPU();
   CHECK(refusal([](InterfaceProblem& p) { p.options.mask = 3; }) == "mask: 3: expected 0 … 2");
   CHECK(refusal([](InterfaceProblem& p) { p.options.products = -1; }) ==
-        "products: -1: expected 0 … 2");
+        "products: -1: expected 0 … 3");
   CHECK(refusal([](InterfaceProblem& p) { p.c_forward.O.dtype = 3; }) ==
         "O.dtype: 3: expected 0 … 2");
   CHECK(refusal([](InterfaceProblem& p) { p.c_forward.Q.rank = 5; }) ==

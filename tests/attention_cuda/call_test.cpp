@@ -166,6 +166,7 @@ TEST_CASE("bounds in device memory that are no bounds read and write nothing els
     check_call(
         cudaMemcpy(on_device.get(), bounds.data(), on_device.bytes(), cudaMemcpyHostToDevice));
     for (const KernelCase& kernel : all_kernels(DataType::kFloat32)) {
+      if (!kernel.row->takes_packed) continue;
       INFO(kernel.name());
       PlainSizes one_entry = kSizes;
       one_entry.batch = 1;

@@ -121,6 +121,15 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
                                     copies.view(out.O), copies.view(out.lse)};
     const AttentionProblem checked = check_forward(tensors, generated.options());
     if (refuses(kernel, checked)) continue;
+    if (d > kernel.row->max_head_dim) {
+      cuda::ExecutionOptions named;
+      named.products = kernel.arithmetic.products;
+      named.kernel = kernel.row->stem;
+      CHECK_THROWS_AS(
+          cuda::attention_forward(kernel.row->variant, tensors, generated.options(), named),
+          ProblemError);
+      continue;
+    }
     const Execution execution(kernel, checked);
     if (kernel.row->why_not != nullptr && kernel.row->why_not(tensors)) {
       CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),

@@ -113,7 +113,8 @@ TEST_CASE("a window runs the last kernel that takes windows, and others say why 
   options.mask = Mask::kCausalTopLeft;
   options.window_left = 16;
   const AttentionProblem problem = check_forward(tensors.forward, options);
-  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem == "flash2_mma_sm80");
+  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem ==
+        (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
     const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);
     if (!why || why->field == "dtype") continue;

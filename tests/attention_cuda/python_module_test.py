@@ -39,6 +39,7 @@ class Forward(unittest.TestCase):
     def test_values_are_those_of_double_within_the_types_rounding(self):
         for dtype, products, tolerance in ((torch.float32, "native", 1e-6),
                                            (torch.float32, "tf32x3", 1e-6),
+                                           (torch.float32, "fp16x3", 1e-6),
                                            (torch.bfloat16, "native", 1e-2)):
             Q, K, V, _ = draw(dtype)
             for mask in flashlab.MASKS:
