@@ -55,14 +55,16 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
     for (int j = 0; j < 2; ++j) {
       const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
       const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
-      // In terms of the lane's rows, the visible keys of this query are begin … end - 1.
+      // In terms of the lane's rows, the visible keys of this query are begin … begin + count - 1.
       const IndexRange range = kIsEdge ? ranges[n * 8 + column + j] : IndexRange{0, 0};
-      const int begin = range.first - first_key - row, end = range.end - first_key - row;
+      const int begin = range.first - first_key - row;
+      const auto count = static_cast<unsigned>(range.end - range.first);
 #pragma unroll
       for (int m = 0; m < kRowTiles * 2; ++m) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
         float& gradient = dP[m / 2][n][m % 2 * 2 + j];
-        const bool is_visible = !kIsEdge || (begin <= m * 8 && m * 8 < end);
+        // One comparison: two of them cost registers.
+        const bool is_visible = !kIsEdge || static_cast<unsigned>(m * 8 - begin) < count;
         score = weight(score, scale_log2, query_lse, is_visible);
         gradient = is_visible ? score * (gradient - query_delta) : 0.f;
       }
