@@ -59,6 +59,7 @@ struct VisibleKeys {
     if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].first;
     return max(0, min(i + first_diagonal, keys));
   }
+  __device__ IndexRange range_of_query(int i) const { return {first_of_query(i), of_query(i)}; }
   /// Returns the first query that sees key j, and the end of these queries. Both may be beyond the
   /// last query; if no query sees the key, the end is not after the first.
   __device__ int first_query(int j) const {

@@ -42,22 +42,24 @@ struct BackwardConfig {
   using QueryGrid = ProductGrid<kBlockQ, kHeadDim, kNumThreads, kNumThreads * 4 / kBlockQ>;
 };
 
-/// The statistics of one query, in registers of the thread that read them.
+/// The statistics of one query.
 struct StatisticsAndLimits {
   float lse_log2, delta;  // lse in powers of two
   int first, end;         // of the visible keys; both 0 if lse is -inf
 };
 
-__device__ __forceinline__ StatisticsAndLimits
-query_statistics(const BackwardArguments<float>& arguments, const float* delta,
-                 const VisibleKeys& visible, int b, int h, int i) {
+/// lse in powers of two, +inf if the query sees nothing; and delta.
+struct LoadedStatistics {
+  float lse_log2, delta;
+};
+
+__device__ __forceinline__ LoadedStatistics query_statistics(
+    const BackwardArguments<float>& arguments, const float* delta, int b, int h, int i) {
   const Sizes& sizes = arguments.sizes;
-  if (i >= sizes.seqlen_q) return {0.f, 0.f, 0, 0};
-  const float lse = *arguments.lse.row(b, h, i);
-  if (lse == -INFINITY) return {0.f, 0.f, 0, 0};
+  const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
+  if (lse == -INFINITY) return {INFINITY, 0.f};
   const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
-  return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.first_of_query(i),
-          visible.of_query(i)};
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
 }
 
 __device__ __forceinline__ bool is_visible(const StatisticsAndLimits& query, int key) {
@@ -71,9 +73,17 @@ struct SharedStatistics {
 
   StatisticsAndLimits* data;
 
-  /// Thread t stores those of query t.
-  __device__ __forceinline__ void put(const StatisticsAndLimits& statistics) const {
-    if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
+  /// Thread t stores those of query q_begin + t, with its range: found here, to save registers.
+  __device__ __forceinline__ void put(const LoadedStatistics& statistics,
+                                      const VisibleKeys& visible, int q_begin) const {
+    if (threadIdx.x >= kBlockQ) return;
+    const auto [lse_log2, delta] = statistics;
+    if (lse_log2 == INFINITY) {
+      data[threadIdx.x] = {0.f, 0.f, 0, 0};
+      return;
+    }
+    const auto [first, end] = visible.range_of_query(q_begin + static_cast<int>(threadIdx.x));
+    data[threadIdx.x] = {lse_log2, delta, first, end};
   }
   /// Returns whether some query does not see some key from kv_begin to kv_end. Called by a whole
   /// warp.

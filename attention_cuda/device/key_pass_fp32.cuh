@@ -91,9 +91,10 @@ __device__ __forceinline__ void load_keys(const BackwardArguments<float>& argume
 
 /// Starts the copies of Q and dO. Returns the statistics.
 template <class Config>
-__device__ __forceinline__ StatisticsAndLimits fetch_queries(
-    const BackwardArguments<float>& arguments, const float* delta, const VisibleKeys& visible,
-    int b, int h, int q_begin, const KeyPassMemory<Config>& shared) {
+__device__ __forceinline__ LoadedStatistics fetch_queries(const BackwardArguments<float>& arguments,
+                                                          const float* delta, int b, int h,
+                                                          int q_begin,
+                                                          const KeyPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
   const DeviceTensor<const float>&mQ = arguments.Q, &mdO = arguments.dO;
   load_tile<Config::kNumThreads>(
@@ -102,7 +103,7 @@ __device__ __forceinline__ StatisticsAndLimits fetch_queries(
                                                          mdO.has_aligned_rows(head_dim)));
   ptx::cp_async_commit();
   if (threadIdx.x >= Config::kBlockQ) return {};
-  return query_statistics(arguments, delta, visible, b, h, q_begin + static_cast<int>(threadIdx.x));
+  return query_statistics(arguments, delta, b, h, q_begin + static_cast<int>(threadIdx.x));
 }
 
 /// Step 5.
@@ -195,14 +196,13 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
   const typename Config::KeyGrid key_grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
   typename Config::KeyGrid::Sums gradient = {};  // dV; in the other half, dK
 
-  StatisticsAndLimits next = {};
+  LoadedStatistics next = {};
   if (queries.count > 0) {
     load_keys(arguments, b, place.kv_head, kv_begin, visible.keys, shared);
-    next = fetch_queries(arguments, delta, visible, b, queries.head(0), queries.tile(0) * kBlockQ,
-                         shared);
+    next = fetch_queries(arguments, delta, b, queries.head(0), queries.tile(0) * kBlockQ, shared);
   }
   for (int m = 0; m < queries.count; ++m) {
-    shared.statistics.put(next);
+    shared.statistics.put(next, visible, queries.tile(m) * kBlockQ);
     ptx::cp_async_wait<0>();
     __syncthreads();
     const bool hides_some = shared.statistics.hide_some(kv_begin, kv_begin + kBlockKV);
@@ -210,8 +210,8 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
     add_to_gradient(hides_some, key_grid, shared, gradient);
     __syncthreads();
     if (m + 1 < queries.count) {
-      next = fetch_queries(arguments, delta, visible, b, queries.head(m + 1),
-                           queries.tile(m + 1) * kBlockQ, shared);
+      next = fetch_queries(arguments, delta, b, queries.head(m + 1), queries.tile(m + 1) * kBlockQ,
+                           shared);
     }
     if constexpr (kAddsdQ) {
       add_dQ(arguments, b, queries.head(m), queries.tile(m) * kBlockQ, hides_some, shared);

@@ -16,6 +16,7 @@ struct KeyTileFacts {
   int end_query;     // the end of the last query tile that sees a key of the tile
   int first_seeing;  // the first query that sees any key of the batch entry
   int end_seeing;    // the end of these queries, at most seqlen_q
+  int num_q_tiles;   // of a head
   VisibleKeys visible;
 };
 
@@ -39,13 +40,12 @@ struct QueryWalk {
   }
   /// Returns the index of the previous tile among all heads' sums of dQ.
   __device__ __forceinline__ int previous_dQ_tile(const WalkPlace& at) const {
-    return at.query == facts.first_query
-               ? dQ_tile_of({at.head - 1, facts.end_query - Config::kBlockQ})
-               : dQ_tile_of({at.head, at.query - Config::kBlockQ});
+    const bool is_first = at.query == facts.first_query;
+    return dQ_tile_of({is_first ? at.head - 1 : at.head, is_first ? facts.end_query : at.query}) -
+           1;
   }
   __device__ __forceinline__ int dQ_tile_of(const WalkPlace& at) const {
-    const int num_q_tiles = (sizes.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
-    return (facts.b * sizes.num_heads + at.head) * num_q_tiles + at.query / Config::kBlockQ;
+    return (facts.b * sizes.num_heads + at.head) * facts.num_q_tiles + at.query / Config::kBlockQ;
   }
   /// Tiles alternate between two stages. Recomputed each time to save registers.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {

@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
     load_queries_of_pass<Config>(arguments, place, q_begin, shared);
     load_keys_of_pass<Config>(arguments, place, 0, begin_key, visible.keys, shared);
     if (thread < kBlockQ) {
-      shared.statistics.put(
-          query_statistics(arguments, delta, visible, place.b, place.h, q_begin + thread));
+      shared.statistics.put(query_statistics(arguments, delta, place.b, place.h, q_begin + thread),
+                            visible, q_begin);
     }
   }
   for (int j = 0; j < num_kv_tiles; ++j) {

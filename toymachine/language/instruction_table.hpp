@@ -132,10 +132,10 @@ inline constexpr auto kInstructionRows = std::tuple{
         "Adds a register to an element of DRAM in one step that no other worker can interrupt.",
         {kAtt}, FlopKind::kElementwise, 1, "ATOMIC_ADD R0, o[0]",
         [](const auto& a, const auto& cell) { return cell + a; }),
-    row("MASK_LEFT", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, i, j, Rd",
+    row("WINDOW", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, i, j, Rd",
         "Rd = Rs or -inf",
         "-inf where the column (key) is before the row; the tile begins at row i, column j.",
-        {kAtt}, FlopKind::kNone, 0, "MASK_LEFT R5, 0, 0, R5",
+        {kAtt}, FlopKind::kNone, 0, "WINDOW R5, 0, 0, R5",
         [](const auto& a, std::int64_t first_row, std::int64_t first_column) {
           return masked_left(a, first_row, first_column);
         }),

@@ -106,7 +106,7 @@ TEST_CASE("the mask hides keys after the query, by element", "[tiles]") {
 TEST_CASE("the left edge of a window hides keys before it, by element", "[tiles]") {
   const BoundProgram program = bound(
       ".isa attention\n.input s(4, 4) tile (2, 2)\n.output p(4, 4) tile (2, 2)\n"
-      "for i in 0..2\nfor j in 0..2\nLOAD s[i][j], R0\nMASK_LEFT R0, i*2 - 1, j*2, R0\n"
+      "for i in 0..2\nfor j in 0..2\nLOAD s[i][j], R0\nWINDOW R0, i*2 - 1, j*2, R0\n"
       "EXP R0, R0\nSTORE R0, p[i][j]\nend\nend\n");
   const std::vector<double> after = run_tiles(program, std::vector<double>(32, 0));
   CHECK(std::vector<double>(after.begin() + 16, after.end()) ==
