@@ -9,9 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +16,7 @@
 
 #include "attention_cuda/bench/attention_speed_flags.hpp"
 #include "attention_cuda/bench/json_text.hpp"
+#include "attention_cuda/bench/run_context.hpp"
 #include "attention_cuda/roofline.hpp"
 #include "attention_cuda/timed_call.hpp"
 
@@ -149,29 +147,6 @@ std::vector<Row> measure_all(const Shape& shape, const Settings& settings,
 
 // ---- Output
 
-std::string command_output(const std::string& command) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 256> buffer{};
-  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get())) text += buffer.data();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
-/// Driver, clocks, temperature and power, under nvidia-smi's names.
-std::string gpu_state() {
-  return command_output(
-      "nvidia-smi --query-gpu=driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,"
-      "temperature.gpu,power.draw,power.limit --format=csv 2>/dev/null");
-}
-
-std::string utc_date() {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 32> date{};
-  std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M UTC", std::gmtime(&now));
-  return date.data();
-}
-
 JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& shape) {
   const std::array<double, 4> sizes = {
       static_cast<double>(shape.batch), static_cast<double>(shape.num_heads),
@@ -196,31 +171,9 @@ JsonText row_text(const Row& row, const std::vector<Row>& rows, const Shape& sha
   return object.text();
 }
 
-/// Without a GPU the request is invalid, rather than a failed measurement.
-cuda::GpuInfo gpu_here() {
-  try {
-    return cuda::current_gpu();
-  } catch (const cuda::CudaError& error) {
-    throw std::invalid_argument("no GPU to run on: " + error.error);
-  }
-}
-
 int measure_and_write(const Settings& settings, const std::string& command) {
-  const cuda::GpuInfo gpu = gpu_here();
-  JsonObject context;
-  context.add("format_version", 1.0)
-      .add("command", command)
-      .add("date", utc_date())
-      .add("commit", settings.commit.empty()
-                         ? command_output("git -C '" FLASHLAB_SOURCE_DIR
-                                          "' rev-parse --short HEAD 2>/dev/null")
-                         : settings.commit)
-      .add("gpu", gpu.name)
-      .add("compute_capability", cuda::compute_capability_text(gpu.compute_capability))
-      .add("cuda_of_driver", static_cast<double>(gpu.driver_version))
-      .add("cuda", static_cast<double>(gpu.runtime_version))
-      .add("compiler", __VERSION__)
-      .add("gpu_before", gpu_state());
+  const cuda::GpuInfo gpu = flashlab::bench::gpu_here();
+  JsonObject context = flashlab::bench::run_context(command, settings.commit, gpu);
   std::printf("%s%s\n", gpu.name.c_str(),
               cuda::peak_rates(gpu.name, {})
                   ? ""
@@ -230,11 +183,8 @@ int measure_and_write(const Settings& settings, const std::string& command) {
     const std::vector<Row> rows = measure_all(shape, settings, gpu);
     for (const Row& row : rows) texts.push_back(row_text(row, rows, shape));
   }
-  context.add("gpu_after", gpu_state()).add("rows", json_array(texts, true));
-  if (settings.json_file.empty()) return 0;
-  std::ofstream file(settings.json_file);
-  file << context.text().text << "\n";
-  if (!file.flush()) throw std::runtime_error(settings.json_file + " cannot be written");
+  context.add("gpu_after", flashlab::bench::gpu_state()).add("rows", json_array(texts, true));
+  if (!settings.json_file.empty()) flashlab::bench::write_json(settings.json_file, context);
   return 0;
 }
 

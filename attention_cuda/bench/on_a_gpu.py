@@ -5,8 +5,9 @@
 
 DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings run first, one at a
 time; then the tests run in parallel. Writes to --out: attention_cuda_beside_torch.json,
-attention_cuda_rounded_statistics.json, attention_cuda_speed.json, and attention_cuda_on_a_gpu.json,
-which lists what ran, where, and the outcome: passed, failed, or not run and why.
+attention_cuda_rounded_statistics.json, attention_cuda_speed.json, on compute capability 9.0
+attention_cuda_steps.json and attention_cuda_stamps.json, and attention_cuda_on_a_gpu.json, which lists
+what ran, where, and the outcome: passed, failed, or not run and why.
 
 Exit code 0: everything that could run passed. 1: something failed.
 """
@@ -192,6 +193,10 @@ def main():
     report["scripts"].append(run_speed(at("attention_cuda", "bench", "attention_speed_cuda"),
                                        ["--json", out("speed"), "--runs", "3", *commit],
                                        options.limit))
+    steps = at("attention_cuda", "bench", "flash2_steps")
+    if os.path.exists(steps):  # built for compute capability 9.0 only
+        report["scripts"].append(run_speed(steps, ["--json", out("steps"), "--stamps", out("stamps"),
+                                                   *commit], options.limit))
     report["by_kernel"] = run_by_kernel(at("cli", "flashlab"), options.limit)
     report["softmax_rows"] = run_softmax_rows(
         at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)

@@ -5,6 +5,7 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/head_groups.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
@@ -14,9 +15,10 @@ namespace flashlab::cuda {
 
 inline constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads, kPanelRowBytes = 128;
 
-template <class ElementType, WgmmaShape kShapeOf>
+template <class ElementType, WgmmaShape kShapeOf, class MarksType = NoMarks>
 struct WgmmaConfig {
   using Element = ElementType;
+  using Marks = MarksType;
   static constexpr WgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
@@ -193,20 +195,26 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
   const auto load_k = [&](int tile) {
     const WgmmaStage stage = work.k_stage(tile);
+    Config::Marks::mark(WgmmaMark::kWaitsForK, work.turn, tile);
     ptx::mbarrier_wait(shared.k_empty(stage.index), stage.parity ^ 1);
+    Config::Marks::mark(WgmmaMark::kLoadsK, work.turn, tile);
     load(shared.K(stage.index), K_map, shared.k_full(stage.index), Config::kBlockKV,
          Config::kBlockKV, work.first_key + tile * Config::kBlockKV, work.kv_head);
   };
   const auto load_v = [&](int tile) {
     const WgmmaStage stage = work.v_stage(tile);
+    Config::Marks::mark(WgmmaMark::kWaitsForV, work.turn, tile);
     ptx::mbarrier_wait(shared.v_empty(stage.index), stage.parity ^ 1);
+    Config::Marks::mark(WgmmaMark::kLoadsV, work.turn, tile);
     load(shared.V(stage.index), V_map, shared.v_full(stage.index), Config::kBlockKV,
          Config::kBlockKV, work.first_key + tile * Config::kBlockKV, work.kv_head);
   };
   if (work.num_kv_tiles > 0) load_k(work.num_kv_tiles - 1);
   for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
     constexpr int kRows = WgmmaShape::kRowsOfWarpgroup;
+    Config::Marks::mark(WgmmaMark::kWaitsForQ, work.turn, warpgroup);
     ptx::mbarrier_wait(shared.q_empty(warpgroup), work.turn % 2 ^ 1);
+    Config::Marks::mark(WgmmaMark::kLoadsQ, work.turn, warpgroup);
     load(shared.Q() + warpgroup * kRows * kPanelRowBytes, Q_map, shared.q_full(warpgroup), kRows,
          Config::kBlockQ, work.first_query + warpgroup * kRows, work.h);
   }

@@ -85,6 +85,7 @@ class WgmmaComputing {
     } else if (skips_last) {
       skip(last);
     }
+    mark(WgmmaMark::kWaitsForQ, warpgroup_);
     ptx::mbarrier_wait(shared_.q_full(warpgroup_), work_.turn % 2);
     if (!sees_none) {
       attend(skips_last);
@@ -92,10 +93,16 @@ class WgmmaComputing {
 #pragma unroll
       for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
     }
+    mark(WgmmaMark::kStoresO, 0);
     finish(O_map);
+    mark(WgmmaMark::kEnds, 0);
   }
 
  private:
+  __device__ void mark(WgmmaMark what, int tile) const {
+    Config::Marks::mark(what, work_.turn, tile);
+  }
+
   /// A tile that other warpgroups see and this one does not. Only the warp that releases the tile
   /// waits for it: another one could come so late that the barrier is two phases ahead.
   __device__ void skip(int tile) {
@@ -128,18 +135,26 @@ class WgmmaComputing {
     for (; tile >= 0; --tile) step<true>(tile);
     // 5. The last P V.
     const WgmmaStage last = work_.v_stage(0);
+    mark(WgmmaMark::kWaitsForV, 0);
     ptx::mbarrier_wait(shared_.v_full(last.index), last.parity);
+    mark(WgmmaMark::kIssuesPV, 0);
     multiply_P_V(last);
+    mark(WgmmaMark::kWaitsForO, 0);
     ptx::wgmma_wait<0>();
+    mark(WgmmaMark::kHasO, 0);
     release(shared_.v_empty(last.index));
   }
 
   /// 1.
   __device__ void start(int tile) {
     const WgmmaStage first = work_.k_stage(tile);
+    mark(WgmmaMark::kWaitsForK, tile);
     ptx::mbarrier_wait(shared_.k_full(first.index), first.parity);
+    mark(WgmmaMark::kIssuesQK, tile);
     multiply_Q_K(first);
+    mark(WgmmaMark::kWaitsForS, tile);
     ptx::wgmma_wait<0>();
+    mark(WgmmaMark::kHasS, tile);
     release(shared_.k_empty(first.index));
     scale_scores();
     mask(tile);
@@ -147,27 +162,39 @@ class WgmmaComputing {
     is_raised_ = false;  // there is no O yet
     exponentiate();
     store_P();
+    mark(WgmmaMark::kHasP, tile);
   }
 
   /// 2. to 4. for a tile, and P V of the one before.
   template <bool kIsMasked>
   __device__ void step(int tile) {
     const WgmmaStage k = work_.k_stage(tile), v = work_.v_stage(tile + 1);
+    mark(WgmmaMark::kWaitsForK, tile);
     ptx::mbarrier_wait(shared_.k_full(k.index), k.parity);
+    mark(WgmmaMark::kWaitsForV, tile + 1);
     ptx::mbarrier_wait(shared_.v_full(v.index), v.parity);
+    mark(WgmmaMark::kWaitsForTurn, tile);
     take_turn();
     if constexpr (Config::kOverlaps) {
+      mark(WgmmaMark::kIssuesQK, tile);
       multiply_Q_K(k);
+      mark(WgmmaMark::kIssuesPV, tile + 1);
       multiply_P_V(v);
       pass_turn();
+      mark(WgmmaMark::kWaitsForS, tile);
       ptx::wgmma_wait<1>();  // S is complete; P V may still run
     } else {
+      mark(WgmmaMark::kIssuesPV, tile + 1);
       multiply_P_V(v);
+      mark(WgmmaMark::kWaitsForO, tile + 1);
       ptx::wgmma_wait<0>();
+      mark(WgmmaMark::kIssuesQK, tile);
       multiply_Q_K(k);
       pass_turn();
+      mark(WgmmaMark::kWaitsForS, tile);
       ptx::wgmma_wait<0>();
     }
+    mark(WgmmaMark::kHasS, tile);
     scale_scores();
     if (kIsMasked || !Config::kGuesses) {
       if (kIsMasked) mask(tile);
@@ -180,8 +207,11 @@ class WgmmaComputing {
       raise_maximum();
       exponentiate();
     }
+    mark(WgmmaMark::kHasP, tile);
     release(shared_.k_empty(k.index));
+    if constexpr (Config::kOverlaps) mark(WgmmaMark::kWaitsForO, tile + 1);
     ptx::wgmma_wait<0>();
+    mark(WgmmaMark::kHasO, tile + 1);
     release(shared_.v_empty(v.index));
     store_P();  // not earlier: P V reads these registers
     if (is_raised_) {

@@ -1,0 +1,68 @@
+// Records when one block of flash2_wgmma_sm90 reaches its marks, by the clock of its multiprocessor.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
+
+namespace flashlab::bench {
+
+inline constexpr int kMarkedTurns = 4, kMarkedTiles = 64, kMarkedWarpgroups = 4;
+inline constexpr int kNumStamps =
+    kMarkedTurns * kMarkedWarpgroups * kMarkedTiles * cuda::kNumWgmmaMarks;
+
+/// In cycles. 0: the mark was not reached.
+__device__ long long clock_stamps[kNumStamps];
+
+/// A WgmmaConfig::Marks. The first thread of each warpgroup of block 0 stores its clock; of the first
+/// warpgroup only one thread comes here.
+struct ClockMarks {
+  static __device__ __forceinline__ void mark(cuda::WgmmaMark what, int turn, int tile) {
+    const int warpgroup = static_cast<int>(threadIdx.x) / cuda::kWarpgroup;
+    const bool is_leader = warpgroup == 0 || threadIdx.x % cuda::kWarpgroup == 0;
+    if (blockIdx.x != 0 || !is_leader || turn >= kMarkedTurns || tile >= kMarkedTiles) return;
+    clock_stamps[((turn * kMarkedWarpgroups + warpgroup) * kMarkedTiles + tile) *
+                     cuda::kNumWgmmaMarks +
+                 static_cast<int>(what)] = clock64();
+  }
+};
+
+struct Stamp {
+  long long cycle;  // since the first one
+  int warpgroup, turn, tile;
+  cuda::WgmmaMark mark;
+};
+
+inline void forget_stamps() {
+  const std::vector<long long> none(kNumStamps);
+  cuda::check_cuda(cudaMemcpyToSymbol(clock_stamps, none.data(), sizeof(clock_stamps)),
+                   "cudaMemcpyToSymbol");
+}
+
+/// Returns the stamps in the order of time. Waits until the kernel has ended.
+inline std::vector<Stamp> recorded_stamps() {
+  std::vector<long long> cycles(kNumStamps);
+  cuda::check_cuda(cudaMemcpyFromSymbol(cycles.data(), clock_stamps, sizeof(clock_stamps)),
+                   "cudaMemcpyFromSymbol");
+  std::vector<Stamp> stamps;
+  for (int k = 0; k < kNumStamps; ++k) {
+    const long long cycle = cycles[static_cast<std::size_t>(k)];
+    if (cycle == 0) continue;
+    const int of_tile = k / cuda::kNumWgmmaMarks, of_warpgroup = of_tile / kMarkedTiles;
+    stamps.push_back({cycle, of_warpgroup % kMarkedWarpgroups, of_warpgroup / kMarkedWarpgroups,
+                      of_tile % kMarkedTiles,
+                      static_cast<cuda::WgmmaMark>(k % cuda::kNumWgmmaMarks)});
+  }
+  std::sort(stamps.begin(), stamps.end(),
+            [](const Stamp& a, const Stamp& b) { return a.cycle < b.cycle; });
+  const long long first = stamps.empty() ? 0 : stamps.front().cycle;
+  for (Stamp& stamp : stamps) stamp.cycle -= first;
+  return stamps;
+}
+
+}  // namespace flashlab::bench

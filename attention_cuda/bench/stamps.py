@@ -1,0 +1,99 @@
+"""The stamps of flash2_steps: who did what, from when to when."""
+import collections
+import json
+import os
+import sys
+
+STAMPS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                      "../../docs/results/attention_cuda_stamps.json")
+LANE_NAMES = ["loading warp", "warpgroup 1", "warpgroup 2", "warpgroup 3"]
+
+Stamp = collections.namedtuple("Stamp", "cycle warpgroup turn tile mark")
+Interval = collections.namedtuple("Interval", "state start end")
+State = collections.namedtuple("State", "meaning letter colour is_wait")
+Run = collections.namedtuple("Run", "head_dim seqlen step block_q block_kv stamps ms ms_with_marks")
+
+# "waits" is what a lane waits for: a wait has the colour of those who end it.
+STATES = {
+    "loads": State("issues copies", "C", "c2", False),
+    "issues": State("issues products", "I", "c5", False),
+    "softmax": State("softmax of S", "E", "c6", False),
+    "other": State("stores P, releases, rescales O", "P", "c1", False),
+    "stores": State("stores O", "O", "c3", False),
+    "empty": State("waits for an empty stage", "", "c6", True),
+    "full": State("waits for copies", "", "c2", True),
+    "turn": State("waits for its turn", "t", "c7", True),
+    "S": State("waits for S", "S", "c5", True),
+    "O": State("waits for O", "O", "c4", True),
+}
+OF_LOADER = {"waits for K": "empty", "waits for V": "empty", "waits for Q": "empty",
+             "loads K": "loads", "loads V": "loads", "loads Q": "loads"}
+OF_WARPGROUP = {"waits for K": "full", "waits for V": "full", "waits for Q": "full",
+                "waits for turn": "turn", "issues Q K^T": "issues", "issues P V": "issues",
+                "waits for S": "S", "has S": "softmax", "has P": "other", "waits for O": "O",
+                "has O": "other", "stores O": "stores", "ends": "other"}
+
+
+def load_runs(path=None):
+    """Returns the file's context and its runs."""
+    with open(path or STAMPS, encoding="utf-8") as file:
+        content = json.load(file)
+    runs = [Run(row["shape"][3], row["shape"][2], row["step"], row["block_q"], row["block_kv"],
+                [Stamp(*stamp) for stamp in row["stamps"]], row["median_ms"],
+                row["median_ms_with_marks"]) for row in content["runs"]]
+    return content, runs
+
+
+def run_of(runs, head_dim, step):
+    for run in runs:
+        if (run.head_dim, run.step) == (head_dim, step):
+            return run
+    sys.exit(f"step {step} of head_dim {head_dim}: expected one of "
+             + ", ".join(f"{run.head_dim} {run.step}" for run in runs))
+
+
+def intervals(run, lane):
+    """Returns what a lane did from each of its stamps to the next one."""
+    own = [stamp for stamp in run.stamps if stamp.warpgroup == lane]
+    states = OF_LOADER if lane == 0 else OF_WARPGROUP
+    return [Interval(states[a.mark], a.cycle, b.cycle) for a, b in zip(own, own[1:])]
+
+
+def products_in_flight(run, lane):
+    """Returns (product, start, end): from the issue of a warpgroup's products until it knows that they
+    are complete. The tensor cores work on them in a part of this time."""
+    found, issued = [], {}
+    ends = {"has S": "issues Q K^T", "has O": "issues P V"}
+    for stamp in run.stamps:
+        if stamp.warpgroup != lane:
+            continue
+        if stamp.mark in ends.values():
+            issued[stamp.mark] = stamp.cycle
+        elif stamp.mark in ends and ends[stamp.mark] in issued:
+            name = ends[stamp.mark]
+            found.append((name.removeprefix("issues "), issued.pop(name), stamp.cycle))
+    return found
+
+
+def step_cycles(run, lane=1):
+    """Returns the cycles from the S of one tile to the S of the next, without the first tiles of a
+    query tile, when the pipeline fills."""
+    has_s = [stamp for stamp in run.stamps if stamp.warpgroup == lane and stamp.mark == "has S"]
+    first = max(stamp.tile for stamp in has_s)
+    return [b.cycle - a.cycle for a, b in zip(has_s, has_s[1:])
+            if a.turn == b.turn and a.tile <= first - 2]
+
+
+def shares(run, lane):
+    """Returns each state's share of a lane's time in the steps between two tiles without filling."""
+    has_s = [stamp for stamp in run.stamps
+             if stamp.warpgroup == lane and stamp.mark == "has S" and stamp.turn == 0]
+    first = max(stamp.tile for stamp in has_s)
+    inside = [stamp.cycle for stamp in has_s if stamp.tile <= first - 2]
+    start, end = inside[0], inside[-1]
+    sums = collections.Counter()
+    for part in intervals(run, lane):
+        length = min(part.end, end) - max(part.start, start)
+        if length > 0:
+            sums[part.state] += length
+    return {state: cycles / (end - start) for state, cycles in sums.items()}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Draws what each warpgroup of a block of flash2_wgmma_sm90 did, as lanes over time.
+
+  steps_picture.py --out FILE.svg [--stamps FILE.json] [--head-dim 128] [--step guesses]
+                   [--from 0] [--to 9000]
+
+Reads the stamps of flash2_steps (docs/results/attention_cuda_stamps.json) and draws the cycles --from
+to --to of one run. Light, dark and print colours are those of the other pictures.
+"""
+import argparse
+import os
+import sys
+from xml.sax.saxutils import escape
+
+from stamps import LANE_NAMES, STATES, intervals, load_runs, products_in_flight, run_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STYLE = os.path.join(HERE, "../../compare/picture/picture.css")
+WIDTH, LEFT, RIGHT = 960, 128, 28  # units of the picture
+LANE, GAP, TOP = 34, 12, 78
+MORE_STYLE = """
+.picture .small { font-size: 13px; }
+.picture .wait { stroke-width: 1; }
+.picture .onwork { fill: var(--paper); }
+.picture pattern path { stroke-width: 1.4; fill: none; }
+"""
+
+
+class Canvas:
+    def __init__(self, first, last):
+        self.first, self.last, self.parts = first, last, []
+
+    def x(self, cycle):
+        share = (min(max(cycle, self.first), self.last) - self.first) / (self.last - self.first)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def text(self, x, y, words, classes="small"):
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}">{escape(words)}</text>')
+
+    def bar(self, y, height, start, end, classes, fill="", letter=""):
+        """Draws a part of a lane if it is inside the picture; the letter only if it fits."""
+        if end <= self.first or start >= self.last:
+            return
+        x, width = self.x(start), max(self.x(end) - self.x(start), 0.4)
+        style = f' style="fill: {fill}"' if fill else ""
+        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" '
+                          f'class="{classes}"{style}/>')
+        if letter and width > 9 * len(letter) + 2:
+            self.text(x + width / 2, y + height / 2 + 5, letter,
+                      "small middle strong" + (" onwork" if "filled" in classes else " halo"))
+
+
+def tick_step(length):
+    """Returns a round number of cycles, so that there are 5 to 12 ticks."""
+    for step in (100, 200, 500, 1000, 2000, 5000, 10000):
+        if length / step <= 12:
+            return step
+    return 20000
+
+
+def draw_lanes(canvas, run):
+    """Draws the loading warp, each warpgroup, and the products of each. Returns the lower end."""
+    y = TOP
+    lanes = sorted({stamp.warpgroup for stamp in run.stamps})
+    for lane in lanes:
+        canvas.text(LEFT - 8, y + LANE / 2 + 5, LANE_NAMES[lane], "small end")
+        for part in intervals(run, lane):
+            state = STATES[part.state]
+            if state.is_wait:
+                canvas.bar(y, LANE, part.start, part.end, f"wait {state.colour}",
+                           f"url(#hatch-{state.colour})", state.letter)
+            else:
+                canvas.bar(y, LANE, part.start, part.end, f"filled {state.colour}", "", state.letter)
+        y += LANE + GAP
+    for lane in lanes[1:]:
+        canvas.text(LEFT - 8, y + 18, f"products of {lane}", "small end")
+        for name, start, end in products_in_flight(run, lane):
+            is_s = name == "Q K^T"
+            canvas.bar(y if is_s else y + 14, 13, start, end, "filled " + ("c5" if is_s else "c4"),
+                       "", "Q Kᵀ" if is_s else "P V")
+        y += 28 + 6
+    return y + 4
+
+
+def legend(canvas, y):
+    x = LEFT
+    for state in STATES.values():
+        width = 34 + 7.4 * len(state.meaning)
+        if x + width > WIDTH - RIGHT:
+            x, y = LEFT, y + 24
+        fill = f' style="fill: url(#hatch-{state.colour})"' if state.is_wait else ""
+        kind = "wait" if state.is_wait else "filled"
+        canvas.parts.append(f'<rect x="{x}" y="{y}" width="22" height="16" '
+                            f'class="{kind} {state.colour}"{fill}/>')
+        canvas.text(x + 28, y + 13, state.meaning)
+        x += width
+    return y + 30
+
+
+def patterns():
+    colours = sorted({state.colour for state in STATES.values() if state.is_wait})
+    return "<defs>" + "".join(
+        f'<pattern id="hatch-{c}" width="7" height="7" patternUnits="userSpaceOnUse">'
+        f'<path class="{c}" d="M-1 8 8 -1M-1 1 1 -1M6 8 8 6"/></pattern>' for c in colours) + "</defs>"
+
+
+def picture(run, context, first, last):
+    """Returns the SVG file's text."""
+    canvas = Canvas(first, last)
+    title = (f"flash2_wgmma_sm90, head_dim {run.head_dim}, step “{run.step}”: "
+             "who works and who waits")
+    canvas.text(LEFT, 28, title, "strong")
+    canvas.text(LEFT, 48, f"block 0 on {context['gpu']}, cycles {first} to {last} of its "
+                f"multiprocessor's clock; {run.block_q} queries, {run.seqlen} keys in tiles of {run.block_kv}",
+                "small soft")
+    below = draw_lanes(canvas, run)
+    ticks = []
+    for cycle in range(first, last + 1, tick_step(last - first)):
+        x = canvas.x(cycle)
+        ticks.append(f'<line x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{below}" class="grid"/>')
+        canvas.text(x, TOP - 10, str(cycle), "small soft middle")
+    height = legend(canvas, below + 14)
+    with open(STYLE, encoding="utf-8") as file:
+        style = file.read().strip() + MORE_STYLE
+    description = ("Lanes over time. The loading warp mostly waits for empty stages. Each warpgroup "
+                   "issues products, waits for S, computes exponentials, and waits for O; the bars "
+                   "below show when its products are in flight.")
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" role="img" '
+        f'viewBox="0 0 {WIDTH} {height}">', f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>", f"<style>\n{style}</style>",
+        f'<rect class="paper" width="{WIDTH}" height="{height}"/>', patterns(), *ticks,
+        *canvas.parts, "</svg>", ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--stamps")
+    parser.add_argument("--head-dim", type=int, default=128)
+    parser.add_argument("--step", default="guesses")
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    parser.add_argument("--to", dest="last", type=int, default=9000)
+    options = parser.parse_args()
+    if options.first >= options.last:
+        sys.exit(f"steps_picture.py: --to {options.last}: expected more than --from {options.first}")
+    context, runs = load_runs(options.stamps)
+    run = run_of(runs, options.head_dim, options.step)
+    with open(options.out, "w", encoding="utf-8") as file:
+        file.write(picture(run, context, options.first, options.last))
+
+
+if __name__ == "__main__":
+    main()
