@@ -81,15 +81,15 @@ class Fp16x3Computing {
   __device__ void run() {
     int seen = work_.num_kv_tiles;
     if constexpr (Config::kSkips) {
-      seen = work_.tiles_of_warpgroup(warpgroup(), sizes().seqlen_q);
+      seen = work_.tiles_of_warpgroup(warpgroup_, sizes().seqlen_q);
       for (int tile = work_.num_kv_tiles - 1; tile >= seen; --tile) skip(tile);
     }
 #pragma unroll
     for (int i = 0; i < Config::kDim / 2; ++i) O_[i] = 0;
-    ptx::mbarrier_wait(shared_.q_full(warpgroup()), work_.turn % 2);
+    ptx::mbarrier_wait(shared_.q_full(warpgroup_), work_.turn % 2);
     if (seen > 0) attend(seen - 1);
     __syncwarp();
-    if (lane() == 0) ptx::mbarrier_arrive(shared_.q_empty(warpgroup()));
+    if (lane() == 0) ptx::mbarrier_arrive(shared_.q_empty(warpgroup_));
     finish();
   }
 
@@ -97,8 +97,7 @@ class Fp16x3Computing {
   __device__ const Sizes& sizes() const { return arguments_.wgmma.sizes; }
   // Numbers that the inner loop has no registers for.
   __device__ static int thread() { return recomputed(static_cast<int>(threadIdx.x)); }
-  __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
-  __device__ static int warpgroup() { return ptx::same_in_warp(thread() / kWarpgroup) - 1; }
+  __device__ static int thread_of_warpgroup_ { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
   /// The query of this thread's first row.
   __device__ int first_row() const {
@@ -163,7 +162,7 @@ class Fp16x3Computing {
 
   __device__ bool is_masked(int tile) const {
     return (tile + 1) * Config::kBlockKV >
-           work_.visible.of_query(work_.first_query + 64 * warpgroup());
+           work_.visible.of_query(work_.first_query + 64 * warpgroup_);
   }
 
   __device__ void release(ptx::SharedAddress empty) {
@@ -186,13 +185,13 @@ class Fp16x3Computing {
   __device__ int first_scale(int tile) const {
     const int tiles = (sizes().seqlen_k + Config::kBlockKV - 1) / Config::kBlockKV;
     const int head = work_.b * sizes().num_kv_heads + work_.kv_head;
-    return (head * tiles + tile) * Config::kNumScales + thread_of_warpgroup();
+    return (head * tiles + tile) * Config::kNumScales + thread_of_warpgroup_;
   }
 
   /// Copies a tile's scales to shared memory, while its products run. One barrier per tile is enough:
   /// a buffer is used again three tiles later, when every thread has passed those of the two between.
   __device__ void copy_scales(int tile) {
-    const int first = thread_of_warpgroup(), from = first_scale(tile);
+    const int first = thread_of_warpgroup_, from = first_scale(tile);
     float copied[Config::kScalesOfThread];
 #pragma unroll
     for (int k = 0; k < Config::kScalesOfThread; ++k) {
@@ -206,11 +205,11 @@ class Fp16x3Computing {
         ptx::store_shared(scales(tile) + 4 * at, __float_as_uint(copied[k]));
       }
     }
-    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup(), kWarpgroup);
+    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
   }
 
   __device__ ptx::SharedAddress scales(int tile) const {
-    const int buffer = warpgroup() * Fp16x3Shape::kScaleBuffers + tile % Fp16x3Shape::kScaleBuffers;
+    const int buffer = warpgroup_ * Fp16x3Shape::kScaleBuffers + tile % Fp16x3Shape::kScaleBuffers;
     return shared_.V(Config::kStagesV) + Config::kBarrierBytes + 4 * Config::kNumScales * buffer;
   }
 
@@ -221,7 +220,7 @@ class Fp16x3Computing {
     ptx::wgmma_fence();
     // Opaque: 24 descriptors that are the same for all tiles would take registers.
     const std::uint64_t Q = ptx::matrix_descriptor(
-        ptx::opaque(shared_.Q() + warpgroup() * WgmmaShape::kRowsOfWarpgroup * kPanelRowBytes));
+        ptx::opaque(shared_.Q() + warpgroup_ * WgmmaShape::kRowsOfWarpgroup * kPanelRowBytes));
     const std::uint64_t K = ptx::matrix_descriptor(shared_.K(stage.index));
     multiply_parts_Q_K(Q, 1, K, 0, false);
     multiply_parts_Q_K(Q, 0, K, 1, true);
@@ -371,6 +370,7 @@ class Fp16x3Computing {
   WgmmaShared<Config> shared_;
   const WgmmaWork<Config>& work_;
   const Fp16x3Arguments& arguments_;
+  int warpgroup_;
   float S_[Config::kBlockKV / 2], R_[Config::kDim / 2], O_[Config::kDim / 2];  // 64 rows
   std::uint32_t P_high_[Config::kBlockKV / 16][4], P_low_[Config::kBlockKV / 16][4];
   float query_scale_[2] = {1, 1};
