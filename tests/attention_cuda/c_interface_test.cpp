@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,71 +9,13 @@
 #include "attention_cuda/flashlab.h"
 #include "tests/attention_cpu/stored_tensor.hpp"
 #include "tests/attention_cuda/called_from_c.h"
-#include "tests/attention_cuda/device_copy.hpp"
+#include "tests/attention_cuda/interface_problem.hpp"
 #include "tests/attention_cuda/kernels_here.hpp"
 
 using namespace flashlab;
 using namespace flashlab::test;
 
 namespace {
-
-std::string error_text() { return flashlab_last_error(); }
-
-flashlab_tensor c_tensor(const TensorView& view) {
-  constexpr int kFloat64IsNotTaken = -1;
-  constexpr std::array<int, 4> kTypes = {FLASHLAB_FLOAT32, kFloat64IsNotTaken, FLASHLAB_BFLOAT16,
-                                         FLASHLAB_FLOAT16};
-  flashlab_tensor tensor = {};
-  tensor.data = view.data;
-  tensor.dtype = kTypes.at(static_cast<std::size_t>(view.dtype));
-  tensor.rank = static_cast<int>(view.shape.size());
-  std::copy(view.shape.begin(), view.shape.end(), tensor.shape);
-  std::copy(view.strides.begin(), view.strides.end(), tensor.strides);
-  return tensor;
-}
-
-StoredTensor filled(DataType dtype, const Shape& shape, int phase) {
-  StoredTensor tensor = make_tensor(dtype, shape);
-  std::vector<double> values(offsets_of(tensor.view).size());
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    values[k] = static_cast<double>((k * 37 + static_cast<std::size_t>(phase) * 11) % 64) / 32 - 1;
-  }
-  tensor.assign(values);
-  return tensor;
-}
-
-const Shape kShape = {2, 3, 37, 16}, kLseShape = {2, 3, 37};
-
-/// A problem in device memory, as C and as C++ have it.
-struct InterfaceProblem {
-  explicit InterfaceProblem(DataType dtype)
-      : Q(filled(dtype, kShape, 1)),
-        K(filled(dtype, kShape, 2)),
-        V(filled(dtype, kShape, 3)),
-        O(make_tensor(dtype, kShape)),
-        lse(make_tensor(DataType::kFloat32, kLseShape)),
-        forward{device.view(Q), device.view(K), device.view(V), device.view(O), device.view(lse)},
-        c_forward{c_tensor(forward.Q), c_tensor(forward.K), c_tensor(forward.V),
-                  c_tensor(forward.O), c_tensor(forward.lse)} {
-    flashlab_options_init(&options);
-  }
-
-  flashlab_status run() { return flashlab_attention_forward(&c_forward, &options); }
-
-  /// O, then lse.
-  std::vector<double> results() {
-    device.fetch();
-    std::vector<double> all = O.values();
-    for (const double value : lse.values()) all.push_back(value);
-    return all;
-  }
-
-  StoredTensor Q, K, V, O, lse;
-  DeviceCopies device;
-  ForwardTensors forward;
-  flashlab_forward_tensors c_forward;
-  flashlab_options options;
-};
 
 constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
 
@@ -204,79 +145,6 @@ TEST_CASE("every option of C reaches the kernels", "[c]") {
   in_c.options.workspace_bytes = bytes;
   REQUIRE(in_c.run() == FLASHLAB_OK);
   CHECK(in_c.results() == in_cpp.results());
-}
-
-TEST_CASE("a window in C is the window in C++", "[c]") {
-  FLASHLAB_NEEDS_GPU();
-  struct Side {
-    std::optional<std::int64_t> left, right;
-  };
-  for (const auto& [left, right] : {Side{3, {}}, Side{{}, 0}, Side{0, 5}}) {
-    InterfaceProblem in_c(DataType::kBFloat16), in_cpp(DataType::kBFloat16);
-    AttentionOptions options;
-    options.window_left = left;
-    options.window_right = right;
-    cuda::attention_forward("flash2", in_cpp.forward, options);
-    in_c.options.variant = "flash2";
-    in_c.options.has_window_left = left ? 1 : 0;
-    in_c.options.has_window_right = right ? 1 : 0;
-    in_c.options.window_left = left.value_or(-7);  // not read
-    in_c.options.window_right = right.value_or(-7);
-    REQUIRE(in_c.run() == FLASHLAB_OK);
-    CHECK(in_c.results() == in_cpp.results());
-  }
-}
-
-TEST_CASE("packed sequences in C may be in host or in device memory", "[c]") {
-  FLASHLAB_NEEDS_GPU();
-  const Shape shape = {1, 3, 37, 16};
-  const std::array<std::int64_t, 4> cu_seqlens_q = {0, 5, 5, 37}, cu_seqlens_k = {0, 20, 30, 37};
-  DeviceMemory workspace(4096), on_device(2 * sizeof(cu_seqlens_q));
-  auto* const device_q = static_cast<std::int64_t*>(on_device.get());
-  const auto copy = [](std::int64_t* to, const auto& from) {
-    check_call(cudaMemcpy(to, from.data(), sizeof(from), cudaMemcpyHostToDevice));
-  };
-  copy(device_q, cu_seqlens_q);
-  copy(device_q + 4, cu_seqlens_k);
-  const auto of_one_batch = [&](flashlab_tensor& tensor) { tensor.shape[0] = shape[0]; };
-  const auto prepare = [&](InterfaceProblem& problem) {
-    for (flashlab_tensor* tensor :
-         {&problem.c_forward.Q, &problem.c_forward.K, &problem.c_forward.V, &problem.c_forward.O,
-          &problem.c_forward.lse}) {
-      of_one_batch(*tensor);
-    }
-    problem.options.variant = "flash2";
-    problem.options.mask = FLASHLAB_MASK_CAUSAL_BOTTOM_RIGHT;
-    problem.options.num_sequences = 3;
-    problem.options.workspace = workspace.get();
-    problem.options.workspace_bytes = workspace.bytes();
-  };
-  InterfaceProblem from_host(DataType::kBFloat16), from_device(DataType::kBFloat16);
-  prepare(from_host);
-  from_host.options.cu_seqlens_q = cu_seqlens_q.data();
-  from_host.options.cu_seqlens_k = cu_seqlens_k.data();
-  const flashlab_status status = from_host.run();
-  INFO(error_text());
-  REQUIRE(status == FLASHLAB_OK);
-  prepare(from_device);
-  from_device.options.device_cu_seqlens_q = device_q;
-  from_device.options.device_cu_seqlens_k = device_q + 4;
-  REQUIRE(from_device.run() == FLASHLAB_OK);
-  // The second batch entry is not written: NaN, which equals nothing.
-  const std::vector<double> host_results = from_host.results(), device = from_device.results();
-  for (std::size_t k = 0; k < static_cast<std::size_t>(3 * 37 * 16); ++k) {
-    REQUIRE(device[k] == host_results[k]);
-  }
-  from_device.options.device_cu_seqlens_k = nullptr;
-  CHECK(from_device.run() == FLASHLAB_ERROR_ARGUMENT);
-  CHECK(error_text() == "device_cu_seqlens_k: null: expected device memory: the bounds of both");
-  from_host.options.num_sequences = 2;
-  CHECK(from_host.run() == FLASHLAB_ERROR_ARGUMENT);
-  CHECK(error_text() ==
-        "cu_seqlens_q: the last entry is 5: expected bounds that rise from 0 to seqlen_q = 37");
-  from_host.options.num_sequences = -1;
-  CHECK(from_host.run() == FLASHLAB_ERROR_ARGUMENT);
-  CHECK(error_text() == "num_sequences: -1: expected 0 … 1073741824");
 }
 
 TEST_CASE("key lengths in device memory are taken too", "[c]") {
