@@ -44,8 +44,8 @@ Repairs repairs_of(const std::string& from, const std::string& to,
       lanes.push_back(std::move(make_lane_cases(sized, *bound, task.tolerance).front()));
     }
   }
-  for (std::size_t i = 0; i < cases.size(); ++i) sizes.push_back({&cases[i].size, &lanes[i]});
-  return find_repairs(task, std::make_shared<const toy::Program>(std::move(*program)), sizes, 2,
+  for (std::size_t i = 0; i < cases.size(); ++i) sizes.push_back({&cases[i], &lanes[i]});
+  return find_repairs(task, std::make_shared<const toy::Program>(std::move(*program)), sizes, 2, 0,
                       budget);
 }
 
