@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNameLength = 48;  // of a formula in a sentence
 
-const toy::InstructionSpec& spec_of(const toy::UnrolledStep& step) {
+const toy::InstructionSpec& instruction_of(const toy::UnrolledStep& step) {
   return toy::instruction_set()[step.row];
 }
 
@@ -57,7 +57,7 @@ class Finder {
   std::optional<WrongStep> overwritten_operand(std::int32_t wrong) const {
     const auto at = static_cast<std::size_t>(wrong);
     const toy::UnrolledStep& step = run_.steps()[at];
-    const toy::InstructionSpec& spec = spec_of(step);
+    const toy::InstructionSpec& spec = instruction_of(step);
     for (std::size_t i = 0; i < spec.num_operands; ++i) {
       const std::int32_t source = run_.flow()[at].sources[i];
       if (!toy::is_register_read(spec.operands[i]) || source == kNobody) continue;
@@ -95,7 +95,7 @@ class Finder {
     std::vector<toy::NormalForm> stored;
     const auto last = static_cast<std::size_t>(run_.failing_step());
     const std::uint32_t site = run_.steps()[last].site;
-    if (spec_of(run_.steps()[last]).is_update()) return {};
+    if (instruction_of(run_.steps()[last]).is_update()) return {};
     for (std::size_t s = 0; s <= last; ++s) {
       const toy::UnrolledStep& step = run_.steps()[s];
       if (step.site != site || written_element(step) != run_.element()) continue;

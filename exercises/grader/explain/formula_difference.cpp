@@ -96,7 +96,8 @@ struct LeftOut {
 
 /// The first terms, as far as there is room, and how many are not shown. Shows the first term from
 /// near `from` on.
-std::string listed(const std::vector<std::string>& terms, std::size_t equal, std::size_t from) {
+std::string terms_listed(const std::vector<std::string>& terms, std::size_t equal,
+                         std::size_t from) {
   std::string text;
   std::size_t shown = 0;
   for (const std::string& term : terms) {
@@ -132,8 +133,8 @@ Difference sums(const std::string& one, const std::string& other) {
   const std::size_t from =
       mine.empty() || theirs.empty() ? 0 : common_start(mine.front(), theirs.front());
   const auto side = [&](std::vector<std::string>& terms) {
-    if (!terms.empty()) return listed(terms, common.size(), from);
-    return listed({common.front()}, common.size() - 1, 0);
+    if (!terms.empty()) return terms_listed(terms, common.size(), from);
+    return terms_listed({common.front()}, common.size() - 1, 0);
   };
   return {side(mine), side(theirs)};
 }
@@ -156,7 +157,7 @@ std::string shortened(const std::string& formula) {
     return parenthesised(shortened(quotient->above)) + "/" +
            parenthesised(shortened(quotient->below));
   }
-  return listed(signed_terms(formula), 0, 0);
+  return terms_listed(signed_terms(formula), 0, 0);
 }
 
 }  // namespace flashlab::exercises
