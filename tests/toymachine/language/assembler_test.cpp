@@ -146,7 +146,7 @@ TEST_CASE("a constant operand is an expression without loop variables, at its le
   CHECK_THAT(
       assembly_errors("for i in 0..3\nFILL i, R0\nend\n"),
       contains("2:6: error: the loop variable 'i' is used where only constants are allowed"));
-  CHECK_THAT(assembly_errors("FILL R1, R0\n"), contains("unknown name 'R1'"));
+  CHECK_THAT(assembly_errors("FILL R1, R0\n"), contains("'R1' is a register"));
   CHECK_THAT(assembly_errors(".isa softmax\nFILL 0, R0\n"),
              contains("FILL is not an instruction of the softmax machine"));
 }
