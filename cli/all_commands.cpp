@@ -6,13 +6,16 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr std::array<AddCommand, 18> kAllCommands{
-    add_tour,      add_run,     add_trace,   add_timeline, add_cost,       add_sweep,
-    add_diff,      add_tables,  add_isa,     add_programs, add_exercises,  add_grade,
-    add_attention, add_compare, add_optimal, add_manual,   add_completion, add_grading_worker};
+constexpr std::array<AddCommand, 19> kAllCommands{
+    add_tour,     add_next,      add_run,        add_trace,         add_timeline,
+    add_cost,     add_sweep,     add_diff,       add_tables,        add_isa,
+    add_programs, add_exercises, add_grade,      add_attention,     add_compare,
+    add_optimal,  add_manual,    add_completion, add_grading_worker};
 
 }  // namespace
 
 std::span<const AddCommand> commands() { return kAllCommands; }
+
+std::vector<std::string> words_of_bare_call() { return {"next", "--where"}; }
 
 }  // namespace flashlab::cli

@@ -14,4 +14,6 @@ constexpr std::array<AddCommand, 10> kMachineCommands{
 
 std::span<const AddCommand> commands() { return kMachineCommands; }
 
+std::vector<std::string> words_of_bare_call() { return {"--help"}; }
+
 }  // namespace flashlab::cli

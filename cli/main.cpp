@@ -87,11 +87,11 @@ std::vector<std::string> flag_names(const CLI::App& command) {
 }
 
 /// Returns the arguments after replacing shortcuts: `flashlab help trace` is `flashlab
-/// trace --help`, a bare `flashlab` is `flashlab --help`, and `flashlab exercises` is
+/// trace --help`, a bare `flashlab` is `flashlab next --where`, and `flashlab exercises` is
 /// `flashlab exercises list`.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) return {"--help"};
+  if (words.empty()) return words_of_bare_call();
   const std::size_t help = words[0] == kExercises ? 1 : 0;  // `flashlab exercises help`, too
   if (words.size() > help && words[help] == "help") {
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(help));
@@ -148,6 +148,7 @@ int run_command(int argc, char** argv) {
       "Write programs for a small machine, run them, see every step, count every cycle.\n\n"
       "Examples:\n"
       "  flashlab tour                          two minutes: what this is about\n"
+      "  flashlab next                          the next exercise of the course\n"
       "  flashlab trace matmul_c00              seven steps that make one element of a product\n"
       "  flashlab run softmax_online -D n=64    run it and count\n"
       "  flashlab cost softmax_online           the same counts as formulas, without running\n"

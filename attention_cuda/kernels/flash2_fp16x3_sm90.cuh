@@ -76,7 +76,10 @@ class Fp16x3Computing {
  public:
   __device__ Fp16x3Computing(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
                              const Fp16x3Arguments& arguments)
-      : shared_(shared), work_(work), arguments_(arguments) {}
+      : shared_(shared),
+        work_(work),
+        arguments_(arguments),
+        warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1) {}
 
   __device__ void run() {
     int seen = work_.num_kv_tiles;
@@ -97,7 +100,7 @@ class Fp16x3Computing {
   __device__ const Sizes& sizes() const { return arguments_.wgmma.sizes; }
   // Numbers that the inner loop has no registers for.
   __device__ static int thread() { return recomputed(static_cast<int>(threadIdx.x)); }
-  __device__ static int thread_of_warpgroup_ { return thread() % kWarpgroup; }
+  __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
   /// The query of this thread's first row.
   __device__ int first_row() const {
@@ -185,13 +188,13 @@ class Fp16x3Computing {
   __device__ int first_scale(int tile) const {
     const int tiles = (sizes().seqlen_k + Config::kBlockKV - 1) / Config::kBlockKV;
     const int head = work_.b * sizes().num_kv_heads + work_.kv_head;
-    return (head * tiles + tile) * Config::kNumScales + thread_of_warpgroup_;
+    return (head * tiles + tile) * Config::kNumScales + thread_of_warpgroup();
   }
 
   /// Copies a tile's scales to shared memory, while its products run. One barrier per tile is enough:
   /// a buffer is used again three tiles later, when every thread has passed those of the two between.
   __device__ void copy_scales(int tile) {
-    const int first = thread_of_warpgroup_, from = first_scale(tile);
+    const int first = thread_of_warpgroup(), from = first_scale(tile);
     float copied[Config::kScalesOfThread];
 #pragma unroll
     for (int k = 0; k < Config::kScalesOfThread; ++k) {

@@ -1,4 +1,6 @@
 // `flashlab exercises show`: a problem's text, its machine, and how points are earned.
+#include "cli/exercises/show.hpp"
+
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -179,21 +181,25 @@ int show(const ShowFlags& options) {
               << "\n";
     return kExitGood;
   }
-  const Terminal terminal = options.terminal.terminal();
-  const std::string name = printable(exercise->id);
-  std::cout << styled(exercise->demo ? name + " (solved already)" : name, Style::kDim, terminal)
-            << "\n\n"
-            << markdown_text(exercise->problem, terminal) << "\n";
-  if (exercise->kind == Kind::kQuestions) {
-    std::cout << markdown_text(questions_of(*exercise), terminal) << "\n";
-  }
-  std::cout << facts_table(*exercise, terminal);
-  print_next_command(*exercise, learner);
+  show_exercise(*exercise, learner, options.terminal.terminal());
   learner.print_notes();
   return kExitGood;
 }
 
 }  // namespace
+
+void show_exercise(const exercises::Exercise& exercise, const Learner& learner,
+                   const Terminal& terminal) {
+  const std::string name = printable(exercise.id);
+  std::cout << styled(exercise.demo ? name + " (solved already)" : name, Style::kDim, terminal)
+            << "\n\n"
+            << markdown_text(exercise.problem, terminal) << "\n";
+  if (exercise.kind == Kind::kQuestions) {
+    std::cout << markdown_text(questions_of(exercise), terminal) << "\n";
+  }
+  std::cout << facts_table(exercise, terminal);
+  print_next_command(exercise, learner);
+}
 
 CommandAction add_exercises_show(CLI::App& exercises) {
   auto options = std::make_shared<ShowFlags>();

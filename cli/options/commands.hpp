@@ -21,6 +21,7 @@ CommandAction add_tables(CLI::App& app);
 CommandAction add_isa(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
 CommandAction add_exercises(CLI::App& app);
+CommandAction add_next(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
@@ -31,6 +32,9 @@ CommandAction add_grading_worker(CLI::App& app);  // hidden: started by `grade` 
 
 /// Returns the commands in the order of the help: machine_commands.cpp and all_commands.cpp.
 std::span<const AddCommand> commands();
+
+/// Returns what `flashlab` does without arguments: the words of a command.
+std::vector<std::string> words_of_bare_call();
 
 /// The command with subcommands, and its default subcommand.
 inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";

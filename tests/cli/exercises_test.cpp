@@ -271,3 +271,26 @@ TEST_CASE("watch ends with 130 when it is interrupted") {
   REQUIRE(home.exercises("start 1").code == 0);
   CHECK(home.code_after_interrupt("exec flashlab exercises watch 1") == 130);
 }
+
+TEST_CASE("flashlab alone names the tour at first and then where the learner is", "[learner]") {
+  const Home home;
+  const Outcome at_first = home.shell("flashlab");
+  CHECK(at_first.code == 0);
+  CHECK(at_first.out.find("flashlab tour") < at_first.out.find("flashlab next"));
+  const Outcome next = home.shell("flashlab next");
+  CHECK(next.code == 0);
+  const Outcome then = home.shell("flashlab");
+  CHECK_THAT(then.out, contains("exercises are done"));
+  CHECK_THAT(then.out, contains("You are at 0000_solved"));
+  CHECK_THAT(then.out, contains("your file 0000_solved.toy"));
+  CHECK(then.out.find("flashlab tour") == std::string::npos);
+}
+
+TEST_CASE("flashlab next writes the file once and shows the problem each time", "[learner]") {
+  const Home home;
+  CHECK_THAT(home.shell("flashlab next").out, contains("Wrote 0000_solved.toy"));
+  const Outcome again = home.shell("flashlab next");
+  CHECK(again.code == 0);
+  CHECK(again.out.find("Wrote") == std::string::npos);
+  CHECK_THAT(again.out, contains("Go on with: flashlab exercises check 0000_solved"));
+}

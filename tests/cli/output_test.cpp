@@ -20,10 +20,9 @@ TEST_CASE("data goes to standard output, and a good run says nothing else") {
 }
 
 TEST_CASE("help begins with examples and names every command") {
-  const std::string help = flashlab("").out;
-  CHECK(help == flashlab("--help").out);
+  const std::string help = flashlab("--help").out;
   for (const char* name : {"tour", "run", "trace", "timeline", "cost", "sweep", "diff", "isa",
-                           "programs", "attention"}) {
+                           "programs", "attention", "next"}) {
     CAPTURE(name);
     CHECK_THAT(help, contains("\n  " + std::string(name) + " "));
     const std::string own = flashlab(std::string(name) + " --help").out;

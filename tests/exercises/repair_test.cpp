@@ -44,8 +44,8 @@ Repairs repairs_of(const std::string& from, const std::string& to,
       lanes.push_back(std::move(make_lane_cases(sized, *bound, task.tolerance).front()));
     }
   }
-  for (std::size_t i = 0; i < cases.size(); ++i) sizes.push_back({&cases[i].size, &lanes[i]});
-  return find_repairs(task, std::make_shared<const toy::Program>(std::move(*program)), sizes, 2,
+  for (std::size_t i = 0; i < cases.size(); ++i) sizes.push_back({&cases[i], &lanes[i]});
+  return find_repairs(task, std::make_shared<const toy::Program>(std::move(*program)), sizes, 2, 0,
                       budget);
 }
 
@@ -103,13 +103,14 @@ TEST_CASE("a spent budget ends the search and says so", "[repair]") {
   CHECK(repairs.candidates == 5);
 }
 
-TEST_CASE("of two lines that could be changed alike the later one is named", "[repair]") {
+TEST_CASE("of two lines that could be changed alike the one that the solution has is named",
+          "[repair]") {
   // Either load may go to R0: a product's factors may be exchanged.
   const Repairs repairs = repairs_of("LOAD x[0], R0", "LOAD x[0], R1");
   REQUIRE(repairs.repairs.size() == 2);
-  CHECK(repairs.line == 10);
-  CHECK(repairs.repairs[0].edit.line == 10);
-  CHECK(repairs.repairs[1].edit.line == 9);
+  CHECK(repairs.line == 9);
+  CHECK(repairs.repairs[0].edit.line == 9);
+  CHECK(repairs.repairs[1].edit.line == 10);
   CHECK(proposes(repairs, "R0 instead of R1 as Rd"));
 }
 

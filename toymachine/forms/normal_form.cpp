@@ -189,11 +189,12 @@ Result<NormalRun> run_normal(const BoundProgram& program, const UnrolledProgram&
   return Runner(program, unrolled, max_terms).run();
 }
 
-std::string to_string(const NormalForm& form, std::size_t max_length) {
+std::string to_string(const NormalForm& form, std::size_t max_length,
+                      std::span<const NumberName> names) {
   constexpr std::string_view kCut = " ... ";
   constexpr std::size_t kLongest = 1 << 14;  // the end of a longer text is not computed
   if (!form.is_written()) return "nothing";
-  std::string text = detail::form_text(form.node(), std::max(kLongest, 2 * max_length));
+  std::string text = detail::form_text(form.node(), std::max(kLongest, 2 * max_length), names);
   if (text.size() <= max_length) return text;
   if (max_length <= kCut.size()) return text.substr(0, max_length);
   const std::size_t kept = max_length - kCut.size();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,16 @@ struct NormalRun {
 Result<NormalRun> run_normal(const BoundProgram& program, const UnrolledProgram& unrolled,
                              std::size_t max_terms = 2000);
 
+/// A number that a text calls by its name: a constant of the program.
+struct NumberName {
+  double value = 0;
+  std::string name;
+};
+
 /// The usual notation: "a[0][0]*b[0][0] + a[0][1]*b[1][0]", "e^(x[0] - max(x[0], x[1]))". A longer
-/// text than `max_length` characters loses its middle.
-std::string to_string(const NormalForm& form, std::size_t max_length = 200);
+/// text than `max_length` characters loses its middle. Numbers with a name, and their squares, are
+/// written by it: "scale*a[0][0]".
+std::string to_string(const NormalForm& form, std::size_t max_length = 200,
+                      std::span<const NumberName> names = {});
 
 }  // namespace flashlab::toy

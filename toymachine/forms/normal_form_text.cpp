@@ -1,6 +1,7 @@
 #include "toymachine/forms/normal_form_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace flashlab::toy::detail {
@@ -24,7 +25,8 @@ std::vector<std::pair<const FormAtom*, int>> factors(const FormMonomial& monomia
 /// Stops writing when the text is long enough: forms that share parts can be very long.
 class FormWriter {
  public:
-  explicit FormWriter(std::size_t max_length) : max_length_(max_length) {}
+  FormWriter(std::size_t max_length, std::span<const NumberName> names)
+      : max_length_(max_length), names_(names) {}
 
   std::string take() { return std::move(text_); }
 
@@ -110,13 +112,24 @@ class FormWriter {
     }
     if (monomial.exponent) above.push_back([&] { exponential(*monomial.exponent); });
     if (!number.is_one() || above.empty()) {
-      above.insert(above.begin(), [&] { text_ += to_string(number); });
+      above.insert(above.begin(), [&] { text_ += number_text(number); });
     }
     joined(above);
     if (below.empty()) return;
     text_ += below.size() > 1 ? "/(" : "/";
     joined(below);
     if (below.size() > 1) text_ += ")";
+  }
+
+  /// The number by its name, if it has one.
+  std::string number_text(const Rational& number) const {
+    for (const NumberName& named : names_) {
+      if (!std::isfinite(named.value)) continue;
+      const Rational value = Rational::of(named.value);
+      if (number == value) return named.name;
+      if (number == value * value) return named.name + "^2";
+    }
+    return to_string(number);
   }
 
   void joined(const std::vector<std::function<void()>>& parts) {
@@ -146,7 +159,7 @@ class FormWriter {
     std::size_t length = 0;
     for (const FormNode* arg : atom.args) {
       if (length > max_length_) break;
-      args.push_back(form_text(arg, max_length_));
+      args.push_back(form_text(arg, max_length_, names_));
       args.back().resize(std::min(args.back().size(), max_length_));
       length += args.back().size();
     }
@@ -162,12 +175,14 @@ class FormWriter {
 
   std::string text_;
   std::size_t max_length_;
+  std::span<const NumberName> names_;
 };
 
 }  // namespace
 
-std::string form_text(const FormNode* form, std::size_t max_length) {
-  FormWriter writer(max_length);
+std::string form_text(const FormNode* form, std::size_t max_length,
+                      std::span<const NumberName> names) {
+  FormWriter writer(max_length, names);
   writer.form(*form);
   return writer.take();
 }

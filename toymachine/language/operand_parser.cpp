@@ -137,10 +137,33 @@ std::optional<Operand> OperandParser::value_operand(Cursor& cursor, Usage usage)
   return operand;
 }
 
+/// Whether the first operand is of the kind of the last one, as if the destination came first.
+bool OperandParser::is_destination_first(const Token& word, const InstructionSpec& spec) const {
+  const OperandKind first = spec.operands[0], last = spec.operands[spec.num_operands - 1];
+  if (word.kind != TokenKind::kIdentifier || is_register(first) == is_register(last)) return false;
+  const auto found = scope_.declared.find(word.text);
+  const auto names = [&](NamedThing::Kind kind) {
+    return found != scope_.declared.end() && found->second.kind == kind;
+  };
+  if (is_register(first)) return is_memory(last) && names(NamedThing::Kind::kArray);
+  return names(NamedThing::Kind::kRegister) ||
+         (found == scope_.declared.end() && register_number(word.text).has_value());
+}
+
 std::optional<Operand> OperandParser::operand(Cursor& cursor, const InstructionSpec& spec,
                                               std::size_t position) {
   const OperandKind kind = spec.operands[position];
   const std::string role = operand_name(spec, position);
+  if (position == 0 && is_destination_first(cursor.peek(), spec)) {
+    error(cursor.peek().span,
+          describe(cursor.peek()) + (is_register(kind) ? " is an array" : " is a register"),
+          (is_register(kind) ? "a register for " + role + ", such as R0"
+           : is_memory(kind) ? "an array cell for " + role + ", such as x[0]"
+                             : "a number for " + role) +
+              "; the destination comes last: " + std::string(spec.mnemonic) + " " +
+              std::string(spec.operand_names));
+    return std::nullopt;
+  }
   auto result = kind == OperandKind::kConstant ? value_operand(cursor, Usage::kConst)
                 : kind == OperandKind::kOffset ? value_operand(cursor, Usage::kIndex)
                 : is_register(kind)            ? register_operand(cursor, role)

@@ -23,6 +23,7 @@ class OperandParser : public LineParser {
   std::optional<Operand> cell_operand(Cursor& cursor, const std::string& role);
   std::optional<Operand> value_operand(Cursor& cursor, Usage usage);
   bool transposition(Cursor& cursor, Operand& operand);
+  bool is_destination_first(const Token& word, const InstructionSpec& spec) const;
 };
 
 /// Returns the register number of a word such as R12 or r3.

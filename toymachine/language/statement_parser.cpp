@@ -72,9 +72,12 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
   result.span = whole_line(line);
   for (std::size_t i = 0; i < spec.num_operands; ++i) {
     if (i > 0 && !cursor.accept(",")) {
-      error(cursor.peek().span,
-            "found " + describe(cursor.peek()) + " after " + std::to_string(i) +
-                (i == 1 ? " operand" : " operands"),
+      const Token& next = cursor.peek();
+      const bool operand = next.kind != TokenKind::kEnd && next.kind != TokenKind::kPunctuation;
+      error(next.span,
+            operand ? "a comma is missing before " + describe(next)
+                    : "found " + describe(next) + " after " + std::to_string(i) +
+                          (i == 1 ? " operand" : " operands"),
             "', " + operand_name(spec, i) + "': " + std::string(spec.mnemonic) + " " +
                 std::string(spec.operand_names));
       return std::nullopt;

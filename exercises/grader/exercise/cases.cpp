@@ -1,7 +1,9 @@
 #include "exercises/grader/exercise/cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -63,9 +65,7 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
     NamedArray drawn{array.extents, std::vector<double>(static_cast<std::size_t>(array.size))};
     const auto range = task.inputs.ranges.find(array.name);
     const bool ranged = range != task.inputs.ranges.end();
-    const bool free =
-        family != Family::kHuge && family != Family::kTiny && family != Family::kSpike;
-    fill_from_family(drawn.values, ranged && !free ? Family::kRandom : family,
+    fill_from_family(drawn.values, ranged && !is_ordinary(family) ? Family::kRandom : family,
                      ranged ? range->second : Range{}, task.inputs, generator);
     for (double& value : drawn.values) value = toy::round_to(array.element_type, value);
     inputs[array.name] = std::move(drawn);
@@ -74,6 +74,24 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
 }
 
 }  // namespace
+
+bool is_ordinary(Family family) {
+  return family != Family::kHuge && family != Family::kTiny && family != Family::kSpike;
+}
+
+std::vector<std::size_t> plainest_first(const std::vector<Case>& cases) {
+  constexpr std::array<Family, 7> kOrder{Family::kRandom,   Family::kAscending, Family::kDescending,
+                                         Family::kConstant, Family::kTiny,      Family::kSpike,
+                                         Family::kHuge};
+  const auto place = [&](std::size_t i) {
+    return std::find(kOrder.begin(), kOrder.end(), cases[i].family) - kOrder.begin();
+  };
+  std::vector<std::size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  return order;
+}
 
 NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, const Size& size,
                           const NamedArrays& inputs) {

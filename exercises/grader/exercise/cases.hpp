@@ -23,6 +23,14 @@ struct SizedCases {
   std::vector<Case> cases;
 };
 
+/// Whether the inputs are neither huge nor tiny: a result that is wrong on these is wrong by its
+/// formula.
+bool is_ordinary(Family family);
+
+/// Returns the positions of the cases, those that are easiest to understand first: random inputs,
+/// then sorted and equal ones, then tiny ones, a spike, huge ones.
+std::vector<std::size_t> plainest_first(const std::vector<Case>& cases);
+
 /// Makes `count` cases for every size of the exercise, cycling through its families, and
 /// then for the drawn sizes. Throws std::runtime_error if the reference or the program for
 /// derived inputs fails.

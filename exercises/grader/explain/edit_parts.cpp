@@ -58,7 +58,7 @@ class Alternatives {
   std::vector<OtherOperand> all() {
     if (toy::is_register(operand_.kind)) {
       registers();
-      if (operand_.kind == toy::OperandKind::kFactor && tiled()) toggle_transposition();
+      if (operand_.kind == toy::OperandKind::kFactor && is_tiled(program_)) toggle_transposition();
     } else if (toy::is_memory(operand_.kind)) {
       arrays();
       indices();
@@ -113,11 +113,6 @@ class Alternatives {
       if (toy::is_register(operand.kind) && operand.name_index) return operand.name_index;
     }
     return scope_.empty() ? integer(0) : scope_.back();
-  }
-
-  bool tiled() const {
-    return std::any_of(program_.arrays.begin(), program_.arrays.end(),
-                       [](const toy::ArrayDeclaration& array) { return !array.tile.empty(); });
   }
 
   void toggle_transposition() {
@@ -180,9 +175,17 @@ std::string register_text(const Operand& operand, const toy::Program& program) {
 
 }  // namespace
 
+bool is_tiled(const toy::Program& program) {
+  return std::any_of(program.arrays.begin(), program.arrays.end(),
+                     [](const toy::ArrayDeclaration& array) { return !array.tile.empty(); });
+}
+
 ExpressionPtr shifted(const ExpressionPtr& e, int change) {
   if (change == 0) return e;
-  if (is_integer(*e)) return integer(e->integer + change);
+  if (is_integer(*e)) {
+    std::int64_t sum = 0;  // of the largest integer and 1 there is none
+    return __builtin_add_overflow(e->integer, change, &sum) ? e : integer(sum);
+  }
   const bool sum = e->op == ExpressionOp::kAdd || e->op == ExpressionOp::kSub;
   if (sum && is_integer(*e->args[1])) {
     const std::int64_t offset = e->args[1]->integer;

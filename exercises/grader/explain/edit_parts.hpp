@@ -31,6 +31,9 @@ toy::Operand named_register(const toy::Program& program, std::size_t name,
 /// Returns the line of the loop's `end`, which the program does not store.
 std::uint32_t end_line(const toy::Program& program, const toy::LoopStatement& loop);
 
+/// Whether an array is declared in tiles.
+bool is_tiled(const toy::Program& program);
+
 struct OtherOperand {
   EditKind kind = EditKind::kRegister;
   toy::Operand operand;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "exercises/grader/explain/edit_parts.hpp"
+#include "exercises/grader/explain/operand_rules.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -31,62 +33,6 @@ std::string loop_text(const LoopStatement& loop, const Edit& edit) {
   return "for " + loop.var + " in " + to_string(*shifted(loop.lower, edit.lower_change)) + ".." +
          to_string(*shifted(loop.upper, edit.upper_change)) +
          (unit ? "" : " step " + to_string(*step));
-}
-
-/// Whether two instructions take the same operands. Pinned factors count as other sources.
-bool same_operands(const toy::InstructionSpec& a, const toy::InstructionSpec& b) {
-  const auto sort = [](OperandKind kind) {
-    return kind == OperandKind::kFactor ? OperandKind::kSource : kind;
-  };
-  return std::equal(a.kinds().begin(), a.kinds().end(), b.kinds().begin(), b.kinds().end(),
-                    [&](OperandKind x, OperandKind y) { return sort(x) == sort(y); });
-}
-
-/// Whether `longer` has the operands of `shorter` and one more source at `position`.
-bool has_one_more(const toy::InstructionSpec& longer, const toy::InstructionSpec& shorter,
-                  std::size_t position) {
-  if (longer.operands[position] != OperandKind::kSource) return false;
-  std::vector<OperandKind> kinds(longer.kinds().begin(), longer.kinds().end());
-  kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(position));
-  return std::equal(kinds.begin(), kinds.end(), shorter.kinds().begin(), shorter.kinds().end());
-}
-
-/// Changes a product into one that also adds to its destination, or the reverse: the same
-/// arithmetic with one source more or less. Returns false for other pairs of instructions.
-bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
-           std::vector<toy::Operand>& operands) {
-  if (from.flop_kind != to.flop_kind || from.flop_kind == toy::FlopKind::kNone) return false;
-  const bool grows = to.num_operands == from.num_operands + 1;
-  if (!grows && from.num_operands != to.num_operands + 1) return false;
-  const toy::InstructionSpec &longer = grows ? to : from, &shorter = grows ? from : to;
-  for (std::size_t i = 0; i < longer.num_operands; ++i) {
-    if (!has_one_more(longer, shorter, i)) continue;
-    const auto place = operands.begin() + static_cast<std::ptrdiff_t>(i);
-    if (grows) {
-      operands.insert(place, operands.back());  // the destination is also the summand
-    } else {
-      operands.erase(place);
-    }
-    return true;
-  }
-  return false;
-}
-
-bool is_pinned(const InstructionStatement& instruction) {
-  std::int64_t factor = 0;
-  for (const toy::Operand& operand : instruction.operands) {
-    if (operand.kind != OperandKind::kFactor) continue;
-    const toy::Expression& index = *operand.register_index;
-    if (index.op != toy::ExpressionOp::kInteger || index.integer != factor++) return false;
-  }
-  return true;
-}
-
-/// The operand's name in the instruction's specification: "Rd".
-std::string operand_name(const toy::InstructionSpec& spec, std::size_t position) {
-  std::string_view names = spec.operand_names;
-  for (std::size_t i = 0; i < position; ++i) names.remove_prefix(names.find(',') + 2);
-  return std::string(names.substr(0, names.find(',')));
 }
 
 class Enumerator {
@@ -117,6 +63,7 @@ class Enumerator {
         lines_.push_back(
             {Line::Kind::kInstruction, instruction->span.line, instruction->site, &body});
         operands(*instruction);
+        exchanges(*instruction);
         mnemonics(*instruction);
         drop(*instruction);
       } else if (const auto* loop = std::get_if<LoopStatement>(&statement.node)) {
@@ -163,6 +110,43 @@ class Enumerator {
         changed(other.kind, before, std::move(after), what);
       }
     }
+  }
+
+  /// Sources whose order matters, the factors of tiles, and the destination moved to the front.
+  void exchanges(const InstructionStatement& before) {
+    const toy::InstructionSpec& spec = toy::instruction_set()[before.row];
+    const auto sources = exchangeable(spec, is_tiled(program_));
+    if (sources) {
+      InstructionStatement after = before;
+      std::swap(after.operands[sources->first], after.operands[sources->second]);
+      changed(EditKind::kOperands, before, std::move(after), "the sources exchanged");
+    }
+    const auto is_plain_register = [](const toy::Operand& operand) {
+      return toy::is_register(operand.kind) && !operand.transposed;
+    };
+    if (!std::all_of(before.operands.begin(), before.operands.end(), is_plain_register)) {
+      return move_transposition(before);
+    }
+    for (const bool forward : {true, false}) {
+      InstructionStatement after = before;
+      std::vector<toy::Operand>& moved = after.operands;
+      std::rotate(moved.begin(), forward ? moved.begin() + 1 : moved.end() - 1, moved.end());
+      for (std::size_t i = 0; i < moved.size(); ++i) moved[i].kind = spec.operands[i];
+      changed(EditKind::kOperands, before, std::move(after),
+              forward ? "the first operand last" : "the destination first");
+    }
+  }
+
+  void move_transposition(const InstructionStatement& before) {
+    InstructionStatement after = before;
+    std::size_t transposed = 0;
+    for (toy::Operand& operand : after.operands) {
+      if (operand.kind != OperandKind::kFactor) continue;
+      transposed += operand.transposed ? 1 : 0;
+      operand.transposed = !operand.transposed;
+    }
+    if (transposed != 1) return;
+    changed(EditKind::kTransposition, before, std::move(after), "^T on the other factor");
   }
 
   void mnemonics(const InstructionStatement& before) {
@@ -241,8 +225,10 @@ class Enumerator {
 
 std::string_view to_string(EditKind kind) {
   constexpr std::array<std::string_view, kNumEditKinds> kNames{
-      "register", "mnemonic",      "array",        "index",         "bound",        "step",
-      "constant", "transposition", "dropped line", "swapped lines", "inserted line"};
+      "register",     "mnemonic",      "array",
+      "index",        "bound",         "step",
+      "constant",     "transposition", "exchanged operands",
+      "dropped line", "swapped lines", "inserted line"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

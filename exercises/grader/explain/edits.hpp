@@ -22,12 +22,13 @@ enum class EditKind : std::uint8_t {
   kBound,          // a loop that begins or ends one earlier or later
   kStep,           // a loop with a step one larger or smaller
   kConstant,       // another constant
-  kTransposition,  // ^T added or taken away
+  kTransposition,  // ^T added, taken away, or moved to the other factor
+  kOperands,       // two sources exchanged, or the destination written first
   kDrop,           // an instruction left out
   kSwap,           // two adjacent lines exchanged: instructions, `for` or `end`
   kInsert,         // an instruction added
 };
-inline constexpr std::size_t kNumEditKinds = 11;
+inline constexpr std::size_t kNumEditKinds = 12;
 std::string_view to_string(EditKind kind);  // "register"
 
 /// One change of one line (kSwap: of two). Line numbers are those of the original program.

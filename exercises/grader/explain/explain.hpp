@@ -20,8 +20,8 @@ struct FailedAttempt {
   const std::shared_ptr<const toy::Program>& program;
   const Attempt& attempt;
   const SolutionAt* solution;
-  const std::vector<RepairSize>& sizes;  // on scalars; single repairs can be tried there
-  std::size_t failing;                   // into `sizes`; SIZE_MAX: it failed at a size with tiles
+  const std::vector<RepairSize>& sizes;  // where repairs are tried
+  std::size_t failing;                   // into `sizes`; SIZE_MAX: none of them
 };
 
 /// Returns "n = 2, random inputs".

@@ -1,70 +1,58 @@
 // Explains a wrong result: the output's value, its expected value, and the step where they diverge.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "exercises/grader/exercise/source_lines.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
-#include "exercises/grader/judge/dataflow.hpp"
+#include "exercises/grader/explain/failed_run.hpp"
+#include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/formula_difference.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kFormulaLength = 160;  // on a line of its own
-constexpr std::size_t kNameLength = 48;      // inside a sentence
+constexpr std::size_t kLongestFormula = 4000;  // before it is shortened
 
 std::string number_text(double value) {
   return std::isnan(value) ? "nothing" : short_text(value, 7);
 }
 
-/// One failed run: its steps, formulas and places in the text.
+/// Explains a wrong output on scalars.
 class Explanation {
  public:
-  Explanation(const FailedAttempt& failed, const WrongOutput& cell)
-      : failed_(failed),
-        cell_(cell),
-        bound_(*failed.attempt.bound),
-        unrolled_(*failed.attempt.unrolled),
-        flow_(unrolled_) {
-    auto run = toy::run_normal(bound_, unrolled_);
-    if (run) run_ = std::move(*run);
-    const toy::BoundArray& array = bound_.arrays[cell.array];
-    element_ = static_cast<std::int32_t>(array.offset + cell.element);
-    store_ = flow_.last_store(element_);
-    if (failed.solution != nullptr) wanted_ = failed.solution->output(array.name, cell.element);
-  }
+  Explanation(const FailedRun& run, const WrongOutput& cell) : run_(run), cell_(cell) {}
 
-  Finding run() {
+  Finding explain(const std::optional<WrongStep>& wrong) {
     describe();
     if (right_on_paper()) return std::move(finding_);
-    if (!lost() && !too_early() && !foreign() && store_ != kNobody) {
-      point_at(store_, "step " + at(store_) + " stores it");
+    if (misplaced() || lost() || too_early()) return std::move(finding_);
+    if (wrong) {
+      point_at(wrong->step, wrong->sentence);
+    } else if (store() != kNobody) {
+      point_at(store(), "step " + run_.at(store()) + " stores it");
     }
     return std::move(finding_);
   }
 
  private:
-  std::string cell() const { return bound_.arrays[cell_.array].element_name(cell_.element); }
-  std::uint32_t line(std::int32_t step) const {
-    return bound_.instructions[unrolled_.steps[static_cast<std::size_t>(step)].site].span.line;
+  std::int32_t store() const { return run_.failing_step(); }
+  bool has_forms() const { return run_.has_forms() && run_.wanted().is_written(); }
+
+  std::string text(const toy::NormalForm& form) const {
+    return to_string(form, kLongestFormula, run_.names());
   }
-  /// "9 (line 12)".
-  std::string at(std::int32_t step) const {
-    return std::to_string(step + 1) + " (line " + std::to_string(line(step)) + ")";
-  }
-  const toy::NormalForm& form(std::int32_t step) const {
-    return run_.results[static_cast<std::size_t>(step)];
-  }
-  bool has_forms() const { return !run_.results.empty() && wanted_.is_written(); }
 
   void describe() {
-    const std::string size = to_string(failed_.attempt.sized->size);
-    finding_.inputs = inputs_text(failed_);
+    const FailedAttempt& failed = run_.failed();
+    const std::string size = to_string(failed.attempt.sized->size);
+    finding_.inputs = inputs_text(failed);
     const std::string where = size.empty() ? "" : " at " + size;
-    finding_.what =
-        store_ == kNobody ? "nothing is stored in " + cell() + where : cell() + " is wrong" + where;
+    finding_.what = store() == kNobody ? "nothing is stored in " + run_.cell() + where
+                                       : run_.cell() + " is wrong" + where;
     const bool numbers = cell_.value != cell_.expected && !finding_.inputs.empty();
     const auto with_number = [&](const std::string& formula, double value) {
       return numbers ? formula + "  = " + number_text(value) : formula;
@@ -74,146 +62,91 @@ class Explanation {
       finding_.details.push_back("it should hold  " + number_text(cell_.expected));
       return;
     }
-    if (store_ != kNobody) {
-      finding_.details.push_back("it holds        " +
-                                 with_number(to_string(form(store_), kFormulaLength), cell_.value));
+    const std::string wanted = text(run_.wanted());
+    if (store() == kNobody) {
+      finding_.details.push_back("it should hold  " +
+                                 with_number(shortened(wanted), cell_.expected));
+      return;
     }
-    finding_.details.push_back("it should hold  " +
-                               with_number(to_string(wanted_, kFormulaLength), cell_.expected));
+    const Difference both = difference(text(run_.form(store())), wanted);
+    finding_.details.push_back("it holds        " + with_number(both.one, cell_.value));
+    finding_.details.push_back("it should hold  " + with_number(both.other, cell_.expected));
   }
 
   void point_at(std::int32_t step, const std::string& sentence) {
-    finding_.line = line(step);
+    finding_.line = run_.line(step);
     finding_.step = static_cast<std::uint64_t>(step) + 1;
     finding_.details.push_back(sentence + ".");
-    append_source_line(finding_, failed_.text, finding_.line);
-  }
-
-  /// The name of the output that should hold this value, or a short formula.
-  std::string name_of(const toy::NormalForm& value) const {
-    if (failed_.solution != nullptr) {
-      for (const toy::BoundArray& array : bound_.arrays) {
-        if (array.role != toy::ArrayRole::kOutput) continue;
-        for (std::int64_t i = 0; i < array.size; ++i) {
-          if (failed_.solution->output(array.name, i) == value) return array.element_name(i);
-        }
-      }
-    }
-    return to_string(value, kNameLength);
+    append_source_line(finding_, run_.failed().text, finding_.line);
   }
 
   /// The first step that computes the wanted value; kNobody if there is none.
   std::int32_t found() const {
-    if (!has_forms()) return kNobody;
-    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
-      if (written_register(unrolled_.steps[s]) >= 0 && run_.results[s] == wanted_) {
-        return static_cast<std::int32_t>(s);
-      }
+    if (!has_forms() || is_plain(run_.wanted())) return kNobody;
+    for (std::size_t s = 0; s < run_.steps().size(); ++s) {
+      const auto step = static_cast<std::int32_t>(s);
+      if (written_register(run_.steps()[s]) >= 0 && run_.form(step) == run_.wanted()) return step;
     }
     return kNobody;
   }
 
   /// The formula is right, so rounding or range causes the error.
   bool right_on_paper() {
-    if (!has_forms() || store_ == kNobody || !(form(store_) == wanted_)) return false;
-    finding_.details.push_back(
-        "On paper the formula is right; the machine's rounding makes it wrong.");
-    finding_.line = line(store_);
-    finding_.step = static_cast<std::uint64_t>(store_) + 1;
-    append_source_line(finding_, failed_.text, finding_.line);
+    if (!has_forms() || store() == kNobody || !(run_.form(store()) == run_.wanted())) return false;
+    point_at(store(), "On paper the formula is right; the machine's rounding makes it wrong");
+    return true;
+  }
+
+  /// The cell holds what belongs into another one.
+  bool misplaced() {
+    if (!has_forms() || store() == kNobody || is_plain(run_.form(store()))) return false;
+    const std::string other = run_.output_with(run_.form(store()));
+    if (other.empty()) return false;
+    point_at(store(), "step " + run_.at(store()) + " stores here what belongs in " + other);
     return true;
   }
 
   /// The wanted value was computed, and then overwritten or stored elsewhere.
   bool lost() {
     const std::int32_t made = found();
-    if (made == kNobody || (store_ != kNobody && store_ < made)) return false;
-    const std::int32_t over = flow_[static_cast<std::size_t>(made)].overwritten_by;
-    const std::string name =
-        bound_.register_name(written_register(unrolled_.steps[static_cast<std::size_t>(made)]));
-    for (std::size_t s = static_cast<std::size_t>(made); s < unrolled_.steps.size(); ++s) {
-      const std::int32_t element = written_element(unrolled_.steps[s]);
-      if (element < 0 || element == element_ || !(run_.results[s] == wanted_)) continue;
-      if (is_wanted_at(element, run_.results[s])) continue;
-      point_at(static_cast<std::int32_t>(s), "step " + at(static_cast<std::int32_t>(s)) +
-                                                 " stores the value of " + cell() +
-                                                 " in another cell");
+    if (made == kNobody || (store() != kNobody && store() < made)) return false;
+    const std::int32_t over = run_.flow()[static_cast<std::size_t>(made)].overwritten_by;
+    const std::string name = run_.written_name(made);
+    for (std::size_t s = static_cast<std::size_t>(made); s < run_.steps().size(); ++s) {
+      const std::int32_t element = written_element(run_.steps()[s]);
+      const auto step = static_cast<std::int32_t>(s);
+      if (element < 0 || element == run_.element() || !(run_.form(step) == run_.wanted())) continue;
+      if (run_.is_wanted_at(element, run_.wanted())) continue;
+      point_at(step, "step " + run_.at(step) + " stores the value of " + run_.cell() +
+                         " in another cell");
       return true;
     }
-    if (over != kNobody && (store_ == kNobody || over < store_)) {
-      point_at(over, "step " + at(over) + " overwrote " + name + ", which held " + cell() +
-                         ", before it was stored");
+    if (over != kNobody && (store() == kNobody || over < store())) {
+      point_at(over, "step " + run_.at(over) + " overwrote " + name + ", which held " +
+                         run_.cell() + ", before it was stored");
       return true;
     }
-    if (store_ == kNobody) {
-      point_at(made, name + " holds it from step " + at(made) + " on, and is never stored there");
+    if (store() == kNobody) {
+      point_at(made,
+               name + " holds it from step " + run_.at(made) + " on, and is never stored there");
       return true;
     }
-    point_at(store_, "step " + at(store_) + " stores another register: " + name +
-                         " holds what belongs there");
+    point_at(store(), "step " + run_.at(store()) + " stores another register: " + name +
+                          " holds what belongs there");
     return true;
-  }
-
-  bool is_wanted_at(std::int32_t element, const toy::NormalForm& value) const {
-    for (const toy::BoundArray& array : bound_.arrays) {
-      const std::int64_t i = element - array.offset;
-      if (i >= 0 && i < array.size) return failed_.solution->output(array.name, i) == value;
-    }
-    return false;
   }
 
   /// The wanted value is computed only after the store.
   bool too_early() {
     const std::int32_t made = found();
-    if (made == kNobody || store_ == kNobody || store_ > made) return false;
-    point_at(store_,
-             "step " + at(store_) + " stores it too early: it is complete after step " + at(made));
+    if (made == kNobody || store() == kNobody || store() > made) return false;
+    point_at(store(), "step " + run_.at(store()) +
+                          " stores it too early: it is complete after step " + run_.at(made));
     return true;
   }
 
-  /// The first step that the wrong output depends on and whose result the solution never computes.
-  bool foreign() {
-    if (!has_forms() || store_ == kNobody || failed_.solution == nullptr) return false;
-    const std::vector<char> slice = flow_.slice(store_);
-    for (std::size_t s = 0; s < slice.size(); ++s) {
-      if (slice[s] == 0 || failed_.solution->hashes.contains(run_.results[s].hash())) continue;
-      if (clobbered(s)) return true;
-      const std::int32_t step = static_cast<std::int32_t>(s);
-      point_at(step, "step " + at(step) + " is the first wrong step: it computes " +
-                         to_string(run_.results[s], kNameLength));
-      return true;
-    }
-    return false;
-  }
-
-  /// An operand of the step was overwritten before any step used its old value.
-  bool clobbered(std::size_t astray) {
-    const toy::UnrolledStep& step = unrolled_.steps[astray];
-    const toy::InstructionSpec& spec = toy::instruction_set()[step.row];
-    for (std::size_t i = 0; i < spec.num_operands; ++i) {
-      const std::int32_t source = flow_[astray].sources[i];
-      if (!toy::is_register_read(spec.operands[i]) || source == kNobody) continue;
-      for (std::int32_t before = source - 1; before >= 0; --before) {
-        const FlowStep& entry = flow_[static_cast<std::size_t>(before)];
-        if (entry.overwritten_by != source || entry.used) continue;
-        point_at(source, "step " + at(source) + " overwrote " +
-                             bound_.register_name(step.slots[i]) + ", which held " +
-                             name_of(form(before)) + ", before anything used it");
-        return true;
-      }
-    }
-    return false;
-  }
-
-  const FailedAttempt& failed_;
+  const FailedRun& run_;
   const WrongOutput& cell_;
-  const toy::BoundProgram& bound_;
-  const toy::UnrolledProgram& unrolled_;
-  Dataflow flow_;
-  toy::NormalRun run_;
-  toy::NormalForm wanted_;
-  std::int32_t element_ = 0;
-  std::int32_t store_ = kNobody;
   Finding finding_;
 };
 
@@ -264,10 +197,18 @@ Finding state_failure(const FailedAttempt& failed) {
 
 std::vector<Finding> explain_failure(const FailedAttempt& failed) {
   const Failure& failure = *failed.attempt.failure;
-  Finding finding = failure.error             ? explain_error(failed)
-                    : failed.attempt.unrolled ? Explanation(failed, *failure.cell).run()
-                                              : explain_numbers(failed);
-  point_at_repair(failed, finding);
+  std::optional<FailedRun> run;
+  std::optional<WrongStep> wrong;
+  if (failed.attempt.unrolled) {
+    run.emplace(failed);
+    // A program that is right on all ordinary inputs is right on paper.
+    const Family family = failed.attempt.sized->cases[failure.entry].family;
+    if (failure.cell || is_ordinary(family)) wrong = first_wrong_step(*run);
+  }
+  Finding finding = failure.error ? explain_error(failed)
+                    : run         ? Explanation(*run, *failure.cell).explain(wrong)
+                                  : explain_numbers(failed);
+  point_at_fault(failed, run ? &*run : nullptr, wrong, finding);
   return {std::move(finding)};
 }
 

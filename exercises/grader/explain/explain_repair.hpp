@@ -1,13 +1,25 @@
-// Finds the line where a single change makes a wrong program right.
+// Finds the line of the fault: where a single change makes a wrong program right, or where the run
+// departs from the solution's values.
 #pragma once
+
+#include <memory>
+#include <optional>
 
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/explain/failed_run.hpp"
+#include "exercises/grader/explain/first_wrong_step.hpp"
 
 namespace flashlab::exercises {
 
-/// Names the place where a single change makes the program right, if there is one: the fault is
-/// there. Does not reveal the change.
-void point_at_repair(const FailedAttempt& failed, Finding& finding);
+/// Names the place of the fault. Does not reveal the change. `run` is null on tiles; `wrong` is its
+/// first wrong step.
+void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
+                    const std::optional<WrongStep>& wrong, Finding& finding);
+
+/// If an index of a program is out of range before it runs, because a loop goes one round too far,
+/// names the loop.
+void point_at_bound(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                    const SizedCases& sized, const toy::SourceText& text, Finding& finding);
 
 }  // namespace flashlab::exercises

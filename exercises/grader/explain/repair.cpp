@@ -7,52 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "exercises/grader/explain/variants.hpp"
+#include "exercises/grader/explain/trial.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
-#include "toymachine/execute/lanes.hpp"
 
 namespace flashlab::exercises {
 namespace {
-
-/// The cost of assembling and binding a candidate again, expressed in steps.
-constexpr std::uint64_t kBindingSteps = 3000;
-
-/// Runs a program's variants at one size and checks their results.
-class Trial {
- public:
-  Trial(const ProgramTask& task, const toy::BoundProgram& bound, const RepairSize& size)
-      : lanes_(lay_out(*size.lanes, bound)),
-        variants_(
-            bound,
-            [&task, &size](const std::shared_ptr<const toy::Program>& edited) {
-              return bind_submission(task, edited, *size.size);
-            },
-            most_steps(task, bound)) {}
-
-  /// Adds the number of executed steps to `steps`.
-  bool is_right(const Edit& edit, std::uint64_t& steps) {
-    if (variants_.is_slow(edit)) steps += kBindingSteps;
-    const toy::UnrolledProgram* variant = variants_.make(edit);
-    if (variant == nullptr) return false;
-    steps += variant->steps.size();
-    dram_ = lanes_.dram;
-    return !toy::run_lanes(*variant, dram_, registers_) && !first_wrong(lanes_, dram_);
-  }
-
- private:
-  /// A single edit does not make a program much longer, so a few times its own steps are enough.
-  static std::uint64_t most_steps(const ProgramTask& task, const toy::BoundProgram& bound) {
-    const auto limit = static_cast<std::uint64_t>(task.limits.max_steps);
-    const auto own = toy::unroll(bound, limit);
-    return own ? std::min(limit, 4 * own->steps.size() + 100)
-               : std::min<std::uint64_t>(limit, 5000);
-  }
-
-  LaneCase lanes_;
-  Variants variants_;
-  std::vector<toy::LaneValue> dram_, registers_;
-};
 
 /// The maximum number of words, place by place, that another line shares with this one.
 int likeness(const toy::SourceText& source, const std::vector<std::string>& line,
@@ -72,35 +32,109 @@ int likeness(const toy::SourceText& source, const std::vector<std::string>& line
 class Search {
  public:
   Search(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
-         const std::vector<RepairSize>& sizes, std::size_t failing, const RepairBudget& budget)
-      : task_(task), program_(program), sizes_(sizes), failing_(failing), budget_(budget) {
+         const std::vector<RepairSize>& sizes, std::size_t failing, std::uint32_t suspect,
+         const RepairBudget& budget)
+      : task_(task),
+        program_(program),
+        sizes_(sizes),
+        failing_(failing),
+        suspect_(suspect),
+        budget_(budget) {
     trials_.resize(sizes.size());
   }
 
   Repairs run() {
-    const auto bound = bind_submission(task_, program_, *sizes_[failing_].size);
-    if (!bound || bound->tiled) return {};
-    trials_[failing_] = std::make_unique<Trial>(task_, *bound, sizes_[failing_]);
-    for (Edit& edit : enumerate_edits(*program_, edit_options(task_, bound->num_registers))) {
-      if (!consider(std::move(edit))) return finished();
+    const auto bound = bind_submission(task_, program_, sizes_[failing_].sized->size);
+    if (!bound) return {};
+    trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
+    std::vector<Edit> edits = enumerate_edits(*program_, edit_options(task_, bound->num_registers));
+    if (bound->tiled) {
+      std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+        return is_for_tiles(a.kind) > is_for_tiles(b.kind);
+      });
+    }
+    bool tried_several = !bound->tiled;
+    for (const Edit& edit : edits) {
+      if (bound->tiled && !is_for_tiles(edit.kind)) {
+        if (!result_.repairs.empty()) break;
+        if (!tried_several && try_transpositions(edits)) return finished();
+        tried_several = true;
+      }
+      if (!consider(edit)) return finished();
     }
     if (!result_.repairs.empty()) return finished();  // a wrong line is likelier than a missing one
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       if (!consider(std::move(edit))) return finished();
     }
+    if (result_.repairs.empty() && !bound->tiled && !is_nested_) try_with_exchange(edits);
     return finished();
   }
 
  private:
-  /// Returns false if the budget is spent.
-  bool consider(Edit edit) {
-    if (result_.candidates >= budget_.max_candidates || result_.steps >= budget_.max_steps) {
-      result_.complete = false;
+  /// Whether a wrong line of this kind can be right on scalars.
+  static bool is_for_tiles(EditKind kind) {
+    return kind == EditKind::kTransposition || kind == EditKind::kOperands;
+  }
+
+  /// Looks for two products that both lack a ^T. Returns whether more outputs are right with both,
+  /// even if others are still missing.
+  bool try_transpositions(const std::vector<Edit>& edits) {
+    std::vector<Edit> missing;
+    for (const Edit& edit : edits) {
+      const bool has_one = program_->source->line(edit.line).find('^') != std::string_view::npos;
+      if (edit.kind == EditKind::kTransposition && !has_one) missing.push_back(edit);
+    }
+    Trial& trial = *trials_[failing_];
+    std::size_t best = trial.right_outputs({}, result_.steps);
+    std::vector<Edit> found;
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      for (std::size_t j = i + 1; j < missing.size(); ++j) {
+        if (is_spent()) return false;
+        if (missing[i].line == missing[j].line) continue;
+        const std::size_t right = trial.right_outputs({missing[i], missing[j]}, result_.steps);
+        if (right <= best) continue;
+        best = right;
+        found = {missing[i], missing[j]};
+      }
+    }
+    if (found.empty()) return false;
+    result_.repairs.push_back({found[0], {found[1]}});
+    return true;
+  }
+
+  /// Two mistakes, one of which is an exchange of operands.
+  void try_with_exchange(const std::vector<Edit>& edits) {
+    for (const Edit& edit : edits) {
+      if (edit.kind != EditKind::kOperands || is_spent()) continue;
+      auto applied = apply(*program_, edit);
+      if (!applied) continue;
+      const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+      RepairBudget left = budget_;
+      left.max_steps -= result_.steps;
+      Search search(task_, program, sizes_, failing_, suspect_, left);
+      search.is_nested_ = true;
+      Repairs both = search.run();
+      result_.steps += both.steps;
+      if (both.repairs.empty()) continue;
+      result_.repairs.push_back({edit, {both.repairs.front().edit}});
+      return;
+    }
+  }
+
+  bool is_spent() {
+    if (result_.candidates < budget_.max_candidates && result_.steps < budget_.max_steps) {
       return false;
     }
+    result_.complete = false;
+    return true;
+  }
+
+  /// Returns false if the budget is spent.
+  bool consider(Edit edit) {
+    if (is_spent()) return false;
     ++result_.candidates;
     if (trials_[failing_]->is_right(edit, result_.steps) && is_right_elsewhere(edit)) {
-      result_.repairs.push_back({std::move(edit)});
+      result_.repairs.push_back({std::move(edit), {}});
     }
     return true;
   }
@@ -108,27 +142,38 @@ class Search {
   bool is_right_elsewhere(const Edit& edit) {
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       if (i == failing_) continue;
-      if (trials_[i] == nullptr) {
-        const auto bound = bind_submission(task_, program_, *sizes_[i].size);
-        if (!bound || bound->tiled) return false;
-        trials_[i] = std::make_unique<Trial>(task_, *bound, sizes_[i]);
-      }
-      if (!trials_[i]->is_right(edit, result_.steps)) return false;
+      if (trials_[i] == nullptr) trials_[i] = make_trial(task_, program_, sizes_[i]);
+      if (trials_[i] == nullptr || !trials_[i]->is_right(edit, result_.steps)) return false;
     }
     return true;
   }
 
-  /// Chooses the line that most repairs change. Ties: the line whose repair looks most like other
-  /// lines, then the later line.
+  /// What speaks for a line, the weightiest first.
+  struct Vote {
+    bool is_model = false;    // the solution has the line after the repair, and not before
+    int updates = -100;       // instructions that update a register in place, after less before
+    std::size_t count = 0;    // repairs in this line
+    int likeness = -100;      // to other lines after the repair
+    bool is_suspect = false;  // the first wrong step is here
+    bool is_simple = false;   // some repairs are not an exchange of operands
+    auto operator<=>(const Vote&) const = default;
+  };
+
+  /// Chooses the line for which most speaks; the later of equal ones.
   Repairs finished() {
-    std::map<std::uint32_t, std::pair<std::size_t, int>> votes;  // number of repairs, best likeness
+    std::map<std::uint32_t, Vote> votes;
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
-      auto& [count, likeness] = votes.try_emplace(repair.edit.line, 0, -100).first->second;
-      count += inserts ? 0 : 1;  // a line that helps in many places does not show where
-      likeness = std::max(likeness, inserts ? neighbours(repair.edit) : gain(repair.edit));
+      Vote& vote = votes[repair.edit.line];
+      vote.is_model |= !inserts && becomes_model(repair.edit);
+      vote.is_suspect = repair.edit.line == suspect_;
+      vote.count += inserts ? 0 : 1;  // a line that helps in many places does not show where
+      vote.updates = std::max(vote.updates, inserts ? 0 : more_updates(repair.edit));
+      vote.is_simple |= repair.edit.kind != EditKind::kOperands;
+      vote.likeness =
+          std::max(vote.likeness, inserts ? neighbours(repair.edit) : gain(repair.edit));
     }
-    std::pair<std::size_t, int> most{0, -100};
+    Vote most;
     for (const auto& [line, vote] : votes) {
       if (vote >= most) {
         result_.line = line;
@@ -157,6 +202,33 @@ class Search {
     return best;
   }
 
+  /// Whether the instruction writes the register that it reads, as most programs do: in "ADD s, x, s"
+  /// it is likelier that a register is wrong in another line than that `s` is.
+  static bool is_update(const std::vector<std::string>& line) {
+    return line.size() > 2 &&
+           std::find(line.begin() + 1, line.end() - 1, line.back()) != line.end() - 1;
+  }
+
+  bool is_in_model(const std::vector<std::string>& line) const {
+    const toy::SourceText& model = *task_.solution->source;
+    for (std::uint32_t i = 1; i <= model.num_lines(); ++i) {
+      if (words(model.line(i)) == line) return true;
+    }
+    return false;
+  }
+
+  /// Learners use the registers that the starter names, so their right lines are often the solution's.
+  bool becomes_model(const Edit& edit) const {
+    return edit.instruction && is_in_model(words(edit.text)) &&
+           !is_in_model(words(program_->source->line(edit.line)));
+  }
+
+  int more_updates(const Edit& edit) const {
+    if (!edit.instruction) return 0;
+    return (is_update(words(edit.text)) ? 1 : 0) -
+           (is_update(words(program_->source->line(edit.line))) ? 1 : 0);
+  }
+
   /// The increase of the line's likeness to other lines of the program by the edit.
   int gain(const Edit& edit) const {
     if (!edit.instruction) return 0;
@@ -168,8 +240,10 @@ class Search {
   const std::shared_ptr<const toy::Program>& program_;
   const std::vector<RepairSize>& sizes_;
   const std::size_t failing_;
+  const std::uint32_t suspect_;
   const RepairBudget& budget_;
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
+  bool is_nested_ = false;                      // one mistake is repaired already
   Repairs result_;
 };
 
@@ -192,8 +266,8 @@ EditOptions edit_options(const ProgramTask& task, std::int64_t num_registers) {
 
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
-                     const RepairBudget& budget) {
-  return Search(task, program, sizes, failing, budget).run();
+                     std::uint32_t suspect, const RepairBudget& budget) {
+  return Search(task, program, sizes, failing, suspect, budget).run();
 }
 
 }  // namespace flashlab::exercises

@@ -7,16 +7,17 @@
 #include <memory>
 #include <vector>
 
+#include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/explain/edits.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
 
 namespace flashlab::exercises {
 
-/// One size and its inputs, in a layout for any program with the exercise's arrays.
+/// One size and its inputs.
 struct RepairSize {
-  const Size* size = nullptr;
-  const LaneCase* lanes = nullptr;
+  const SizedCases* sized = nullptr;
+  const LaneCase* lanes = nullptr;  // the same inputs for scalars; null: elements are tiles
 };
 
 /// Counts steps, not time, so that a submission gets the same result on every machine. A million
@@ -26,23 +27,28 @@ struct RepairBudget {
   std::uint64_t max_steps = 1'000'000;
 };
 
+/// One change, or two changes that are needed together, if one of them is a transposition or an
+/// exchange of operands.
 struct Repair {
   Edit edit;
+  std::vector<Edit> further;
 };
 
 struct Repairs {
-  std::vector<Repair> repairs;  // right on all lanes of all sizes; the likeliest first
+  std::vector<Repair> repairs;  // right on all inputs of all sizes; the likeliest first
   std::uint32_t line = 0;       // the line that the likeliest repairs change; 0: there is none
   std::uint64_t candidates = 0, steps = 0;
   bool complete = true;  // false: the budget ended the search
 };
 
 /// Tries every edit, then every insertion of a line of the program or of the exercise's solution.
-/// Candidates are tried first at `sizes[failing]`, where the submission is wrong. `sizes` holds
-/// only sizes on scalars. Returns no repairs if the program does not bind or uses tiles.
+/// Candidates are tried first at `sizes[failing]`, where the submission is wrong. If elements are
+/// tiles there, tries the edits that scalars do not show before all others, and then two
+/// transpositions at once. `suspect` is the line of the first wrong step, or 0. Returns no repairs
+/// if the program does not bind.
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
-                     const RepairBudget& budget = {});
+                     std::uint32_t suspect = 0, const RepairBudget& budget = {});
 
 /// Returns the choices that the exercise's machine allows.
 EditOptions edit_options(const ProgramTask& task, std::int64_t num_registers);

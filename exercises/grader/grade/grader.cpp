@@ -9,6 +9,7 @@
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/judge/order_cost.hpp"
@@ -24,7 +25,7 @@ struct PreparedSize {
   std::unique_ptr<SolutionAt> solution;  // small sizes only
 };
 
-/// The sizes at which repairs are tried. Their elements are scalars.
+/// The sizes at which repairs are tried.
 struct RepairSizes {
   std::vector<RepairSize> shown, all;  // `all` includes drawn sizes
 };
@@ -169,8 +170,33 @@ class Grading {
     return verdict_.checks.back().passed;
   }
 
+  /// How hard a failure is to understand: on inputs that are huge or tiny, and where a value can be
+  /// right by chance because the expected results are single numbers.
+  static int difficulty(const Attempt& attempt, const PreparedSize& size) {
+    const Family family = attempt.sized->cases[attempt.failure->entry].family;
+    const bool plain = size.solution != nullptr && size.solution->is_plain;
+    if (is_ordinary(family)) return plain ? 1 : 0;
+    return attempt.failure->cell && plain ? 3 : 2;
+  }
+
+  /// Looks at further sizes for a failure that is easier to understand, and returns its size.
+  const PreparedSize& clearest(const PreparedSize& first, Attempt& chosen) {
+    const PreparedSize* best = &first;
+    if (!first.lanes) return first;
+    for (const PreparedSize& size : sizes_) {
+      if (&size <= &first || size.solution == nullptr) continue;
+      if (difficulty(chosen, *best) == 0) break;
+      Attempt other = attempt(task_, program_, size.sized, &*size.lanes);
+      if (!other.refusal.empty() || !other.failure) continue;
+      if (difficulty(other, size) >= difficulty(chosen, *best)) continue;
+      chosen = std::move(other);
+      best = &size;
+    }
+    return *best;
+  }
+
   bool judge_attempt(const PreparedSize& size) {
-    if (!last_.refusal.empty()) return refuse();
+    if (!last_.refusal.empty()) return refuse(size);
     if (!last_.failure && size.solution != nullptr && size.solution->is_polynomial &&
         last_.unrolled) {
       if (const auto cell =
@@ -181,31 +207,42 @@ class Grading {
     if (!last_.failure) return true;
     verdict_.outcome = Outcome::kWrong;
     if (!explain_) return false;
-    // Search repairs at public sizes if the failure is at one: large sizes take time.
-    const std::vector<RepairSize>& sizes =
-        index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
-    const FailedAttempt failed{
-        task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)};
-    if (!within_budget([&] { verdict_.findings = explain_failure(failed); })) {
+    if (!within_budget([&] { explain(size); })) {
+      const FailedAttempt failed{task_, text_, program_, last_, nullptr, repair_sizes_.shown, 0};
       verdict_.findings = {state_failure(failed)};
       verdict_.findings.front().details.push_back("finding out why takes " + end_);
     }
     return false;
   }
 
+  void explain(const PreparedSize& failing) {
+    Attempt shown = std::move(last_);
+    const PreparedSize& size = clearest(failing, shown);
+    last_ = std::move(shown);
+    // Search repairs at public sizes if the failure is at one: large sizes take time.
+    const std::vector<RepairSize>& sizes =
+        index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
+    verdict_.findings = explain_failure(
+        {task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)});
+  }
+
   /// The index of the size among those for repairs, or SIZE_MAX.
   static std::size_t index_of(const PreparedSize& size, const std::vector<RepairSize>& sizes) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i].size == &size.sized.size) return i;
+      if (sizes[i].sized == &size.sized) return i;
     }
     return SIZE_MAX;
   }
 
-  bool refuse() {
+  bool refuse(const PreparedSize& size) {
     verdict_.outcome = Outcome::kRejected;
     for (const toy::Diagnostic& diagnostic : last_.refusal) {
       if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
       verdict_.findings.push_back(finding_of(diagnostic, text_));
+    }
+    if (explain_ && !last_.bound) {
+      within_budget(
+          [&] { point_at_bound(task_, program_, size.sized, text_, verdict_.findings.front()); });
     }
     return false;
   }
@@ -358,8 +395,7 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
     }
     for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
       for (const PreparedSize& size : *sizes) {
-        if (!size.lanes) continue;
-        shared->repair_sizes.all.push_back({&size.sized.size, &*size.lanes});
+        shared->repair_sizes.all.push_back({&size.sized, size.lanes ? &*size.lanes : nullptr});
         if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
       }
     }

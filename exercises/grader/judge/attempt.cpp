@@ -1,8 +1,10 @@
 #include "exercises/grader/judge/attempt.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -21,64 +23,34 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
   return toy::initial_dram(bound, sources);
 }
 
-/// Runs one case alone on floats, as `flashlab run` does.
-Failure run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance) {
-  Failure failure;
-  auto dram = dram_for(bound, entry);
-  if (!dram) {
-    failure.error = dram.diagnostics.front();
-    return failure;
+/// The step that a message names, "step 13 (i = 1): …"; 0: none.
+std::uint64_t step_in(const std::string& what) {
+  constexpr std::string_view kStart = "step ";
+  std::uint64_t step = 0;
+  if (what.starts_with(kStart)) {
+    std::from_chars(what.data() + kStart.size(), what.data() + what.size(), step);
   }
-  std::vector<float> cells(dram->begin(), dram->end());
-  const auto run = toy::run(bound, std::span<float>(cells));
-  if (!run) {
-    failure.error = run.diagnostics.front();
-    return failure;
-  }
-  for (std::size_t i = 0; i < bound.arrays.size() && !failure.cell; ++i) {
-    const toy::BoundArray& array = bound.arrays[i];
-    const auto wanted = entry.expected.find(array.name);
-    if (wanted == entry.expected.end()) continue;
-    const double scale = scale_of(wanted->second);
-    for (std::int64_t at = 0; at < array.size && !failure.cell; ++at) {
-      const double value = cells[static_cast<std::size_t>(array.offset + at)];
-      const double expected = wanted->second.values[static_cast<std::size_t>(at)];
-      if (close_enough(value, expected, scale, tolerance)) continue;
-      failure.cell = WrongOutput{i, at, value, expected};
-    }
-  }
-  return failure;
+  return step;
 }
 
-bool is_failure(const Failure& failure) { return failure.error || failure.cell; }
-
+/// Finds the failure that is easiest to understand.
 void run_one_by_one(const ProgramTask& task, Attempt& result) {
-  for (std::size_t i = 0; i < result.sized->cases.size(); ++i) {
-    Failure failure = run_case(*result.bound, result.sized->cases[i], task.tolerance);
-    if (!is_failure(failure)) continue;
-    failure.entry = i;
-    result.failure = std::move(failure);
+  for (const std::size_t i : plainest_first(result.sized->cases)) {
+    result.failure = run_case(*result.bound, result.sized->cases[i], task.tolerance);
+    if (!result.failure) continue;
+    result.failure->entry = i;
     return;
   }
 }
 
-/// Runs all cases at once. Then runs the first failing case alone to find the exact failure.
+/// Runs all cases at once. If one fails, looks for the failure that is easiest to understand: at the
+/// step where a huge input overflows, ordinary inputs have no results yet.
 void run_on_lanes(const ProgramTask& task, const LaneCase& prepared, Attempt& result) {
   static thread_local std::vector<toy::LaneValue> registers;
   LaneCase lanes = lay_out(prepared, *result.bound);
-  const auto fault = toy::run_lanes(*result.unrolled, lanes.dram, registers);
-  std::optional<std::size_t> lane;
-  if (fault) {
-    lane = fault->lane;
-  } else if (const auto wrong = first_wrong(lanes, lanes.dram)) {
-    lane = wrong->lane;
+  if (toy::run_lanes(*result.unrolled, lanes.dram, registers) || first_wrong(lanes, lanes.dram)) {
+    run_one_by_one(task, result);
   }
-  if (!lane) return;
-  const std::size_t entry = lanes.case_of(*lane);
-  Failure failure = run_case(*result.bound, result.sized->cases[entry], task.tolerance);
-  failure.entry = entry;
-  if (fault) failure.step = fault->step + 1;
-  result.failure = std::move(failure);
 }
 
 bool has_narrow_array(const toy::BoundProgram& bound) {
@@ -127,6 +99,37 @@ bool count(const ProgramTask& task, Attempt& result) {
 }
 
 }  // namespace
+
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
+                                double tolerance) {
+  Failure failure;
+  auto dram = dram_for(bound, entry);
+  if (!dram) {
+    failure.error = dram.diagnostics.front();
+    return failure;
+  }
+  std::vector<float> cells(dram->begin(), dram->end());
+  const auto run = toy::run(bound, std::span<float>(cells));
+  if (!run) {
+    failure.error = run.diagnostics.front();
+    failure.step = step_in(failure.error->what);
+    return failure;
+  }
+  for (std::size_t i = 0; i < bound.arrays.size(); ++i) {
+    const toy::BoundArray& array = bound.arrays[i];
+    const auto wanted = entry.expected.find(array.name);
+    if (wanted == entry.expected.end()) continue;
+    const double scale = scale_of(wanted->second);
+    for (std::int64_t at = 0; at < array.size; ++at) {
+      const double value = cells[static_cast<std::size_t>(array.offset + at)];
+      const double expected = wanted->second.values[static_cast<std::size_t>(at)];
+      if (close_enough(value, expected, scale, tolerance)) continue;
+      failure.cell = WrongOutput{i, at, value, expected};
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
 
 Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                 const SizedCases& sized, const LaneCase* lanes) {

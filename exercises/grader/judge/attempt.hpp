@@ -33,6 +33,10 @@ struct Failure {
   std::optional<WrongOutput> cell;
 };
 
+/// Runs one case alone on floats, as `flashlab run` does. Returns nothing if the results are right.
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
+                                double tolerance);
+
 struct Attempt {
   const SizedCases* sized = nullptr;
   std::optional<toy::BoundProgram> bound;  // nothing: `refusal` says why it cannot run

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "exercises/grader/submission/submission.hpp"
+#include "toymachine/forms/form_algebra.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -27,6 +28,14 @@ const toy::NormalForm& SolutionAt::output(const std::string& array, std::int64_t
   return run.dram[static_cast<std::size_t>(found->offset + element)];
 }
 
+bool is_plain(const toy::NormalForm& form) {
+  if (!form.is_written()) return true;
+  toy::FormAlgebra algebra;
+  if (algebra.number(form)) return true;
+  const auto function = algebra.function(form);
+  return function && function->kind == toy::FormFunction::Kind::kCell;
+}
+
 std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& size) {
   auto bound = bind_submission(task, task.solution, size);
   if (!bound || bound->tiled) return nullptr;
@@ -37,13 +46,17 @@ std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& siz
   auto result = std::make_unique<SolutionAt>();
   for (const toy::NormalForm& form : run->results) result->hashes.insert(form.hash());
   result->is_polynomial = !task.numerics.range_safe && !task.numerics.rounding_safe;
+  result->is_plain = true;
   for (const toy::BoundArray& array : bound->arrays) {
     if (array.role == toy::ArrayRole::kTemp) continue;
     for (std::int64_t i = 0; i < array.size; ++i) {
       const toy::NormalForm& form = run->dram[static_cast<std::size_t>(array.offset + i)];
       if (array.role == toy::ArrayRole::kInput) {
         result->hashes.insert(form.hash());
-      } else if (!form.is_written() || !form.is_polynomial()) {
+        continue;
+      }
+      result->is_plain = result->is_plain && is_plain(form);
+      if (!form.is_written() || !form.is_polynomial()) {
         result->is_polynomial = false;
       }
     }

@@ -20,10 +20,14 @@ struct SolutionAt {
   toy::NormalRun run;
   std::unordered_set<std::size_t> hashes;  // of every computed value
   bool is_polynomial = false;              // all outputs are: equal samples are not enough
+  bool is_plain = false;                   // all outputs are: a wrong value may be right by chance
 
   /// Returns the formula that an output's cell must hold in the end.
   const toy::NormalForm& output(const std::string& array, std::int64_t element) const;
 };
+
+/// Whether the value is only a number, or only an input cell.
+bool is_plain(const toy::NormalForm& form);
 
 /// Returns null if elements are tiles or the formulas would be too long.
 std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& size);

@@ -10,6 +10,23 @@
 namespace flashlab::exercises {
 namespace {
 
+/// Whether the exercise's machine has the instruction (row of instruction_set()).
+bool has_instruction(const ProgramTask& task, std::size_t row) {
+  const auto& extra = task.extra_instructions;
+  return toy::instruction_set()[row].in(task.level) ||
+         std::find(extra.begin(), extra.end(), row) != extra.end();
+}
+
+/// "ADD, DIV, LOAD": what the exercise's machine has.
+std::string instructions_text(const ProgramTask& task) {
+  std::string text;
+  for (std::size_t row = 0; row < toy::instruction_set().size(); ++row) {
+    if (!has_instruction(task, row)) continue;
+    text += (text.empty() ? "" : ", ") + std::string(toy::instruction_set()[row].mnemonic);
+  }
+  return text;
+}
+
 /// Collects the differences between a submission and its exercise.
 class Fit {
  public:
@@ -93,22 +110,11 @@ class Fit {
   }
 
   void check_instruction(const toy::InstructionStatement& line) {
-    const toy::InstructionSpec& spec = toy::instruction_set()[line.row];
-    const auto& extra = task_.extra_instructions;
-    if (spec.in(task_.level) || std::find(extra.begin(), extra.end(), line.row) != extra.end()) {
-      return;
-    }
-    say(line.span, std::string(spec.mnemonic) + " is not on this exercise's machine",
-        "an instruction of the " + std::string(to_string(task_.level)) + " machine" +
-            extras_text());
-  }
-
-  std::string extras_text() const {
-    std::string text;
-    for (const std::size_t row : task_.extra_instructions) {
-      text += (text.empty() ? ", or " : ", ") + std::string(toy::instruction_set()[row].mnemonic);
-    }
-    return text;
+    if (has_instruction(task_, line.row)) return;
+    say(line.span,
+        std::string(toy::instruction_set()[line.row].mnemonic) +
+            " is not on this exercise's machine",
+        "one of " + instructions_text(task_));
   }
 
   const ProgramTask& task_;
@@ -132,6 +138,25 @@ Finding finding_of(const toy::Diagnostic& diagnostic, const toy::SourceText& sou
   return finding;
 }
 
+namespace {
+
+/// The assembler advises another .isa for an instruction that the program's machine lacks. If the
+/// exercise's machine lacks it, too, that would be refused: says what there is instead.
+void for_machine(const ProgramTask& task, const toy::SourceText& text,
+                 toy::Diagnostic& diagnostic) {
+  if (diagnostic.span.line == 0 || diagnostic.span.line > text.num_lines()) return;
+  const std::string_view line = text.line(diagnostic.span.line);
+  const std::size_t at = diagnostic.span.column - std::size_t{1};
+  if (at >= line.size() || !diagnostic.what.ends_with(" machine")) return;
+  const auto row = toy::find_instruction(line.substr(at, diagnostic.span.length));
+  if (!row || has_instruction(task, *row)) return;
+  diagnostic.what =
+      std::string(toy::instruction_set()[*row].mnemonic) + " is not on this exercise's machine";
+  diagnostic.expected = "one of " + instructions_text(task);
+}
+
+}  // namespace
+
 std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
                                                     const toy::SourceText& text, Refusal& refusal) {
   const auto refuse = [&](const std::vector<toy::Diagnostic>& diagnostics) {
@@ -145,7 +170,10 @@ std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
     return nullptr;
   };
   auto assembled = toy::assemble(std::make_shared<const toy::SourceText>(text), task.limits);
-  if (!assembled) return refuse(assembled.diagnostics);
+  if (!assembled) {
+    for (toy::Diagnostic& diagnostic : assembled.diagnostics) for_machine(task, text, diagnostic);
+    return refuse(assembled.diagnostics);
+  }
   auto program = std::make_shared<const toy::Program>(std::move(*assembled));
   const std::vector<toy::Diagnostic> misfits = Fit(task, *program).run();
   if (!misfits.empty()) return refuse(misfits);

@@ -19,6 +19,28 @@ TEST_CASE("a program keeps its title, level, passes and sites") {
   CHECK(program->num_sites == 4);
 }
 
+TEST_CASE("an operand without a comma before it is told so") {
+  const std::string head = ".isa softmax\n.input x[2]\n.output o[1]\n";
+  CHECK_THAT(assembly_errors(head + "LOAD x[0] R0\n"),
+             contains("4:11: error: a comma is missing before 'R0'"));
+  CHECK_THAT(assembly_errors(head + "ADD R0, R1 R2\n"),
+             contains("4:12: error: a comma is missing before 'R2'"));
+  CHECK_THAT(assembly_errors(head + "LOAD x[0]; R0\n"), contains("found the end of the line"));
+}
+
+TEST_CASE("a destination that comes first is told to come last") {
+  const std::string head = ".input x[2]\n.output o[1]\n.reg m, Q[2]\n.const x1 = 2\n";
+  for (const std::string line : {"LOAD m, x[0]", "LOAD Q[0], x[0]", "FILL m, 1"}) {
+    CHECK_THAT(assembly_errors(head + line + "\n"), contains(" is a register"));
+    CHECK_THAT(assembly_errors(head + line + "\n"), contains("the destination comes last: "));
+  }
+  CHECK_THAT(assembly_errors(".input a[2][2]\n.output c[1]\nLOAD R0, a[0][0]\n"),
+             contains("the destination comes last: LOAD src, Rd"));
+  CHECK_THAT(assembly_errors(head + "STORE o[0], m\n"), contains("'o' is an array"));
+  CHECK_THAT(assembly_errors(head + "LOAD y[0], m\n"), contains("there is no array 'y'"));
+  CHECK_THAT(assembly_errors(head + "ADD o[0], m, m\n"), contains("found 'o'"));
+}
+
 TEST_CASE("printing a program and assembling it again gives the same program") {
   const std::string text =
       "; Nested\n.isa attention\n.operands pinned\n.registers 2*b + 3\n.param n = 8\n.param b = "
@@ -124,7 +146,7 @@ TEST_CASE("a constant operand is an expression without loop variables, at its le
   CHECK_THAT(
       assembly_errors("for i in 0..3\nFILL i, R0\nend\n"),
       contains("2:6: error: the loop variable 'i' is used where only constants are allowed"));
-  CHECK_THAT(assembly_errors("FILL R1, R0\n"), contains("unknown name 'R1'"));
+  CHECK_THAT(assembly_errors("FILL R1, R0\n"), contains("'R1' is a register"));
   CHECK_THAT(assembly_errors(".isa softmax\nFILL 0, R0\n"),
              contains("FILL is not an instruction of the softmax machine"));
 }

@@ -1,0 +1,79 @@
+#include "exercises/grader/explain/failed_run.hpp"
+
+#include <cmath>
+#include <variant>
+
+namespace flashlab::exercises {
+
+namespace {
+
+void add_names(const toy::BoundProgram& bound, std::vector<toy::NumberName>& names) {
+  for (std::size_t i = 0; i < bound.consts.size(); ++i) {
+    const double value =
+        std::visit([](auto number) { return static_cast<double>(number); }, bound.consts[i]);
+    if (value == 0 || std::abs(value) == 1) continue;  // read better as numbers
+    names.push_back({value, bound.program->consts[i].name});
+  }
+}
+
+}  // namespace
+
+FailedRun::FailedRun(const FailedAttempt& failed)
+    : failed_(failed),
+      bound_(*failed.attempt.bound),
+      unrolled_(*failed.attempt.unrolled),
+      flow_(unrolled_) {
+  add_names(bound_, names_);
+  if (failed.solution != nullptr) add_names(failed.solution->bound, names_);
+  auto run = toy::run_normal(bound_, unrolled_);
+  if (run) run_ = std::move(*run);
+  const Failure& failure = *failed.attempt.failure;
+  if (!failure.cell) {
+    if (failure.step > 0 && failure.step <= unrolled_.steps.size()) {
+      failing_step_ = static_cast<std::int32_t>(failure.step) - 1;
+    }
+    return;
+  }
+  const toy::BoundArray& array = bound_.arrays[failure.cell->array];
+  element_ = static_cast<std::int32_t>(array.offset + failure.cell->element);
+  failing_step_ = flow_.last_store(element_);
+  if (failed.solution != nullptr) {
+    wanted_ = failed.solution->output(array.name, failure.cell->element);
+  }
+}
+
+std::string FailedRun::cell() const { return bound_.cell_name(element_); }
+
+std::uint32_t FailedRun::line(std::int32_t step) const {
+  return bound_.instructions[unrolled_.steps[static_cast<std::size_t>(step)].site].span.line;
+}
+
+std::string FailedRun::at(std::int32_t step) const {
+  return std::to_string(step + 1) + " (line " + std::to_string(line(step)) + ")";
+}
+
+std::string FailedRun::written_name(std::int32_t step) const {
+  return bound_.register_name(written_register(unrolled_.steps[static_cast<std::size_t>(step)]));
+}
+
+bool FailedRun::is_wanted_at(std::int32_t element, const toy::NormalForm& value) const {
+  if (failed_.solution == nullptr) return false;
+  for (const toy::BoundArray& array : bound_.arrays) {
+    const std::int64_t i = element - array.offset;
+    if (i >= 0 && i < array.size) return failed_.solution->output(array.name, i) == value;
+  }
+  return false;
+}
+
+std::string FailedRun::output_with(const toy::NormalForm& value) const {
+  if (failed_.solution == nullptr) return {};
+  for (const toy::BoundArray& array : bound_.arrays) {
+    if (array.role != toy::ArrayRole::kOutput) continue;
+    for (std::int64_t i = 0; i < array.size; ++i) {
+      if (failed_.solution->output(array.name, i) == value) return array.element_name(i);
+    }
+  }
+  return {};
+}
+
+}  // namespace flashlab::exercises

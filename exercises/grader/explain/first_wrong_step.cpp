@@ -1,0 +1,139 @@
+#include "exercises/grader/explain/first_wrong_step.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include "exercises/grader/explain/operand_rules.hpp"
+#include "toymachine/forms/form_algebra.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+constexpr std::size_t kNameLength = 48;  // of a formula in a sentence
+
+const toy::InstructionSpec& instruction_of(const toy::UnrolledStep& step) {
+  return toy::instruction_set()[step.row];
+}
+
+class Finder {
+ public:
+  explicit Finder(const FailedRun& run) : run_(run), slice_(run.flow().slice(run.failing_step())) {}
+
+  std::optional<WrongStep> find() {
+    if (auto found = not_added()) return found;
+    std::optional<WrongStep> first;
+    for (std::size_t s = 0; s < slice_.size(); ++s) {
+      const auto step = static_cast<std::int32_t>(s);
+      if (slice_[s] == 0 || run_.is_known(run_.form(step))) continue;
+      if (exchanged(step)) {
+        return WrongStep{WrongStep::Kind::kExchanged, step,
+                         "step " + run_.at(step) + " computes " + text(run_.form(step)) + ", " +
+                             exchange_text(run_.steps()[s].row)};
+      }
+      if (!first) first = foreign(step);
+    }
+    return first;
+  }
+
+ private:
+  std::string text(const toy::NormalForm& form) const {
+    return to_string(form, kNameLength, run_.names());
+  }
+
+  std::string name_of(const toy::NormalForm& value) const {
+    const std::string output = run_.output_with(value);
+    return output.empty() ? text(value) : output;
+  }
+
+  WrongStep foreign(std::int32_t step) const {
+    if (auto overwrote = overwritten_operand(step)) return *overwrote;
+    return {
+        WrongStep::Kind::kForeign, step,
+        "step " + run_.at(step) + " is the first wrong step: it computes " + text(run_.form(step))};
+  }
+
+  /// An operand of the step was overwritten before any step used its old value.
+  std::optional<WrongStep> overwritten_operand(std::int32_t wrong) const {
+    const auto at = static_cast<std::size_t>(wrong);
+    const toy::UnrolledStep& step = run_.steps()[at];
+    const toy::InstructionSpec& spec = instruction_of(step);
+    for (std::size_t i = 0; i < spec.num_operands; ++i) {
+      const std::int32_t source = run_.flow()[at].sources[i];
+      if (!toy::is_register_read(spec.operands[i]) || source == kNobody) continue;
+      for (std::int32_t before = source - 1; before >= 0; --before) {
+        const FlowStep& entry = run_.flow()[static_cast<std::size_t>(before)];
+        if (entry.overwritten_by != source || entry.used) continue;
+        return WrongStep{WrongStep::Kind::kOverwrote, source,
+                         "step " + run_.at(source) + " overwrote " +
+                             run_.bound().register_name(step.slots[i]) + ", which held " +
+                             name_of(run_.form(before)) + ", before anything used it"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether the step would compute a value of the solution with its sources exchanged.
+  bool exchanged(std::int32_t s) const {
+    const auto at = static_cast<std::size_t>(s);
+    const toy::UnrolledStep& step = run_.steps()[at];
+    if (!order_matters(step.row)) return false;
+    const auto& sources = run_.flow()[at].sources;
+    if (sources[0] == kNobody || sources[1] == kNobody) return false;
+    const std::array<toy::NormalForm, 2> operands{run_.form(sources[1]), run_.form(sources[0])};
+    try {
+      const toy::NormalForm other = toy::FormAlgebra().effect(step.row, operands);
+      return other.is_written() && run_.is_known(other);
+    } catch (const std::length_error&) {
+      return false;  // a formula that is too long is not compared
+    }
+  }
+
+  /// Whether one line stores several values into the wrong output, whose sum belongs there.
+  std::optional<WrongStep> not_added() const {
+    if (run_.element() < 0 || run_.failing_step() < 0 || !run_.wanted().is_written()) return {};
+    std::vector<toy::NormalForm> stored;
+    const auto last = static_cast<std::size_t>(run_.failing_step());
+    const std::uint32_t site = run_.steps()[last].site;
+    if (instruction_of(run_.steps()[last]).is_update()) return {};
+    for (std::size_t s = 0; s <= last; ++s) {
+      const toy::UnrolledStep& step = run_.steps()[s];
+      if (step.site != site || written_element(step) != run_.element()) continue;
+      stored.push_back(run_.form(static_cast<std::int32_t>(s)));
+    }
+    if (stored.size() < 2) return {};
+    try {
+      toy::FormAlgebra algebra;
+      toy::NormalForm sum = stored.front();
+      for (std::size_t i = 1; i < stored.size(); ++i) sum = algebra.add(sum, stored[i]);
+      if (!(sum == run_.wanted())) return {};
+    } catch (const std::length_error&) {
+      return {};
+    }
+    return WrongStep{WrongStep::Kind::kNotAdded, run_.failing_step(),
+                     "line " + std::to_string(run_.line(run_.failing_step())) +
+                         " overwrites what it stored there before: " + run_.cell() +
+                         " should hold the sum of all " + std::to_string(stored.size()) +
+                         " values"};
+  }
+
+  const FailedRun& run_;
+  const std::vector<char> slice_;
+};
+
+}  // namespace
+
+std::optional<WrongStep> first_wrong_step(const FailedRun& run) {
+  if (!run.has_forms() || run.failing_step() == kNobody) return std::nullopt;
+  return Finder(run).find();
+}
+
+std::string exchange_text(std::size_t row) {
+  constexpr std::array<double, 2> kOneWay{2, 3}, kOther{3, 2};
+  const double one = toy::numeric_effect(row, kOneWay), other = toy::numeric_effect(row, kOther);
+  if (one + other == 0) return "the negative of what it should be";
+  if (one * other == 1) return "the reciprocal of what it should be";
+  return "with its sources exchanged";
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,136 @@
+#include "exercises/grader/explain/trial.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "exercises/grader/explain/variants.hpp"
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/submission/submission.hpp"
+#include "toymachine/count/counters.hpp"
+#include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/lanes.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+/// The cost of assembling and binding a candidate again, expressed in steps on lanes.
+constexpr std::uint64_t kBindingSteps = 3000;
+/// The cost of a step on tiles.
+constexpr std::uint64_t kTileSteps = 2;
+
+/// On scalars: all inputs at once, in lanes.
+class LaneTrial : public Trial {
+ public:
+  LaneTrial(const ProgramTask& task, const toy::BoundProgram& bound, const RepairSize& size)
+      : lanes_(lay_out(*size.lanes, bound)),
+        variants_(
+            bound,
+            [&task, &size](const std::shared_ptr<const toy::Program>& edited) {
+              return bind_submission(task, edited, size.sized->size);
+            },
+            most_steps(task, bound)) {}
+
+  bool is_right(const Edit& edit, std::uint64_t& steps) override {
+    if (variants_.is_slow(edit)) steps += kBindingSteps;
+    const toy::UnrolledProgram* variant = variants_.make(edit);
+    if (variant == nullptr) return false;
+    steps += variant->steps.size();
+    dram_ = lanes_.dram;
+    return !toy::run_lanes(*variant, dram_, registers_) && !first_wrong(lanes_, dram_);
+  }
+
+  std::size_t right_outputs(const std::vector<Edit>&, std::uint64_t&) override { return 0; }
+
+ private:
+  /// A single edit does not make a program much longer, so a few times its own steps are enough.
+  static std::uint64_t most_steps(const ProgramTask& task, const toy::BoundProgram& bound) {
+    const auto limit = static_cast<std::uint64_t>(task.limits.max_steps);
+    const auto own = toy::unroll(bound, limit);
+    return own ? std::min(limit, 4 * own->steps.size() + 100)
+               : std::min<std::uint64_t>(limit, 5000);
+  }
+
+  LaneCase lanes_;
+  Variants variants_;
+  std::vector<toy::LaneValue> dram_, registers_;
+};
+
+/// On tiles: a few inputs one after another, each program assembled and bound again.
+class TileTrial : public Trial {
+ public:
+  TileTrial(const ProgramTask& task, std::shared_ptr<const toy::Program> program,
+            const toy::BoundProgram& bound, const RepairSize& size)
+      : task_(task), program_(std::move(program)), sized_(*size.sized) {
+    constexpr std::size_t kMostCases = 3;
+    const auto executions = toy::count_executions(bound);
+    if (executions) own_steps_ = toy::count(bound, *executions, {}).steps.get_ui();
+    order_ = plainest_first(sized_.cases);
+    order_.resize(std::min(order_.size(), kMostCases));
+  }
+
+  bool is_right(const Edit& edit, std::uint64_t& steps) override {
+    return right_outputs({edit}, steps) == task_.check.size();
+  }
+
+  /// Counts the outputs before the first that is wrong, in the order of the program's arrays.
+  std::size_t right_outputs(const std::vector<Edit>& edits, std::uint64_t& steps) override {
+    steps += kBindingSteps;
+    const auto bound = bind(edits);
+    if (!bound) return 0;
+    std::size_t right = task_.check.size();
+    for (const std::size_t i : order_) {
+      steps += kTileSteps * own_steps_;
+      const auto failure = run_case(*bound, sized_.cases[i], task_.tolerance);
+      if (!failure) continue;
+      if (!failure->cell) return 0;
+      right = std::min(right, outputs_before(*bound, failure->cell->array));
+      if (right == 0) return 0;
+    }
+    return right;
+  }
+
+ private:
+  std::optional<toy::BoundProgram> bind(const std::vector<Edit>& edits) const {
+    std::shared_ptr<const toy::Program> edited = program_;
+    for (const Edit& edit : edits) {
+      auto applied = apply(*edited, edit);
+      if (!applied) return std::nullopt;
+      edited = std::make_shared<const toy::Program>(std::move(*applied));
+    }
+    auto bound = bind_submission(task_, edited, sized_.size);
+    if (!bound || toy::array_bytes_error(*bound)) return std::nullopt;
+    return std::move(*bound);
+  }
+
+  std::size_t outputs_before(const toy::BoundProgram& bound, std::size_t array) const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < array; ++i) {
+      const std::string& name = bound.arrays[i].name;
+      count += std::find(task_.check.begin(), task_.check.end(), name) != task_.check.end() ? 1 : 0;
+    }
+    return count;
+  }
+
+  const ProgramTask& task_;
+  const std::shared_ptr<const toy::Program> program_;
+  const SizedCases& sized_;
+  std::vector<std::size_t> order_;  // of the cases
+  std::uint64_t own_steps_ = 0;     // of the unchanged program; an edit changes them little
+};
+
+}  // namespace
+
+std::unique_ptr<Trial> make_trial(const ProgramTask& task,
+                                  const std::shared_ptr<const toy::Program>& program,
+                                  const RepairSize& size) {
+  auto bound = bind_submission(task, program, size.sized->size);
+  if (!bound) return nullptr;
+  if (bound->tiled || size.lanes == nullptr)
+    return std::make_unique<TileTrial>(task, program, *bound, size);
+  return std::make_unique<LaneTrial>(task, *bound, size);
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,29 @@
+// Runs changed programs at one size, to see whether their results are right.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/explain/repair.hpp"
+
+namespace flashlab::exercises {
+
+class Trial {
+ public:
+  virtual ~Trial() = default;
+  /// Returns whether the program with this edit is right. Adds the work to `steps`.
+  virtual bool is_right(const Edit& edit, std::uint64_t& steps) = 0;
+  /// Returns how many outputs are right in all their cells after edits of different lines, none of
+  /// which inserts a line.
+  virtual std::size_t right_outputs(const std::vector<Edit>& edits, std::uint64_t& steps) = 0;
+};
+
+/// Returns null if the program does not bind at this size.
+std::unique_ptr<Trial> make_trial(const ProgramTask& task,
+                                  const std::shared_ptr<const toy::Program>& program,
+                                  const RepairSize& size);
+
+}  // namespace flashlab::exercises
