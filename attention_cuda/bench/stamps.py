@@ -75,25 +75,24 @@ def products_in_flight(run, lane):
     return found
 
 
-def step_cycles(run, lane=1):
-    """Returns the cycles from the S of one tile to the S of the next, without the first tiles of a
-    query tile, when the pipeline fills."""
-    has_s = [stamp for stamp in run.stamps if stamp.warpgroup == lane and stamp.mark == "has S"]
-    first = max(stamp.tile for stamp in has_s)
-    return [b.cycle - a.cycle for a, b in zip(has_s, has_s[1:])
-            if a.turn == b.turn and a.tile <= first - 2]
+def steady_steps(run, turn=0):
+    """Returns the cycles at which warpgroup 1 has S, tile by tile, without the first two tiles of a query
+    tile, when the pipeline fills."""
+    has_s = [stamp for stamp in run.stamps
+             if stamp.warpgroup == 1 and stamp.mark == "has S" and stamp.turn == turn]
+    return [stamp.cycle for stamp in has_s][2:]
+
+
+def step_cycles(run):
+    """Returns the cycles from one tile to the next."""
+    steps = steady_steps(run)
+    return [b - a for a, b in zip(steps, steps[1:])]
 
 
 def shares(run, lane):
-    """Returns each state's share of a lane's time in the steps between two tiles without filling."""
-    has_s = [stamp for stamp in run.stamps
-             if stamp.warpgroup == lane and stamp.mark == "has S" and stamp.turn == 0]
-    first = max(stamp.tile for stamp in has_s)
-    inside = [stamp.cycle for stamp in has_s if stamp.tile <= first - 2]
-    start, end = inside[0], inside[-1]
+    """Returns each state's share of a lane's time while warpgroup 1 goes from tile to tile."""
+    start, *_, end = steady_steps(run)
     sums = collections.Counter()
     for part in intervals(run, lane):
-        length = min(part.end, end) - max(part.start, start)
-        if length > 0:
-            sums[part.state] += length
+        sums[part.state] += max(0, min(part.end, end) - max(part.start, start))
     return {state: cycles / (end - start) for state, cycles in sums.items()}
