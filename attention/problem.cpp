@@ -22,17 +22,42 @@ std::string_view to_string(Mask mask) {
   return kNames[static_cast<int>(mask)];
 }
 
-std::int64_t AttentionProblem::visible_keys(std::int64_t batch_entry, std::int64_t query) const {
-  const std::int64_t num_keys = keys(batch_entry);
-  if (mask == Mask::kNone) return num_keys;
-  const std::int64_t shift = mask == Mask::kCausalBottomRight ? num_keys - seqlen_q : 0;
-  return std::clamp<std::int64_t>(query + 1 + shift, 0, num_keys);
+MaskRule AttentionProblem::mask_rule() const {
+  const auto limit = [](const std::optional<std::int64_t>& window) {
+    return std::min(window.value_or(kUnlimited), kUnlimited);
+  };
+  return {limit(window_left), mask != Mask::kNone ? 0 : limit(window_right),
+          mask == Mask::kCausalBottomRight};
+}
+
+PackedSequences AttentionProblem::sequences() const {
+  return {cu_seqlens_q.data(), cu_seqlens_k.data(), std::ssize(cu_seqlens_q) - 1};
+}
+
+VisibleKeys AttentionProblem::visible(std::int64_t sequence) const {
+  return is_packed() ? sequences().of(sequence, mask_rule())
+                     : mask_rule().of(0, seqlen_q, 0, keys(sequence));
+}
+
+KeyRange AttentionProblem::visible_keys(std::int64_t batch_entry, std::int64_t query) const {
+  const VisibleKeys of_sequence =
+      is_packed() ? sequences().of_query(query, mask_rule()) : visible(batch_entry);
+  return of_sequence.of_query(query);
+}
+
+bool AttentionProblem::has_unseen_keys() const {
+  if (!key_lengths.empty() || is_packed()) return true;
+  if (batch == 0 || seqlen_q == 0) return false;
+  return visible_keys(0, 0).first > 0 || visible_keys(0, seqlen_q - 1).end < seqlen_k;
 }
 
 std::int64_t AttentionProblem::visible_pairs() const {
   std::int64_t pairs = 0;
-  for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t i = 0; i < seqlen_q; ++i) pairs += visible_keys(b, i);
+  for (std::int64_t sequence = 0; sequence < num_sequences(); ++sequence) {
+    const VisibleKeys of_sequence = visible(sequence);
+    for (std::int64_t i = 0; i < of_sequence.num_queries; ++i) {
+      pairs += of_sequence.of_query(of_sequence.first_query + i).count();
+    }
   }
   return pairs * num_heads;
 }

@@ -7,13 +7,28 @@
 //          lse                   [batch, num_heads, seqlen_q]
 // Heads    num_heads is a multiple of num_kv_heads; query head h reads kv head
 //          h / (num_heads / num_kv_heads), and dK, dV sum over the query heads of their kv head.
-// Mask     each query sees the first visible_keys(i) keys; all other keys are ignored:
-//            none           seqlen_k, or the batch entry's key length
+// Mask     each query sees the keys visible_keys(i), a range; all other keys are ignored:
+//            none           all keys: seqlen_k, or the batch entry's key length
 //            top left       of those, key <= query
 //            bottom right   of those, key <= query + keys - seqlen_q  (keys: the key length if
 //                           there is one, else seqlen_k)
 //          two queries, three keys:   none 1 1 1   top left 1 0 0   bottom right 1 1 0
 //                                          1 1 1            1 1 0                1 1 1
+// Window   of the keys that the mask leaves, query i sees p - window_left <= key <= p +
+//          window_right. Its position p is i; under bottom right, i + keys - seqlen_q. A causal
+//          mask is a window_right of 0.
+//          four queries, four keys:   left 1, causal 1 0 0 0   left 1, right 2, none 1 1 1 0
+//                                                    1 1 0 0                         1 1 1 1
+//                                                    0 1 1 0                         0 1 1 1
+//                                                    0 0 1 1                         0 0 1 1
+//          FlashAttention's window_size = (left, right) is aligned at the bottom right. (left, 0) is
+//          bottom right with window_left = left. (left, right) with keys = seqlen_q is no mask and
+//          both windows; with other lengths, add keys - seqlen_q to right and subtract it from left.
+//          Its -1 is a window that is not set.
+// Packed   cu_seqlens_q and cu_seqlens_k divide one batch entry into sequences: sequence s has
+//          queries cu_seqlens_q[s] … cu_seqlens_q[s + 1] - 1, and keys likewise. A query sees only
+//          keys of its sequence; mask and window count positions within it. A sequence may have no
+//          queries or no keys. FlashAttention calls this varlen.
 // lse      natural logarithm. A row that sees no key, or only scores of -inf, has O = 0,
 //          lse = -inf and zero gradients.
 // NaN, inf a NaN or infinity in row i of Q makes row i of O and lse NaN; in row j of K it makes the
@@ -30,6 +45,7 @@
 #include <vector>
 
 #include "attention/tensor.hpp"
+#include "attention/visible_keys.hpp"
 
 namespace flashlab {
 
@@ -45,6 +61,10 @@ struct AttentionOptions {
   Mask mask = Mask::kNone;
   std::optional<double> softmax_scale;        // nothing: 1 / sqrt(head_dim)
   std::span<const std::int64_t> key_lengths;  // one per batch entry, 0 … seqlen_k; empty: seqlen_k
+  std::optional<std::int64_t> window_left = {};   // keys before a query's position; nothing: all
+  std::optional<std::int64_t> window_right = {};  // keys after it; nothing: all the mask leaves
+  /// Packed sequences, batch 1: from 0 to seqlen_q (seqlen_k), one more than sequences. Empty: none.
+  std::span<const std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};
 };
 
 struct ForwardTensors {
@@ -72,14 +92,32 @@ struct AttentionProblem {
   DataType dtype = DataType::kFloat32;
   Mask mask = Mask::kNone;
   double softmax_scale = 1;
-  std::vector<std::int64_t> key_lengths;  // empty: seqlen_k for all
+  std::vector<std::int64_t> key_lengths;                            // empty: seqlen_k for all
+  std::optional<std::int64_t> window_left = {}, window_right = {};  // as in the options
+  std::vector<std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};   // empty: not packed
 
   std::int64_t heads_per_kv_head() const { return num_heads / num_kv_heads; }
   std::int64_t keys(std::int64_t batch_entry) const {
     return key_lengths.empty() ? seqlen_k : key_lengths[static_cast<std::size_t>(batch_entry)];
   }
-  /// Returns the number of keys that query i sees: the first ones.
-  std::int64_t visible_keys(std::int64_t batch_entry, std::int64_t query) const;
+  bool has_window() const { return window_left.has_value() || window_right.has_value(); }
+  /// Returns whether some query may not see some key.
+  bool is_masked() const {
+    return mask != Mask::kNone || !key_lengths.empty() || has_window() || is_packed();
+  }
+  bool is_packed() const { return !cu_seqlens_q.empty(); }
+  /// Returns whether there may be keys that no query sees: with key lengths and packed sequences
+  /// always.
+  bool has_unseen_keys() const;
+  /// Returns the mask with its window.
+  MaskRule mask_rule() const;
+  PackedSequences sequences() const;
+  /// Returns the number of sequences: batch entries, or the packed ones.
+  std::int64_t num_sequences() const { return is_packed() ? sequences().count : batch; }
+  /// Returns the mask of a sequence.
+  VisibleKeys visible(std::int64_t sequence) const;
+  /// Returns the keys that query i sees.
+  KeyRange visible_keys(std::int64_t batch_entry, std::int64_t query) const;
   /// Returns the number of pairs of a query and a visible key, over batch and heads. FLOPs are
   /// counted from it.
   std::int64_t visible_pairs() const;

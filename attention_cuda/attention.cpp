@@ -8,6 +8,7 @@
 
 #include "attention_cuda/detail/call.hpp"
 #include "attention_cuda/detail/key_lengths.hpp"
+#include "attention_cuda/detail/packed_sequences.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/registry.hpp"
@@ -16,9 +17,11 @@
 namespace flashlab::cuda {
 namespace {
 
-/// Key lengths in host memory are copied to the device before the kernel's own workspace.
+/// Key lengths and bounds of sequences in host memory are copied to the device before the kernel's
+/// own workspace.
 struct WorkspaceParts {
   std::int64_t* key_lengths = nullptr;
+  PackedArrays packed;
   std::byte* kernel = nullptr;
   std::size_t bytes = 0;
 };
@@ -30,6 +33,7 @@ WorkspaceParts parts(const KernelRow& row, const AttentionProblem& problem,
   if (!problem.key_lengths.empty()) {
     result.key_lengths = workspace.take<std::int64_t>(problem.batch);
   }
+  result.packed = take_packed_arrays(workspace, problem, execution);
   if (row.workspace_bytes != nullptr) {
     const std::size_t wanted = row.workspace_bytes(problem, execution);
     result.kernel = workspace.take<std::byte>(static_cast<std::int64_t>(wanted));
@@ -72,13 +76,38 @@ void check_in_device_memory(std::initializer_list<NamedTensor> tensors) {
   }
 }
 
+void check_packed_arguments(const AttentionProblem& problem, const ExecutionOptions& execution) {
+  const std::int64_t *const q = execution.device_cu_seqlens_q, *const k =
+                                                                   execution.device_cu_seqlens_k;
+  if (q == nullptr && k == nullptr) return;
+  if (q == nullptr || k == nullptr) {
+    throw ProblemError(q == nullptr ? "device_cu_seqlens_q" : "device_cu_seqlens_k", "null",
+                       "device memory: the bounds of both");
+  }
+  if (problem.is_packed() || !problem.key_lengths.empty() ||
+      execution.device_key_lengths != nullptr) {
+    throw ProblemError("device_cu_seqlens_q", "given",
+                       "null where cu_seqlens_q or key lengths are given");
+  }
+  if (problem.batch != 1) {
+    throw ProblemError("device_cu_seqlens_q", "batch " + std::to_string(problem.batch),
+                       "batch 1: its sequences are packed in one batch entry");
+  }
+  check_in_device_memory("device_cu_seqlens_q", q);
+  check_in_device_memory("device_cu_seqlens_k", k);
+}
+
 void check_arguments(const AttentionProblem& problem, const ExecutionOptions& execution) {
   if (execution.device_key_lengths != nullptr && !problem.key_lengths.empty()) {
     throw ProblemError("device_key_lengths", "given", "null where key_lengths are given");
   }
+  if (execution.device_key_lengths != nullptr && problem.is_packed()) {
+    throw ProblemError("device_key_lengths", "given", "null where cu_seqlens_q are given");
+  }
   if (execution.device_key_lengths != nullptr) {
     check_in_device_memory("device_key_lengths", execution.device_key_lengths);
   }
+  check_packed_arguments(problem, execution);
   if (execution.workspace != nullptr) check_in_device_memory("workspace", execution.workspace);
 }
 
@@ -97,9 +126,10 @@ Call prepare(const KernelRow& row, const AttentionProblem& problem,
   const WorkspaceParts memory = checked_parts(row, problem, execution);
   Call call{problem, execution, execution.device_key_lengths, memory.kernel};
   if (memory.key_lengths != nullptr) {
-    store_key_lengths(call, memory.key_lengths);
+    store_numbers(call, "store_key_lengths", problem.key_lengths, memory.key_lengths);
     call.key_lengths = memory.key_lengths;
   }
+  if (is_packed(problem, execution)) call.ranges = store_visible_ranges(call, memory.packed);
   return call;
 }
 

@@ -5,9 +5,11 @@
 // Stream     calls enqueue their work on the caller's stream and return; they never synchronise
 // Memory     nothing is allocated: workspace_bytes() gives the memory needed besides the tensors
 // NaN, inf   in V (in the backward pass also in Q, K, dO) may spread within a tile that is partly
-//            hidden if tensor cores compute the products; keys after the key length never matter
+//            hidden if tensor cores compute the products; keys after the key length never matter.
+//            Packed sequences that meet in a tile are parts of it that are hidden from each other
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
@@ -27,12 +29,17 @@ using Stream = CUstream_st*;
 
 /// How products are computed. Sums, softmax and lse are always fp32.
 enum class Products : std::uint8_t {
-  kNative,          // float: fp32 multiply-adds; bf16 and fp16: tensor cores
-  kTensorFloat32,   // float on tensor cores, operands rounded to 11 bits
-  kTensorFloat32x3  // float on tensor cores, operands split in two: three tf32 products
+  kNative,           // float: fp32 multiply-adds; bf16 and fp16: tensor cores
+  kTensorFloat32,    // float on tensor cores, operands rounded to 11 bits
+  kTensorFloat32x3,  // float on tensor cores, operands split in two: three tf32 products
+  kFloat16x3         // the same with two scaled fp16 numbers: three fp16 products
 };
 
-/// Returns "native", "tf32", "tf32x3": the values of --products.
+/// Every one, in the order of the values.
+inline constexpr std::array kAllProducts = {Products::kNative, Products::kTensorFloat32,
+                                            Products::kTensorFloat32x3, Products::kFloat16x3};
+
+/// Returns "native", "tf32", "tf32x3", "fp16x3": the values of --products.
 std::string_view to_string(Products products);
 
 /// Notified of each kernel of a call when it is enqueued, to time kernels separately.
@@ -51,7 +58,12 @@ struct ExecutionOptions {
   /// One per batch entry, in device memory, instead of AttentionOptions::key_lengths. Values
   /// outside 0 … seqlen_k are clamped.
   const std::int64_t* device_key_lengths = nullptr;
-  int num_splits = 0;  // split-kv: parts of the keys; 0: enough to fill the GPU
+  /// The bounds of packed sequences in device memory, instead of AttentionOptions::cu_seqlens_q and
+  /// cu_seqlens_k: num_sequences + 1 each. Bounds outside 0 … seqlen_q (seqlen_k) are clamped.
+  const std::int64_t* device_cu_seqlens_q = nullptr;
+  const std::int64_t* device_cu_seqlens_k = nullptr;
+  std::int64_t num_sequences = 0;  // of these
+  int num_splits = 0;              // split-kv: parts of the keys; 0: enough to fill the GPU
   /// Rounds lse and delta to 16 bits before the backward pass reads them (an experiment: what
   /// is the cost of storing them in the tensors' type?). Only bwd-onepass and bwd-twopass with
   /// bf16 and fp16.

@@ -112,18 +112,34 @@ AttentionOptions attention_options(const flashlab_options& options) {
                        "the number of key_lengths");
   }
   result.key_lengths = {options.key_lengths, static_cast<std::size_t>(options.num_key_lengths)};
+  if (options.has_window_left != 0) result.window_left = options.window_left;
+  if (options.has_window_right != 0) result.window_right = options.window_right;
+  constexpr std::int64_t kMostSequences = std::int64_t{1} << 30;
+  if (options.num_sequences < 0 || options.num_sequences > kMostSequences) {
+    throw ProblemError("num_sequences", std::to_string(options.num_sequences),
+                       "0 … " + std::to_string(kMostSequences));
+  }
+  const auto bounds = [&](const std::int64_t* numbers) {
+    const auto count = static_cast<std::size_t>(options.num_sequences + 1);
+    return std::span(numbers, numbers == nullptr ? 0 : count);
+  };
+  result.cu_seqlens_q = bounds(options.cu_seqlens_q);
+  result.cu_seqlens_k = bounds(options.cu_seqlens_k);
   return result;
 }
 
 ExecutionOptions execution_options(const flashlab_options& options) {
   ExecutionOptions result;
   result.stream = static_cast<Stream>(options.stream);
-  result.products =
-      numbered("products", options.products,
-               {Products::kNative, Products::kTensorFloat32, Products::kTensorFloat32x3});
+  result.products = numbered("products", options.products,
+                             {Products::kNative, Products::kTensorFloat32,
+                              Products::kTensorFloat32x3, Products::kFloat16x3});
   result.workspace = options.workspace;
   result.workspace_bytes = options.workspace_bytes;
   result.device_key_lengths = options.device_key_lengths;
+  result.device_cu_seqlens_q = options.device_cu_seqlens_q;
+  result.device_cu_seqlens_k = options.device_cu_seqlens_k;
+  if (options.device_cu_seqlens_q != nullptr) result.num_sequences = options.num_sequences;
   result.num_splits = options.num_splits;
   result.round_statistics = options.round_statistics != 0;
   if (options.kernel != nullptr) result.kernel = options.kernel;

@@ -71,7 +71,8 @@ enum {
 enum {
   FLASHLAB_PRODUCTS_NATIVE = 0,  ///< float: fp32 multiply-adds; bf16 and fp16: tensor cores
   FLASHLAB_PRODUCTS_TF32 = 1,    ///< float on tensor cores, operands rounded to 11 bits
-  FLASHLAB_PRODUCTS_TF32X3 = 2   ///< float on tensor cores, each operand as the sum of two
+  FLASHLAB_PRODUCTS_TF32X3 = 2,  ///< float on tensor cores, each operand as the sum of two
+  FLASHLAB_PRODUCTS_FP16X3 = 3   ///< the same, of two fp16 numbers; forward, head_dim to 128
 };
 
 /// A view of the caller's tensor. Element (i, j, …) is at data + i strides[0] + j strides[1] + …;
@@ -123,6 +124,19 @@ typedef struct flashlab_options {
   /// what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
   int32_t round_statistics;
   int32_t reserved;  ///< 0
+  /// The window: of the keys that the mask leaves, a query at position p sees p - window_left to
+  /// p + window_right. p is the query's index; under causal-bottom-right, query + keys - seqlen_q.
+  /// Each is used if has_window_… is not 0; else that side has no limit. A causal mask has no
+  /// window_right. FlashAttention's window_size = (left, 0) is causal-bottom-right with window_left.
+  int64_t window_left, window_right;
+  int32_t has_window_left, has_window_right;
+  /// Packed sequences (FlashAttention's varlen), batch 1: sequence s has queries cu_seqlens_q[s] …
+  /// cu_seqlens_q[s + 1] - 1 and keys likewise; mask and window count within it. Host memory,
+  /// num_sequences + 1 numbers each, rising from 0 to seqlen_q (seqlen_k). Null: not packed.
+  const int64_t *cu_seqlens_q, *cu_seqlens_k;
+  /// The same in device memory, instead; read when the kernel runs. Numbers outside are clamped.
+  const int64_t *device_cu_seqlens_q, *device_cu_seqlens_k;
+  int64_t num_sequences;
 } flashlab_options;
 
 /// Writes the defaults.

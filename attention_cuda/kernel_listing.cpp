@@ -39,7 +39,8 @@ ProblemError dtype_refusal(std::string_view variant, const Arithmetic& wanted) {
   return {"dtype", arithmetic_words(wanted), text + " for " + std::string(variant)};
 }
 
-std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
+std::optional<ProblemError> size_refusal(const KernelListing& kernel,
+                                         const AttentionProblem& problem) {
   const auto limit = [](std::string_view name, std::int64_t size, std::int64_t most) {
     return size <= most
                ? std::nullopt
@@ -47,6 +48,11 @@ std::optional<ProblemError> size_refusal(const AttentionProblem& problem) {
                                             "at most " + std::to_string(most) + " on a GPU"));
   };
   if (auto refusal = limit("head_dim", problem.head_dim, kMaxGpuHeadDim)) return refusal;
+  if (problem.head_dim > kernel.max_head_dim) {
+    return ProblemError(
+        "head_dim", std::to_string(problem.head_dim),
+        "at most " + std::to_string(kernel.max_head_dim) + " for " + std::string(kernel.stem));
+  }
   if (auto refusal = limit("seqlen_q", problem.seqlen_q, kMaxLength)) return refusal;
   if (auto refusal = limit("seqlen_k", problem.seqlen_k, kMaxLength)) return refusal;
   if (auto refusal = limit("batch", problem.batch, kMaxLength)) return refusal;
@@ -59,6 +65,12 @@ std::optional<ProblemError> option_refusal(const KernelListing& kernel,
   if (execution.num_splits < 0) {
     return ProblemError("num_splits", std::to_string(execution.num_splits), "0 or more");
   }
+  const std::int64_t sequences =
+      problem.is_packed() ? problem.num_sequences() : execution.num_sequences;
+  if (sequences < 0 || sequences > kMaxLength) {
+    return ProblemError("num_sequences", std::to_string(sequences),
+                        "0 … " + std::to_string(kMaxLength));
+  }
   if (execution.round_statistics &&
       (find_variant(kernel.variant).pass != Pass::kBackward || size_in_bytes(problem.dtype) != 2)) {
     return ProblemError("round_statistics", "true", "a backward pass of bf16 or fp16");
@@ -69,7 +81,7 @@ std::optional<ProblemError> option_refusal(const KernelListing& kernel,
 }  // namespace
 
 std::string_view to_string(Products products) {
-  constexpr std::string_view kNames[] = {"native", "tf32", "tf32x3"};
+  constexpr std::string_view kNames[] = {"native", "tf32", "tf32x3", "fp16x3"};
   return kNames[static_cast<int>(products)];
 }
 
@@ -94,7 +106,21 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
                         compute_capability_text(kernel.max_compute_capability) + " at most for " +
                             std::string(kernel.stem));
   }
-  if (auto refusal = size_refusal(problem)) return refusal;
+  if (problem.has_window() && !kernel.takes_windows) {
+    const bool is_left = problem.window_left.has_value();
+    return ProblemError(is_left ? "window_left" : "window_right",
+                        std::to_string(is_left ? *problem.window_left : *problem.window_right),
+                        "no window for " + std::string(kernel.stem));
+  }
+  const bool is_packed = problem.is_packed() || execution.device_cu_seqlens_q != nullptr;
+  if (is_packed && !kernel.takes_packed) {
+    return ProblemError(
+        "cu_seqlens_q",
+        std::to_string(problem.is_packed() ? problem.num_sequences() : execution.num_sequences) +
+            " sequences",
+        "no packed sequences for " + std::string(kernel.stem));
+  }
+  if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;
 }

@@ -33,6 +33,9 @@ struct KernelListing {
   int max_compute_capability = 0;  // 0: none. Instructions of one generation run on no other
   /// The instruction that multiplies, if its rate is not that of mma.sync: "wgmma".
   std::string_view product_instruction = {};
+  bool takes_windows = true;  // AttentionOptions::window_left, window_right
+  bool takes_packed = true;   // AttentionOptions::cu_seqlens_q, cu_seqlens_k
+  std::int64_t max_head_dim = kMaxGpuHeadDim;
 };
 
 /// Returns "9.0" for 90.

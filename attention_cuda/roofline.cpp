@@ -37,23 +37,24 @@ bool is_device(const GpuRates& gpu, const Words& of_device) {
          });
 }
 
-/// The number of queries of a batch entry that see a key: the last ones.
-std::int64_t seeing_queries(const AttentionProblem& problem, std::int64_t batch_entry) {
-  const auto queries = std::views::iota(std::int64_t{0}, problem.seqlen_q);
-  const auto first = std::ranges::partition_point(
-      queries, [&](std::int64_t query) { return problem.visible_keys(batch_entry, query) == 0; });
-  return static_cast<std::int64_t>(queries.end() - first);
+/// The queries of a sequence from the first to the last that see a key.
+KeyRange seeing_queries(const VisibleKeys& visible) {
+  if (visible.num_keys == 0) return {};
+  const std::int64_t first_key = visible.first_key;
+  return {visible.of_key(first_key).first, visible.of_key(first_key + visible.num_keys - 1).end};
 }
 
 /// Q, K, V, and for backward O and dO: only rows that affect the result.
 double bytes_read(Pass pass, const AttentionProblem& problem) {
   double rows = 0;
-  for (std::int64_t b = 0; b < problem.batch; ++b) {
-    const std::int64_t queries = seeing_queries(problem, b);
-    if (queries == 0) continue;
-    const std::int64_t keys = problem.visible_keys(b, problem.seqlen_q - 1);
+  for (std::int64_t sequence = 0; sequence < problem.num_sequences(); ++sequence) {
+    const VisibleKeys visible = problem.visible(sequence);
+    const KeyRange queries = seeing_queries(visible);
+    if (queries.count() <= 0) continue;
+    const std::int64_t keys =
+        visible.of_query(queries.end - 1).end - visible.of_query(queries.first).first;
     const std::int64_t like_Q = pass == Pass::kForward ? 1 : 3;
-    rows += static_cast<double>(like_Q * problem.num_heads * queries) +
+    rows += static_cast<double>(like_Q * problem.num_heads * queries.count()) +
             static_cast<double>(2 * problem.num_kv_heads * keys);
   }
   return rows * static_cast<double>(problem.head_dim * size_in_bytes(problem.dtype));
@@ -65,7 +66,9 @@ std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic&
   const auto of_device = words_of(gpu_name);
   for (const GpuRates& gpu : kGpus) {
     if (!is_device(gpu, of_device)) continue;
-    const double flops_per_s = arithmetic.dtype != DataType::kFloat32     ? gpu.half_flops_per_s
+    const bool is_half =
+        arithmetic.dtype != DataType::kFloat32 || arithmetic.products == Products::kFloat16x3;
+    const double flops_per_s = is_half                                    ? gpu.half_flops_per_s
                                : arithmetic.products == Products::kNative ? gpu.float_flops_per_s
                                                                           : gpu.tf32_flops_per_s;
     return PeakRates{flops_per_s, gpu.bytes_per_s};

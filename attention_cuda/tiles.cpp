@@ -26,11 +26,16 @@ KernelTiles kernel_tiles(std::string_view variant, const AttentionProblem& probl
   KernelTiles tiles = {
       kernel.stem, kernel.variant, kernel.product_instruction, std::string(row.toy_program), {}};
   if (problem.mask != Mask::kNone) tiles.toy_program += "_causal";
-  if (!problem.key_lengths.empty()) tiles.launches.push_back(key_length_launches(problem.batch));
-  for (LaunchTiles& launch : row.launches({problem, execution, gpu})) {
-    const bool is_empty =
-        launch.num_launches == 0 || (!launch.is_library && launch.num_blocks == 0);
-    if (!is_empty) tiles.launches.push_back(std::move(launch));
+  if (!problem.key_lengths.empty()) {
+    tiles.launches.push_back(stored_numbers("store_key_lengths", problem.batch));
+  }
+  const TilesRequest request = {problem, execution, gpu};
+  for (Launches part : {packed_launches(request), row.launches(request)}) {
+    for (LaunchTiles& launch : part) {
+      const bool is_empty =
+          launch.num_launches == 0 || (!launch.is_library && launch.num_blocks == 0);
+      if (!is_empty) tiles.launches.push_back(std::move(launch));
+    }
   }
   return tiles;
 }

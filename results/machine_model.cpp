@@ -31,22 +31,24 @@ MachineModel from_sheet(const GpuSpec& gpu) {
 
 Rate MachineModel::product_rate(std::string_view dtype, std::string_view product_kind,
                                 std::string_view instruction) const {
-  const bool is_split = product_kind == "tf32x3";  // one product as three products of tf32
+  const bool is_split = product_kind.ends_with("x3");  // one product as three products
   std::string type(dtype);
-  if (is_split || product_kind == "tf32") type += " tf32";
+  if (product_kind.starts_with("tf32")) type += " tf32";
+  if (product_kind == "fp16x3") type = dtype == "float" ? "fp16" : type + " fp16x3";
+  const auto of_whole_products = [&](Rate rate) {
+    return Rate{is_split ? rate.per_s / 3 : rate.per_s, rate.is_measured};
+  };
   if (!instruction.empty()) {
     const auto measured = products.find(type + " " + std::string(instruction));
-    if (measured != products.end()) return measured->second;
+    if (measured != products.end()) return of_whole_products(measured->second);
     const auto sheet_rate = gpu.flops_per_s.find(type);
-    if (sheet_rate != gpu.flops_per_s.end()) return {sheet_rate->second, false};
+    if (sheet_rate != gpu.flops_per_s.end()) return of_whole_products({sheet_rate->second, false});
   }
   const auto found = products.find(type);
   if (found == products.end()) {
     throw std::invalid_argument(gpu.name + " has no rate of " + type + " products");
   }
-  Rate rate = found->second;
-  if (is_split) rate.per_s /= 3;
-  return rate;
+  return of_whole_products(found->second);
 }
 
 std::string utc_now() {

@@ -53,6 +53,49 @@ void check_data(const Named& argument) {
   }
 }
 
+std::optional<std::int64_t> checked_window(const char* name, std::optional<std::int64_t> keys) {
+  if (keys && *keys < 0) {
+    throw ProblemError(name, std::to_string(*keys), "0 keys or more, or none: no limit");
+  }
+  return keys;
+}
+
+/// The bounds of packed sequences along one axis.
+void check_cu_seqlens(const char* name, std::span<const std::int64_t> bounds,
+                      const char* length_name, std::int64_t length) {
+  const auto refuse = [&](const std::string& found) {
+    throw ProblemError(
+        name, found,
+        "bounds that rise from 0 to " + std::string(length_name) + " = " + std::to_string(length));
+  };
+  if (bounds.front() != 0) refuse("entry 0 is " + std::to_string(bounds.front()));
+  for (std::size_t k = 1; k < bounds.size(); ++k) {
+    if (bounds[k] >= bounds[k - 1]) continue;
+    refuse("entry " + std::to_string(k) + " is " + std::to_string(bounds[k]) + ", after " +
+           std::to_string(bounds[k - 1]));
+  }
+  if (bounds.back() != length) refuse("the last entry is " + std::to_string(bounds.back()));
+}
+
+void check_packed(const AttentionProblem& problem) {
+  const std::size_t count = problem.cu_seqlens_q.size();
+  if (problem.cu_seqlens_k.size() != count) {
+    throw ProblemError("cu_seqlens_k", std::to_string(problem.cu_seqlens_k.size()) + " entries",
+                       "as many as cu_seqlens_q has: " + std::to_string(count));
+  }
+  if (count == 0) return;
+  if (problem.batch != 1) {
+    throw ProblemError("cu_seqlens_q", "batch " + std::to_string(problem.batch),
+                       "batch 1: its sequences are packed in one batch entry");
+  }
+  if (!problem.key_lengths.empty()) {
+    throw ProblemError("cu_seqlens_q", "given with key_lengths",
+                       "one of them: cu_seqlens_k has the lengths of the keys");
+  }
+  check_cu_seqlens("cu_seqlens_q", problem.cu_seqlens_q, "seqlen_q", problem.seqlen_q);
+  check_cu_seqlens("cu_seqlens_k", problem.cu_seqlens_k, "seqlen_k", problem.seqlen_k);
+}
+
 DataType lse_dtype(DataType dtype) {
   return dtype == DataType::kFloat64 ? DataType::kFloat64 : DataType::kFloat32;
 }
@@ -121,6 +164,13 @@ AttentionProblem sizes_of(const Named& Q, const Named& K) {
 
 void check_options(AttentionProblem& problem, const AttentionOptions& options) {
   problem.mask = options.mask;
+  problem.window_left = checked_window("window_left", options.window_left);
+  problem.window_right = checked_window("window_right", options.window_right);
+  if (problem.window_right && problem.mask != Mask::kNone) {
+    throw ProblemError("window_right", std::to_string(*problem.window_right),
+                       "none with mask " + std::string(to_string(problem.mask)) +
+                           ", which already hides all keys to the right");
+  }
   problem.softmax_scale =
       options.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
   if (!std::isfinite(problem.softmax_scale) || std::abs(problem.softmax_scale) > 1e30) {
@@ -128,6 +178,9 @@ void check_options(AttentionProblem& problem, const AttentionOptions& options) {
                        "a number of at most 1e30 in size");
   }
   problem.key_lengths.assign(options.key_lengths.begin(), options.key_lengths.end());
+  problem.cu_seqlens_q.assign(options.cu_seqlens_q.begin(), options.cu_seqlens_q.end());
+  problem.cu_seqlens_k.assign(options.cu_seqlens_k.begin(), options.cu_seqlens_k.end());
+  check_packed(problem);
   if (problem.key_lengths.empty()) return;
   if (std::ssize(problem.key_lengths) != problem.batch) {
     throw ProblemError("key_lengths", std::to_string(problem.key_lengths.size()) + " entries",

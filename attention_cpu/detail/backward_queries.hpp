@@ -22,16 +22,17 @@ inline std::int64_t padded_head_dim(std::int64_t head_dim) {
 /// Consecutive queries of one head.
 template <class Element>
 struct QueryGroup {
-  const Element* sQ;            // [head_dim, kGroup], times softmax_scale log2(e)
-  const Element* sdO;           // [head_dim, kGroup]
-  const Element* lse;           // [kGroup], in powers of two; +inf if nothing is visible: P = 0
-  const Element* delta;         // [kGroup]: rowsum(dO o O)
-  const std::int64_t* visible;  // [kGroup]: number of visible keys
-  Operand<const Element> Q;     // [count, padded head_dim], row-major
-  Operand<const Element> dO;    // the same
-  int count;                    // number of queries
-  std::int64_t fewest_keys, most_keys;
-  bool is_finite;  // no NaN or infinity in Q and dO
+  const Element* sQ;          // [head_dim, kGroup], times softmax_scale log2(e)
+  const Element* sdO;         // [head_dim, kGroup]
+  const Element* lse;         // [kGroup], in powers of two; +inf if nothing is visible: P = 0
+  const Element* delta;       // [kGroup]: rowsum(dO o O)
+  const KeyRange* visible;    // [kGroup]: the visible keys
+  Operand<const Element> Q;   // [count, padded head_dim], row-major
+  Operand<const Element> dO;  // the same
+  int count;                  // number of queries
+  KeyRange seen_by_all;
+  KeyRange seen_by_any;  // from the first to the last
+  bool is_finite;        // no NaN or infinity in Q and dO
 };
 
 template <class Element>
@@ -46,8 +47,8 @@ class BackwardQueries {
     Workspace& workspace = *call.workspace;
     const std::int64_t count = call.batch * call.num_heads * num_groups_;
     memory_ = workspace.allocate<Element>(count * size_);
-    visible_ = workspace.allocate<std::int64_t>(count * kN);
-    fewest_keys_ = workspace.allocate<std::int64_t>(count);
+    visible_ = workspace.allocate<KeyRange>(count * kN);
+    seen_by_all_ = workspace.allocate<KeyRange>(count);
     finite_ = workspace.allocate<bool>(count);
   }
 
@@ -82,8 +83,8 @@ class BackwardQueries {
       group.Q = {lse + 2 * kN, padded};
       group.dO = {lse + 2 * kN + kN * padded, padded};
     }
-    group.fewest_keys = fewest_keys_[index];
-    group.most_keys = call_.visible_keys(b, first + group.count - 1);
+    group.seen_by_all = seen_by_all_[index];
+    group.seen_by_any = call_.keys_seen_by(b, first, group.count);
     group.is_finite = finite_[index];
     return group;
   }
@@ -100,9 +101,10 @@ class BackwardQueries {
     Element* const sQ = memory_ + index * size_;
     Element* const sdO = sQ + head_dim * kN;
     Element* const statistics = sdO + head_dim * kN;
-    std::int64_t* const visible = visible_ + index * kN;
+    KeyRange* const visible = visible_ + index * kN;
+    KeyRange& seen_by_all = seen_by_all_[index];
     for (std::int64_t k = 0; k < size_; ++k) sQ[k] = 0;
-    for (std::int64_t k = 0; k < kN; ++k) visible[k] = 0;
+    for (std::int64_t k = 0; k < kN; ++k) visible[k] = {};
     const std::int64_t rest = call_.seqlen_q - g * kN, count = rest < kN ? rest : kN;
     const Element* const Q = call_.Q.head(b, h) + g * kN * call_.Q.row_stride;
     const Element* const dO = call_.dO.head(b, h) + g * kN * call_.dO.row_stride;
@@ -113,8 +115,10 @@ class BackwardQueries {
       load_statistics(b, h, g * kN + lane, statistics + lane);
       // A query without weights is excluded, even if it sees keys.
       const bool has_weights = statistics[lane] != std::numeric_limits<Element>::infinity();
-      visible[lane] = has_weights ? call_.visible_keys(b, g * kN + lane) : 0;
-      if (lane == 0 || visible[lane] < fewest_keys_[index]) fewest_keys_[index] = visible[lane];
+      visible[lane] = has_weights ? call_.visible_keys(b, g * kN + lane) : KeyRange{};
+      if (lane == 0) seen_by_all = visible[lane];
+      if (visible[lane].first > seen_by_all.first) seen_by_all.first = visible[lane].first;
+      if (visible[lane].end < seen_by_all.end) seen_by_all.end = visible[lane].end;
       if (is_padded_) {
         const std::int64_t padded = padded_head_dim<Element>(head_dim);
         Element* const rows = statistics + 2 * kN + lane * padded;
@@ -145,7 +149,7 @@ class BackwardQueries {
   const bool is_padded_;
   const std::int64_t size_;  // elements per group
   Element* memory_;
-  std::int64_t *visible_, *fewest_keys_;
+  KeyRange *visible_, *seen_by_all_;
   bool* finite_;
 };
 

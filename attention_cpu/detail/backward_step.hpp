@@ -49,17 +49,15 @@ void probabilities(const QueryGroup<Element>& queries, const BackwardTile<Elemen
   constexpr int kL = kLanes<Element>, kN = kGroup<Element>;
   for (int lane = 0; lane < kVectors * kL; lane += kL) {
     const Vector<Element> lse = load(queries.lse + lane), delta = load(queries.delta + lane);
-    Vector<Element> visible = {};
-    if (kMasked) {
-      visible = visible_in_tile<Element>(queries.visible + lane, tile.first_key, tile.num_keys);
-    }
+    const VisibleInTile<Element> visible(queries.visible + lane, tile.first_key,
+                                         kMasked ? tile.num_keys : 0);
     for (std::int64_t j = 0; j < tile.num_keys; ++j) {
       Element* const at_p = tile.sP + j * kN + lane;
       Element* const at_ds = tile.sdS + j * kN + lane;
       Vector<Element> p = exp2<Element>(load<Element>(at_p) - lse);
       Vector<Element> ds = p * (load<Element>(at_ds) - delta);
       if constexpr (kMasked) {
-        const auto is_visible = broadcast(static_cast<Element>(j)) < visible;
+        const auto is_visible = visible.contains(j);
         p = is_visible ? p : Vector<Element>{};
         ds = is_visible ? ds : Vector<Element>{};
       }
@@ -76,7 +74,7 @@ void add_visible(const QueryGroup<Element>& queries, const BackwardTile<Element>
   const std::int64_t padded = padded_head_dim<Element>(tile.head_dim);
   for (std::int64_t j = 0; j < tile.num_keys; ++j) {
     for (int i = 0; i < queries.count; ++i) {
-      if (tile.first_key + j >= queries.visible[i]) continue;
+      if (!queries.visible[i].contains(tile.first_key + j)) continue;
       const Element p = tile.sP[j * kN + i], ds = tile.sdS[j * kN + i];
       for (std::int64_t c = 0; c < tile.head_dim; ++c) {
         if (tile.dQ != nullptr) tile.dQ[c * kN + i] += ds * tile.K.data[j * tile.K.stride + c];
@@ -102,7 +100,7 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
                                                              {queries.sQ, kN}, {tile.sP, kN});
   product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, tile.head_dim, tile.V,
                                                              {queries.sdO, kN}, {tile.sdS, kN});
-  const bool is_masked = tile.first_key + tile.num_keys > queries.fewest_keys;
+  const bool is_masked = hides_some(queries.seen_by_all, tile.first_key, tile.num_keys);
   if (is_masked) {
     probabilities<true, kVectors>(queries, tile);
   } else {
@@ -131,8 +129,16 @@ void step(const QueryGroup<Element>& queries, const BackwardTile<Element>& tile)
 template <class Element>
 void meet(const QueryGroup<Element>& queries, BackwardTile<Element> tile) {
   static_assert(kMicroVectors == 3);
-  const std::int64_t seen = queries.most_keys - tile.first_key;
-  if (seen < tile.num_keys) tile.num_keys = seen;
+  const KeyRange seen = within(queries.seen_by_any, tile.first_key, tile.num_keys);
+  tile.K.data += seen.first * tile.K.stride;
+  tile.V.data += seen.first * tile.V.stride;
+  if (tile.dV != nullptr) {
+    const std::int64_t skipped = seen.first * padded_head_dim<Element>(tile.head_dim);
+    tile.dK += skipped;
+    tile.dV += skipped;
+  }
+  tile.first_key += seen.first;
+  tile.num_keys = seen.count();
   if (queries.count > 2 * kLanes<Element>) {
     step<3>(queries, tile);
   } else if (queries.count > kLanes<Element>) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "attention/visible_keys.hpp"
 #include "attention_cpu/detail/workspace.hpp"
 
 namespace flashlab::cpu::detail {
@@ -35,8 +36,8 @@ struct Statistics {
 struct Sizes {
   std::int64_t batch = 0, num_heads = 0, num_kv_heads = 0;
   std::int64_t seqlen_q = 0, seqlen_k = 0, head_dim = 0;
-  bool is_causal = false;
-  bool is_bottom_right = false;
+  MaskRule mask;
+  PackedSequences sequences;                  // none: a batch entry is one sequence
   const std::int64_t* key_lengths = nullptr;  // [batch]
   double softmax_scale = 1;
   int num_threads = 1;
@@ -47,20 +48,33 @@ struct Sizes {
   [[gnu::always_inline]] std::int64_t keys(std::int64_t b) const {
     return key_lengths == nullptr ? seqlen_k : key_lengths[b];
   }
-  /// Returns the number of keys that query i sees: the first ones. It never decreases with i.
-  [[gnu::always_inline]] std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
-    const std::int64_t num_keys = keys(b);
-    if (!is_causal) return num_keys;
-    const std::int64_t visible = i + 1 + (is_bottom_right ? num_keys - seqlen_q : 0);
-    return visible < 0 ? 0 : visible < num_keys ? visible : num_keys;
+  [[gnu::always_inline]] bool is_packed() const { return sequences.cu_seqlens_q != nullptr; }
+  /// Returns the mask of the sequence of query i.
+  [[gnu::always_inline]] VisibleKeys mask_of_query(std::int64_t b, std::int64_t i) const {
+    return is_packed() ? sequences.of_query(i, mask) : mask.of(0, seqlen_q, 0, keys(b));
   }
-  /// Returns the first query that sees key j, or seqlen_q.
-  [[gnu::always_inline]] std::int64_t first_query(std::int64_t b, std::int64_t j) const {
-    const std::int64_t num_keys = keys(b);
-    if (j >= num_keys) return seqlen_q;
-    if (!is_causal) return 0;
-    const std::int64_t first = j - (is_bottom_right ? num_keys - seqlen_q : 0);
-    return first < 0 ? 0 : first < seqlen_q ? first : seqlen_q;
+  /// Returns the mask of the sequence of key j.
+  [[gnu::always_inline]] VisibleKeys mask_of_key(std::int64_t b, std::int64_t j) const {
+    return is_packed() ? sequences.of_key(j, mask) : mask.of(0, seqlen_q, 0, keys(b));
+  }
+  /// Returns the keys that query i sees. Neither end decreases with i.
+  [[gnu::always_inline]] KeyRange visible_keys(std::int64_t b, std::int64_t i) const {
+    return mask_of_query(b, i).of_query(i);
+  }
+  /// Returns the keys from the first to the last that some query of a range sees.
+  [[gnu::always_inline]] KeyRange keys_seen_by(std::int64_t b, std::int64_t first_query,
+                                               std::int64_t num_queries) const {
+    return {visible_keys(b, first_query).first, visible_keys(b, first_query + num_queries - 1).end};
+  }
+  /// Returns the queries from the first to the last that see some key of a range. It agrees with
+  /// keys_seen_by(): some of these keys are in the range that it returns for a group of queries if
+  /// and only if some of those queries are in this one.
+  [[gnu::always_inline]] KeyRange queries_that_see(std::int64_t b, std::int64_t first_key,
+                                                   std::int64_t num_keys) const {
+    const std::int64_t end_key = first_key + num_keys, num_valid = keys(b);
+    const std::int64_t last_key = (end_key < num_valid ? end_key : num_valid) - 1;
+    return {mask_of_key(b, first_key).of_key(first_key).first,
+            mask_of_key(b, last_key).of_key(last_key).end};
   }
 };
 

@@ -23,16 +23,16 @@ inline constexpr int kForwardBlockKV = 128;
 
 template <class Element>
 struct ForwardGroup {
-  Element* sQ;            // [head_dim, kGroup]
-  Element* sO;            // [head_dim, kGroup]
-  Element* sP;            // [kForwardBlockKV, kGroup]; shared by the groups of a thread
-  Element* row_max;       // [kGroup], in powers of two
-  Element* row_sum;       // [kGroup]
-  std::int64_t* visible;  // [kGroup]: number of visible keys
+  Element* sQ;        // [head_dim, kGroup]
+  Element* sO;        // [head_dim, kGroup]
+  Element* sP;        // [kForwardBlockKV, kGroup]; shared by the groups of a thread
+  Element* row_max;   // [kGroup], in powers of two
+  Element* row_sum;   // [kGroup]
+  KeyRange* visible;  // [kGroup]: the visible keys
 
   static std::int64_t elements(std::int64_t head_dim) {
-    constexpr auto kPerCount = static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(Element));
-    return (2 * head_dim + 2 + kPerCount) * kGroup<Element>;
+    constexpr auto kPerRange = static_cast<std::int64_t>(sizeof(KeyRange) / sizeof(Element));
+    return (2 * head_dim + 2 + kPerRange) * kGroup<Element>;
   }
   static std::int64_t shared_elements() { return kForwardBlockKV * kGroup<Element>; }
   ForwardGroup(Element* memory, Element* shared, std::int64_t head_dim)
@@ -41,13 +41,14 @@ struct ForwardGroup {
         sP(shared),
         row_max(sO + head_dim * kGroup<Element>),
         row_sum(row_max + kGroup<Element>),
-        visible(reinterpret_cast<std::int64_t*>(row_sum + kGroup<Element>)) {}
+        visible(reinterpret_cast<KeyRange*>(row_sum + kGroup<Element>)) {}
 };
 
-/// The used lanes of a group, and the minimum and maximum of their visible keys.
+/// The used lanes of a group, the keys that all of them see, and those from the first to the last
+/// that any of them sees.
 struct Lanes {
   int count = 0;
-  std::int64_t fewest_keys = 0, most_keys = 0;
+  KeyRange seen_by_all, seen_by_any;
 };
 
 template <class Element>
@@ -67,7 +68,7 @@ void clear(const ForwardGroup<Element>& group, std::int64_t head_dim) {
   for (int lane = 0; lane < kN; ++lane) {
     group.row_max[lane] = -std::numeric_limits<Element>::infinity();
     group.row_sum[lane] = 0;
-    group.visible[lane] = 0;
+    group.visible[lane] = {};
   }
 }
 
@@ -85,11 +86,10 @@ void mask(const ForwardGroup<Element>& group, const KeyTile<Element>& tile) {
   constexpr int kL = kLanes<Element>;
   const Vector<Element> minus_infinity = broadcast(-std::numeric_limits<Element>::infinity());
   for (int lane = 0; lane < kVectors * kL; lane += kL) {
-    const Vector<Element> visible =
-        visible_in_tile<Element>(group.visible + lane, tile.first_key, tile.num_keys);
+    const VisibleInTile<Element> visible(group.visible + lane, tile.first_key, tile.num_keys);
     for (std::int64_t j = 0; j < tile.num_keys; ++j) {
       Element* const s = group.sP + j * kGroup<Element> + lane;
-      store(s, broadcast(static_cast<Element>(j)) < visible ? load<Element>(s) : minus_infinity);
+      store(s, visible.contains(j) ? load<Element>(s) : minus_infinity);
     }
   }
 }
@@ -168,7 +168,7 @@ void add_visible(const ForwardGroup<Element>& group, const KeyTile<Element>& til
   constexpr int kN = kGroup<Element>;
   for (std::int64_t j = 0; j < tile.num_keys; ++j) {
     for (int lane = 0; lane < lanes; ++lane) {
-      if (tile.first_key + j >= group.visible[lane]) continue;
+      if (!group.visible[lane].contains(tile.first_key + j)) continue;
       const Element p = group.sP[j * kN + lane];
       for (std::int64_t c = 0; c < head_dim; ++c) {
         group.sO[c * kN + lane] += p * tile.V.data[j * tile.V.stride + c];
@@ -184,7 +184,7 @@ void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& tile, st
   constexpr std::int64_t kN = kGroup<Element>;
   product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, head_dim, tile.K,
                                                              {group.sQ, kN}, {group.sP, kN});
-  const bool is_masked = tile.first_key + tile.num_keys > lanes.fewest_keys;
+  const bool is_masked = hides_some(lanes.seen_by_all, tile.first_key, tile.num_keys);
   if (is_masked) mask<kVectors>(group, tile);
   Vector<Element> new_max[kVectors];
   row_maxima<kVectors>(group, tile.num_keys, new_max);

@@ -25,11 +25,11 @@ class KeyGradients {
   void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const AddTo& add_to) {
     BackwardTile<Element> tile = tile_at(b, kv_head, first_key);
     const std::int64_t per_kv_head = call_.num_heads / call_.num_kv_heads;
-    const std::int64_t first_group = call_.first_query(b, first_key) / kGroup<Element>;
+    const KeyRange seeing = call_.queries_that_see(b, first_key, tile.num_keys);
     for (std::int64_t h = kv_head * per_kv_head; h < (kv_head + 1) * per_kv_head; ++h) {
-      for (std::int64_t g = first_group; g < queries_.num_groups(); ++g) {
+      for (std::int64_t g = seeing.first / kGroup<Element>; g * kGroup<Element> < seeing.end; ++g) {
         const QueryGroup<Element> queries = queries_.group(b, h, g);
-        if (queries.most_keys <= first_key) continue;
+        if (within(queries.seen_by_any, first_key, tile.num_keys).count() == 0) continue;
         add_to(tile, h, g);
         backward::meet(queries, tile);
       }

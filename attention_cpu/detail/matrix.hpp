@@ -11,6 +11,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "attention/visible_keys.hpp"
+
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
 template <class Element>
@@ -43,17 +45,22 @@ template <class Element>
 void set_product(Element scale, const ConstTile<Element>& A, const ConstTile<Element>& B,
                  Tile<Element> C);
 
-/// C += A B, where row r of A has weights for the first num_weighed[r] rows of B and is 0 after
-/// them. The other rows of B are not used, even if they are NaN or infinite.
+/// C += A B, where row r of A has weights for the rows weighed[r] of B and is 0 elsewhere. The other
+/// rows of B are not used, even if they are NaN or infinite.
 template <class Element>
-void add_product(const Tile<Element>& A, const ConstTile<Element>& B,
-                 const std::int64_t* num_weighed, Tile<Element> C);
+void add_product(const Tile<Element>& A, const ConstTile<Element>& B, const KeyRange* weighed,
+                 Tile<Element> C);
 
-/// C += A^T B, where row r of B is used for the first num_weighed[r] rows of C; A is 0
-/// for the others.
+/// C += A^T B, where row r of B is used for the rows weighed[r] of C; A is 0 for the others.
 template <class Element>
 void add_transposed_product(const Tile<Element>& A, const ConstTile<Element>& B,
-                            const std::int64_t* num_weighed, Tile<Element> C);
+                            const KeyRange* weighed, Tile<Element> C);
+
+/// The part of a row in a range of columns.
+template <class Row>
+auto segment_of(Row&& row, const KeyRange& range) {
+  return row.segment(range.first, range.count());
+}
 
 /// Returns the largest number of a row, -inf for an empty row, any number if one of them is NaN.
 template <class Row>
@@ -92,12 +99,19 @@ void exponentiate(Row&& row) {
   for (Eigen::Index k = 0; k < row.size(); ++k) weights[k] = weights[k] < 0 ? 0 : weights[k];
 }
 
-/// Converts a row of scores to weights: e^(s - shift) for the first num_visible, 0 for the others.
+/// Sets the columns of a row outside a range.
 template <class Row>
-void weigh(Row&& row, Eigen::Index num_visible, typename std::decay_t<Row>::Scalar shift) {
-  row.head(num_visible) -= shift;
-  exponentiate(row.head(num_visible));
-  row.tail(row.size() - num_visible).setZero();
+void set_outside(Row&& row, const KeyRange& range, typename std::decay_t<Row>::Scalar value) {
+  row.head(range.first).setConstant(value);
+  row.tail(row.size() - range.end).setConstant(value);
+}
+
+/// Converts a row of scores to weights: e^(s - shift) for the visible ones, 0 for the others.
+template <class Row>
+void weigh(Row&& row, const KeyRange& visible, typename std::decay_t<Row>::Scalar shift) {
+  segment_of(row, visible) -= shift;
+  exponentiate(segment_of(row, visible));
+  set_outside(row, visible, 0);
 }
 
 }  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

@@ -14,8 +14,8 @@ Sizes sizes_of(const AttentionProblem& problem, int num_threads) {
   sizes.seqlen_q = problem.seqlen_q;
   sizes.seqlen_k = problem.seqlen_k;
   sizes.head_dim = problem.head_dim;
-  sizes.is_causal = problem.mask != Mask::kNone;
-  sizes.is_bottom_right = problem.mask == Mask::kCausalBottomRight;
+  sizes.mask = problem.mask_rule();
+  if (problem.is_packed()) sizes.sequences = problem.sequences();
   sizes.key_lengths = problem.key_lengths.empty() ? nullptr : problem.key_lengths.data();
   sizes.softmax_scale = problem.softmax_scale;
   sizes.num_threads = num_threads;

@@ -103,13 +103,15 @@ inline std::int64_t shared_elements(std::int64_t head_dim) {
 
 /// Processes one K/V tile for the query in lane `lane`. head_dim is a multiple of kLanes.
 template <class Element>
-void attend(const ForwardGroup<Element>& group, int lane, const KeyTile<Element>& tile,
+void attend(const ForwardGroup<Element>& group, int lane, KeyTile<Element> tile,
             std::int64_t head_dim) {
   constexpr int kN = kGroup<Element>;
   constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
-  const std::int64_t visible = group.visible[lane] - tile.first_key;
-  const std::int64_t num_keys = visible < tile.num_keys ? visible : tile.num_keys;
-  if (num_keys <= 0) return;
+  const KeyRange visible = within(group.visible[lane], tile.first_key, tile.num_keys);
+  const std::int64_t num_keys = visible.count();
+  if (num_keys == 0) return;
+  tile.K.data += visible.first * tile.K.stride;
+  tile.V.data += visible.first * tile.V.stride;
   Element* const s = group.sP;
   Element* const q = s + kForwardBlockKV;
   Element* const o = q + head_dim;

@@ -46,7 +46,7 @@ void set_weighted_sum(const Call& call, const QueryTile& tile, Element* array,
   for_each_block<kBlockKV<Element>>(call.seqlen_k, [&](const Range& keys) {
     const auto B_rows = rows_of(B, tile.b, call.kv_head(tile.h), keys, call.head_dim);
     const WeighedKeys<Element> weighed(call, tile, keys);
-    add_product(columns(weights, keys), B_rows, weighed.count, sum);
+    add_product(columns(weights, keys), B_rows, weighed.of_row, sum);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "attention_cpu/detail/call.hpp"
 #include "attention_cpu/detail/matrix.hpp"
+#include "attention_cpu/detail/visible.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 
@@ -51,37 +52,36 @@ Column<Element> stored_column(Element* array, const Sizes& sizes, const QueryTil
   return {array + row + tile.queries.first, tile.queries.count};
 }
 
-/// Returns the number of keys to which query i gives a weight: the first ones.
+/// Returns the keys to which query i gives a weight.
 template <class Element>
-std::int64_t weighed_keys(const ForwardCall<Element>& call, std::int64_t b, std::int64_t,
-                          std::int64_t i) {
+KeyRange weighed_keys(const ForwardCall<Element>& call, std::int64_t b, std::int64_t,
+                      std::int64_t i) {
   return call.visible_keys(b, i);
 }
-/// Returns 0 if lse is -inf: such a query is excluded.
+/// Returns no key if lse is -inf: such a query is excluded.
 template <class Element>
-std::int64_t weighed_keys(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h,
-                          std::int64_t i) {
-  return call.lse.at(b, h, i) == -kInfinity<Element> ? 0 : call.visible_keys(b, i);
+KeyRange weighed_keys(const BackwardCall<Element>& call, std::int64_t b, std::int64_t h,
+                      std::int64_t i) {
+  return call.lse.at(b, h, i) == -kInfinity<Element> ? KeyRange{} : call.visible_keys(b, i);
 }
 
-/// The same for each query of a tile, limited to `keys`.
+/// The same for each query of a tile, within `keys`: counted from their first.
 template <class Element>
 struct WeighedKeys {
-  std::int64_t count[kBlockQ<Element>];
+  KeyRange of_row[kBlockQ<Element>];
 
   template <class Call>
   WeighedKeys(const Call& call, const QueryTile& tile, const Range& keys) {
     for (std::int64_t r = 0; r < tile.queries.count; ++r) {
-      const std::int64_t weighed =
-          weighed_keys(call, tile.b, tile.h, tile.queries.first + r) - keys.first;
-      count[r] = weighed < 0 ? 0 : weighed < keys.count ? weighed : keys.count;
+      of_row[r] = within(weighed_keys(call, tile.b, tile.h, tile.queries.first + r), keys.first,
+                         keys.count);
     }
   }
 };
 
-/// Returns the number of keys that the tile's queries see: that of the last query.
-inline std::int64_t visible_to_tile(const Sizes& sizes, const QueryTile& tile) {
-  return sizes.visible_keys(tile.b, tile.queries.first + tile.queries.count - 1);
+/// Returns the keys from the first to the last that some query of the tile sees.
+inline KeyRange visible_to_tile(const Sizes& sizes, const QueryTile& tile) {
+  return sizes.keys_seen_by(tile.b, tile.queries.first, tile.queries.count);
 }
 
 /// A tile of scores, row maxima and row sums per thread, allocated before the parallel loop.
@@ -120,12 +120,17 @@ void write_statistics(const ForwardCall<Element>& call, const QueryTile& tile,
   }
 }
 
-/// Calls body(Range) for 0 … total in blocks.
+/// Calls body(Range) for the keys of a range in blocks.
+template <std::int64_t kBlock, class Body>
+void for_each_block(const KeyRange& range, const Body& body) {
+  for (std::int64_t first = range.first; first < range.end; first += kBlock) {
+    body(Range{first, range.end - first < kBlock ? range.end - first : kBlock});
+  }
+}
+/// The same for 0 … total.
 template <std::int64_t kBlock, class Body>
 void for_each_block(std::int64_t total, const Body& body) {
-  for (std::int64_t first = 0; first < total; first += kBlock) {
-    body(Range{first, total - first < kBlock ? total - first : kBlock});
-  }
+  for_each_block<kBlock>(KeyRange{0, total}, body);
 }
 
 /// Calls body(b, h, Range) for all batch entries, heads and blocks of rows, on all threads. This is

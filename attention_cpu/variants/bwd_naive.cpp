@@ -59,9 +59,10 @@ void take_dS(const BackwardCall<Element>& call, const StoredBackward<Element>& s
   const auto delta = stored_column(stored.delta, call, tile);
   auto dS = stored_rows(stored.dS, call, tile);
   for (std::int64_t r = 0; r < dS.rows(); ++r) {
-    const std::int64_t weighed = weighed_keys(call, tile.b, tile.h, tile.queries.first + r);
-    dS.row(r).head(weighed) = P.row(r).head(weighed) * (dP.row(r).head(weighed) - delta[r]);
-    dS.row(r).tail(dS.cols() - weighed).setZero();
+    const KeyRange weighed = weighed_keys(call, tile.b, tile.h, tile.queries.first + r);
+    segment_of(dS.row(r), weighed) =
+        segment_of(P.row(r), weighed) * (segment_of(dP.row(r), weighed) - delta[r]);
+    set_outside(dS.row(r), weighed, 0);
   }
 }
 
@@ -78,7 +79,7 @@ void set_transposed_sum(const BackwardCall<Element>& call, std::int64_t b, std::
       const QueryTile tile = {b, h, queries};
       const auto weights = columns(stored_rows(array, call, tile), keys);
       const auto B_rows = rows_of(B, b, h, queries, call.head_dim);
-      add_transposed_product(weights, B_rows, WeighedKeys<Element>(call, tile, keys).count, sum);
+      add_transposed_product(weights, B_rows, WeighedKeys<Element>(call, tile, keys).of_row, sum);
     });
   }
 }

@@ -46,7 +46,7 @@ class OnePass {
 #pragma omp parallel num_threads(call_.num_threads)
     {
       queries_.load();
-      each_group([&](std::int64_t b, std::int64_t h, std::int64_t g) { clear(index_of(b, h, g)); });
+      each_group([&](std::int64_t b, std::int64_t h, std::int64_t g) { clear(b, h, g); });
       take_tiles(next);
 #pragma omp barrier
       each_group([&](std::int64_t b, std::int64_t h, std::int64_t g) {
@@ -71,9 +71,11 @@ class OnePass {
     }
   }
 
-  void clear(std::int64_t index) const {
+  /// The first tile that the group sees is the first to add.
+  void clear(std::int64_t b, std::int64_t h, std::int64_t g) const {
+    const std::int64_t index = index_of(b, h, g);
     for (std::int64_t k = 0; k < group_size_; ++k) dQ_[index * group_size_ + k] = 0;
-    added_[index] = 0;
+    added_[index] = queries_.group(b, h, g).seen_by_any.first / kBackwardBlockKV;
   }
 
   /// Takes the first tile of every head, then the second: two threads rarely need one dQ at once.

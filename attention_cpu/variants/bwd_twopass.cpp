@@ -79,7 +79,8 @@ class TwoPass {
     tile.sdS = tile.sP + kBackwardBlockKV * kGroup<Element>;
     tile.dQ = tile.sdS + kBackwardBlockKV * kGroup<Element>;
     for (std::int64_t k = 0; k < call_.head_dim * kGroup<Element>; ++k) tile.dQ[k] = 0;
-    for (std::int64_t j = 0; j < queries.most_keys; j += kBackwardBlockKV) {
+    const KeyRange seen = queries.seen_by_any;
+    for (std::int64_t j = seen.first; j < seen.end; j += kBackwardBlockKV) {
       tile.K = {K.head(b, call_.kv_head(h)) + j * K.row_stride, K.row_stride};
       tile.V = {V.head(b, call_.kv_head(h)) + j * V.row_stride, V.row_stride};
       tile.first_key = j;

@@ -49,16 +49,16 @@ void add_key_range(const ForwardCall<Element>& call, const Running<Element>& run
 
   set_product(static_cast<Element>(call.softmax_scale), Q, K, S);
   for (std::int64_t r = 0; r < S.rows(); ++r) {
-    const Element tile_max = largest(S.row(r).head(visible.count[r]));
+    const Element tile_max = largest(segment_of(S.row(r), visible.of_row[r]));
     const Element new_max = tile_max > row_max[r] ? tile_max : row_max[r];
     const Element shift = shift_of(new_max);
-    weigh(S.row(r), visible.count[r], shift);  // P
+    weigh(S.row(r), visible.of_row[r], shift);  // P
     const Element weight_of_O = row_sum[r] * std::exp(row_max[r] - shift);
     row_max[r] = new_max;
     row_sum[r] = weight_of_O + S.row(r).sum();
     O.row(r) *= weight_of_O;
   }
-  add_product(S, V, visible.count, O);
+  add_product(S, V, visible.of_row, O);
   for (std::int64_t r = 0; r < S.rows(); ++r) O.row(r) /= divisor_of(row_sum[r]);
 }
 
@@ -77,7 +77,8 @@ void flash1(const ForwardCall<Element>& call) {
   for_each_block<kBlockKV<Element>>(call.seqlen_k, [&](const Range& keys) {
     const std::int64_t pass = 1 + keys.first / kBlockKV<Element>;
     for_each_query_tile<Element>(call, pass, num_passes, [&](const QueryTile& tile) {
-      if (visible_to_tile(call, tile) <= keys.first) return;
+      const KeyRange visible = visible_to_tile(call, tile);
+      if (within(visible, keys.first, keys.count).count() == 0) return;
       add_key_range(call, running, keys, tile, memory.S(tile, keys));
     });
   });

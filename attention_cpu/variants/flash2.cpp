@@ -44,15 +44,16 @@ class Flash2Tile {
     const std::int64_t kv_head = call_.kv_head(h);
     const Element *const K = call_.K.head(b, kv_head), *const V = call_.V.head(b, kv_head);
     const std::int64_t k_stride = call_.K.row_stride, v_stride = call_.V.row_stride;
-    const std::int64_t num_keys = lanes_[num_groups_ - 1].most_keys;
-    for (std::int64_t j = 0; j < num_keys; j += kForwardBlockKV) {
+    const std::int64_t end_key = lanes_[num_groups_ - 1].seen_by_any.end;
+    for (std::int64_t j = lanes_[0].seen_by_any.first; j < end_key; j += kForwardBlockKV) {
       for (int g = 0; g < num_groups_; ++g) {
-        const std::int64_t rest = lanes_[g].most_keys - j;
-        if (rest <= 0) continue;
-        const KeyTile<Element> tile = {{K + j * k_stride, k_stride},
-                                       {V + j * v_stride, v_stride},
-                                       j,
-                                       rest < kForwardBlockKV ? rest : kForwardBlockKV};
+        const KeyRange seen = within(lanes_[g].seen_by_any, j, kForwardBlockKV);
+        if (seen.count() == 0) continue;
+        const std::int64_t first_key = j + seen.first;
+        const KeyTile<Element> tile = {{K + first_key * k_stride, k_stride},
+                                       {V + first_key * v_stride, v_stride},
+                                       first_key,
+                                       seen.count()};
         forward::attend_lanes(group(g), tile, call_.head_dim, lanes_[g]);
       }
     }
@@ -74,8 +75,10 @@ class Flash2Tile {
       Lanes& lanes = lanes_[num_groups_++];
       const std::int64_t rest = call_.seqlen_q - i;
       lanes.count = static_cast<int>(rest < kGroup<Element> ? rest : kGroup<Element>);
-      lanes.fewest_keys = call_.visible_keys(b, i);
-      lanes.most_keys = call_.visible_keys(b, i + lanes.count - 1);
+      const KeyRange first = call_.visible_keys(b, i),
+                     last = call_.visible_keys(b, i + lanes.count - 1);
+      lanes.seen_by_all = {last.first, first.end};
+      lanes.seen_by_any = {first.first, last.end};
       forward::clear(to, call_.head_dim);
       forward::set_queries(to, 0, {call_.Q.head(b, h) + i * stride, stride}, lanes.count,
                            call_.head_dim, call_.softmax_scale);

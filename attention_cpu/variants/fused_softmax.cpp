@@ -37,10 +37,10 @@ void softmax(const ForwardCall<Element>& call, const StoredScores<Element>& stor
   auto row_max = stored_column(stored.row_max, call, tile);
   auto row_sum = stored_column(stored.row_sum, call, tile);
   for (std::int64_t r = 0; r < S.rows(); ++r) {
-    const std::int64_t num_visible = call.visible_keys(tile.b, tile.queries.first + r);
+    const KeyRange visible = call.visible_keys(tile.b, tile.queries.first + r);
     auto P = S.row(r);
-    row_max[r] = largest(P.head(num_visible));
-    weigh(P, num_visible, shift_of(row_max[r]));
+    row_max[r] = largest(segment_of(P, visible));
+    weigh(P, visible, shift_of(row_max[r]));
     row_sum[r] = P.sum();
     P /= divisor_of(row_sum[r]);
   }

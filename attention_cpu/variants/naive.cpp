@@ -45,8 +45,7 @@ template <class Element>
 void hide(const ForwardCall<Element>& call, const Stored<Element>& stored, const QueryTile& tile) {
   auto S = stored_rows(stored.S_then_P, call, tile);
   for (std::int64_t r = 0; r < S.rows(); ++r) {
-    const std::int64_t num_visible = call.visible_keys(tile.b, tile.queries.first + r);
-    S.row(r).tail(S.cols() - num_visible) = -kInfinity<Element>;
+    set_outside(S.row(r), call.visible_keys(tile.b, tile.queries.first + r), -kInfinity<Element>);
   }
 }
 

@@ -30,14 +30,15 @@ using ConstMappedVector = Eigen::Map<const Eigen::Array<Element, Eigen::Dynamic,
 template <class Element>
 void attend_to_one_query(const ForwardCall<Element>& call, std::int64_t b, std::int64_t h,
                          std::int64_t i) {
-  const std::int64_t kv_head = call.kv_head(h), num_visible = call.visible_keys(b, i);
+  const std::int64_t kv_head = call.kv_head(h);
+  const KeyRange visible = call.visible_keys(b, i);
   const ConstMappedVector<Element> q(call.Q.head(b, h) + i * call.Q.row_stride, call.head_dim);
   MappedVector<Element> o(call.O.head(b, h) + i * call.O.row_stride, call.head_dim);
   const Element scale = static_cast<Element>(call.softmax_scale);
 
   Element row_max = -kInfinity<Element>, row_sum = 0;
   o.setZero();
-  for (std::int64_t j = 0; j < num_visible; ++j) {
+  for (std::int64_t j = visible.first; j < visible.end; ++j) {
     const ConstMappedVector<Element> k(call.K.head(b, kv_head) + j * call.K.row_stride,
                                        call.head_dim);
     const ConstMappedVector<Element> v(call.V.head(b, kv_head) + j * call.V.row_stride,

@@ -85,26 +85,26 @@ void set_product(Element scale, const ConstTile<Element>& A, const ConstTile<Ele
 }
 
 template <class Element>
-void add_product(const Tile<Element>& A, const ConstTile<Element>& B,
-                 const std::int64_t* num_weighed, Tile<Element> C) {
+void add_product(const Tile<Element>& A, const ConstTile<Element>& B, const KeyRange* weighed,
+                 Tile<Element> C) {
   if (is_finite_tile(B)) {
     as_sum(C).noalias() += as_matrix(A) * as_matrix(B);
     return;
   }
   for (std::int64_t r = 0; r < A.rows(); ++r) {
-    for (std::int64_t k = 0; k < num_weighed[r]; ++k) C.row(r) += A(r, k) * B.row(k);
+    for (std::int64_t k = weighed[r].first; k < weighed[r].end; ++k) C.row(r) += A(r, k) * B.row(k);
   }
 }
 
 template <class Element>
 void add_transposed_product(const Tile<Element>& A, const ConstTile<Element>& B,
-                            const std::int64_t* num_weighed, Tile<Element> C) {
+                            const KeyRange* weighed, Tile<Element> C) {
   if (is_finite_tile(B)) {
     as_sum(C).noalias() += as_matrix(A).transpose() * as_matrix(B);
     return;
   }
   for (std::int64_t r = 0; r < A.rows(); ++r) {
-    for (std::int64_t k = 0; k < num_weighed[r]; ++k) C.row(k) += A(r, k) * B.row(r);
+    for (std::int64_t k = weighed[r].first; k < weighed[r].end; ++k) C.row(k) += A(r, k) * B.row(r);
   }
 }
 
@@ -112,13 +112,13 @@ template void add_factors(const Factor<float>&, const Factor<float>&, MatrixTile
 template void add_factors(const Factor<double>&, const Factor<double>&, MatrixTile<double>);
 template void set_product(float, const ConstTile<float>&, const ConstTile<float>&, Tile<float>);
 template void set_product(double, const ConstTile<double>&, const ConstTile<double>&, Tile<double>);
-template void add_product(const Tile<float>&, const ConstTile<float>&, const std::int64_t*,
+template void add_product(const Tile<float>&, const ConstTile<float>&, const KeyRange*,
                           Tile<float>);
-template void add_product(const Tile<double>&, const ConstTile<double>&, const std::int64_t*,
+template void add_product(const Tile<double>&, const ConstTile<double>&, const KeyRange*,
                           Tile<double>);
-template void add_transposed_product(const Tile<float>&, const ConstTile<float>&,
-                                     const std::int64_t*, Tile<float>);
-template void add_transposed_product(const Tile<double>&, const ConstTile<double>&,
-                                     const std::int64_t*, Tile<double>);
+template void add_transposed_product(const Tile<float>&, const ConstTile<float>&, const KeyRange*,
+                                     Tile<float>);
+template void add_transposed_product(const Tile<double>&, const ConstTile<double>&, const KeyRange*,
+                                     Tile<double>);
 
 }  // namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD

@@ -25,6 +25,7 @@
 
 #include "attention_cpu/detail/projection_call.hpp"
 #include "attention_cpu/detail/tile_products.hpp"
+#include "attention_cpu/detail/visible.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
@@ -61,25 +62,37 @@ struct StreamedTile {
   }
 };
 
-/// Rows of a tile that see the same number of a key tile's keys. Within a run there is no mask, and
-/// hidden pairs are not computed.
+/// Rows of a tile that see the same of some keys. Within a run there is no mask, and hidden pairs
+/// are not computed.
 struct Run {
-  std::int64_t first, num_rows, num_keys;
+  std::int64_t first, num_rows, first_key, num_keys;
 };
 
+/// Calls work(Run) for the rows that see some of num_keys keys from first_key on.
 template <class Element, class Work>
 void each_run(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
-              std::int64_t first_key, const Work& work) {
-  const auto keys = [&](std::int64_t row) -> std::int64_t {
+              std::int64_t first_key, std::int64_t num_keys, const Work& work) {
+  const auto keys = [&](std::int64_t row) -> KeyRange {
     // No visible key, or only scores of -inf: the row contributes nothing.
-    if (tile.lse[row] == -std::numeric_limits<Element>::infinity()) return 0;
-    const std::int64_t visible = call.visible_keys(tile.b, tile.first + row) - first_key;
-    return visible < 0 ? 0 : visible < kBlock ? visible : kBlock;
+    if (tile.lse[row] == -std::numeric_limits<Element>::infinity()) return {};
+    return within(call.visible_keys(tile.b, tile.first + row), first_key, num_keys);
   };
   for (std::int64_t row = 0, last = 0; row < tile.num_rows; row = last) {
-    const std::int64_t num_keys = keys(row);
-    for (last = row + 1; last < tile.num_rows && keys(last) == num_keys;) ++last;
-    if (num_keys > 0) work(Run{row, last - row, num_keys});
+    const KeyRange seen = keys(row);
+    for (last = row + 1; last < tile.num_rows && keys(last) == seen;) ++last;
+    if (seen.count() > 0) work(Run{row, last - row, first_key + seen.first, seen.count()});
+  }
+}
+
+/// Calls work(Run) for the rows that have weights.
+template <class Element, class Work>
+void each_weighed_run(const StreamedTile<Element>& tile, const Work& work) {
+  const auto has_weights = [&](std::int64_t row) {
+    return tile.lse[row] != -std::numeric_limits<Element>::infinity();
+  };
+  for (std::int64_t row = 0, last = 0; row < tile.num_rows; row = last) {
+    for (last = row + 1; last < tile.num_rows && has_weights(last) == has_weights(row);) ++last;
+    if (has_weights(row)) work(Run{row, last - row, 0, 0});
   }
 }
 
@@ -105,7 +118,7 @@ void begin(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& til
   tile.first = tile.index * kBlock;
   tile.num_rows = call.seqlen_q - tile.first < kBlock ? call.seqlen_q - tile.first : kBlock;
   const std::int64_t kv = call.kv_head(tile.h);
-  const Run all{0, tile.num_rows, 0};
+  const Run all{0, tile.num_rows, 0, 0};
 
   const auto q = tile_of(call.Q, tile.b, tile.h, tile.first, tile.num_rows, 0, d);
   const auto o = tile_of(call.O, tile.b, tile.h, tile.first, tile.num_rows, 0, d);
@@ -125,19 +138,19 @@ void begin(const StreamedBackwardCall<Element>& call, StreamedTile<Element>& til
   run_rows(tile.PX, all, d_model).setZero();
 }
 
-/// Computes P and dS of one run and the keys from first_key on.
+/// Computes P and dS of one run.
 template <class Element>
 void pair_probabilities(const StreamedBackwardCall<Element>& call,
-                        const StreamedTile<Element>& tile, std::int64_t first_key, const Run& run) {
+                        const StreamedTile<Element>& tile, const Run& run) {
   const std::int64_t d = call.head_dim, kv = call.kv_head(tile.h);
   const std::int64_t first = tile.first + run.first;
   auto P = run_pairs(tile.P, run), dS = run_pairs(tile.dS, run);
   P.setZero();
   dS.setZero();
   add_product(tile_of(call.Q, tile.b, tile.h, first, run.num_rows, 0, d),
-              tile_of(call.K, tile.b, kv, first_key, run.num_keys, 0, d).transpose(), P);
+              tile_of(call.K, tile.b, kv, run.first_key, run.num_keys, 0, d).transpose(), P);
   add_product(tile_of(call.dO, tile.b, tile.h, first, run.num_rows, 0, d),
-              tile_of(call.V, tile.b, kv, first_key, run.num_keys, 0, d).transpose(), dS);
+              tile_of(call.V, tile.b, kv, run.first_key, run.num_keys, 0, d).transpose(), dS);
   const Element scale = static_cast<Element>(call.softmax_scale);
   for (std::int64_t row = 0; row < run.num_rows; ++row) {
     const Element lse = tile.lse[run.first + row], delta = tile.delta[run.first + row];
@@ -151,16 +164,16 @@ template <class Element>
 void add_streamed_keys(const StreamedBackwardCall<Element>& call, const StreamedTile<Element>& tile,
                        std::int64_t first_key) {
   const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
-  each_run(call, tile, first_key, [&](const Run& run) {
-    pair_probabilities(call, tile, first_key, run);
+  each_run(call, tile, first_key, kBlock, [&](const Run& run) {
+    pair_probabilities(call, tile, run);
     auto P = run_pairs(tile.P, run), dS = run_pairs(tile.dS, run);
-    auto dX = tile_of(call.dX, tile.b, 0, first_key, run.num_keys, 0, d_model);
+    auto dX = tile_of(call.dX, tile.b, 0, run.first_key, run.num_keys, 0, d_model);
     add_product(dS.transpose(), run_rows(tile.QW, run, d_model), dX);
     add_product(P.transpose(), run_rows(tile.GW, run, d_model), dX);
 
     dS *= static_cast<Element>(call.softmax_scale);
-    const auto x = tile_of(call.X, tile.b, 0, first_key, run.num_keys, 0, d_model);
-    add_product(dS, tile_of(call.K, tile.b, kv, first_key, run.num_keys, 0, d),
+    const auto x = tile_of(call.X, tile.b, 0, run.first_key, run.num_keys, 0, d_model);
+    add_product(dS, tile_of(call.K, tile.b, kv, run.first_key, run.num_keys, 0, d),
                 run_rows(tile.dQ, run, d));
     add_product(dS, x, run_rows(tile.SX, run, d_model));
     add_product(P, x, run_rows(tile.PX, run, d_model));
@@ -175,7 +188,7 @@ void add_sums(const StreamedBackwardCall<Element>& call, const StreamedTile<Elem
   const std::int64_t d = call.head_dim, d_model = call.d_model, kv = call.kv_head(tile.h);
   const std::int64_t first = group * d_model / num_groups;
   const std::int64_t count = (group + 1) * d_model / num_groups - first;
-  each_run(call, tile, 0, [&](const Run& run) {
+  each_weighed_run(tile, [&](const Run& run) {
     const std::int64_t query = tile.first + run.first;
     const auto dQ = run_rows(tile.dQ, run, d);
     if (tile.index % num_groups == group) {

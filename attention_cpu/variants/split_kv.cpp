@@ -63,6 +63,9 @@ class SplitKv {
     std::int64_t b, kv_head, h, i;
   };
 
+  static std::int64_t sooner(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  static std::int64_t later(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
+
   /// Size of the memory that the groups of one thread share.
   std::int64_t shared_size() const {
     const std::int64_t lanes = ForwardGroup<Element>::shared_elements(),
@@ -100,9 +103,12 @@ class SplitKv {
     forward::clear(group, call_.head_dim);
     for (; lanes.count < kGroup<Element> && has_row(tile, lanes.count); ++lanes.count) {
       const Row at = row(tile, lanes.count);
-      const std::int64_t visible = call_.visible_keys(at.b, at.i);
-      if (lanes.count == 0 || visible < lanes.fewest_keys) lanes.fewest_keys = visible;
-      if (visible > lanes.most_keys) lanes.most_keys = visible;
+      const KeyRange visible = call_.visible_keys(at.b, at.i);
+      if (lanes.count == 0) lanes.seen_by_all = lanes.seen_by_any = visible;
+      lanes.seen_by_all = {later(lanes.seen_by_all.first, visible.first),
+                           sooner(lanes.seen_by_all.end, visible.end)};
+      lanes.seen_by_any = {sooner(lanes.seen_by_any.first, visible.first),
+                           later(lanes.seen_by_any.end, visible.end)};
       group.visible[lanes.count] = visible;
       const Element* const q = call_.Q.head(at.b, at.h) + at.i * call_.Q.row_stride;
       forward::set_queries(group, lanes.count, {q, 0}, 1, call_.head_dim, call_.softmax_scale);
@@ -116,10 +122,12 @@ class SplitKv {
     const Row first = row(tile, 0);
     const Element* const K = call_.K.head(first.b, first.kv_head);
     const Element* const V = call_.V.head(first.b, first.kv_head);
-    const std::int64_t num_kv_tiles = (lanes.most_keys + kForwardBlockKV - 1) / kForwardBlockKV;
-    const std::int64_t begin = num_kv_tiles * split / num_splits_ * kForwardBlockKV;
-    const std::int64_t tiles_end = num_kv_tiles * (split + 1) / num_splits_ * kForwardBlockKV;
-    const std::int64_t end = tiles_end < lanes.most_keys ? tiles_end : lanes.most_keys;
+    const KeyRange seen = lanes.seen_by_any;
+    const std::int64_t num_kv_tiles = (seen.count() + kForwardBlockKV - 1) / kForwardBlockKV;
+    const std::int64_t begin = seen.first + num_kv_tiles * split / num_splits_ * kForwardBlockKV;
+    const std::int64_t tiles_end =
+        seen.first + num_kv_tiles * (split + 1) / num_splits_ * kForwardBlockKV;
+    const std::int64_t end = sooner(tiles_end, seen.end);
     for (std::int64_t j = begin; j < end; j += kForwardBlockKV) {
       const KeyTile<Element> keys = {{K + j * call_.K.row_stride, call_.K.row_stride},
                                      {V + j * call_.V.row_stride, call_.V.row_stride},

@@ -41,7 +41,7 @@ void three_passes(const ForwardCall<Element>& call, const QueryTile& tile,
   row_max = -kInfinity<Element>;
   for_each_S([&](const Range&, const WeighedKeys<Element>& visible, Tile<Element>& S) {
     for (std::int64_t r = 0; r < S.rows(); ++r) {
-      const Element tile_max = largest(S.row(r).head(visible.count[r]));
+      const Element tile_max = largest(segment_of(S.row(r), visible.of_row[r]));
       if (tile_max > row_max[r]) row_max[r] = tile_max;
     }
   });
@@ -49,7 +49,7 @@ void three_passes(const ForwardCall<Element>& call, const QueryTile& tile,
   row_sum = 0;
   for_each_S([&](const Range&, const WeighedKeys<Element>& visible, Tile<Element>& S) {
     for (std::int64_t r = 0; r < S.rows(); ++r) {
-      weigh(S.row(r), visible.count[r], shift_of(row_max[r]));
+      weigh(S.row(r), visible.of_row[r], shift_of(row_max[r]));
       row_sum[r] += S.row(r).sum();
     }
   });
@@ -57,11 +57,11 @@ void three_passes(const ForwardCall<Element>& call, const QueryTile& tile,
   O = 0;
   for_each_S([&](const Range& keys, const WeighedKeys<Element>& visible, Tile<Element>& S) {
     for (std::int64_t r = 0; r < S.rows(); ++r) {
-      weigh(S.row(r), visible.count[r], shift_of(row_max[r]));
+      weigh(S.row(r), visible.of_row[r], shift_of(row_max[r]));
       S.row(r) /= divisor_of(row_sum[r]);
     }
     const auto V = rows_of(call.V, tile.b, call.kv_head(tile.h), keys, call.head_dim);
-    add_product(S, V, visible.count, O);
+    add_product(S, V, visible.of_row, O);
   });
   write_statistics(call, tile, row_max, row_sum, O);
 }

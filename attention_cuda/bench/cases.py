@@ -98,7 +98,7 @@ BACKWARD = ("bwd-onepass", "bwd-twopass")
 BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
                       "flash2") + ours("naive", "fused-softmax", "flash2", how="tf32") +
-                 ours("flash2", how="tf32x3"))
+                 ours("flash2", how="tf32x3") + ours("flash2", how="fp16x3"))
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
                   ours(*BACKWARD, how="tf32x3"))
 FA4 = (Entry("FA4", "FA4"),)
@@ -196,6 +196,7 @@ MARKS = (
     Mark("b", "both", (BOTH,), "torch flash", at_least=1.0),
     Mark("d", "forward", ("flash2",), "torch efficient", at_least=1.0),
     Mark("d", "forward", ("flash2 tf32x3",), "torch efficient", at_least=1.2),
+    Mark("d", "forward", ("flash2 fp16x3",), "torch efficient", at_least=2.5),
     Mark("d", "backward", ("bwd-onepass tf32x3",), "torch efficient", at_least=1.2),
     Mark("d", "forward", ("flash2 tf32",), at_most_ms=1.0),
 )

@@ -29,8 +29,8 @@ KERNEL = re.compile(r"Compiling entry function '(?P<name>\w+)' for 'sm_(?P<arch>
 STACK = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
                    r"(?P<loads>\d+) bytes spill loads")
 USED = re.compile(r"Used (?P<registers>\d+) registers(?P<rest>.*)")
-ELEMENTS = {"BFloat16": "bf16", "Float16": "fp16", "TensorCoreFloat<true>": "tf32x3",
-            "TensorCoreFloat<false>": "tf32", "float": "fp32"}
+ELEMENTS = {"Fp16x3Config": "fp16x3", "BFloat16": "bf16", "Float16": "fp16",
+            "TensorCoreFloat<true>": "tf32x3", "TensorCoreFloat<false>": "tf32", "float": "fp32"}
 
 
 def architecture(text):

@@ -17,7 +17,7 @@ struct DeltaShape {
 struct BackwardFp32Shape {
   static constexpr int kHalfThreads = 64, kNumThreads = 2 * kHalfThreads;
   static constexpr int kZeroThreads = 256;
-  static constexpr int kStatisticsBytes = 12;  // per query: lse, delta, number of visible keys
+  static constexpr int kStatisticsBytes = 16;  // per query: lse, delta, first and end of its keys
   int head_dim;
 
   constexpr int block() const { return head_dim <= 64 ? 64 : 4096 / head_dim; }
@@ -39,7 +39,7 @@ struct KeyTileShape {
   int warps_q;     // for dQ
   int min_blocks;  // per multiprocessor
 
-  static constexpr int kFactsBytes = 32;  // KeyTileFacts
+  static constexpr int kFactsBytes = 64;  // KeyTileFacts
 
   constexpr int num_threads() const { return 32 * warps; }
   constexpr int column_warps() const { return warps / (block_kv / warp_keys); }
@@ -50,11 +50,11 @@ struct KeyTileShape {
   constexpr int gradient_tiles(int element_bytes, bool with_dQ) const {
     return shares_scores(element_bytes) ? 2 : with_dQ ? stages : 0;
   }
-  /// K, V, Q, dO; gradients of S; lse and delta; facts.
+  /// K, V, Q, dO; gradients of S; lse, delta and the range of keys of each query; facts.
   constexpr int shared_bytes(int head_dim, int element_bytes, bool with_dQ) const {
     return 2 * (block_kv + stages * block_q) * head_dim * element_bytes +
            gradient_tiles(element_bytes, with_dQ) * block_kv * block_q * element_bytes +
-           2 * stages * block_q * 4 + kFactsBytes;
+           4 * stages * block_q * 4 + kFactsBytes;
   }
 };
 
@@ -67,9 +67,9 @@ struct QueryTileShape {
 
   constexpr int block_q() const { return warps * warp_queries; }
   constexpr int num_threads() const { return 32 * warps; }
-  /// Q, dO, K and V.
+  /// Q, dO, K and V; the range of keys of each query.
   constexpr int shared_bytes(int head_dim, int element_bytes) const {
-    return 2 * (block_q() + stages * block_kv) * head_dim * element_bytes;
+    return 2 * (block_q() + stages * block_kv) * head_dim * element_bytes + 8 * block_q();
   }
 };
 

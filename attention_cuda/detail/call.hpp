@@ -8,11 +8,23 @@
 
 namespace flashlab::cuda {
 
+/// The indices first … end - 1.
+struct IndexRange {
+  int first, end;
+};
+
+/// What the queries and keys of packed sequences see, in device memory. Null: not packed.
+struct VisibleRanges {
+  const IndexRange* of_queries = nullptr;  // [seqlen_q]: the keys that each query sees
+  const IndexRange* of_keys = nullptr;     // [seqlen_k]: the queries that see each key
+};
+
 struct Call {
   const AttentionProblem& problem;
   const ExecutionOptions& options;
   const std::int64_t* key_lengths;  // [batch] in device memory; null: seqlen_k for all
   std::byte* workspace;             // as many bytes as the row requests, 256-byte aligned; or null
+  VisibleRanges ranges = {};
 };
 
 struct ForwardCall : Call {

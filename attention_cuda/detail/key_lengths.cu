@@ -7,26 +7,25 @@
 namespace flashlab::cuda {
 namespace {
 
-struct SomeLengths {
-  std::int64_t values[kKeyLengthsAtOnce];
+struct SomeNumbers {
+  std::int64_t values[kNumbersAtOnce];
   int count;
 };
 
-__global__ void store_key_lengths_kernel(SomeLengths lengths, std::int64_t* to) {
+__global__ void store_numbers_kernel(SomeNumbers numbers, std::int64_t* to) {
   const int k = static_cast<int>(threadIdx.x);
-  if (k < lengths.count) to[k] = lengths.values[k];
+  if (k < numbers.count) to[k] = numbers.values[k];
 }
 
 }  // namespace
 
-void store_key_lengths(const Call& call, std::int64_t* to) {
-  const auto& all = call.problem.key_lengths;
-  for (std::size_t first = 0; first < all.size(); first += kKeyLengthsAtOnce) {
-    SomeLengths some = {};
-    some.count = static_cast<int>(std::min<std::size_t>(kKeyLengthsAtOnce, all.size() - first));
+void store_numbers(const Call& call, std::string_view name, const std::vector<std::int64_t>& all,
+                   std::int64_t* to) {
+  for (std::size_t first = 0; first < all.size(); first += kNumbersAtOnce) {
+    SomeNumbers some = {};
+    some.count = static_cast<int>(std::min<std::size_t>(kNumbersAtOnce, all.size() - first));
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), some.count, some.values);
-    launch(call, "store_key_lengths", store_key_lengths_kernel, {1, kKeyLengthsAtOnce}, some,
-           to + first);
+    launch(call, name, store_numbers_kernel, {1, kNumbersAtOnce}, some, to + first);
   }
 }
 

@@ -20,11 +20,29 @@ LaunchTiles library_launch(std::string_view name, std::string_view toy_pass) {
   return launch;
 }
 
-LaunchTiles key_length_launches(std::int64_t batch) {
-  LaunchTiles launch = uncounted_launch("store_key_lengths", 1, {0, 8 * batch});
-  launch.num_threads = kKeyLengthsAtOnce;
-  launch.num_launches = num_tiles(batch, kKeyLengthsAtOnce);
+LaunchTiles stored_numbers(std::string_view name, std::int64_t count) {
+  LaunchTiles launch = uncounted_launch(name, 1, {0, 8 * count});
+  launch.num_threads = kNumbersAtOnce;
+  launch.num_launches = num_tiles(count, kNumbersAtOnce);
   return launch;
+}
+
+Launches packed_launches(const TilesRequest& request) {
+  const AttentionProblem& problem = request.problem;
+  const bool is_on_device = request.execution.device_cu_seqlens_q != nullptr;
+  if (!problem.is_packed() && !is_on_device) return {};
+  const std::int64_t num_bounds =
+      1 + (is_on_device ? request.execution.num_sequences : problem.num_sequences());
+  const std::int64_t num_ranges = problem.seqlen_q + problem.seqlen_k;
+  Launches launches;
+  if (!is_on_device) {
+    launches = {stored_numbers("store_cu_seqlens_q", num_bounds),
+                stored_numbers("store_cu_seqlens_k", num_bounds)};
+  }
+  launches.push_back(uncounted_launch("visible_ranges", num_tiles(num_ranges, kRangeThreads),
+                                      {16 * num_bounds, 8 * num_ranges}));
+  launches.back().num_threads = kRangeThreads;
+  return launches;
 }
 
 LaunchTiles library_product(std::string_view name, std::string_view toy_pass, Names loaded,
@@ -50,10 +68,7 @@ LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
 
 void add_output_product(Launches& launches, const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
-  const bool has_unseen_keys =
-      !problem.key_lengths.empty() ||
-      (problem.mask == Mask::kCausalTopLeft && problem.seqlen_k > problem.seqlen_q);
-  if (has_unseen_keys) {
+  if (problem.has_unseen_keys()) {
     const std::int64_t key_rows = request.kv_heads() * problem.seqlen_k,
                        bytes = key_rows * problem.head_dim * request.element_bytes();
     launches.push_back(uncounted_launch("copy_rows", key_rows, {bytes, bytes}));

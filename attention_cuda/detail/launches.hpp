@@ -22,7 +22,7 @@ struct TilesRequest {
   std::int64_t rows() const { return heads() * problem.seqlen_q; }
   std::int64_t pairs() const { return rows() * problem.seqlen_k; }
   int element_bytes() const { return static_cast<int>(size_in_bytes(problem.dtype)); }
-  bool is_masked() const { return problem.mask != Mask::kNone || !problem.key_lengths.empty(); }
+  bool is_masked() const { return problem.is_masked(); }
 };
 
 using Launches = std::vector<LaunchTiles>;
@@ -31,8 +31,11 @@ using Launches = std::vector<LaunchTiles>;
 LaunchTiles uncounted_launch(std::string_view name, std::int64_t num_blocks, MovedBytes moved);
 /// A product by the library (cuBLAS).
 LaunchTiles library_launch(std::string_view name, std::string_view toy_pass);
-/// The launches that first copy the key lengths to device memory, several at a time.
-LaunchTiles key_length_launches(std::int64_t batch);
+/// The launches that first copy numbers from host to device memory, several at a time: key lengths,
+/// bounds of sequences.
+LaunchTiles stored_numbers(std::string_view name, std::int64_t count);
+/// The launches that prepare packed sequences.
+Launches packed_launches(const TilesRequest& request);
 
 using Names = std::vector<std::string_view>;
 

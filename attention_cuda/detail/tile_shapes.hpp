@@ -32,7 +32,9 @@ inline constexpr int kRowThreads = 256;
 inline constexpr int kReduceFloats = kRowThreads / 32;  // in shared memory, one per warp
 
 /// Key lengths per launch: as many as fit a kernel's 4 KiB of parameters.
-inline constexpr int kKeyLengthsAtOnce = 256;
+inline constexpr int kNumbersAtOnce = 256;
+/// Threads of a block that fills the tables of packed sequences.
+inline constexpr int kRangeThreads = 256;
 
 /// three-pass and online: one warp per query.
 inline constexpr int kQueryWarps = 4;

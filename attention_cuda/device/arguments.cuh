@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "attention_cuda/detail/call.hpp"
@@ -34,26 +35,53 @@ struct Sizes {
   int heads_per_kv_head;
 };
 
-/// Query i of a batch entry sees the first visible_keys(i) keys. The queries from first_query(j) on
-/// see key j.
+/// Query i of a batch entry sees key j < keys if i + first_diagonal <= j <= i + diagonal: a range of
+/// keys, whose ends do not decrease with i. flashlab::VisibleKeys has the formula of the diagonals.
+/// Ranges of packed sequences are in tables instead.
 struct VisibleKeys {
-  int keys;  // the number of keys of the batch entry
-  bool is_causal;
-  int diagonal;  // causal: query i sees key j if j <= i + diagonal
+  int keys;      // the number of keys of the batch entry
+  int diagonal;  // without a limit: the last key of query 0
+  int first_diagonal;
+  int last_query;  // of the table; queries beyond count as this one
+  VisibleRanges ranges;
 
+  /// No query has a key before this diagonal: lengths are at most 2^30, and the last tile may go
+  /// beyond.
+  static constexpr int kNoFirstDiagonal = -(1 << 30) - (1 << 16);
+
+  /// Returns the end of the keys that query i sees.
   __device__ int of_query(int i) const {
-    return is_causal ? max(0, min(i + 1 + diagonal, keys)) : keys;
+    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].end;
+    return max(0, min(i + 1 + diagonal, keys));
   }
-  /// May be beyond the last query: then no query sees the key.
+  /// Returns the first key that query i sees; if it sees none, the end.
+  __device__ int first_of_query(int i) const {
+    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].first;
+    return max(0, min(i + first_diagonal, keys));
+  }
+  __device__ IndexRange range_of_query(int i) const { return {first_of_query(i), of_query(i)}; }
+  /// Returns the first query that sees key j, and the end of these queries. Both may be beyond the
+  /// last query; if no query sees the key, the end is not after the first.
   __device__ int first_query(int j) const {
     if (j >= keys) return INT32_MAX;
-    return is_causal ? max(0, j - diagonal) : 0;
+    return ranges.of_keys != nullptr ? ranges.of_keys[j].first : max(0, j - diagonal);
+  }
+  __device__ int end_query(int j) const {
+    if (j < 0 || j >= keys) return 0;
+    if (ranges.of_keys != nullptr) return ranges.of_keys[j].end;
+    const std::int64_t end = std::int64_t{j} + 1 - first_diagonal;
+    return end < 0 ? 0 : end < INT32_MAX ? static_cast<int>(end) : INT32_MAX;
   }
 };
 
 struct MaskArguments {
   Mask mask;
   const std::int64_t* key_lengths;  // null: seqlen_k for all
+  int window_left = kNoWindow, window_right = kNoWindow;
+  VisibleRanges ranges = {};
+
+  /// Longer than any sequence.
+  static constexpr int kNoWindow = INT32_MAX;
 
   __device__ VisibleKeys of_batch_entry(int b, const Sizes& sizes) const {
     int keys = sizes.seqlen_k;
@@ -61,8 +89,19 @@ struct MaskArguments {
       const std::int64_t length = key_lengths[b];
       keys = static_cast<int>(length < 0 ? 0 : length > keys ? keys : length);
     }
-    return {keys, mask != Mask::kNone,
-            mask == Mask::kCausalBottomRight ? keys - sizes.seqlen_q : 0};
+    VisibleKeys visible = of_sequence(sizes.seqlen_q, keys);
+    visible.ranges = ranges;
+    return visible;
+  }
+  /// For a sequence whose queries and keys count from 0.
+  __device__ VisibleKeys of_sequence(int queries, int keys) const {
+    const int shift = mask == Mask::kCausalBottomRight ? keys - queries : 0;
+    const int right = mask != Mask::kNone ? 0 : min(window_right, keys);
+    return {keys,
+            min(shift + right, keys - 1),
+            window_left == kNoWindow ? VisibleKeys::kNoFirstDiagonal : shift - window_left,
+            queries - 1,
+            {}};
   }
 };
 
@@ -104,24 +143,45 @@ inline Sizes sizes_of(const AttentionProblem& problem) {
           number(problem.heads_per_kv_head())};
 }
 
+/// Windows longer than any sequence become kNoWindow: indices fit 32 bits.
+inline MaskArguments mask_arguments(const Call& call) {
+  constexpr std::int64_t kLongest = std::int64_t{1} << 30;
+  const auto window = [](const std::optional<std::int64_t>& keys) {
+    return keys && *keys < kLongest ? static_cast<int>(*keys) : MaskArguments::kNoWindow;
+  };
+  const AttentionProblem& problem = call.problem;
+  return {problem.mask, call.key_lengths, window(problem.window_left), window(problem.window_right),
+          call.ranges};
+}
+
 template <class Element>
 ForwardArguments<Element> forward_arguments(const ForwardCall& call) {
   const ForwardTensors& tensors = call.tensors;
-  return {device_tensor<const Element>(tensors.Q), device_tensor<const Element>(tensors.K),
-          device_tensor<const Element>(tensors.V), device_tensor<Element>(tensors.O),
-          device_tensor<float>(tensors.lse),       sizes_of(call.problem),
-          {call.problem.mask, call.key_lengths},   static_cast<float>(call.problem.softmax_scale)};
+  return {device_tensor<const Element>(tensors.Q),
+          device_tensor<const Element>(tensors.K),
+          device_tensor<const Element>(tensors.V),
+          device_tensor<Element>(tensors.O),
+          device_tensor<float>(tensors.lse),
+          sizes_of(call.problem),
+          mask_arguments(call),
+          static_cast<float>(call.problem.softmax_scale)};
 }
 
 template <class Element>
 BackwardArguments<Element> backward_arguments(const BackwardCall& call) {
   const BackwardTensors& tensors = call.tensors;
-  return {device_tensor<const Element>(tensors.Q),  device_tensor<const Element>(tensors.K),
-          device_tensor<const Element>(tensors.V),  device_tensor<const Element>(tensors.O),
-          device_tensor<const Element>(tensors.dO), device_tensor<const float>(tensors.lse),
-          device_tensor<Element>(tensors.dQ),       device_tensor<Element>(tensors.dK),
-          device_tensor<Element>(tensors.dV),       sizes_of(call.problem),
-          {call.problem.mask, call.key_lengths},    static_cast<float>(call.problem.softmax_scale)};
+  return {device_tensor<const Element>(tensors.Q),
+          device_tensor<const Element>(tensors.K),
+          device_tensor<const Element>(tensors.V),
+          device_tensor<const Element>(tensors.O),
+          device_tensor<const Element>(tensors.dO),
+          device_tensor<const float>(tensors.lse),
+          device_tensor<Element>(tensors.dQ),
+          device_tensor<Element>(tensors.dK),
+          device_tensor<Element>(tensors.dV),
+          sizes_of(call.problem),
+          mask_arguments(call),
+          static_cast<float>(call.problem.softmax_scale)};
 }
 
 }  // namespace flashlab::cuda

@@ -42,58 +42,74 @@ struct BackwardConfig {
   using QueryGrid = ProductGrid<kBlockQ, kHeadDim, kNumThreads, kNumThreads * 4 / kBlockQ>;
 };
 
-/// The statistics of one query, in registers of the thread that read them.
-struct StatisticsAndLimit {
+/// The statistics of one query.
+struct StatisticsAndLimits {
   float lse_log2, delta;  // lse in powers of two
-  int limit;              // number of visible keys; 0 if lse is -inf
+  int first, end;         // of the visible keys; both 0 if lse is -inf
 };
 
-__device__ __forceinline__ StatisticsAndLimit
-query_statistics(const BackwardArguments<float>& arguments, const float* delta,
-                 const VisibleKeys& visible, int b, int h, int i) {
+/// lse in powers of two, +inf if the query sees nothing; and delta.
+struct LoadedStatistics {
+  float lse_log2, delta;
+};
+
+__device__ __forceinline__ LoadedStatistics query_statistics(
+    const BackwardArguments<float>& arguments, const float* delta, int b, int h, int i) {
   const Sizes& sizes = arguments.sizes;
-  if (i >= sizes.seqlen_q) return {0.f, 0.f, 0};
-  const float lse = *arguments.lse.row(b, h, i);
-  if (lse == -INFINITY) return {0.f, 0.f, 0};
+  const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
+  if (lse == -INFINITY) return {INFINITY, 0.f};
   const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
-  return {lse * kLog2E, delta[head * sizes.seqlen_q + i], visible.of_query(i)};
+  return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
+}
+
+__device__ __forceinline__ bool is_visible(const StatisticsAndLimits& query, int key) {
+  return query.first <= key && key < query.end;
 }
 
 /// The statistics of a query tile, in shared memory.
 template <int kBlockQ>
 struct SharedStatistics {
-  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimit));
+  static constexpr int kBytes = kBlockQ * static_cast<int>(sizeof(StatisticsAndLimits));
 
-  StatisticsAndLimit* data;
+  StatisticsAndLimits* data;
 
-  /// Thread t stores those of query t.
-  __device__ __forceinline__ void put(const StatisticsAndLimit& statistics) const {
-    if (threadIdx.x < kBlockQ) data[threadIdx.x] = statistics;
+  /// Thread t stores those of query q_begin + t, with its range: found here, to save registers.
+  __device__ __forceinline__ void put(const LoadedStatistics& statistics,
+                                      const VisibleKeys& visible, int q_begin) const {
+    if (threadIdx.x >= kBlockQ) return;
+    const auto [lse_log2, delta] = statistics;
+    if (lse_log2 == INFINITY) {
+      data[threadIdx.x] = {0.f, 0.f, 0, 0};
+      return;
+    }
+    const auto [first, end] = visible.range_of_query(q_begin + static_cast<int>(threadIdx.x));
+    data[threadIdx.x] = {lse_log2, delta, first, end};
   }
-  /// Returns whether some query does not see some key before kv_end. Called by a whole warp.
-  __device__ __forceinline__ bool hide_some(int kv_end) const {
+  /// Returns whether some query does not see some key from kv_begin to kv_end. Called by a whole
+  /// warp.
+  __device__ __forceinline__ bool hide_some(int kv_begin, int kv_end) const {
     bool hide = false;
     for (int i = static_cast<int>(threadIdx.x) % kWarpSize; i < kBlockQ; i += kWarpSize) {
-      hide = hide || data[i].limit < kv_end;
+      hide = hide || kv_begin < data[i].first || data[i].end < kv_end;
     }
     return __any_sync(kAllLanes, hide) != 0;
   }
 };
 
-/// P = exp(scale S - lse), where S is Q K^T without the scale.
+/// P = exp(scale S - lse), where S is Q K^T without the scale. hides_some: some pair is hidden.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::Sums& S,
-                                        const Statistics& statistics, int kv_begin,
+                                        const Statistics& statistics, int kv_begin, bool hides_some,
                                         float softmax_scale_log2, const Tile& sP) {
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const StatisticsAndLimit query = statistics.data[row];
+    const StatisticsAndLimits query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float P = ptx::exp2_approximate(fmaf(S[r][c], softmax_scale_log2, -query.lse_log2));
-      *sP.at(row, column) = kv_begin + column < query.limit ? P : kHiddenWeight;
+      *sP.at(row, column) = !hides_some || is_visible(query, kv_begin + column) ? P : kHiddenWeight;
     }
   }
 }
@@ -101,17 +117,18 @@ __device__ __forceinline__ void store_P(const Grid& grid, const typename Grid::S
 /// dS = P o (dP - delta); sdS may be the same memory as sP.
 template <class Grid, class Tile, class Statistics>
 __device__ __forceinline__ void store_dS(const Grid& grid, const typename Grid::Sums& dP,
-                                         const Statistics& statistics, int kv_begin, const Tile& sP,
-                                         const Tile& sdS) {
+                                         const Statistics& statistics, int kv_begin,
+                                         bool hides_some, const Tile& sP, const Tile& sdS) {
 #pragma unroll
   for (int r = 0; r < Grid::kRows; ++r) {
     const int row = grid.single_row(r);
-    const StatisticsAndLimit query = statistics.data[row];
+    const StatisticsAndLimits query = statistics.data[row];
 #pragma unroll
     for (int c = 0; c < Grid::kColumns; ++c) {
       const int column = grid.single_column(c);
       const float dS = *sP.at(row, column) * (dP[r][c] - query.delta);
-      *sdS.at(row, column) = kv_begin + column < query.limit ? dS : kHiddenWeight;
+      *sdS.at(row, column) =
+          !hides_some || is_visible(query, kv_begin + column) ? dS : kHiddenWeight;
     }
   }
 }

@@ -61,6 +61,7 @@ class KeyTileBlock {
     sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
     lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
     stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
+    ranges_ = reinterpret_cast<IndexRange*>(take(Config::kStages * Config::kBlockQ * 8));
     facts_ = reinterpret_cast<KeyTileFacts*>(take(Config::kFactsBytes));
     static_assert(sizeof(KeyTileFacts) <= Config::kFactsBytes);
   }
@@ -88,14 +89,17 @@ class KeyTileBlock {
     const VisibleKeys visible = arguments_.mask.of_batch_entry(place.b, sizes);
     const int first_key = place.part * Config::kBlockKV;
     if (threadIdx.x == 0) {
+      const int last_key = min(first_key + Config::kBlockKV, visible.keys) - 1;
+      const int end_query = min(visible.end_query(last_key), sizes.seqlen_q);
       *facts_ = {place.b,
                  place.h,
                  first_key,
-                 visible.first_query(0),
                  visible.first_query(first_key) / Config::kBlockQ * Config::kBlockQ,
-                 static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ)) * Config::kBlockQ,
-                 visible.keys,
-                 visible.is_causal ? visible.diagonal : visible.keys - 1};
+                 static_cast<int>(ceil_div(end_query, Config::kBlockQ)) * Config::kBlockQ,
+                 visible.first_query(0),
+                 min(visible.end_query(visible.keys - 1), sizes.seqlen_q),
+                 static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ)),
+                 visible};
     }
     __syncthreads();
     return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
@@ -129,30 +133,39 @@ class KeyTileBlock {
       return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key, end_key,
                          arguments_.sizes.head_dim, is_aligned_);
     };
+    // Keys that no query sees count as 0, because they may contain anything.
+    const int num_unseen = facts_->visible.first_of_query(0) - facts_->first_key;
+    if (num_unseen > 0) {
+      load_tile_from_row<Config::kNumThreads>(sK_, rows(arguments_.K), num_unseen);
+      load_tile_from_row<Config::kNumThreads>(sV_, rows(arguments_.V), num_unseen);
+      return;
+    }
     load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
     load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
   }
 
   /// Loads a tile of Q and dO. Rows of queries that see no key count as 0, because they may contain
-  /// anything. Returns the statistics of one query for put_statistics.
+  /// anything. Stores the range of one query, and returns its statistics for put_statistics.
   __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
     const int first = at.query;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
       // Rare cases share one path, which keeps the loop short.
-      const bool is_fast = is_aligned_ && first >= facts_->begin_query;
-      const auto rows = global_rows(tensor, facts_->b, at.head, first, arguments_.sizes.seqlen_q,
+      const bool is_fast = is_aligned_ && first >= facts_->first_seeing;
+      const auto rows = global_rows(tensor, facts_->b, at.head, first, facts_->end_seeing,
                                     arguments_.sizes.head_dim, true);
       if (is_fast) {
         load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
       } else {
         load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
-                                                facts_->begin_query - first);
+                                                facts_->first_seeing - first);
       }
     };
     load(sQ_, arguments_.Q);
     load(sdO_, arguments_.dO);
     ptx::cp_async_commit();
     if (threadIdx.x >= Config::kBlockQ) return {};
+    ranges_[stage * Config::kBlockQ + threadIdx.x] =
+        facts_->visible.range_of_query(first + static_cast<int>(threadIdx.x));
     return load_statistics(arguments_, delta_, facts_->b, at.head,
                            first + static_cast<int>(threadIdx.x));
   }
@@ -216,11 +229,13 @@ class KeyTileBlock {
   /// false and leaves them unset if all pairs are hidden.
   __device__ __forceinline__ bool score(Scores& S, Scores& dP, const WalkPlace& at,
                                         int stage) const {
-    const int query = at.query, q = query % Config::kBlockQ;  // q: within its tile
+    const int q = at.query % Config::kBlockQ;  // within its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
     const int key = facts_->first_key + warp_first_key();
-    const VisibleKeys visible = facts_->visible();
-    if (key >= visible.of_query(query + Config::kWarpChunk - 1)) return false;
+    const IndexRange* const ranges = ranges_ + stage * Config::kBlockQ + q;
+    const IndexRange first_range = ranges[0], last_range = ranges[Config::kWarpChunk - 1];
+    if (key >= last_range.end || key + Config::kWarpKeys <= first_range.first) return false;
+    const bool is_edge = key + Config::kWarpKeys > first_range.end || key < last_range.first;
 
     multiply_rows<TensorCore>(
         S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), chunk_lane()),
@@ -230,10 +245,10 @@ class KeyTileBlock {
         BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), chunk_lane()));
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
-    if (key + Config::kWarpKeys > visible.of_query(query)) {
-      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
+    if (is_edge) {
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, ranges, key, chunk_lane());
     } else {
-      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, visible, key, query, chunk_lane());
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, ranges, key, chunk_lane());
     }
     return true;
   }
@@ -342,6 +357,7 @@ class KeyTileBlock {
   // sQ_, sdO_ [kStages][kBlockQ, kHeadDim], sdS_ [kGradientTiles][kBlockKV, kBlockQ]
   Element *sQ_, *sdO_, *sdS_;
   float *lse_log2_, *stage_delta_;  // [kStages][kBlockQ]
+  IndexRange* ranges_;              // [kStages][kBlockQ]
   KeyTileFacts* facts_;
 };
 

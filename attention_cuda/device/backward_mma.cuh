@@ -38,14 +38,14 @@ __device__ __forceinline__ float weight(float score, float scale_log2, float lse
 }
 
 /// Rows are keys: replaces S^T by P^T and dP^T by dS^T, for the warp's keys from first_key on and
-/// the queries from first_query on, whose statistics are in shared memory. kIsEdge: some query does
-/// not see some key.
+/// queries whose statistics and ranges are in shared memory. kIsEdge: some query does not see some
+/// key.
 template <bool kIsEdge, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
                                            WarpSums<kRowTiles, kColumnTiles>& dP,
                                            const float* lse_log2, const float* delta,
-                                           float scale_log2, const VisibleKeys& visible,
-                                           int first_key, int first_query, int lane) {
+                                           float scale_log2, const IndexRange* ranges,
+                                           int first_key, int lane) {
   const int row = lane / 4, column = lane % 4 * 2;
 #pragma unroll
   for (int n = 0; n < kColumnTiles; ++n) {
@@ -55,14 +55,16 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
     for (int j = 0; j < 2; ++j) {
       const float query_lse = j == 0 ? lse_pair.x : lse_pair.y;
       const float query_delta = j == 0 ? delta_pair.x : delta_pair.y;
-      // In terms of the lane's rows, the visible keys of this query are the rows before `end`.
-      const int end =
-          kIsEdge ? visible.of_query(first_query + n * 8 + column + j) - first_key - row : 0;
+      // In terms of the lane's rows, the visible keys of this query are begin … begin + count - 1.
+      const IndexRange range = kIsEdge ? ranges[n * 8 + column + j] : IndexRange{0, 0};
+      const int begin = range.first - first_key - row;
+      const auto count = static_cast<unsigned>(range.end - range.first);
 #pragma unroll
       for (int m = 0; m < kRowTiles * 2; ++m) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
         float& gradient = dP[m / 2][n][m % 2 * 2 + j];
-        const bool is_visible = !kIsEdge || m * 8 < end;
+        // One comparison: two of them cost registers.
+        const bool is_visible = !kIsEdge || static_cast<unsigned>(m * 8 - begin) < count;
         score = weight(score, scale_log2, query_lse, is_visible);
         gradient = is_visible ? score * (gradient - query_delta) : 0.f;
       }
@@ -70,25 +72,26 @@ __device__ __forceinline__ void weigh_keys(WarpSums<kRowTiles, kColumnTiles>& S,
   }
 }
 
-/// Rows are queries, two per row tile and lane, with statistics in registers: replaces S by P and
-/// dP by dS, for the queries from first_query on and the keys from first_key on.
+/// Rows are queries, two per row tile and lane, with statistics in registers and ranges in shared
+/// memory: replaces S by P and dP by dS, for the keys from first_key on.
 template <bool kIsEdge, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void weigh_queries(WarpSums<kRowTiles, kColumnTiles>& S,
                                               WarpSums<kRowTiles, kColumnTiles>& dP,
                                               const QueryStatistics (&statistics)[kRowTiles * 2],
-                                              float scale_log2, const VisibleKeys& visible,
-                                              int first_query, int first_key) {
+                                              float scale_log2, const IndexRange* ranges,
+                                              int first_key) {
   const int row = lane_id() / 4, column = lane_id() % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {
-    const int end = kIsEdge ? visible.of_query(first_query + m * 8 + row) - first_key - column : 0;
+    const IndexRange range = kIsEdge ? ranges[m * 8 + row] : IndexRange{0, 0};
+    const int begin = range.first - first_key - column, end = range.end - first_key - column;
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         float& score = S[m / 2][n][m % 2 * 2 + j];
         float& gradient = dP[m / 2][n][m % 2 * 2 + j];
-        const bool is_visible = !kIsEdge || n * 8 + j < end;
+        const bool is_visible = !kIsEdge || (begin <= n * 8 + j && n * 8 + j < end);
         score = weight(score, scale_log2, statistics[m].lse_log2, is_visible);
         gradient = is_visible ? score * (gradient - statistics[m].delta) : 0.f;
       }

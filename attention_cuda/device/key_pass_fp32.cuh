@@ -50,7 +50,7 @@ struct KeyPassMemory {
     sdO.data = floats(Config::QueryTile::kBytes);
     sP.data = floats(Config::WeightTile::kBytes);
     sdS.data = floats(Config::WeightTile::kBytes);
-    statistics.data = reinterpret_cast<StatisticsAndLimit*>(memory);
+    statistics.data = reinterpret_cast<StatisticsAndLimits*>(memory);
   }
 };
 
@@ -58,15 +58,22 @@ struct KeyPassMemory {
 struct QueryTiles {
   int first_head, first_tile, tiles_per_head, count;
 
-  __device__ QueryTiles(const Place& place, const VisibleKeys& visible, int kv_begin, int block_q,
-                        const Sizes& sizes)
+  __device__ QueryTiles(const Place& place, const VisibleKeys& visible, int kv_begin, int block_kv,
+                        int block_q, const Sizes& sizes)
       : first_head(place.kv_head * sizes.heads_per_kv_head),
         first_tile(visible.first_query(kv_begin) / block_q),
-        tiles_per_head(max(0, static_cast<int>(ceil_div(sizes.seqlen_q, block_q)) - first_tile)),
+        tiles_per_head(max(0, end_tile(visible, kv_begin, block_kv, block_q, sizes) - first_tile)),
         count(tiles_per_head * sizes.heads_per_kv_head) {}
 
   __device__ int head(int m) const { return first_head + m / tiles_per_head; }
   __device__ int tile(int m) const { return first_tile + m % tiles_per_head; }
+
+ private:
+  static __device__ int end_tile(const VisibleKeys& visible, int kv_begin, int block_kv,
+                                 int block_q, const Sizes& sizes) {
+    const int end_query = visible.end_query(min(kv_begin + block_kv, visible.keys) - 1);
+    return static_cast<int>(ceil_div(min(end_query, sizes.seqlen_q), block_q));
+  }
 };
 
 /// Starts the copies of K and V.
@@ -84,9 +91,10 @@ __device__ __forceinline__ void load_keys(const BackwardArguments<float>& argume
 
 /// Starts the copies of Q and dO. Returns the statistics.
 template <class Config>
-__device__ __forceinline__ StatisticsAndLimit fetch_queries(
-    const BackwardArguments<float>& arguments, const float* delta, const VisibleKeys& visible,
-    int b, int h, int q_begin, const KeyPassMemory<Config>& shared) {
+__device__ __forceinline__ LoadedStatistics fetch_queries(const BackwardArguments<float>& arguments,
+                                                          const float* delta, int b, int h,
+                                                          int q_begin,
+                                                          const KeyPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
   const DeviceTensor<const float>&mQ = arguments.Q, &mdO = arguments.dO;
   load_tile<Config::kNumThreads>(
@@ -95,7 +103,7 @@ __device__ __forceinline__ StatisticsAndLimit fetch_queries(
                                                          mdO.has_aligned_rows(head_dim)));
   ptx::cp_async_commit();
   if (threadIdx.x >= Config::kBlockQ) return {};
-  return query_statistics(arguments, delta, visible, b, h, q_begin + static_cast<int>(threadIdx.x));
+  return query_statistics(arguments, delta, b, h, q_begin + static_cast<int>(threadIdx.x));
 }
 
 /// Step 5.
@@ -138,7 +146,8 @@ __device__ __forceinline__ void add_dQ(const BackwardArguments<float>& arguments
 
 /// Steps 1 to 3.
 template <class Config>
-__device__ __forceinline__ void make_P_and_dS(int kv_begin, float softmax_scale_log2,
+__device__ __forceinline__ void make_P_and_dS(int kv_begin, bool hides_some,
+                                              float softmax_scale_log2,
                                               const KeyPassMemory<Config>& shared) {
   using Grid = typename Config::WeightGrid;
   const bool is_other_half = threadIdx.x >= Config::kHalfThreads;
@@ -147,11 +156,11 @@ __device__ __forceinline__ void make_P_and_dS(int kv_begin, float softmax_scale_
   add_product_nt(grid, is_other_half ? shared.sdO : shared.sQ,
                  is_other_half ? shared.sV : shared.sK, sums);
   if (!is_other_half) {
-    store_P(grid, sums, shared.statistics, kv_begin, softmax_scale_log2, shared.sP);
+    store_P(grid, sums, shared.statistics, kv_begin, hides_some, softmax_scale_log2, shared.sP);
   }
   __syncthreads();
   if (is_other_half) {
-    store_dS(grid, sums, shared.statistics, kv_begin, shared.sP, shared.sdS);
+    store_dS(grid, sums, shared.statistics, kv_begin, hides_some, shared.sP, shared.sdS);
   }
   __syncthreads();
 }
@@ -182,28 +191,27 @@ __device__ __forceinline__ void key_pass(const BackwardArguments<float>& argumen
       place_of_kv(blockIdx.x, static_cast<int>(ceil_div(sizes.seqlen_k, kBlockKV)), sizes);
   const int b = place.b, kv_begin = place.part * kBlockKV;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
-  const QueryTiles queries(place, visible, kv_begin, kBlockQ, sizes);
+  const QueryTiles queries(place, visible, kv_begin, kBlockKV, kBlockQ, sizes);
   const KeyPassMemory<Config> shared(ptx::shared_memory());
   const typename Config::KeyGrid key_grid(static_cast<int>(threadIdx.x) % Config::kHalfThreads);
   typename Config::KeyGrid::Sums gradient = {};  // dV; in the other half, dK
 
-  StatisticsAndLimit next = {};
+  LoadedStatistics next = {};
   if (queries.count > 0) {
     load_keys(arguments, b, place.kv_head, kv_begin, visible.keys, shared);
-    next = fetch_queries(arguments, delta, visible, b, queries.head(0), queries.tile(0) * kBlockQ,
-                         shared);
+    next = fetch_queries(arguments, delta, b, queries.head(0), queries.tile(0) * kBlockQ, shared);
   }
   for (int m = 0; m < queries.count; ++m) {
-    shared.statistics.put(next);
+    shared.statistics.put(next, visible, queries.tile(m) * kBlockQ);
     ptx::cp_async_wait<0>();
     __syncthreads();
-    const bool hides_some = shared.statistics.hide_some(kv_begin + kBlockKV);
-    make_P_and_dS(kv_begin, arguments.softmax_scale * kLog2E, shared);
+    const bool hides_some = shared.statistics.hide_some(kv_begin, kv_begin + kBlockKV);
+    make_P_and_dS(kv_begin, hides_some, arguments.softmax_scale * kLog2E, shared);
     add_to_gradient(hides_some, key_grid, shared, gradient);
     __syncthreads();
     if (m + 1 < queries.count) {
-      next = fetch_queries(arguments, delta, visible, b, queries.head(m + 1),
-                           queries.tile(m + 1) * kBlockQ, shared);
+      next = fetch_queries(arguments, delta, b, queries.head(m + 1), queries.tile(m + 1) * kBlockQ,
+                           shared);
     }
     if constexpr (kAddsdQ) {
       add_dQ(arguments, b, queries.head(m), queries.tile(m) * kBlockQ, hides_some, shared);

@@ -35,7 +35,7 @@ struct KeyTileConfig {
   static constexpr int kFactsBytes = KeyTileShape::kFactsBytes;
   static constexpr int kSharedBytes = 2 * KeyTile::kBytes + 2 * kStages * QueryTile::kBytes +
                                       kGradientTiles * GradientTile::kBytes +
-                                      2 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
+                                      4 * kStages * kBlockQ * static_cast<int>(sizeof(float)) +
                                       kFactsBytes;
 
   static_assert(kSharedBytes == kShape.shared_bytes(kHeadDim, sizeof(Element), kWithDQ));

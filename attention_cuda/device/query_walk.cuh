@@ -11,14 +11,13 @@ namespace flashlab::cuda {
 /// Values that a block needs all the time. They are in shared memory to save registers.
 struct KeyTileFacts {
   int b, kv_head;
-  int first_key;    // the first key of the tile
-  int begin_query;  // the first query that sees any key of the tile
-  int first_query;  // the first query of its tile; may be beyond end_query
-  int end_query;    // the end of all query tiles
-  int keys, diagonal;
-
-  /// Returns a causal mask. For a mask of key lengths alone, its diagonal is beyond all keys.
-  __device__ __forceinline__ VisibleKeys visible() const { return {keys, true, diagonal}; }
+  int first_key;     // the first key of the tile
+  int first_query;   // the first query of the first tile that sees a key; may be beyond end_query
+  int end_query;     // the end of the last query tile that sees a key of the tile
+  int first_seeing;  // the first query that sees any key of the batch entry
+  int end_seeing;    // the end of these queries, at most seqlen_q
+  int num_q_tiles;   // of a head
+  VisibleKeys visible;
 };
 
 /// The current place: a query tile or, within its chunks, one of its queries.
@@ -41,11 +40,12 @@ struct QueryWalk {
   }
   /// Returns the index of the previous tile among all heads' sums of dQ.
   __device__ __forceinline__ int previous_dQ_tile(const WalkPlace& at) const {
-    return dQ_tile_of({at.head, at.query == facts.first_query ? 0 : at.query}) - 1;
+    const bool is_first = at.query == facts.first_query;
+    return dQ_tile_of({is_first ? at.head - 1 : at.head, is_first ? facts.end_query : at.query}) -
+           1;
   }
   __device__ __forceinline__ int dQ_tile_of(const WalkPlace& at) const {
-    const int num_q_tiles = facts.end_query / Config::kBlockQ;
-    return (facts.b * sizes.num_heads + at.head) * num_q_tiles + at.query / Config::kBlockQ;
+    return (facts.b * sizes.num_heads + at.head) * facts.num_q_tiles + at.query / Config::kBlockQ;
   }
   /// Tiles alternate between two stages. Recomputed each time to save registers.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {

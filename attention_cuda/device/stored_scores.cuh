@@ -7,7 +7,7 @@
 //          query heads of a kv head are contiguous, so a product has heads_per_kv_head seqlen_q
 //          rows, batch x num_kv_heads times.
 // Copies   Q, K, V, O are copied through the workspace if their rows are not contiguous. V is also
-//          copied if no query sees its last rows; the copy has zeros there
+//          copied if no query sees some of its rows; the copy has zeros there
 // NaN      a NaN or infinity in a row of V that some query sees affects its column in all rows: the
 //          library also multiplies it by hidden weights, which are 0
 #pragma once
@@ -43,8 +43,9 @@ __global__ void __launch_bounds__(kRowThreads)
                      int num_heads, int num_rows, bool only_seen) {
   const std::int64_t row = blockIdx.x, head = row / num_rows;
   const int i = static_cast<int>(row % num_rows), b = static_cast<int>(head / num_heads);
+  const VisibleKeys visible = mask.of_batch_entry(b, sizes);
   const bool is_there =
-      !only_seen || i < mask.of_batch_entry(b, sizes).of_query(sizes.seqlen_q - 1);
+      !only_seen || visible.first_query(i) < min(visible.end_query(i), sizes.seqlen_q);
   const Element* const source = from.row(b, static_cast<int>(head % num_heads), i);
   for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
     to[row * sizes.head_dim + c] =
@@ -157,8 +158,8 @@ class StoredScores {
     }
   }
   bool has_unseen_keys(const ForwardCall& call) const {
-    return call.key_lengths != nullptr ||
-           (problem_.mask == Mask::kCausalTopLeft && problem_.seqlen_k > problem_.seqlen_q);
+    return call.key_lengths != nullptr || call.ranges.of_queries != nullptr ||
+           problem_.has_unseen_keys();
   }
   static Arithmetic arithmetic(const ForwardCall& call) {
     return {call.problem.dtype, call.options.products};
@@ -171,9 +172,8 @@ class StoredScores {
     if (!only_seen && is_row_major(tensor)) return from.data;
     const std::int64_t num_heads = tensor.shape[1], rows = tensor.shape[2];
     launch(call, "copy_rows", copy_rows_kernel<Element>,
-           {problem_.batch * num_heads * rows, kRowThreads}, from, copy,
-           MaskArguments{problem_.mask, call.key_lengths}, sizes_of(problem_),
-           static_cast<int>(num_heads), static_cast<int>(rows), only_seen);
+           {problem_.batch * num_heads * rows, kRowThreads}, from, copy, mask_arguments(call),
+           sizes_of(problem_), static_cast<int>(num_heads), static_cast<int>(rows), only_seen);
     return copy;
   }
 

@@ -117,6 +117,18 @@ __device__ __forceinline__ void hide_from(Fragments<Config>& fragments, int r, i
   }
 }
 
+/// Sets the scores of keys before `limit` to -inf, as hide_from().
+template <class Config>
+__device__ __forceinline__ void hide_before(Fragments<Config>& fragments, int r, int half,
+                                            int limit) {
+  const int lane_limit = limit - lane_id() % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < Config::kKeyTiles; ++n) {
+    if (8 * n < lane_limit) fragments.S[r][n][2 * half] = -INFINITY;
+    if (8 * n + 1 < lane_limit) fragments.S[r][n][2 * half + 1] = -INFINITY;
+  }
+}
+
 /// O += P V.
 template <class Config>
 __device__ __forceinline__ void add_values(Fragments<Config>& fragments,

@@ -40,11 +40,18 @@
 namespace flashlab::cuda {
 namespace {
 
-/// The number of keys with a weight for a query: 0 if its lse is -inf.
-__device__ __forceinline__ int weighed_keys(const BackwardArguments<float>& arguments,
-                                            const Place& place, float lse) {
-  if (lse == -INFINITY) return 0;
-  return arguments.mask.of_batch_entry(place.b, arguments.sizes).of_query(place.part);
+struct WeighedKeys {
+  int begin, end;
+
+  __device__ bool contain(int j) const { return begin <= j && j < end; }
+};
+
+/// The keys with a weight for a query: none if its lse is -inf.
+__device__ __forceinline__ WeighedKeys weighed_keys(const BackwardArguments<float>& arguments,
+                                                    const Place& place, float lse) {
+  if (lse == -INFINITY) return {0, 0};
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, arguments.sizes);
+  return {visible.first_of_query(place.part), visible.of_query(place.part)};
 }
 
 /// Copies one row of head_dim elements per block.
@@ -53,7 +60,8 @@ __global__ void __launch_bounds__(kRowThreads)
                                   DeviceTensor<const float> from, float* to) {
   const Place place = place_of(blockIdx.x, arguments.sizes.seqlen_q, arguments.sizes);
   const float lse = *arguments.lse.row(place.b, place.h, place.part);
-  const bool is_there = weighed_keys(arguments, place, lse) > 0;
+  const WeighedKeys weighed = weighed_keys(arguments, place, lse);
+  const bool is_there = weighed.begin < weighed.end;
   const float* const source = from.row(place.b, place.h, place.part);
   float* const target = to + static_cast<std::int64_t>(blockIdx.x) * arguments.sizes.head_dim;
   for (int c = static_cast<int>(threadIdx.x); c < arguments.sizes.head_dim; c += kRowThreads) {
@@ -67,7 +75,8 @@ __global__ void __launch_bounds__(kRowThreads)
   const Sizes& sizes = arguments.sizes;
   const Place place = place_of_kv(blockIdx.x, sizes.seqlen_k, sizes);
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
-  const bool is_there = visible.first_query(place.part) < sizes.seqlen_q;
+  const bool is_there =
+      visible.first_query(place.part) < min(visible.end_query(place.part), sizes.seqlen_q);
   const float* const source = from.row(place.b, place.h, place.part);
   float* const target = to + static_cast<std::int64_t>(blockIdx.x) * sizes.head_dim;
   for (int c = static_cast<int>(threadIdx.x); c < sizes.head_dim; c += kRowThreads) {
@@ -79,10 +88,10 @@ __global__ void __launch_bounds__(kRowThreads)
     bwd_naive_weights_kernel(const BackwardArguments<float> arguments, ScoreMatrix<float> P) {
   const Place place = place_of(blockIdx.x, arguments.sizes.seqlen_q, arguments.sizes);
   const float lse = *arguments.lse.row(place.b, place.h, place.part);
-  const int num_weighed = weighed_keys(arguments, place, lse);
+  const WeighedKeys weighed = weighed_keys(arguments, place, lse);
   float* const row = P.row(blockIdx.x);
   for (int j = static_cast<int>(threadIdx.x); j < P.num_keys; j += kRowThreads) {
-    row[j] = j < num_weighed ? expf(fmaf(arguments.softmax_scale, row[j], -lse)) : 0.f;
+    row[j] = weighed.contain(j) ? expf(fmaf(arguments.softmax_scale, row[j], -lse)) : 0.f;
   }
 }
 
@@ -91,12 +100,12 @@ __global__ void __launch_bounds__(kRowThreads)
                         ScoreMatrix<const float> dP, const float* delta, ScoreMatrix<float> dS) {
   const Place place = place_of(blockIdx.x, arguments.sizes.seqlen_q, arguments.sizes);
   const float lse = *arguments.lse.row(place.b, place.h, place.part);
-  const int num_weighed = weighed_keys(arguments, place, lse);
+  const WeighedKeys weighed = weighed_keys(arguments, place, lse);
   const float row_delta = delta[blockIdx.x];
   const float *const P_row = P.row(blockIdx.x), *const dP_row = dP.row(blockIdx.x);
   float* const row = dS.row(blockIdx.x);
   for (int j = static_cast<int>(threadIdx.x); j < dS.num_keys; j += kRowThreads) {
-    row[j] = j < num_weighed ? P_row[j] * (dP_row[j] - row_delta) : 0.f;
+    row[j] = weighed.contain(j) ? P_row[j] * (dP_row[j] - row_delta) : 0.f;
   }
 }
 

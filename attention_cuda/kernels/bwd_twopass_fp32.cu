@@ -57,7 +57,7 @@ struct QueryPassMemory {
     both_sK = floats(2 * Config::KeyTile::kBytes);
     sV.data = floats(Config::KeyTile::kBytes);
     sdS.data = floats(Config::WeightTile::kBytes);
-    statistics.data = reinterpret_cast<StatisticsAndLimit*>(memory);
+    statistics.data = reinterpret_cast<StatisticsAndLimits*>(memory);
   }
 
   __device__ typename Config::KeyTile sK(int kv_tile) const {
@@ -79,9 +79,9 @@ __device__ __forceinline__ void load_queries_of_pass(const BackwardArguments<flo
 
 template <class Config>
 __device__ __forceinline__ void load_keys_of_pass(const BackwardArguments<float>& arguments,
-                                                  const Place& place, int kv_tile, int keys,
-                                                  const QueryPassMemory<Config>& shared) {
-  const int head_dim = arguments.sizes.head_dim, kv_begin = kv_tile * Config::kBlockKV;
+                                                  const Place& place, int kv_tile, int kv_begin,
+                                                  int keys, const QueryPassMemory<Config>& shared) {
+  const int head_dim = arguments.sizes.head_dim;
   const DeviceTensor<const float>&mK = arguments.K, &mV = arguments.V;
   load_tile<Config::kNumThreads>(shared.sK(kv_tile),
                                  global_rows(mK, place.b, place.kv_head, kv_begin, keys, head_dim,
@@ -100,8 +100,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
   const Place place = place_of(blockIdx.x, num_q_tiles, sizes);
   const int q_begin = (num_q_tiles - 1 - place.part) * kBlockQ;
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
-  const int most_keys = visible.of_query(min(q_begin + kBlockQ, sizes.seqlen_q) - 1);
-  const int num_kv_tiles = static_cast<int>(ceil_div(most_keys, kBlockKV));
+  const int begin_key = visible.first_of_query(q_begin),
+            end_key = visible.of_query(min(q_begin + kBlockQ, sizes.seqlen_q) - 1);
+  const int num_kv_tiles = static_cast<int>(ceil_div(end_key - begin_key, kBlockKV));
   const QueryPassMemory<Config> shared(ptx::shared_memory());
 
   const int thread = static_cast<int>(threadIdx.x);
@@ -112,38 +113,40 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSM)
 
   if (num_kv_tiles > 0) {
     load_queries_of_pass<Config>(arguments, place, q_begin, shared);
-    load_keys_of_pass<Config>(arguments, place, 0, visible.keys, shared);
+    load_keys_of_pass<Config>(arguments, place, 0, begin_key, visible.keys, shared);
     if (thread < kBlockQ) {
-      shared.statistics.put(
-          query_statistics(arguments, delta, visible, place.b, place.h, q_begin + thread));
+      shared.statistics.put(query_statistics(arguments, delta, place.b, place.h, q_begin + thread),
+                            visible, q_begin);
     }
   }
   for (int j = 0; j < num_kv_tiles; ++j) {
-    const int kv_begin = j * kBlockKV;
+    const int kv_begin = begin_key + j * kBlockKV;
     ptx::cp_async_wait<0>();
     __syncthreads();
+    const bool hides_some = shared.statistics.hide_some(kv_begin, kv_begin + kBlockKV);
 
     // 1, 2: S and P; in the other half of the threads, dP.
     typename Config::WeightGrid::Sums weights = {};  // S; in the other half, dP
     add_product_nt(weight_grid, is_other_half ? shared.sdO : shared.sQ,
                    is_other_half ? shared.sV : shared.sK(j), weights);
     if (!is_other_half) {
-      store_P(weight_grid, weights, shared.statistics, kv_begin, arguments.softmax_scale * kLog2E,
-              shared.sdS);
+      store_P(weight_grid, weights, shared.statistics, kv_begin, hides_some,
+              arguments.softmax_scale * kLog2E, shared.sdS);
     }
     __syncthreads();
 
     // 3: dS, while the next keys are loaded.
     if (j + 1 < num_kv_tiles) {
-      load_keys_of_pass<Config>(arguments, place, j + 1, visible.keys, shared);
+      load_keys_of_pass<Config>(arguments, place, j + 1, kv_begin + kBlockKV, visible.keys, shared);
     }
     if (is_other_half) {
-      store_dS(weight_grid, weights, shared.statistics, kv_begin, shared.sdS, shared.sdS);
+      store_dS(weight_grid, weights, shared.statistics, kv_begin, hides_some, shared.sdS,
+               shared.sdS);
     }
     __syncthreads();
 
     // 4: dQ.
-    if (shared.statistics.hide_some(kv_begin + kBlockKV)) {
+    if (hides_some) {
       add_product_nn<true>(query_grid, shared.sdS, shared.sK(j), rdQ);
     } else {
       add_product_nn<false>(query_grid, shared.sdS, shared.sK(j), rdQ);

@@ -43,7 +43,8 @@ struct QueryTileConfig {
   static constexpr int kChunk = kShape.chunk, kStages = kShape.stages;
   using QueryTile = SharedTile<Element, kBlockQ, kHeadDim>;
   using KeyTile = SharedTile<Element, kBlockKV, kHeadDim>;
-  static constexpr int kSharedBytes = 2 * QueryTile::kBytes + 2 * kStages * KeyTile::kBytes;
+  static constexpr int kSharedBytes = 2 * QueryTile::kBytes + 2 * kStages * KeyTile::kBytes +
+                                      kBlockQ * static_cast<int>(sizeof(IndexRange));
   static_assert(kSharedBytes == kShape.shared_bytes(kHeadDim, sizeof(Element)));
   static_assert(kSharedBytes <= kLeastSharedBytes);
   static_assert(kBlockKV % kChunk == 0 && kChunk % 16 == 0 && (kStages == 1 || kStages == 2));
@@ -73,8 +74,15 @@ class QueryTileBlock {
     const int num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
     place_ = place_of(blockIdx.x, num_tiles, sizes);
     first_query_ = (num_tiles - 1 - place_.part) * Config::kBlockQ;
-    visible_ = arguments.mask.of_batch_entry(place_.b, sizes);
-    end_key_ = visible_.of_query(min(first_query_ + Config::kBlockQ, sizes.seqlen_q) - 1);
+    const VisibleKeys visible = arguments.mask.of_batch_entry(place_.b, sizes);
+    ranges_ = reinterpret_cast<IndexRange*>(sV_ + Config::kStages * Config::KeyTile::kRows *
+                                                      Config::KeyTile::kColumns);
+    for (int row = static_cast<int>(threadIdx.x); row < Config::kBlockQ;
+         row += Config::kNumThreads) {
+      ranges_[row] = visible.range_of_query(first_query_ + row);
+    }
+    begin_key_ = visible.first_of_query(first_query_);
+    end_key_ = visible.of_query(min(first_query_ + Config::kBlockQ, sizes.seqlen_q) - 1);
 #pragma unroll
     for (int m = 0; m < Config::kRowTiles * 2; ++m) {
       statistics_[m] = load_statistics(arguments, delta, place_.b, place_.h,
@@ -87,7 +95,7 @@ class QueryTileBlock {
     load_queries();
     QueryGradients dQ;  // [kWarpQueries, kHeadDim]
     set_to_zero(dQ);
-    const int num_kv_tiles = static_cast<int>(ceil_div(end_key_, Config::kBlockKV));
+    const int num_kv_tiles = static_cast<int>(ceil_div(end_key_ - begin_key_, Config::kBlockKV));
     if (Config::kStages == 2 && num_kv_tiles > 0) load_keys(0, 0);
     for (int tile = 0; tile < num_kv_tiles; ++tile) {
       const int stage = Config::kStages == 2 ? tile % 2 : 0;
@@ -131,7 +139,7 @@ class QueryTileBlock {
   /// Loads a tile of K and V. Keys that none of the block's queries sees become 0.
   __device__ __forceinline__ void load_keys(int tile, int stage) const {
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      const int first = tile * Config::kBlockKV, head_dim = arguments_.sizes.head_dim;
+      const int first = begin_key_ + tile * Config::kBlockKV, head_dim = arguments_.sizes.head_dim;
       load_tile<Config::kNumThreads>(
           key_tile(to, stage),
           global_rows(tensor, place_.b, place_.kv_head, first, end_key_, head_dim, is_aligned_));
@@ -148,8 +156,11 @@ class QueryTileBlock {
   /// dQ += dS K for kChunk keys.
   __device__ __forceinline__ void add_chunk(QueryGradients& dQ, int tile, int key,
                                             int stage) const {
-    const int first_key = tile * Config::kBlockKV + key, query = warp_first_query();
-    if (first_key >= visible_.of_query(query + Config::kWarpQueries - 1)) return;
+    const int first_key = begin_key_ + tile * Config::kBlockKV + key;
+    const IndexRange* const ranges = ranges_ + warp_row();
+    const IndexRange first_range = ranges[0], last_range = ranges[Config::kWarpQueries - 1];
+    if (first_key >= last_range.end) return;
+    if (first_key + Config::kChunk <= first_range.first) return;
     const auto sK = rows_from<Config::kChunk>(key_tile(sK_, stage), key);
     const auto sV = rows_from<Config::kChunk>(key_tile(sV_, stage), key);
     const auto sQ = rows_from<Config::kWarpQueries>(sQ_, warp_row());
@@ -159,10 +170,10 @@ class QueryTileBlock {
     Scores S, dP;  // [kWarpQueries, kChunk]
     multiply_rows<TensorCore>(S, ARows(sQ), BRows(sK));
     multiply_rows<TensorCore>(dP, ARows(sdO), BRows(sV));
-    if (first_key + Config::kChunk > visible_.of_query(query)) {
-      weigh_queries<true>(S, dP, statistics_, scale_log2, visible_, query, first_key);
+    if (first_key + Config::kChunk > first_range.end || first_key < last_range.first) {
+      weigh_queries<true>(S, dP, statistics_, scale_log2, ranges, first_key);
     } else {
-      weigh_queries<false>(S, dP, statistics_, scale_log2, visible_, query, first_key);
+      weigh_queries<false>(S, dP, statistics_, scale_log2, ranges, first_key);
     }
     using Columns = typename TensorCore::template BColumns<
         SharedTile<Element, Config::kChunk, Config::kHeadDim>>;
@@ -186,8 +197,8 @@ class QueryTileBlock {
   Element *sK_, *sV_;                    // [kStages][kBlockKV, kHeadDim]
   Place place_;
   int first_query_;
-  int end_key_;  // the end of the keys that any query of the block sees
-  VisibleKeys visible_;
+  int begin_key_, end_key_;  // the keys from the first to the last that any query of the block sees
+  IndexRange* ranges_;       // [kBlockQ]: the keys that each query sees
   QueryStatistics statistics_[Config::kRowTiles * 2];
 };
 

@@ -131,19 +131,20 @@ __device__ __forceinline__ float score(const float* sQ, const float* sK, int per
   return softmax_scale * sum;
 }
 
-/// Steps 2 to 4 for one query. Reads and writes O in global memory; Q's row, m and l are
-/// in shared memory.
+/// Steps 2 to 4 for one query and the keys begin … end - 1 of the tile. Reads and writes O in global
+/// memory; Q's row, m and l are in shared memory.
 template <int kHeadDim>
-__device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i, int num_visible,
+__device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i, int begin, int end,
                                                float softmax_scale,
                                                const Flash1Tiles<kHeadDim>& tiles, const float* sQ,
                                                float& row_max, float& row_sum) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   static_assert(KeyTile<kHeadDim>::kPermuted == 8);
   // 2. S.
-  const float s = lane < num_visible ? score<kHeadDim>(sQ, tiles.sK.data + lane * kHeadDim,
-                                                       lane % 8 * 4, softmax_scale)
-                                     : -INFINITY;
+  const bool is_visible = begin <= lane && lane < end;
+  const float s =
+      is_visible ? score<kHeadDim>(sQ, tiles.sK.data + lane * kHeadDim, lane % 8 * 4, softmax_scale)
+                 : -INFINITY;
   // 3. m', P and l'.
   const float old_max = row_max;
   const float new_max = fmaxf(old_max, warp_max(s)), shift = shift_of(new_max);
@@ -154,7 +155,7 @@ __device__ __forceinline__ void attend_to_tile(const HeadRows<float>& mO, int i,
   WarpRow<kHeadDim> o =
       load_row<kHeadDim>({mO.head, mO.row_stride, mO.column_stride, mO.head_dim}, i);
   scale_and_add(o, weight, 0.f, {});
-  for (int j = 0; j < num_visible; ++j) {
+  for (int j = begin; j < end; ++j) {
     scale_and_add(o, 1.f, __shfl_sync(kAllLanes, p, j),
                   load_row<kHeadDim>({tiles.sV.data, kHeadDim, 1, kHeadDim}, j));
   }
@@ -177,7 +178,10 @@ __global__ void __launch_bounds__(kFlash1Threads)
   const int first_query = place.part * kBlockQ,
             end_query = min(first_query + kBlockQ, sizes.seqlen_q);
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
-  if (visible.of_query(end_query - 1) <= first_key) return;
+  if (visible.of_query(end_query - 1) <= first_key ||
+      visible.first_of_query(first_query) >= first_key + kBlockKV) {
+    return;
+  }
 
   // 1. Load K, V, m and l.
   const Flash1Tiles<kHeadDim> tiles(ptx::shared_memory());
@@ -200,11 +204,12 @@ __global__ void __launch_bounds__(kFlash1Threads)
   const auto mO = head_rows(arguments.O, place.b, place.h, sizes.head_dim);
   float* const sQ = tiles.sQ.row(warp);
   for (int i = first_query + warp; i < end_query; i += kFlash1Warps) {
-    const int num_visible = min(visible.of_query(i) - first_key, kBlockKV);
-    if (num_visible <= 0) continue;
+    const int begin = max(visible.first_of_query(i) - first_key, 0),
+              end = min(visible.of_query(i) - first_key, kBlockKV);
+    if (begin >= end) continue;
     store_row(load_row<kHeadDim>(mQ, i), {sQ, 0, 1, kHeadDim}, 0);
     __syncwarp();
-    attend_to_tile<kHeadDim>(mO, i, num_visible, arguments.softmax_scale, tiles, sQ,
+    attend_to_tile<kHeadDim>(mO, i, begin, end, arguments.softmax_scale, tiles, sQ,
                              tiles.statistics.row_max[i - first_query],
                              tiles.statistics.row_sum[i - first_query]);
   }

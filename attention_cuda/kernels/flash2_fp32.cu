@@ -105,10 +105,13 @@ __device__ __forceinline__ void hide_scores(Scores<Config>& S, const Queries<Con
                                             const VisibleKeys& visible, int first_key, int x) {
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) {
-    const int num_visible = visible.of_query(queries.first + row_of(r)) - first_key;
+    const int query = queries.first + row_of(r);
+    const int first_visible = visible.first_of_query(query) - first_key - x,
+              end_visible = visible.of_query(query) - first_key - x;
 #pragma unroll
     for (int c = 0; c < Config::kBlockKV / 8; ++c) {
-      S.at[r][c] = x + 8 * c < num_visible ? S.at[r][c] : -INFINITY;
+      const bool is_visible = first_visible <= 8 * c && 8 * c < end_visible;
+      S.at[r][c] = is_visible ? S.at[r][c] : -INFINITY;
     }
   }
 }
@@ -154,7 +157,9 @@ __device__ __forceinline__ void add_visible_values(Queries<Config>& queries, con
     }
 #pragma unroll
     for (int r = 0; r < Config::kRows; ++r) {
-      if (first_key + key >= visible.of_query(queries.first + row_of(r))) continue;
+      const int query = queries.first + row_of(r);
+      if (first_key + key >= visible.of_query(query)) continue;
+      if (first_key + key < visible.first_of_query(query)) continue;
       const float p = sP[row_of(r) * Config::PTile::kStride + key];
 #pragma unroll
       for (int c = 0; c < Config::kHeadDim / 8; ++c) {
@@ -212,8 +217,10 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   const int first_query = (num_q_tiles - 1 - place.part) * Config::kBlockQ;
   const int end_query = min(first_query + Config::kBlockQ, sizes.seqlen_q);
   const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
-  const int seen_by_all = visible.of_query(first_query);
-  const int seen_by_any = visible.of_query(end_query - 1);
+  const int begin_key = visible.first_of_query(first_query),
+            end_key = visible.of_query(end_query - 1);
+  const int seen_by_all = visible.first_of_query(end_query - 1),
+            end_by_all = visible.of_query(first_query);
   const GlobalRows<const float> mQ =
       global_rows(arguments.Q, place.b, place.h, first_query, end_query, head_dim,
                   arguments.Q.has_aligned_rows(head_dim));
@@ -231,8 +238,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   // Load Q once and scale it; load K's first tile at the same time.
   load_tile<kNumThreads>(tiles.sQ, mQ);
   ptx::cp_async_commit();
-  if (seen_by_any > 0) {
-    load_tile<kNumThreads>(tiles.sK, global_rows(arguments.K, place.b, place.kv_head, 0,
+  if (begin_key < end_key) {
+    load_tile<kNumThreads>(tiles.sK, global_rows(arguments.K, place.b, place.kv_head, begin_key,
                                                  visible.keys, head_dim, is_k_aligned));
   }
   ptx::cp_async_commit();
@@ -243,7 +250,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
     tiles.sQ.row(k / Config::kHeadDim)[k % Config::kHeadDim] *= scale;
   }
 
-  for (int first_key = 0; first_key < seen_by_any; first_key += kBlockKV) {
+  for (int first_key = begin_key; first_key < end_key; first_key += kBlockKV) {
     // 1. Wait for K. All threads are done with the previous V: load the next one.
     ptx::cp_async_wait<0>();
     __syncthreads();
@@ -256,14 +263,14 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
     add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kColumns,
                         Config::kUnroll>(S.at, tiles.sQ.row(first_row),
                                          tiles.sK.data + x * Config::KTile::kColumns, 4 * x);
-    const bool is_partly_hidden = first_key + kBlockKV > seen_by_all;
+    const bool is_partly_hidden = first_key + kBlockKV > end_by_all || first_key < seen_by_all;
     if (is_partly_hidden) hide_scores(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);
 
     // 3. Wait for V and P. All threads are done with this K: load the next one.
     ptx::cp_async_wait<0>();
     __syncthreads();
-    if (first_key + kBlockKV < seen_by_any) {
+    if (first_key + kBlockKV < end_key) {
       load_tile<kNumThreads>(tiles.sK,
                              global_rows(arguments.K, place.b, place.kv_head, first_key + kBlockKV,
                                          visible.keys, head_dim, is_k_aligned));

@@ -43,7 +43,8 @@ struct Flash2Config
   static constexpr int kNumWarps = kWarps, kNumThreads = 32 * kWarps, kMinBlocks = kBlocksAnSm;
   static constexpr int kBlockQ = kNumWarps * Base::kWarpRows;
   using QTile = SharedTile<typename Base::Element, kBlockQ, kHeadDimension>;
-  static constexpr int kSharedBytes = QTile::kBytes + 4 * Base::KVTile::kBytes;
+  static constexpr int kRangeBytes = kBlockQ * static_cast<int>(sizeof(IndexRange));
+  static constexpr int kSharedBytes = QTile::kBytes + 4 * Base::KVTile::kBytes + kRangeBytes;
   static_assert(kSharedBytes <= kLeastSharedBytes);
 };
 
@@ -64,16 +65,21 @@ namespace flash2_mma {
 
 using namespace warp_attention;
 
-/// Sets hidden scores to -inf: first_query is the warp's, first_key the tile's.
-template <class Config>
-__device__ __forceinline__ void hide(Fragments<Config>& fragments, const VisibleKeys& visible,
-                                     int first_query, int first_key) {
+/// Sets hidden scores after (kIsBefore: before) a query's keys to -inf: the ranges are those of the
+/// warp's queries, first_key is the tile's.
+template <bool kIsBefore, class Config>
+__device__ __forceinline__ void hide(Fragments<Config>& fragments, const IndexRange* ranges,
+                                     int first_key) {
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int query = first_query + 16 * r + 8 * half + lane_id() / 4;
-      hide_from(fragments, r, half, visible.of_query(query) - first_key);
+      const IndexRange range = ranges[16 * r + 8 * half + lane_id() / 4];
+      if (kIsBefore) {
+        hide_before(fragments, r, half, range.first - first_key);
+      } else {
+        hide_from(fragments, r, half, range.end - first_key);
+      }
     }
   }
 }
@@ -131,8 +137,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const int first_query = tile.q_tile * Config::kBlockQ;
   const VisibleKeys visible = arguments.mask.of_batch_entry(b, sizes);
   const int last_query = min(first_query + Config::kBlockQ, sizes.seqlen_q) - 1;
-  const int num_keys = visible.of_query(last_query), kv_head = h / sizes.heads_per_kv_head;
-  const int num_kv_tiles = (num_keys + Config::kBlockKV - 1) / Config::kBlockKV;
+  const int begin_key = visible.first_of_query(first_query), end_key = visible.of_query(last_query);
+  const int num_kv_tiles = (end_key - begin_key + Config::kBlockKV - 1) / Config::kBlockKV;
+  const int kv_head = h / sizes.heads_per_kv_head;
 
   auto* const shared = reinterpret_cast<Element*>(ptx::shared_memory());
   constexpr int kQElements = Config::kBlockQ * Config::kHeadDim;
@@ -145,11 +152,17 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   const auto sV = [&](int stage) {
     return typename Config::KVTile{shared + kQElements + (2 * stage + 1) * kKVElements};
   };
+  // The ranges of these queries, from begin_key on, in shared memory to save registers.
+  auto* const sRanges = reinterpret_cast<IndexRange*>(shared + kQElements + 4 * kKVElements);
+  for (int row = static_cast<int>(threadIdx.x); row < Config::kBlockQ; row += kThreads) {
+    const IndexRange range = visible.range_of_query(first_query + row);
+    sRanges[row] = {range.first - begin_key, range.end - begin_key};
+  }
   // Keys that none of these queries sees are not read, because they may contain anything.
   TileStream<kThreads, typename Config::KVTile> K(
-      global_rows(arguments.K, b, kv_head, 0, num_keys, sizes.head_dim, aligned.K));
+      global_rows(arguments.K, b, kv_head, begin_key, end_key, sizes.head_dim, aligned.K));
   TileStream<kThreads, typename Config::KVTile> V(
-      global_rows(arguments.V, b, kv_head, 0, num_keys, sizes.head_dim, aligned.V));
+      global_rows(arguments.V, b, kv_head, begin_key, end_key, sizes.head_dim, aligned.V));
 
   load_tile<kThreads>(
       sQ, global_rows(arguments.Q, b, h, first_query, sizes.seqlen_q, sizes.head_dim, aligned.Q));
@@ -164,8 +177,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   // From here on each warp processes its own rows.
   const int first_row = static_cast<int>(threadIdx.x) / 32 * Config::kWarpRows;
   const int warp_query = first_query + first_row;
-  const int fewest_keys = visible.of_query(warp_query);
-  const int most_keys = visible.of_query(warp_query + Config::kWarpRows - 1);
+  const IndexRange* const ranges = sRanges + first_row;
   const typename Config::WarpQTile sWarpQ{sQ.data + first_row * Config::kHeadDim};
   take_sign_into_queries<Config>(sWarpQ, arguments.softmax_scale);
   const ARows<typename Config::WarpQTile> query_rows(sWarpQ);
@@ -180,19 +192,21 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   }
 
   for (int kv_tile = 0; kv_tile < num_kv_tiles; ++kv_tile) {
-    const int stage = kv_tile % 2, first_key = kv_tile * Config::kBlockKV;
+    const int stage = kv_tile % 2, first_key = kv_tile * Config::kBlockKV;  // from begin_key on
     // 1. Load the next tile.
     if (kv_tile + 1 < num_kv_tiles) {
       K.load(sK(1 - stage));
       V.load(sV(1 - stage));
     }
     ptx::cp_async_commit();
-    if (first_key < most_keys) {
+    const IndexRange first_range = ranges[0], last_range = ranges[Config::kWarpRows - 1];
+    if (first_key < last_range.end && first_key + Config::kBlockKV > first_range.first) {
       // 2. S.
       scores(fragments, query_rows, BRows(sK(stage)));
-      if (first_key + Config::kBlockKV > fewest_keys) {
-        hide(fragments, visible, warp_query, first_key);
+      if (first_key + Config::kBlockKV > first_range.end) {
+        hide<false>(fragments, ranges, first_key);
       }
+      if (first_key < last_range.first) hide<true>(fragments, ranges, first_key);
       // 3. M, l and P.
       raise_maximum(rows, fragments.S, scale_log2, fragments.O);
       exponentiate(rows, fragments.S, scale_log2);

@@ -14,9 +14,9 @@ struct Flash2Shape {
 
   constexpr int block_q() const { return num_warps * 16 * row_tiles; }
   constexpr int num_threads() const { return 32 * num_warps; }
-  /// Q, and two tiles of K and of V.
+  /// Q, two tiles of K and of V, and the range of keys of each query.
   constexpr int shared_bytes(int head_dim, int element_bytes) const {
-    return element_bytes * head_dim * (block_q() + 4 * block_kv);
+    return element_bytes * head_dim * (block_q() + 4 * block_kv) + 8 * block_q();
   }
 };
 

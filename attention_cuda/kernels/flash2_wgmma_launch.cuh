@@ -44,7 +44,7 @@ void launch_wgmma(const ForwardCall& call) {
       wgmma_schedule(problem, Config::kShape, call.key_lengths != nullptr, num_multiprocessors());
   const WgmmaArguments arguments{device_tensor<float>(tensors.lse),
                                  sizes_of(problem),
-                                 {problem.mask, call.key_lengths},
+                                 mask_arguments(call),
                                  scale > 0   ? 1.F
                                  : scale < 0 ? -1.F
                                              : 0.F,

@@ -26,6 +26,7 @@ struct WgmmaConfig {
   static constexpr bool kGuesses = kShape.guesses;
   // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
   static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
+  static constexpr bool kTakesWindows = true;
   static constexpr int kStagesK = kShape.stages_k, kStagesV = kShape.stages_v;
   static constexpr int kThreads = kShape.num_threads();
   static constexpr int kPanels = kShape.num_panels(), kRowBytes = kPanels * kPanelRowBytes;
@@ -108,7 +109,9 @@ __device__ __forceinline__ int recomputed(int value) {
 /// One of a block's query tiles, and the keys that its queries see.
 template <class Config>
 struct WgmmaWork {
-  int b, h, kv_head, first_query, num_kv_tiles;
+  int b, h, kv_head, first_query;
+  int first_key;  // of tile 0: the first one that a query sees
+  int num_kv_tiles;
   int turn;         // the number of query tiles that the block had before
   int last_number;  // counts the tiles of K and V that the block loads: the last one's
   VisibleKeys visible;
@@ -120,6 +123,8 @@ struct WgmmaWork {
     kv_head = h / recomputed(sizes.heads_per_kv_head);
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
+    visible.ranges = {};  // packed sequences are for other kernels
+    first_key = Config::kTakesWindows ? visible.first_of_query(first_query) : 0;
     num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ, sizes.seqlen_q);
     last_number = num_loaded + num_kv_tiles - 1;
   }
@@ -142,7 +147,8 @@ struct WgmmaWork {
   }
   __device__ int tiles_of_queries(int first, int end, int seqlen_q) const {
     if (first >= seqlen_q) return 0;
-    return (visible.of_query(min(end, seqlen_q) - 1) + Config::kBlockKV - 1) / Config::kBlockKV;
+    const int end_key = visible.of_query(min(end, seqlen_q) - 1);
+    return max(0, end_key - first_key + Config::kBlockKV - 1) / Config::kBlockKV;
   }
 };
 
@@ -193,7 +199,7 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
     ptx::mbarrier_wait(shared.k_empty(stage.index), stage.parity ^ 1);
     Config::Marks::mark(WgmmaMark::kLoadsK, work.turn, tile);
     load(shared.K(stage.index), K_map, shared.k_full(stage.index), Config::kBlockKV,
-         Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);
+         Config::kBlockKV, work.first_key + tile * Config::kBlockKV, work.kv_head);
   };
   const auto load_v = [&](int tile) {
     const WgmmaStage stage = work.v_stage(tile);
@@ -201,7 +207,7 @@ __device__ void load_tiles(const WgmmaShared<Config>& shared, const WgmmaWork<Co
     ptx::mbarrier_wait(shared.v_empty(stage.index), stage.parity ^ 1);
     Config::Marks::mark(WgmmaMark::kLoadsV, work.turn, tile);
     load(shared.V(stage.index), V_map, shared.v_full(stage.index), Config::kBlockKV,
-         Config::kBlockKV, tile * Config::kBlockKV, work.kv_head);
+         Config::kBlockKV, work.first_key + tile * Config::kBlockKV, work.kv_head);
   };
   if (work.num_kv_tiles > 0) load_k(work.num_kv_tiles - 1);
   for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {

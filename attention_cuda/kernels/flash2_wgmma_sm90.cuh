@@ -67,7 +67,9 @@ class WgmmaComputing {
         warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
         lane_(recomputed(static_cast<int>(threadIdx.x)) % 32),
         row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4),
-        fewest_keys_(work.visible.of_query(work.first_query + 64 * warpgroup_)) {}
+        end_for_all_(work.visible.of_query(work.first_query + 64 * warpgroup_) - work.first_key),
+        first_for_all_(work.visible.first_of_query(work.first_query + 64 * warpgroup_ + 63) -
+                       work.first_key) {}
 
   __device__ void run(const ptx::TensorMap& O_map) {
     const int last = work_.num_kv_tiles - 1;
@@ -125,11 +127,12 @@ class WgmmaComputing {
     int tile = work_.num_kv_tiles - 1;
     start(skips_last ? tile - 1 : tile);
     // 2. to 4. All other tiles: masked ones first, so that the remaining loop has no mask.
-    for (--tile; tile >= 0 && is_masked(tile); --tile) {
+    for (--tile; tile >= 0 && hides_after(tile); --tile) {
       if (skips_last && tile == work_.num_kv_tiles - 2) continue;  // it was the first one
       step<true>(tile);
     }
-    for (; tile >= 0; --tile) step<false>(tile);
+    for (; tile >= 0 && !hides_before(tile); --tile) step<false>(tile);
+    for (; tile >= 0; --tile) step<true>(tile);
     // 5. The last P V.
     const WgmmaStage last = work_.v_stage(0);
     mark(WgmmaMark::kWaitsForV, 0);
@@ -154,7 +157,7 @@ class WgmmaComputing {
     mark(WgmmaMark::kHasS, tile);
     release(shared_.k_empty(first.index));
     scale_scores();
-    if (is_masked(tile)) mask(tile);
+    mask(tile);
     raise_maximum();
     is_raised_ = false;  // there is no O yet
     exponentiate();
@@ -231,7 +234,12 @@ class WgmmaComputing {
     }
   }
 
-  __device__ bool is_masked(int tile) const { return (tile + 1) * Config::kBlockKV > fewest_keys_; }
+  /// Whether a query of the warpgroup does not see a key of the tile: its keys end earlier, or, in a
+  /// window, begin later.
+  __device__ bool hides_after(int tile) const {
+    return (tile + 1) * Config::kBlockKV > end_for_all_;
+  }
+  __device__ bool hides_before(int tile) const { return tile * Config::kBlockKV < first_for_all_; }
 
   __device__ void release(ptx::SharedAddress empty) {
     if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(empty);
@@ -277,12 +285,23 @@ class WgmmaComputing {
 
   /// Sets hidden scores to -inf.
   __device__ void mask(int tile) {
-    const int first_column = tile * Config::kBlockKV + 2 * (lane_ % 4);
-    const int limit[2] = {work_.visible.of_query(row_) - first_column,
-                          work_.visible.of_query(row_ + 8) - first_column};
+    const int first_column =
+        work_.first_key + tile * Config::kBlockKV + 2 * (lane_ % 4);  // of this thread
+    if (hides_after(tile)) {
+      const int limit[2] = {work_.visible.of_query(row_) - first_column,
+                            work_.visible.of_query(row_ + 8) - first_column};
 #pragma unroll
-    for (int i = 0; i < Config::kBlockKV / 2; ++i) {
-      if (8 * (i / 4) + i % 2 >= limit[i / 2 % 2]) S_[i] = -INFINITY;
+      for (int i = 0; i < Config::kBlockKV / 2; ++i) {
+        if (8 * (i / 4) + i % 2 >= limit[i / 2 % 2]) S_[i] = -INFINITY;
+      }
+    }
+    if (hides_before(tile)) {
+      const int limit[2] = {work_.visible.first_of_query(row_) - first_column,
+                            work_.visible.first_of_query(row_ + 8) - first_column};
+#pragma unroll
+      for (int i = 0; i < Config::kBlockKV / 2; ++i) {
+        if (8 * (i / 4) + i % 2 < limit[i / 2 % 2]) S_[i] = -INFINITY;
+      }
     }
   }
 
@@ -359,7 +378,7 @@ class WgmmaComputing {
   /// Sets the rows of V that no query of the problem sees to 0: they may hold NaN, and 0 NaN is NaN.
   __device__ void clear_unseen_values(int tile) {
     const int num_seen = work_.visible.of_query(arguments_.sizes.seqlen_q - 1);
-    const int first_hidden = num_seen - tile * Config::kBlockKV;
+    const int first_hidden = num_seen - work_.first_key - tile * Config::kBlockKV;
     if (num_seen < arguments_.sizes.seqlen_k && first_hidden < Config::kBlockKV) {
       const WgmmaStage stage = work_.v_stage(tile);
       ptx::mbarrier_wait(shared_.v_full(stage.index), stage.parity);
@@ -421,7 +440,8 @@ class WgmmaComputing {
   WgmmaShared<Config> shared_;
   const WgmmaWork<Config>& work_;
   const WgmmaArguments& arguments_;
-  int warpgroup_, warp_, lane_, row_, fewest_keys_;
+  int warpgroup_, warp_, lane_, row_;
+  int end_for_all_, first_for_all_;  // the keys that all 64 queries see, from work_.first_key on
   bool has_O_ = false, is_raised_ = false;
   float S_[Config::kBlockKV / 2], O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
   std::uint32_t P_[Config::kBlockKV / 16][4];

@@ -60,25 +60,31 @@ __global__ void __launch_bounds__(kRowThreads)
   float* const shared = reinterpret_cast<float*>(ptx::shared_memory());
   const int thread = static_cast<int>(threadIdx.x);
   const Place place = place_of(blockIdx.x, sizes.seqlen_q, sizes);
-  const int num_visible = mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  const VisibleKeys visible = mask.of_batch_entry(place.b, sizes);
+  const int begin_key = visible.first_of_query(place.part), end_key = visible.of_query(place.part);
   Element* const row = P.row(blockIdx.x);
   const ScaledRow<kIsStored> scores = {S.row(blockIdx.x), shared + kReduceFloats, softmax_scale};
 
   float largest = -INFINITY;
-  for (int j = thread; j < num_visible; j += kRowThreads) {
+  for (int j = begin_key + thread; j < end_key; j += kRowThreads) {
     largest = fmaxf(largest, scores.read(j));
   }
   largest = block_max<kRowThreads>(largest, shared);
   const float shift = shift_of(largest);
 
   float sum = 0;
-  for (int j = thread; j < num_visible; j += kRowThreads) sum += expf(scores.again(j) - shift);
+  for (int j = begin_key + thread; j < end_key; j += kRowThreads) {
+    sum += expf(scores.again(j) - shift);
+  }
   sum = block_sum<kRowThreads>(sum, shared);
   const float divisor = divisor_of(sum);
 
-  for (int j = thread; j < S.num_keys; j += kRowThreads) {
-    const float p = j < num_visible ? expf(scores.again(j) - shift) / divisor : 0.f;
-    row[j] = ptx::from_float<Element>(p);
+  for (int j = begin_key + thread; j < end_key; j += kRowThreads) {
+    row[j] = ptx::from_float<Element>(expf(scores.again(j) - shift) / divisor);
+  }
+  for (int j = thread; j < begin_key; j += kRowThreads) row[j] = ptx::from_float<Element>(0.f);
+  for (int j = end_key + thread; j < S.num_keys; j += kRowThreads) {
+    row[j] = ptx::from_float<Element>(0.f);
   }
   if (thread == 0) {
     row_max[blockIdx.x] = largest;

@@ -3,8 +3,9 @@
 // and from the files' names.
 //
 // Columns  stem, variant, types and products, first compute capability, source, and where needed
-//          the last compute capability and the instruction that multiplies; then the toy program
-//          that counts its work, and its launches (kernels/<stem>.hpp)
+//          the last compute capability, the instruction that multiplies, whether it takes windows
+//          and packed sequences, and the largest head_dim; then the toy program that counts its work,
+//          and its launches (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -14,6 +15,7 @@
 #include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
 #include "attention_cuda/kernels/flash1.hpp"
+#include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
 #include "attention_cuda/kernels/flash2_fp32.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.hpp"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
@@ -31,6 +33,7 @@ inline constexpr Arithmetic k16Bits[] = {{DataType::kBFloat16, Products::kNative
                                          {DataType::kFloat16, Products::kNative}};
 inline constexpr Arithmetic kTf32[] = {{DataType::kFloat32, Products::kTensorFloat32},
                                        {DataType::kFloat32, Products::kTensorFloat32x3}};
+inline constexpr Arithmetic kFp16x3[] = {{DataType::kFloat32, Products::kFloat16x3}};
 inline constexpr Arithmetic kLibraryFp32[] = {{DataType::kFloat32, Products::kNative},
                                               {DataType::kFloat32, Products::kTensorFloat32}};
 inline constexpr Arithmetic kLibrary[] = {{DataType::kFloat32, Products::kNative},
@@ -64,9 +67,14 @@ inline constexpr TableRow kKernelTable[] = {
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
     {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
     {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
-    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma"},
+    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", true, false},
      "flash2",
      flash2_wgmma_launches},
+    {{"flash2_fp16x3_sm90", "flash2", kFp16x3, 90,
+      "Ootomo and Yokota 2022; Dao 2023, FlashAttention-2, Algorithm 1", 90, "wgmma", false, false,
+      kFp16x3MostHeadDim},
+     "flash2",
+     flash2_fp16x3_launches},
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
      "split_kv",
      split_kv_launches},

@@ -51,11 +51,11 @@ __global__ void __launch_bounds__(kRowThreads)
 __global__ void __launch_bounds__(kRowThreads)
     naive_mask_kernel(ScoreMatrix<float> S, MaskArguments mask, Sizes sizes) {
   const Place place = place_of(blockIdx.x, sizes.seqlen_q, sizes);
-  const int num_visible = mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  const VisibleKeys visible = mask.of_batch_entry(place.b, sizes);
+  const int begin_key = visible.first_of_query(place.part), end_key = visible.of_query(place.part);
   float* const row = S.row(blockIdx.x);
-  for (int j = num_visible + first_key(); j < S.num_keys; j += kRowThreads) {
-    row[j] = -INFINITY;
-  }
+  for (int j = first_key(); j < begin_key; j += kRowThreads) row[j] = -INFINITY;
+  for (int j = end_key + first_key(); j < S.num_keys; j += kRowThreads) row[j] = -INFINITY;
 }
 
 __global__ void __launch_bounds__(kRowThreads)
@@ -131,7 +131,8 @@ void launch_steps(const ForwardCall& call) {
 
   scores.multiply_queries_by_keys(call);
   launch(call, "naive_scale", naive_scale_kernel, shape, scores.S, arguments.softmax_scale);
-  if (call.problem.mask != Mask::kNone || call.key_lengths != nullptr) {
+  if (call.problem.is_masked() || call.key_lengths != nullptr ||
+      call.ranges.of_queries != nullptr) {
     launch(call, "naive_mask", naive_mask_kernel, shape, scores.S, arguments.mask, arguments.sizes);
   }
   launch(call, "naive_row_max", naive_row_max_kernel, reducing, scores.S, scores.row_max);

@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
   const std::int64_t query = std::int64_t{blockIdx.x} * kQueryWarps + thread / kWarpSize;
   if (query >= num_queries) return;
   const Place place = place_of(query, sizes.seqlen_q, sizes);
-  const int num_visible = arguments.mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  const int begin_key = visible.first_of_query(place.part), end_key = visible.of_query(place.part);
   const auto mK = head_rows(arguments.K, place.b, place.kv_head, sizes.head_dim);
   const auto mV = head_rows(arguments.V, place.b, place.kv_head, sizes.head_dim);
   const WarpRow<kHeadDim> q =
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
 
   float row_max = -INFINITY, row_sum = 0;
   WarpRow<kHeadDim> o;  // [head_dim]
-  for (int j = 0; j < num_visible; ++j) {
+  for (int j = begin_key; j < end_key; ++j) {
     const float s = arguments.softmax_scale * dot(q, load_row<kHeadDim>(mK, j));
     const float new_max = fmaxf(row_max, s), shift = shift_of(new_max);
     const float rescale = expf(row_max - shift), p = expf(s - shift);

@@ -56,7 +56,7 @@ template <class Config>
 struct Query {
   float4 q[Config::kVectors] = {}, o[Config::kVectors] = {};  // the lane's columns
   RowState state;
-  int num_visible = 0;
+  int first_visible = 0, end_visible = 0;
 };
 
 template <class Config>
@@ -90,7 +90,7 @@ template <class Config>
 __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRows<Config>& K,
                                                const KeyRows<Config>& V, int first_key, int end_key,
                                                float softmax_scale) {
-  const int end_visible = min(query.num_visible, end_key);
+  const int first_visible = query.first_visible, end_visible = min(query.end_visible, end_key);
   float s[Config::kKeys];
   float new_max = query.state.row_max;
 #pragma unroll
@@ -102,7 +102,8 @@ __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRo
     for (int distance = Config::kLanes / 2; distance > 0; distance /= 2) {
       sum += __shfl_xor_sync(kAllLanes, sum, distance);
     }
-    s[k] = first_key + k < end_visible ? softmax_scale * sum : -INFINITY;
+    const bool is_visible = first_visible <= first_key + k && first_key + k < end_visible;
+    s[k] = is_visible ? softmax_scale * sum : -INFINITY;
     new_max = fmaxf(new_max, s[k]);
   }
   const float shift = shift_of(new_max), rescale = expf(query.state.row_max - shift);
@@ -112,7 +113,7 @@ __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRo
   for (int v = 0; v < Config::kVectors; ++v) scale_by(query.o[v], rescale);
 #pragma unroll
   for (int k = 0; k < Config::kKeys; ++k) {
-    if (first_key + k >= end_visible) continue;  // its V may be NaN
+    if (first_key + k < first_visible || first_key + k >= end_visible) continue;  // V may be NaN
     const float p = expf(s[k] - shift);
     query.state.row_sum += p;
 #pragma unroll
@@ -157,16 +158,18 @@ __global__ void __launch_bounds__(kSplitThreads)
   const PackedRows rows = packed_rows_of_block<kRows>(sizes, partial.num_splits);
   const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
 
-  // The queries, and the number of keys that any of them sees.
+  // The queries, and the keys from the first to the last that any of them sees.
   Query<Config> queries[kRows];
-  int seen_by_any = 0;
+  int seen_by_any = INT32_MAX, end_by_any = 0;
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     if (r >= rows.count) continue;
     const int i = rows.query(r, sizes);
     const float* const q = arguments.Q.row(rows.b, rows.head(r, sizes), i);
-    queries[r].num_visible = visible.of_query(i);
-    seen_by_any = max(seen_by_any, queries[r].num_visible);
+    queries[r].first_visible = visible.first_of_query(i);
+    queries[r].end_visible = visible.of_query(i);
+    seen_by_any = min(seen_by_any, queries[r].first_visible);
+    end_by_any = max(end_by_any, queries[r].end_visible);
 #pragma unroll
     for (int v = 0; v < Config::kVectors; ++v) {
       queries[r].q[v] = load_four(q, arguments.Q.column_stride, 4 * (lane + v * kLanes), head_dim,
@@ -178,7 +181,8 @@ __global__ void __launch_bounds__(kSplitThreads)
   const bool is_k_aligned = arguments.K.has_aligned_rows(head_dim),
              is_v_aligned = arguments.V.has_aligned_rows(head_dim);
   const auto bound = [&](int split) {
-    return static_cast<int>(std::int64_t{seen_by_any} * split / partial.num_splits);
+    return seen_by_any +
+           static_cast<int>(std::int64_t{end_by_any - seen_by_any} * split / partial.num_splits);
   };
   const int end_key = bound(rows.split + 1);
   for (int turn = bound(rows.split); turn < end_key; turn += Config::kGroups * Config::kKeys) {

@@ -172,24 +172,27 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   const PackedRows rows = packed_rows_of_block<Config::kRows>(sizes, partial.num_splits);
   const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
 
-  // The number of keys that each of this lane's two rows sees, and that any or all rows see.
-  const int seen_by_any = visible.of_query(rows.last_query(sizes)),
-            seen_by_all = visible.of_query(rows.earliest_query(sizes));
-  int num_visible[2];
+  // The keys that each of this lane's two rows sees, and that any or all rows see.
+  const int earliest = rows.earliest_query(sizes), last = rows.last_query(sizes);
+  const int seen_by_any = visible.first_of_query(earliest), end_by_any = visible.of_query(last);
+  const int seen_by_all = visible.first_of_query(last), end_by_all = visible.of_query(earliest);
+  int first_visible[2], end_visible[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    num_visible[half] = visible.of_query(rows.query(8 * half + lane / 4, sizes));
+    const int query = rows.query(8 * half + lane / 4, sizes);
+    first_visible[half] = visible.first_of_query(query);
+    end_visible[half] = visible.of_query(query);
   }
 
   // The split's tiles, whole except for the last one of all keys. Warps take them in turn, so that
   // the block reads adjacent rows at about the same time.
   const auto first_tile = [&](int split) {
-    return static_cast<int>(std::int64_t{(seen_by_any + kKeys - 1) / kKeys} * split /
+    return static_cast<int>(std::int64_t{(end_by_any - seen_by_any + kKeys - 1) / kKeys} * split /
                             partial.num_splits);
   };
   constexpr int kKeyStep = Config::kNumWarps * kKeys;
-  const int begin_key = (first_tile(rows.split) + warp) * kKeys;
-  const int end_key = first_tile(rows.split + 1) * kKeys;
+  const int begin_key = seen_by_any + (first_tile(rows.split) + warp) * kKeys;
+  const int end_key = seen_by_any + first_tile(rows.split + 1) * kKeys;
   const int num_kv_tiles = max(0, (end_key - begin_key + kKeyStep - 1) / kKeyStep);
 
   unsigned char* const shared = ptx::shared_memory();
@@ -200,10 +203,10 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   const auto sV = [&](int stage) {
     return KVTile{tiles + (2 * stage + 1) * Config::kTileElements};
   };
-  TileStream<32, KVTile> K(global_rows(arguments.K, rows.b, rows.kv_head, begin_key, seen_by_any,
+  TileStream<32, KVTile> K(global_rows(arguments.K, rows.b, rows.kv_head, begin_key, end_by_any,
                                        sizes.head_dim, aligned.K),
                            lane);
-  TileStream<32, KVTile> V(global_rows(arguments.V, rows.b, rows.kv_head, begin_key, seen_by_any,
+  TileStream<32, KVTile> V(global_rows(arguments.V, rows.b, rows.kv_head, begin_key, end_by_any,
                                        sizes.head_dim, aligned.V),
                            lane);
   const auto start_loading = [&](int kv_tile) {
@@ -242,10 +245,16 @@ __global__ void __launch_bounds__(Config::kNumThreads)
     __syncwarp();  // all lanes have this tile, and have finished with the stage that is filled next
     start_loading(kv_tile + kStages - 1);
     scores(fragments, query_rows, BRows(sK(stage)));
-    if (first_key + kKeys > seen_by_all) {
+    if (first_key + kKeys > end_by_all) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        hide_from(fragments, 0, half, num_visible[half] - first_key);
+        hide_from(fragments, 0, half, end_visible[half] - first_key);
+      }
+    }
+    if (first_key < seen_by_all) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        hide_before(fragments, 0, half, first_visible[half] - first_key);
       }
     }
     raise_maximum(statistics, fragments.S, scale_log2, fragments.O);

@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
   const std::int64_t query = std::int64_t{blockIdx.x} * kQueryWarps + thread / kWarpSize;
   if (query >= num_queries) return;
   const Place place = place_of(query, sizes.seqlen_q, sizes);
-  const int num_visible = arguments.mask.of_batch_entry(place.b, sizes).of_query(place.part);
+  const VisibleKeys visible = arguments.mask.of_batch_entry(place.b, sizes);
+  const int begin_key = visible.first_of_query(place.part), end_key = visible.of_query(place.part);
   const auto mK = head_rows(arguments.K, place.b, place.kv_head, sizes.head_dim);
   const auto mV = head_rows(arguments.V, place.b, place.kv_head, sizes.head_dim);
   const WarpRow<kHeadDim> q =
@@ -46,21 +47,21 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
 
   // Pass 1: the maximum score.
   float row_max = -INFINITY;
-  for (int j = 0; j < num_visible; ++j) {
+  for (int j = begin_key; j < end_key; ++j) {
     row_max = fmaxf(row_max, scale * dot(q, load_row<kHeadDim>(mK, j)));
   }
   const float shift = shift_of(row_max);
 
   // Pass 2: the sum of the weights.
   float row_sum = 0;
-  for (int j = 0; j < num_visible; ++j) {
+  for (int j = begin_key; j < end_key; ++j) {
     row_sum += expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift);
   }
   const float divisor = divisor_of(row_sum);
 
   // Pass 3: the output.
   WarpRow<kHeadDim> o;
-  for (int j = 0; j < num_visible; ++j) {
+  for (int j = begin_key; j < end_key; ++j) {
     const float p = expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift) / divisor;
     scale_and_add(o, 1.f, p, load_row<kHeadDim>(mV, j));
   }

@@ -34,6 +34,14 @@ __device__ __forceinline__ float to_float(Float16 value) {
   return result;
 }
 
+/// Unpacks two elements of one register, the first from the lower half.
+__device__ __forceinline__ void unpack(Float16, std::uint32_t packed, float& first, float& second) {
+  asm("{\n.reg .b16 lower, upper;\nmov.b32 {lower, upper}, %2;\n"
+      "cvt.f32.f16 %0, lower;\ncvt.f32.f16 %1, upper;\n}\n"
+      : "=f"(first), "=f"(second)
+      : "r"(packed));
+}
+
 template <class Element>
 __device__ __forceinline__ Element from_float(float value) {
   return {static_cast<std::uint16_t>(pack(Element{}, value, 0.f))};

@@ -33,6 +33,16 @@ __device__ __forceinline__ float load_shared_float(SharedAddress address) {
   return value;
 }
 
+/// Loads two floats, 8-byte aligned.
+__device__ __forceinline__ float2 load_shared_float2(SharedAddress address) {
+  float2 values;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+               : "=f"(values.x), "=f"(values.y)
+               : "r"(address)
+               : "memory");
+  return values;
+}
+
 __device__ __forceinline__ void store_shared(SharedAddress address, std::uint32_t value) {
   asm volatile("st.shared.b32 [%0], %1;" : : "r"(address), "r"(value) : "memory");
 }

@@ -25,7 +25,7 @@ import torch
 
 DTYPES = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
 MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
-PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2}
+PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2, "fp16x3": 3}
 OK, ARGUMENT = 0, 1  # flashlab_status
 MAX_AXES = 4
 LIBRARY = "libflashlab_cuda.so"
@@ -57,7 +57,12 @@ class OptionsStruct(ctypes.Structure):
                 ("key_lengths", ctypes.c_void_p), ("num_key_lengths", ctypes.c_int64),
                 ("device_key_lengths", ctypes.c_void_p), ("stream", ctypes.c_void_p),
                 ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64),
-                ("round_statistics", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+                ("round_statistics", ctypes.c_int32), ("reserved", ctypes.c_int32),
+                ("window_left", ctypes.c_int64), ("window_right", ctypes.c_int64),
+                ("has_window_left", ctypes.c_int32), ("has_window_right", ctypes.c_int32),
+                ("cu_seqlens_q", ctypes.c_void_p), ("cu_seqlens_k", ctypes.c_void_p),
+                ("device_cu_seqlens_q", ctypes.c_void_p),
+                ("device_cu_seqlens_k", ctypes.c_void_p), ("num_sequences", ctypes.c_int64)]
 
 
 class KernelStruct(ctypes.Structure):
@@ -159,13 +164,22 @@ def _tensor_struct(name, tensor, device):
     return struct
 
 
+def _window(window):
+    """Returns (left, right) of None, a number (left) or such a pair; None: no limit."""
+    pair = window if isinstance(window, (tuple, list)) else (window, None)
+    if len(pair) != 2 or not all(keys is None or isinstance(keys, int) for keys in pair):
+        raise ValueError(f"window: {window}: expected the keys before a query's position, or "
+                         "(keys before, keys after), with None for no limit")
+    return tuple(pair)
+
+
 class Call:
     """A pass with its tensors and options. It can run repeatedly: call(). Keeps its tensors and a
     workspace of `workspace_bytes` alive."""
 
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
-                 key_lengths=None, products="native", kernel="", num_splits=0,
-                 round_statistics=False):
+                 key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
+                 products="native", kernel="", num_splits=0, round_statistics=False):
         self._library, self._held = loaded_library(), [tensors, key_lengths]
         functions = self._library.functions
         self._run = getattr(functions, f"flashlab_attention_{direction}")
@@ -182,6 +196,8 @@ class Call:
             has_softmax_scale=softmax_scale is not None, num_splits=num_splits,
             round_statistics=round_statistics)
         self._set_key_lengths(key_lengths)
+        self._set_window(*_window(window))
+        self._set_cu_seqlens(cu_seqlens_q, cu_seqlens_k)
         self._set_workspace(getattr(functions, f"flashlab_{direction}_workspace_bytes"))
 
     def __call__(self):
@@ -206,6 +222,37 @@ class Call:
         self._held.append(array)
         self._options.key_lengths = ctypes.addressof(array)
         self._options.num_key_lengths = len(array)
+
+    def _set_window(self, left, right):
+        for side, keys in (("left", left), ("right", right)):
+            if keys is not None:
+                setattr(self._options, f"window_{side}", keys)
+                setattr(self._options, f"has_window_{side}", 1)
+
+    def _set_cu_seqlens(self, *bounds):
+        """Accepts two lists of numbers, or two int64 tensors on the tensors' device."""
+        if bounds == (None, None):
+            return
+        if any(each is None for each in bounds) or len({isinstance(each, torch.Tensor)
+                                                        for each in bounds}) > 1:
+            raise ValueError("cu_seqlens_q, cu_seqlens_k: expected both, as lists or as tensors")
+        if len(bounds[0]) != len(bounds[1]) or len(bounds[0]) == 0:
+            raise ValueError(f"cu_seqlens_k: {len(bounds[1])} entries: expected as many as "
+                             f"cu_seqlens_q has, one more than sequences: {len(bounds[0])}")
+        self._options.num_sequences = len(bounds[0]) - 1
+        for name, each in zip(("cu_seqlens_q", "cu_seqlens_k"), bounds):
+            if isinstance(each, torch.Tensor):
+                if (each.device != self._device or each.dtype != torch.int64 or each.dim() != 1
+                        or not each.is_contiguous()):
+                    raise ValueError(f"{name}: {each.dtype} {list(each.shape)} on {each.device}: "
+                                     "expected torch.int64 with one axis and without gaps on "
+                                     f"{self._device}, or a list")
+                self._held.append(each)
+                setattr(self._options, f"device_{name}", each.data_ptr())
+                continue
+            array = (ctypes.c_int64 * len(each))(*each)
+            self._held.append(array)
+            setattr(self._options, name, ctypes.addressof(array))
 
     def _set_workspace(self, function):
         needed = ctypes.c_uint64()
@@ -237,24 +284,28 @@ class Call:
 _List = typing.Optional[typing.Sequence[int]]
 _Tensor = typing.Optional[torch.Tensor]
 _Scale = typing.Optional[float]
+_Keys = typing.Optional[int]
 _Pair = typing.Tuple[torch.Tensor, torch.Tensor]
 _Triple = typing.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def _options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel, num_splits):
+def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
+             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits):
     return {"mask": mask, "softmax_scale": softmax_scale, "products": products, "kernel": kernel,
-            "num_splits": num_splits,
+            "num_splits": num_splits, "window": (window_left, window_right),
+            "cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k,
             "key_lengths": key_lengths if key_length_tensor is None else key_length_tensor}
 
 
 @torch.library.custom_op("flashlab::attention_forward", mutates_args=())
 def _forward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, variant: str, backward_variant: str,
              mask: str, softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
+             window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor, cu_seqlens_k: _Tensor,
              products: str, kernel: str, num_splits: int) -> _Pair:
     O, lse = _outputs(Q)
     Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
-         **_options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel,
-                    num_splits))()
+         **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits))()
     return O, lse
 
 
@@ -270,14 +321,16 @@ def _(Q, K, V, *_):
 @torch.library.custom_op("flashlab::attention_backward", mutates_args=())
 def _backward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, O: torch.Tensor,
               lse: torch.Tensor, dO: torch.Tensor, variant: str, mask: str,
-              softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor, products: str,
-              kernel: str, num_splits: int, round_statistics: bool) -> _Triple:
+              softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
+              window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor,
+              cu_seqlens_k: _Tensor, products: str, kernel: str, num_splits: int,
+              round_statistics: bool) -> _Triple:
     gradients = tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
     tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
                        (Q, K, V, O, lse, dO, *gradients)))
     Call("backward", tensors, variant=variant, round_statistics=round_statistics,
-         **_options(mask, softmax_scale, key_lengths, key_length_tensor, products, kernel,
-                    num_splits))()
+         **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits))()
     return gradients
 
 
@@ -287,49 +340,63 @@ def _(Q, K, V, *_):
 
 
 def _save(ctx, inputs, output):
-    Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, products, _, splits = inputs
-    ctx.save_for_backward(Q, K, V, *output, length_tensor)
-    ctx.options = (mask, scale, lengths), (products, "", splits, False)
+    (Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, window_left, window_right,
+     cu_seqlens_q, cu_seqlens_k, products, _, splits) = inputs
+    ctx.save_for_backward(Q, K, V, *output, length_tensor, cu_seqlens_q, cu_seqlens_k)
+    ctx.options = (mask, scale, lengths), (window_left, window_right), (products, "", splits, False)
     ctx.variant = backward_variant
     ctx.mark_non_differentiable(output[1])  # lse
 
 
 def _differentiate(ctx, dO, _):
-    *tensors, length_tensor = ctx.saved_tensors
-    before, after = ctx.options
-    gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *after)
-    return (*gradients, *[None] * 9)
+    *tensors, length_tensor, cu_seqlens_q, cu_seqlens_k = ctx.saved_tensors
+    before, window, after = ctx.options
+    gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *window, cu_seqlens_q,
+                          cu_seqlens_k, *after)
+    return (*gradients, *[None] * 13)
 
 
 _forward.register_autograd(_differentiate, setup_context=_save)
 
 
-def _arguments(mask="none", softmax_scale=None, key_lengths=None, products="native", kernel="",
-               num_splits=0):
+def _arguments(Q, mask="none", softmax_scale=None, key_lengths=None, window=None,
+               cu_seqlens_q=None, cu_seqlens_k=None, products="native", kernel="", num_splits=0):
     """Returns the options in the order of the operations' parameters."""
     is_tensor = isinstance(key_lengths, torch.Tensor)
     return (mask, None if softmax_scale is None else float(softmax_scale),
             None if is_tensor or key_lengths is None else list(key_lengths),
-            key_lengths if is_tensor else None, products, kernel, num_splits)
+            key_lengths if is_tensor else None, *_window(window),
+            _on_device_of(Q, cu_seqlens_q), _on_device_of(Q, cu_seqlens_k), products, kernel,
+            num_splits)
+
+
+def _on_device_of(Q, bounds):
+    """Bounds of sequences are a tensor in the operations, which have few types of parameters."""
+    if bounds is None or isinstance(bounds, torch.Tensor):
+        return bounds
+    return torch.tensor(bounds, dtype=torch.int64, device=Q.device)
 
 
 def attention_forward(Q, K, V, *, variant="auto", **options):
     """Returns (O, lse). variant "auto": "split-kv" for few queries and many keys, else "flash2".
     Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
-    key_lengths (a list, or an int64 tensor on the GPU), products "native", "tf32" or "tf32x3",
-    kernel, num_splits. Not part of autograd's graph."""
+    key_lengths (a list, or an int64 tensor on the GPU), window (the keys that a query sees before
+    its position, or a pair: before and after, None for no limit), cu_seqlens_q and cu_seqlens_k
+    (the bounds of sequences packed in one batch entry: lists, or int64 tensors on the GPU),
+    products "native", "tf32", "tf32x3" or "fp16x3" (has no backward pass), kernel, num_splits. Not
+    part of autograd's graph."""
     with torch.no_grad():
-        return _forward(Q, K, V, variant, "", *_arguments(**options))
+        return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
 
 
 def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
                        **options):
     """Returns (dQ, dK, dV) from the results of attention_forward with the same options."""
-    return _backward(Q, K, V, O, lse, dO, variant, *_arguments(**options), round_statistics)
+    return _backward(Q, K, V, O, lse, dO, variant, *_arguments(Q, **options), round_statistics)
 
 
 def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
-    """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, products, as
-    for attention_forward. Keeps Q, K, V, O and lse for the backward pass. torch.compile traces it
-    without a break (fullgraph=True)."""
-    return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(**options))[0]
+    """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, window,
+    cu_seqlens_q, cu_seqlens_k, products, as for attention_forward. Keeps Q, K, V, O and lse for the
+    backward pass. torch.compile traces it without a break (fullgraph=True)."""
+    return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(Q, **options))[0]

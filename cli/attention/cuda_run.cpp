@@ -28,7 +28,7 @@ auto on_gpu_or_failure(const Work& work) {
 }
 
 cuda::Products products_of(const AttentionRequest& request) {
-  for (const auto products : {cuda::Products::kTensorFloat32, cuda::Products::kTensorFloat32x3}) {
+  for (const auto products : cuda::kAllProducts) {
     if (to_string(products) == request.gpu.products) return products;
   }
   return cuda::Products::kNative;

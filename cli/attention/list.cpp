@@ -24,6 +24,8 @@ nlohmann::ordered_json kernels_json(std::string_view variant) {
         {{"kernel", kernel.stem},
          {"compute_capability", cuda::compute_capability_text(kernel.min_compute_capability)},
          {"arithmetic", std::move(arithmetic)},
+         {"windows", kernel.takes_windows},
+         {"packed_sequences", kernel.takes_packed},
          {"source", kernel.source}});
     if (kernel.max_compute_capability != 0) {
       result.back()["max_compute_capability"] =
@@ -77,16 +79,19 @@ void print_list_text(const Terminal& terminal) {
   }
   std::cout << variant_table.to_string(terminal) << "\n"
             << in_lines("On the CPU each runs in float, double, bf16 and fp16.", terminal);
-  TextTable kernel_table({{"GPU kernel"}, {"variant"}, {"from"}, {"numbers"}});
+  TextTable kernel_table(
+      {{"GPU kernel"}, {"variant"}, {"from"}, {"windows"}, {"packed"}, {"numbers"}});
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
     kernel_table.row({std::string(kernel.stem), std::string(kernel.variant),
-                      generations_text(kernel), arithmetic_text(kernel)});
+                      generations_text(kernel), kernel.takes_windows ? "yes" : "no",
+                      kernel.takes_packed ? "yes" : "no", arithmetic_text(kernel)});
   }
   std::cout
       << "\n"
       << kernel_table.to_string(terminal) << "\n"
       << in_lines(
-             "from: the least compute capability; tf32, tf32x3: values of --products. A "
+             "from: the least compute capability; windows: takes --window; packed: takes packed "
+             "sequences (cu_seqlens); tf32, tf32x3, fp16x3: values of --products. A "
              "variant runs the last kernel that supports the call, unless --kernel names one.",
              terminal);
   const std::string why_not = compare::why_no_gpu_library();

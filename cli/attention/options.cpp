@@ -98,6 +98,12 @@ void AttentionFlags::add_to(CLI::App& command) {
       .allow_extra_args(false)
       .type_name("N,...")
       .group(kShapeGroup);
+  add_option(command, "--window", window,
+             "keys that a query sees before its position, and after it (all that the mask leaves)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("LEFT[,RIGHT]")
+      .group(kShapeGroup);
   add_option(command, "--scale", softmax_scale, "factor of the scores (1/sqrt(head_dim))")
       .type_name("X")
       .group(kShapeGroup);
@@ -142,9 +148,9 @@ void AttentionFlags::add_to(CLI::App& command) {
 void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
   add_flag(command, "--by-kernel", by_kernel, "the time of each kernel").group(kGpuGroup);
   add_option(command, "--products", products,
-             "how floats are multiplied: native (fp32), tf32, or tf32x3 (three tf32 products "
-             "for one, as precise as fp32) (native)")
-      .one_of({"native", "tf32", "tf32x3"})
+             "how floats are multiplied: native (fp32), tf32, or as precisely as fp32 by three "
+             "products for one: tf32x3, or fp16x3 (forward) (native)")
+      .one_of({"native", "tf32", "tf32x3", "fp16x3"})
       .type_name("HOW")
       .group(kGpuGroup);
   add_option(command, "--kernel", kernel, "a kernel that --list shows (the best)")
@@ -185,12 +191,19 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   problem.dtype = value_named(kDataTypes, flags.dtype);
   problem.mask = value_named(kMasks, flags.mask);
   problem.key_lengths = flags.key_lengths;
+  if (flags.window.size() > 2) {
+    throw request_failure("--window has " + std::to_string(flags.window.size()) + " numbers",
+                          "LEFT or LEFT,RIGHT");
+  }
+  if (!flags.window.empty()) problem.window_left = flags.window.front();
+  if (flags.window.size() == 2) problem.window_right = flags.window.back();
   problem.softmax_scale =
       flags.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
 }
 
 AttentionOptions AttentionRequest::options() const {
-  return {problem.mask, problem.softmax_scale, problem.key_lengths};
+  return {problem.mask, problem.softmax_scale, problem.key_lengths, problem.window_left,
+          problem.window_right};
 }
 
 std::string AttentionRequest::description() const {
@@ -203,6 +216,8 @@ std::string AttentionRequest::description() const {
           std::to_string(problem.seqlen_k) + " keys, head_dim " + std::to_string(problem.head_dim) +
           ", ";
   if (problem.mask != Mask::kNone) text += std::string(to_string(problem.mask)) + ", ";
+  if (problem.window_left) text += "window left " + std::to_string(*problem.window_left) + ", ";
+  if (problem.window_right) text += "window right " + std::to_string(*problem.window_right) + ", ";
   if (!problem.key_lengths.empty()) text += "key lengths, ";
   return text + std::string(to_string(problem.dtype));
 }

@@ -18,7 +18,7 @@ struct AttentionFlags {
   std::string device = "cpu", dtype = "float", mask = "none", instruction_set;
   std::int64_t batch = 1, num_heads = 1, head_dim = 64;
   std::optional<std::int64_t> num_kv_heads, seqlen, seqlen_q, seqlen_k;
-  std::vector<std::int64_t> key_lengths;
+  std::vector<std::int64_t> key_lengths, window;  // window: left, or left and right
   std::optional<double> softmax_scale;
   int num_threads = 0;
   std::uint64_t seed = 1;

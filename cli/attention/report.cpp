@@ -133,6 +133,9 @@ std::string measurement_text(const Measurement& measurement, const Terminal& ter
 
 nlohmann::ordered_json request_json(const AttentionRequest& request) {
   const AttentionProblem& p = request.problem;
+  const auto or_null = [](const std::optional<std::int64_t>& keys) {
+    return keys ? nlohmann::ordered_json(*keys) : nlohmann::ordered_json(nullptr);
+  };
   return {{"batch", p.batch},
           {"num_heads", p.num_heads},
           {"num_kv_heads", p.num_kv_heads},
@@ -142,6 +145,8 @@ nlohmann::ordered_json request_json(const AttentionRequest& request) {
           {"dtype", to_string(p.dtype)},
           {"mask", to_string(p.mask)},
           {"key_lengths", p.key_lengths},
+          {"window_left", or_null(p.window_left)},
+          {"window_right", or_null(p.window_right)},
           {"softmax_scale", p.softmax_scale},
           {"seed", request.seed}};
 }

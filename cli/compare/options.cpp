@@ -97,7 +97,7 @@ void CompareFlags::add_call_flags(CLI::App& command) {
   };
   list("-v,--variant", variants, "the algorithms, or all", "NAME,...");
   list("--dtype", dtypes, "float, bf16, fp16", "TYPE,...");
-  list("--products", products, "products of floats: native, tf32, tf32x3", "HOW,...");
+  list("--products", products, "products of floats: native, tf32, tf32x3, fp16x3", "HOW,...");
   list("--mask", masks, "none, causal, causal-bottom-right", "MASK,...");
   list("-N,--n", seqlens, "queries and keys", "N,...");
   list("-d,--head-dim", head_dims, "columns of a head", "D,...");
@@ -228,12 +228,10 @@ void CompareFlags::check() const {
 compare::SweepAxes CompareFlags::axes() const {
   constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16};
   constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
-  constexpr std::array kProducts = {cuda::Products::kNative, cuda::Products::kTensorFloat32,
-                                    cuda::Products::kTensorFloat32x3};
   compare::SweepAxes axes;
   axes.variants = variant_names(variants);
   axes.dtypes = values_named("--dtype", kDataTypes, dtypes);
-  axes.products = values_named("--products", kProducts, products);
+  axes.products = values_named("--products", cuda::kAllProducts, products);
   axes.masks = values_named("--mask", kMasks, masks);
   axes.seqlens = sizes("--n", seqlens);
   axes.head_dims = sizes("--head-dim", head_dims);

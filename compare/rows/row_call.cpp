@@ -23,12 +23,10 @@ Mask mask_of(const std::string& name) {
   throw ProblemError("mask", name, "none, causal or causal-bottom-right");
 }
 cuda::Products products_of(const std::string& name) {
-  using cuda::Products;
-  for (const Products products :
-       {Products::kNative, Products::kTensorFloat32, Products::kTensorFloat32x3}) {
+  for (const cuda::Products products : cuda::kAllProducts) {
     if (cuda::to_string(products) == name) return products;
   }
-  throw ProblemError("products", name, "native, tf32 or tf32x3");
+  throw ProblemError("products", name, "native, tf32, tf32x3 or fp16x3");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST_CASE("the masks are drawn as the header draws them", "[problem]") {
   problem.seqlen_k = 3;
   const auto visible = [&](Mask mask) {
     problem.mask = mask;
-    return std::vector{problem.visible_keys(0, 0), problem.visible_keys(0, 1)};
+    return std::vector{problem.visible_keys(0, 0).count(), problem.visible_keys(0, 1).count()};
   };
   CHECK(visible(Mask::kNone) == std::vector<std::int64_t>{3, 3});
   CHECK(visible(Mask::kCausalTopLeft) == std::vector<std::int64_t>{1, 2});
@@ -148,6 +148,157 @@ TEST_CASE("the masks are drawn as the header draws them", "[problem]") {
   problem.key_lengths = {1};
   CHECK(visible(Mask::kCausalTopLeft) == std::vector<std::int64_t>{1, 1});
   CHECK(visible(Mask::kCausalBottomRight) == std::vector<std::int64_t>{0, 1});
+}
+
+TEST_CASE("windows are drawn as the header draws them", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = problem.seqlen_k = 4;
+  const auto picture = [&] {
+    std::string rows;
+    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
+      }
+      rows += ' ';
+    }
+    return rows;
+  };
+  problem.mask = Mask::kCausalTopLeft;
+  problem.window_left = 1;
+  CHECK(picture() == "1000 1100 0110 0011 ");
+  CHECK(problem.visible_pairs() == 7);
+  problem.mask = Mask::kNone;
+  problem.window_right = 2;
+  CHECK(picture() == "1110 1111 0111 0011 ");
+  problem.window_left = problem.window_right = 0;
+  CHECK(picture() == "1000 0100 0010 0001 ");
+  problem.seqlen_k = 6;
+  problem.mask = Mask::kCausalBottomRight;
+  problem.window_right = {};
+  problem.window_left = 2;
+  CHECK(picture() == "111000 011100 001110 000111 ");
+  problem.key_lengths = {3};  // the position of query 0 is -1
+  CHECK(picture() == "000000 100000 110000 111000 ");
+}
+
+TEST_CASE("the queries that see a key are those whose ranges contain it", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = 1;
+  problem.seqlen_q = 7;
+  problem.seqlen_k = 9;
+  const std::optional<std::int64_t> none;
+  for (const Mask mask : {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight}) {
+    for (const std::int64_t length : {0, 4, 9}) {
+      for (const auto left :
+           {none, std::optional<std::int64_t>(0), std::optional<std::int64_t>(3)}) {
+        problem.mask = mask;
+        problem.key_lengths = {length};
+        problem.window_left = left;
+        problem.window_right = mask == Mask::kNone ? left : none;
+        INFO(to_string(mask) << ", " << length << " keys, window " << left.value_or(-1));
+        const VisibleKeys visible = problem.visible(0);
+        for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+          const KeyRange queries = visible.of_key(j);
+          CHECK(queries.count() >= 0);
+          for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+            CHECK(queries.contains(i) == visible.of_query(i).contains(j));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a window that is negative, or that a causal mask implies, is refused", "[problem]") {
+  CHECK(options_refusal([](auto& o) { o.window_left = -1; }) ==
+        "window_left: -1: expected 0 keys or more, or none: no limit");
+  CHECK(options_refusal([](auto& o) { o.window_right = -3; }) ==
+        "window_right: -3: expected 0 keys or more, or none: no limit");
+  CHECK(options_refusal([](auto& o) {
+          o.mask = Mask::kCausalBottomRight;
+          o.window_right = 0;
+        }) ==
+        "window_right: 0: expected none with mask causal-bottom-right, which already hides all "
+        "keys to the right");
+  CHECK(options_refusal([](auto& o) {
+          o.mask = Mask::kCausalTopLeft;
+          o.window_left = 0;
+        }) == "accepted");
+}
+
+TEST_CASE("packed sequences see their own keys, with mask and window within each", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = 5;
+  problem.seqlen_k = 7;
+  problem.cu_seqlens_q = {0, 2, 2, 4, 5};  // the second has no queries, the last no keys
+  problem.cu_seqlens_k = {0, 3, 4, 7, 7};
+  const auto picture = [&] {
+    std::string rows;
+    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
+      }
+      rows += ' ';
+    }
+    return rows;
+  };
+  CHECK(picture() == "1110000 1110000 0000111 0000111 0000000 ");
+  CHECK(problem.visible_pairs() == 12);
+  problem.mask = Mask::kCausalTopLeft;
+  CHECK(picture() == "1000000 1100000 0000100 0000110 0000000 ");
+  problem.mask = Mask::kCausalBottomRight;
+  CHECK(picture() == "1100000 1110000 0000110 0000111 0000000 ");
+  problem.window_left = 1;
+  CHECK(picture() == "1100000 0110000 0000110 0000011 0000000 ");
+  CHECK(problem.visible_pairs() == 8);
+}
+
+TEST_CASE("bounds of packed sequences that do not fit the tensors are refused", "[problem]") {
+  const auto with = [](std::vector<std::int64_t> q, std::vector<std::int64_t> k,
+                       std::vector<std::int64_t> lengths = {}) {
+    Good good;
+    reshape(good.forward.Q, {1, 4, 3, 8});
+    reshape(good.forward.O, {1, 4, 3, 8});
+    reshape(good.forward.K, {1, 2, 5, 8});
+    reshape(good.forward.V, {1, 2, 5, 8});
+    reshape(good.forward.lse, {1, 4, 3});
+    good.options.cu_seqlens_q = q;
+    good.options.cu_seqlens_k = k;
+    good.options.key_lengths = lengths;
+    return refusal([&] { check_forward(good.forward, good.options); });
+  };
+  CHECK(with({0, 3}, {0, 5}) == "accepted");
+  CHECK(with({0, 0, 1, 3, 3}, {0, 5, 5, 5, 5}) == "accepted");
+  CHECK(with({0, 3}, {}) == "cu_seqlens_k: 0 entries: expected as many as cu_seqlens_q has: 2");
+  CHECK(with({}, {0, 5}) == "cu_seqlens_k: 2 entries: expected as many as cu_seqlens_q has: 0");
+  CHECK(with({1, 3}, {0, 5}) ==
+        "cu_seqlens_q: entry 0 is 1: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 2, 1, 3}, {0, 1, 2, 5}) ==
+        "cu_seqlens_q: entry 2 is 1, after 2: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 3}, {0, 6}) ==
+        "cu_seqlens_k: the last entry is 6: expected bounds that rise from 0 to seqlen_k = 5");
+  CHECK(with({0}, {0}) ==
+        "cu_seqlens_q: the last entry is 0: expected bounds that rise from 0 to seqlen_q = 3");
+  CHECK(with({0, 3}, {0, 5}, {4}) ==
+        "cu_seqlens_q: given with key_lengths: expected one of them: cu_seqlens_k has the lengths "
+        "of the keys");
+  CHECK(options_refusal([](auto& o) {
+          static const std::vector<std::int64_t> q = {0, 3}, k = {0, 5};
+          o.cu_seqlens_q = q;
+          o.cu_seqlens_k = k;
+        }) ==
+        "cu_seqlens_q: batch 2: expected batch 1: its sequences are packed in one batch entry");
+}
+
+TEST_CASE("a window beyond all keys hides nothing", "[problem]") {
+  Good good;
+  const std::int64_t pairs = check_forward(good.forward, good.options).visible_pairs();
+  for (const std::int64_t keys : {std::int64_t{5}, std::numeric_limits<std::int64_t>::max()}) {
+    good.options.window_left = good.options.window_right = keys;
+    CHECK(check_forward(good.forward, good.options).visible_pairs() == pairs);
+  }
 }
 
 TEST_CASE("an unknown variant is told which there are", "[problem]") {

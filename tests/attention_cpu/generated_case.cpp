@@ -79,6 +79,22 @@ std::optional<double> scale(Random& random) {
   }
 }
 
+/// A distance that cuts tiles and rows, or none.
+std::optional<std::int64_t> window(Random& random, const textbook::Problem& problem) {
+  if (random.one_in(3)) return std::nullopt;
+  if (random.one_in(8)) return 0;
+  if (random.one_in(3)) return random.one_of(kTileEdges) + random.between(-1, 1);
+  return random.between(0, std::max(problem.seqlen_q, problem.seqlen_k));
+}
+
+/// Bounds from 0 to length; some sequences may be empty.
+std::vector<std::int64_t> bounds(Random& random, std::int64_t num_sequences, std::int64_t length) {
+  std::vector<std::int64_t> result = {0, length};
+  while (std::ssize(result) <= num_sequences) result.push_back(random.between(0, length));
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 const char* name_of(Arrangement arrangement) {
   constexpr const char* kNames[] = {"row-major",        "rows before heads",   "padded rows",
                                     "broadcast inputs", "every second column", "rows backwards",
@@ -209,7 +225,13 @@ void hide_rows(const textbook::Problem& problem, const CaseInputs& inputs) {
 
 AttentionOptions GeneratedCase::options() const {
   constexpr Mask kMasks[] = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
-  return {kMasks[static_cast<int>(problem.causal)], softmax_scale, problem.key_lengths};
+  return {kMasks[static_cast<int>(problem.causal)],
+          softmax_scale,
+          problem.key_lengths,
+          problem.window_left,
+          problem.window_right,
+          problem.cu_seqlens_q,
+          problem.cu_seqlens_k};
 }
 
 std::string GeneratedCase::description() const {
@@ -223,8 +245,18 @@ std::string GeneratedCase::description() const {
       number_text("seqlen_k", problem.seqlen_k) + number_text("head_dim", problem.head_dim) +
       "mask " + std::string(to_string(options().mask)) + ", key lengths";
   for (const std::int64_t length : problem.key_lengths) text += " " + std::to_string(length);
-  return text + (problem.key_lengths.empty() ? " all, " : ", ") +
-         number_text("scale", problem.softmax_scale) +
+  text += problem.key_lengths.empty() ? " all, " : ", ";
+  if (problem.window_left) text += number_text("window left", *problem.window_left);
+  if (problem.window_right) text += number_text("window right", *problem.window_right);
+  const auto bounds_text = [&](const char* name, const std::vector<std::int64_t>& bounds) {
+    if (bounds.empty()) return;
+    text += name;
+    for (const std::int64_t bound : bounds) text += " " + std::to_string(bound);
+    text += ", ";
+  };
+  bounds_text("cu_seqlens_q", problem.cu_seqlens_q);
+  bounds_text("cu_seqlens_k", problem.cu_seqlens_k);
+  return text + number_text("scale", problem.softmax_scale) +
          number_text("magnitude", static_cast<int>(magnitude)) +
          number_text("threads", num_threads) + name_of(arrangement);
 }
@@ -249,6 +281,18 @@ GeneratedCase generated_case(int number) {
   if (random.one_in(2)) result.magnitude = static_cast<Magnitude>(random.below(kNumMagnitudes));
   result.num_threads = static_cast<int>(random.between(1, 4));
   result.instruction_set = static_cast<int>(random.below(6));
+  if (random.one_in(3)) {
+    problem.window_left = window(random, problem);
+    if (problem.causal == textbook::Causal::kNo) problem.window_right = window(random, problem);
+  }
+  if (problem.key_lengths.empty() && random.one_in(5)) {
+    problem.batch = 1;
+    const std::int64_t num_sequences = random.between(1, 7);
+    problem.cu_seqlens_q = bounds(random, num_sequences, problem.seqlen_q);
+    problem.cu_seqlens_k = random.one_in(3) && problem.seqlen_q == problem.seqlen_k
+                               ? problem.cu_seqlens_q
+                               : bounds(random, num_sequences, problem.seqlen_k);
+  }
   return result;
 }
 
@@ -259,7 +303,11 @@ CaseInputs make_inputs(const GeneratedCase& generated) {
   assign_scores(random, generated, inputs);
   inputs.V.assign(random_values(random, k, {}));
   inputs.dO.assign(random_values(random, q, {}));
-  if (generated.arrangement != Arrangement::kBroadcastInputs) hide_rows(generated.problem, inputs);
+  // Packed sequences that share a tile may see each other's NaN on a GPU: nonfinite_test.cpp tests
+  // them on the CPU.
+  const bool hides = generated.problem.cu_seqlens_q.empty() &&
+                     generated.arrangement != Arrangement::kBroadcastInputs;
+  if (hides) hide_rows(generated.problem, inputs);
   return inputs;
 }
 

@@ -52,7 +52,7 @@ struct GeneratedCase {
 GeneratedCase generated_case(int number);
 
 /// What a case reads. Rows of K and V that no query sees, and rows of Q and dO that see no key, are
-/// left NaN (unless strides of 0 make them lie where others do).
+/// left NaN (unless strides of 0 make them lie where others do, or sequences are packed).
 struct CaseInputs {
   StoredTensor Q, K, V, dO;
 };

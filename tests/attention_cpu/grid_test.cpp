@@ -233,6 +233,8 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
   std::set<Heads> heads;
   std::set<std::int64_t> sizes, head_dims;
   bool has_batch_0 = false, has_key_lengths = false;
+  std::set<std::size_t> packed;
+  std::set<std::tuple<int, bool, bool>> windows;  // mask, left, right
   for (int number = 0; number < kNumCases; ++number) {
     const GeneratedCase generated = generated_case(number);
     const textbook::Problem& problem = generated.problem;
@@ -244,6 +246,9 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
     heads.insert({problem.num_heads, problem.num_kv_heads});
     sizes.insert({problem.seqlen_q, problem.seqlen_k});
     head_dims.insert(problem.head_dim);
+    windows.insert({static_cast<int>(problem.causal), problem.window_left.has_value(),
+                    problem.window_right.has_value()});
+    packed.insert(problem.cu_seqlens_q.size());
     has_batch_0 |= problem.batch == 0;
     has_key_lengths |= !problem.key_lengths.empty();
   }
@@ -252,6 +257,8 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
   CHECK(arrangements.size() == kNumArrangements);
   CHECK(magnitudes.size() == kNumMagnitudes);
   CHECK((has_batch_0 && has_key_lengths));
+  CHECK(packed == std::set<std::size_t>{0, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(windows.size() == 4 + 2 + 2);  // a causal mask has no right window
   for (const std::int64_t edge : {0, 1, 8, 16, 32, 48, 64, 96, 128, 192, 256}) {
     for (const std::int64_t size : {edge - 1, edge, edge + 1}) {
       INFO("seqlen " << size);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::int64_t kNumKeys = 3001;
 
-textbook::Problem problem_of(const PlainSizes& sizes, Mask mask) {
+textbook::Problem problem_of(const PlainSizes& sizes, Mask mask,
+                             std::optional<std::int64_t> window_left) {
   textbook::Problem problem;
   problem.batch = sizes.batch;
   problem.num_heads = sizes.num_heads;
@@ -27,6 +29,7 @@ textbook::Problem problem_of(const PlainSizes& sizes, Mask mask) {
   problem.seqlen_k = sizes.seqlen_k;
   problem.head_dim = sizes.head_dim;
   problem.softmax_scale = 1 / std::sqrt(static_cast<double>(sizes.head_dim));
+  problem.window_left = window_left;
   if (mask == Mask::kCausalTopLeft) problem.causal = textbook::Causal::kTopLeft;
   if (mask == Mask::kCausalBottomRight) problem.causal = textbook::Causal::kBottomRight;
   return problem;
@@ -55,15 +58,20 @@ TEST_CASE("any number of threads merges the parts of K to the same attention", "
   for (const PlainSizes& sizes :
        {PlainSizes{1, 1, 1, 1, kNumKeys, 64}, PlainSizes{1, 4, 2, 2, kNumKeys, 20},
         PlainSizes{2, 8, 1, 3, kNumKeys, 32}}) {
-    for (const Mask mask : {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight}) {
+    for (const AttentionOptions& options :
+         {AttentionOptions{}, AttentionOptions{Mask::kCausalTopLeft, {}, {}, {}, {}},
+          AttentionOptions{Mask::kCausalBottomRight, {}, {}, {}, {}},
+          AttentionOptions{Mask::kCausalBottomRight, {}, {}, 1700, {}}}) {
       PlainTensors<double> tensors(sizes);
-      const auto oracle =
-          textbook::forward(problem_of(sizes, mask), tensors.Q, tensors.K, tensors.V);
+      const auto oracle = textbook::forward(problem_of(sizes, options.mask, options.window_left),
+                                            tensors.Q, tensors.K, tensors.V);
       for (const int num_threads : {1, 2, 5, 16}) {
-        INFO(sizes.num_heads << " heads, " << to_string(mask) << ", " << num_threads << " threads");
+        INFO(sizes.num_heads << " heads, " << to_string(options.mask) << ", window "
+                             << options.window_left.value_or(-1) << ", " << num_threads
+                             << " threads");
         cpu::ExecutionOptions execution;
         execution.num_threads = num_threads;
-        tensors.run("split-kv", {mask, {}, {}}, execution);
+        tensors.run("split-kv", options, execution);
         CHECK(largest_difference(tensors.O, oracle.O) < kTolerance);
         CHECK(largest_difference(tensors.lse, oracle.lse) < kTolerance);
       }
@@ -87,7 +95,7 @@ TEST_CASE("a NaN in a part of K that a query does not see is not merged", "[long
 TEST_CASE("every variant is right over many tiles of keys and queries", "[long]") {
   const PlainSizes sizes = {1, 2, 1, 700, 650, 16};
   for (const Mask mask : {Mask::kNone, Mask::kCausalBottomRight}) {
-    const textbook::Problem problem = problem_of(sizes, mask);
+    const textbook::Problem problem = problem_of(sizes, mask, {});
     PlainTensors<double> tensors(sizes);
     const auto forward = textbook::forward(problem, tensors.Q, tensors.K, tensors.V);
     const auto backward = textbook::backward(problem, tensors.Q, tensors.K, tensors.V, forward.O,

@@ -37,12 +37,27 @@ void fill_row(Array& array, std::int64_t row, float value) {
   std::fill_n(array.begin() + row * kHeadDim, kHeadDim, value);
 }
 
-std::int64_t visible_keys(Mask mask, std::int64_t i) {
-  if (mask == Mask::kNone) return kKeys;
-  return mask == Mask::kCausalTopLeft ? i + 1 : i + 1 + kKeys - kQueries;
+bool sees(const AttentionOptions& options, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = options.mask == Mask::kCausalBottomRight ? i + kKeys - kQueries : i;
+  if (options.mask != Mask::kNone && j > position) return false;
+  if (options.window_left && j < position - *options.window_left) return false;
+  return !options.window_right || j <= position + *options.window_right;
 }
 
-constexpr Mask kMasks[] = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
+/// Every mask, and windows that end within a tile and beyond one.
+const AttentionOptions kMasks[] = {{},
+                                   {Mask::kCausalTopLeft, {}, {}, {}, {}},
+                                   {Mask::kCausalBottomRight, {}, {}, {}, {}},
+                                   {Mask::kNone, {}, {}, 9, 50},
+                                   {Mask::kCausalTopLeft, {}, {}, 20, {}},
+                                   {Mask::kCausalBottomRight, {}, {}, 35, {}}};
+
+std::string mask_text(const AttentionOptions& options) {
+  std::string text(to_string(options.mask));
+  if (options.window_left) text += ", left " + std::to_string(*options.window_left);
+  if (options.window_right) text += ", right " + std::to_string(*options.window_right);
+  return text;
+}
 
 /// body(variant, instruction set): each of a pass in each build.
 template <class Body>
@@ -90,16 +105,16 @@ TEST_CASE("a score of plus infinity makes its row NaN and no other", "[nonfinite
 
 TEST_CASE("NaN in a row of K reaches the rows that see it and no other", "[nonfinite]") {
   for_each_kernel(Pass::kForward, [](std::string_view variant, const auto& execution) {
-    for (const Mask mask : kMasks) {
+    for (const AttentionOptions& mask : kMasks) {
       for (const std::int64_t j : {40, 110, 149}) {
         Tensors tensors(kSizes);
         tensors.K[j * kHeadDim] = kNan;
-        tensors.run(variant, {mask, {}, {}}, execution);
+        tensors.run(variant, mask, execution);
         for (std::int64_t i = 0; i < kQueries; ++i) {
-          INFO(to_string(mask) << ", key " << j << ", row " << i);
-          const bool sees = j < visible_keys(mask, i);
-          CHECK(std::isfinite(tensors.lse[i]) == !sees);
-          CHECK(row_is_finite(tensors.O, i) == !sees);
+          INFO(mask_text(mask) << ", key " << j << ", row " << i);
+          const bool is_seen = sees(mask, i, j);
+          CHECK(std::isfinite(tensors.lse[i]) == !is_seen);
+          CHECK(row_is_finite(tensors.O, i) == !is_seen);
         }
       }
     }
@@ -108,15 +123,15 @@ TEST_CASE("NaN in a row of K reaches the rows that see it and no other", "[nonfi
 
 TEST_CASE("NaN and infinity in V reach their column of the rows that see them", "[nonfinite]") {
   for_each_kernel(Pass::kForward, [](std::string_view variant, const auto& execution) {
-    for (const Mask mask : kMasks) {
+    for (const AttentionOptions& mask : kMasks) {
       for (const float value : {kNan, kInfinity}) {
         Tensors tensors(kSizes);
         tensors.V[110 * kHeadDim + 3] = value;
-        tensors.run(variant, {mask, {}, {}}, execution);
+        tensors.run(variant, mask, execution);
         for (std::int64_t i = 0; i < kQueries; ++i) {
-          INFO(to_string(mask) << ", " << value << ", row " << i);
-          const bool sees = 110 < visible_keys(mask, i);
-          CHECK(std::isfinite(tensors.O[i * kHeadDim + 3]) == !sees);
+          INFO(mask_text(mask) << ", " << value << ", row " << i);
+          const bool is_seen = sees(mask, i, 110);
+          CHECK(std::isfinite(tensors.O[i * kHeadDim + 3]) == !is_seen);
           CHECK(std::isfinite(tensors.O[i * kHeadDim + 2]));
           CHECK(std::isfinite(tensors.lse[i]));
         }
@@ -146,13 +161,13 @@ TEST_CASE("a score of minus infinity is a weight of 0", "[nonfinite]") {
 TEST_CASE("a row whose scores are all minus infinity gives 0 and an lse of minus infinity",
           "[nonfinite]") {
   for_each_kernel(Pass::kForward, [](std::string_view variant, const auto& execution) {
-    for (const Mask mask : kMasks) {
+    for (const AttentionOptions& mask : kMasks) {
       Tensors tensors(kSizes);
       for (float& x : tensors.K) x = std::fabs(x) + 0.1f;
       fill_row(tensors.Q, 33, -kInfinity);
-      tensors.run(variant, {mask, {}, {}}, execution);
+      tensors.run(variant, mask, execution);
       for (std::int64_t i = 0; i < kQueries; ++i) {
-        INFO(to_string(mask) << ", row " << i);
+        INFO(mask_text(mask) << ", row " << i);
         CHECK((tensors.lse[i] == -kInfinity) == (i == 33));
         CHECK((tensors.O[i * kHeadDim + 1] == 0) == (i == 33));
         CHECK(row_is_finite(tensors.O, i));
@@ -228,6 +243,94 @@ TEST_CASE("gradients of hidden pairs are 0 whatever lies in their rows", "[nonfi
       for (std::int64_t c = 0; c < kHeadDim; ++c) {
         CHECK((dirty.dK[j * kHeadDim + c] == 0 && dirty.dV[j * kHeadDim + c] == 0));
       }
+    }
+  });
+}
+
+TEST_CASE("gradients of pairs outside a window are 0 whatever lies in their rows", "[nonfinite]") {
+  // Keys before 60 are seen by no query, and key 60 by the first one alone.
+  const AttentionOptions window = {Mask::kCausalBottomRight, {}, {}, 20, {}};
+  for_each_kernel(Pass::kBackward, [&](std::string_view variant, const auto& execution) {
+    Tensors clean(kSizes);
+    clean.run("online", window);
+    Tensors dirty = clean;
+    for (const std::int64_t j : {0, 59, 60}) {
+      fill_row(dirty.K, j, kNan);
+      fill_row(dirty.V, j, kInfinity);
+    }
+    clean.run(variant, window, execution);
+    dirty.run(variant, window, execution);
+    CHECK_FALSE(row_is_finite(dirty.dQ, 0));
+    for (std::int64_t i = 1; i < kQueries; ++i) {
+      INFO("row " << i);
+      CHECK(std::fabs(dirty.dQ[i * kHeadDim] - clean.dQ[i * kHeadDim]) <= 1e-5f);
+    }
+    for (std::int64_t j = 0; j < 60; ++j) {
+      INFO("key " << j);
+      for (std::int64_t c = 0; c < kHeadDim; ++c) {
+        CHECK((dirty.dK[j * kHeadDim + c] == 0 && dirty.dV[j * kHeadDim + c] == 0));
+      }
+    }
+  });
+}
+
+TEST_CASE("NaN in one of several packed sequences reaches no other", "[nonfinite]") {
+  // Queries 0 … 29, 30 … 49 and 50 … 69; the second sequence has keys 40 … 119, all of them NaN.
+  const std::vector<std::int64_t> cu_seqlens_q = {0, 30, 50, 70}, cu_seqlens_k = {0, 40, 120, 150};
+  AttentionOptions options;
+  options.cu_seqlens_q = cu_seqlens_q;
+  options.cu_seqlens_k = cu_seqlens_k;
+  const auto poison = [](Tensors& tensors) {
+    for (std::int64_t j = 40; j < 120; ++j) {
+      fill_row(tensors.K, j, kNan);
+      fill_row(tensors.V, j, kInfinity);
+    }
+    for (std::int64_t i = 30; i < 50; ++i) fill_row(tensors.dO, i, kNan);
+  };
+  for_each_kernel(Pass::kForward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes);
+    poison(tensors);
+    tensors.run(variant, options, execution);
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      INFO("row " << i);
+      CHECK(std::isfinite(tensors.lse[i]) == (i < 30 || i >= 50));
+      CHECK(row_is_finite(tensors.O, i) == (i < 30 || i >= 50));
+    }
+  });
+  for_each_kernel(Pass::kBackward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes);
+    poison(tensors);
+    tensors.run("online", options);
+    tensors.run(variant, options, execution);
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      INFO("row " << i);
+      CHECK(row_is_finite(tensors.dQ, i) == (i < 30 || i >= 50));
+    }
+    for (std::int64_t j = 0; j < kKeys; ++j) {
+      INFO("key " << j);
+      CHECK(row_is_finite(tensors.dK, j) == (j < 40 || j >= 120));
+      CHECK(row_is_finite(tensors.dV, j) == (j < 40 || j >= 120));
+    }
+  });
+}
+
+TEST_CASE("a packed sequence gives what it gives alone", "[nonfinite]") {
+  const std::vector<std::int64_t> cu_seqlens_q = {0, 30, 30, 70}, cu_seqlens_k = {0, 40, 45, 150};
+  for_each_kernel(Pass::kForward, [&](std::string_view variant, const auto& execution) {
+    Tensors tensors(kSizes), alone({1, 1, 1, 40, 105, kHeadDim});
+    std::copy_n(tensors.Q.begin() + 30 * kHeadDim, alone.Q.size(), alone.Q.begin());
+    std::copy_n(tensors.K.begin() + 45 * kHeadDim, alone.K.size(), alone.K.begin());
+    std::copy_n(tensors.V.begin() + 45 * kHeadDim, alone.V.size(), alone.V.begin());
+    AttentionOptions options = {Mask::kCausalBottomRight, {}, {}, 60, {}};
+    alone.run(variant, options, execution);
+    options.cu_seqlens_q = cu_seqlens_q;
+    options.cu_seqlens_k = cu_seqlens_k;
+    tensors.run(variant, options, execution);
+    for (std::size_t k = 0; k < alone.O.size(); ++k) {
+      CHECK(std::fabs(tensors.O[30 * kHeadDim + k] - alone.O[k]) <= 1e-5f);
+    }
+    for (std::size_t i = 0; i < 40; ++i) {
+      CHECK(std::fabs(tensors.lse[30 + i] - alone.lse[i]) <= 1e-5f);
     }
   });
 }

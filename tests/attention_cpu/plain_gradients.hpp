@@ -74,15 +74,19 @@ inline void add_part(std::vector<double>& values, std::int64_t first, std::int64
 }
 
 /// P of one head, row by row; a row that sees no key is 0.
-template <class Visible>
-PlainMatrix plain_softmax(const PlainMatrix& S, const Visible& visible_keys) {
+template <class Sees>
+PlainMatrix plain_softmax(const PlainMatrix& S, const Sees& sees) {
   PlainMatrix P(S.rows(), S.columns());
   for (std::int64_t i = 0; i < S.rows(); ++i) {
     double largest = -INFINITY, sum = 0;
-    for (std::int64_t j = 0; j < visible_keys(i); ++j) largest = std::fmax(largest, S.at(i, j));
-    for (std::int64_t j = 0; j < visible_keys(i); ++j) sum += std::exp(S.at(i, j) - largest);
-    for (std::int64_t j = 0; j < visible_keys(i); ++j) {
-      P.at(i, j) = std::exp(S.at(i, j) - largest) / sum;
+    for (std::int64_t j = 0; j < S.columns(); ++j) {
+      if (sees(i, j)) largest = std::fmax(largest, S.at(i, j));
+    }
+    for (std::int64_t j = 0; j < S.columns(); ++j) {
+      if (sees(i, j)) sum += std::exp(S.at(i, j) - largest);
+    }
+    for (std::int64_t j = 0; j < S.columns(); ++j) {
+      if (sees(i, j)) P.at(i, j) = std::exp(S.at(i, j) - largest) / sum;
     }
   }
   return P;
@@ -102,7 +106,7 @@ inline PlainMatrix plain_dS(const PlainMatrix& P, const PlainMatrix& dP) {
 /// What one head of one batch entry adds to the gradients.
 template <class Element>
 void add_head(const Layer<Element>& layer, std::int64_t b, std::int64_t h, Gradients& sum) {
-  const auto& [batch, num_heads, num_kv_heads, n, d, d_model, mask, lengths] = layer.sizes;
+  const auto& [batch, num_heads, num_kv_heads, n, d, d_model, mask, lengths, window] = layer.sizes;
   const std::int64_t kv = h / (num_heads / num_kv_heads);
   const std::int64_t q_width = num_heads * d, kv_width = num_kv_heads * d;
   const PlainMatrix X = part(layer.X, b * n * d_model, n, d_model, d_model);
@@ -114,7 +118,8 @@ void add_head(const Layer<Element>& layer, std::int64_t b, std::int64_t h, Gradi
 
   const double scale = 1 / std::sqrt(static_cast<double>(d));
   const PlainMatrix S = scale * (Q * K.transposed());
-  const PlainMatrix P = plain_softmax(S, [&](std::int64_t i) { return layer.visible_keys(b, i); });
+  const PlainMatrix P =
+      plain_softmax(S, [&](std::int64_t i, std::int64_t j) { return layer.sees(b, i, j); });
   const PlainMatrix dS = plain_dS(P, dO * V.transposed());
   const PlainMatrix dQ = scale * (dS * K), dK = scale * (dS.transposed() * Q),
                     dV = P.transposed() * dO;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct LayerSizes {
   std::int64_t batch = 1, num_heads = 1, num_kv_heads = 1, seqlen = 1, head_dim = 1, d_model = 1;
   Mask mask = Mask::kNone;
   std::vector<std::int64_t> key_lengths = {};
+  std::optional<std::int64_t> window_left = {};
 };
 
 struct Gradients {
@@ -31,7 +33,8 @@ struct Layer {
   std::vector<Element> X, W_Q, W_K, W_V, dO, Q, K, V, O, lse, dX, dW_Q, dW_K, dW_V;
 
   explicit Layer(const LayerSizes& layer_sizes) : sizes(layer_sizes) {
-    const auto& [batch, num_heads, num_kv_heads, seqlen, head_dim, d_model, mask, lengths] = sizes;
+    const auto& [batch, num_heads, num_kv_heads, seqlen, head_dim, d_model, mask, lengths, window] =
+        sizes;
     std::mt19937 random(7);
     std::normal_distribution<double> normal;
     const auto draw = [&](std::int64_t count, double deviation) {
@@ -70,7 +73,9 @@ struct Layer {
   std::vector<std::int64_t> weight_shape(std::int64_t num_heads) const {
     return {sizes.d_model, num_heads * sizes.head_dim};
   }
-  AttentionOptions options() const { return {sizes.mask, {}, sizes.key_lengths}; }
+  AttentionOptions options() const {
+    return {sizes.mask, {}, sizes.key_lengths, sizes.window_left, {}};
+  }
 
   ProjectionTensors projection() {
     return {view(X.data(), input_shape()),
@@ -110,18 +115,14 @@ struct Layer {
     };
     return {as_double(dX), as_double(dW_Q), as_double(dW_K), as_double(dW_V)};
   }
-  /// How many keys query i sees, by the words of attention/problem.hpp.
-  std::int64_t visible_keys(std::int64_t b, std::int64_t i) const {
+  /// Whether query i sees key j, by the words of attention/problem.hpp.
+  bool sees(std::int64_t b, std::int64_t i, std::int64_t j) const {
     const std::int64_t keys =
         sizes.key_lengths.empty() ? sizes.seqlen : sizes.key_lengths[static_cast<std::size_t>(b)];
-    std::int64_t visible = 0;
-    for (std::int64_t j = 0; j < keys; ++j) {
-      const std::int64_t last = sizes.mask == Mask::kNone            ? keys
-                                : sizes.mask == Mask::kCausalTopLeft ? i
-                                                                     : i + keys - sizes.seqlen;
-      visible += j <= last ? 1 : 0;
-    }
-    return visible;
+    const std::int64_t position =
+        sizes.mask == Mask::kCausalBottomRight ? i + keys - sizes.seqlen : i;
+    if (sizes.window_left && j < position - *sizes.window_left) return false;
+    return j < keys && (sizes.mask == Mask::kNone || j <= position);
   }
 };
 

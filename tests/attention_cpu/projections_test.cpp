@@ -54,6 +54,7 @@ std::vector<LayerSizes> layers() {
   for (const Mask mask : {Mask::kCausalTopLeft, Mask::kCausalBottomRight}) {
     result.push_back({1, 2, 1, 131, 8, 13, mask});
     result.push_back({2, 1, 1, 66, 4, 130, mask, {20, 65}});
+    result.push_back({2, 2, 1, 150, 4, 9, mask, {150, 90}, 40});
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace flashlab::test::textbook {
@@ -18,14 +19,28 @@ struct Problem {
   Causal causal = Causal::kNo;
   std::vector<std::int64_t> key_lengths;  // empty: seqlen_k everywhere
   double softmax_scale = 1;
+  std::optional<std::int64_t> window_left = {}, window_right = {};
+
+  std::vector<std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};  // empty: not packed
 
   bool sees(std::int64_t b, std::int64_t i, std::int64_t j) const {
-    const std::int64_t keys =
-        key_lengths.empty() ? seqlen_k : key_lengths[static_cast<std::size_t>(b)];
+    std::int64_t queries = seqlen_q;
+    std::int64_t keys = key_lengths.empty() ? seqlen_k : key_lengths[static_cast<std::size_t>(b)];
+    for (std::size_t s = 0; s + 1 < cu_seqlens_q.size(); ++s) {
+      if (i < cu_seqlens_q[s] || i >= cu_seqlens_q[s + 1]) continue;
+      if (j < cu_seqlens_k[s]) return false;
+      queries = cu_seqlens_q[s + 1] - cu_seqlens_q[s];
+      keys = cu_seqlens_k[s + 1] - cu_seqlens_k[s];
+      i -= cu_seqlens_q[s];
+      j -= cu_seqlens_k[s];
+      break;
+    }
     if (j >= keys) return false;
-    if (causal == Causal::kTopLeft) return j <= i;
-    if (causal == Causal::kBottomRight) return j <= i + keys - seqlen_q;
-    return true;
+    // On the diagonal 0, key and query are at the same position.
+    const std::int64_t diagonal = j - i - (causal == Causal::kBottomRight ? keys - queries : 0);
+    if (causal != Causal::kNo && diagonal > 0) return false;
+    if (window_left && -diagonal > *window_left) return false;
+    return !window_right || diagonal <= *window_right;
   }
   std::int64_t kv_head(std::int64_t h) const { return h / (num_heads / num_kv_heads); }
 

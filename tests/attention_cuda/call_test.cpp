@@ -156,6 +156,30 @@ TEST_CASE("key lengths may lie in device memory, where values beyond the ends co
   }
 }
 
+TEST_CASE("bounds in device memory that are no bounds read and write nothing else",
+          "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  const std::vector<std::vector<std::int64_t>> wrong = {
+      {5, 2, 1'000'000, -3}, {-9, -9, -9, -9}, {1'000'000, 0, 3, 2}};
+  for (const auto& bounds : wrong) {
+    const DeviceMemory on_device(bounds.size() * sizeof(bounds[0]));
+    check_call(
+        cudaMemcpy(on_device.get(), bounds.data(), on_device.bytes(), cudaMemcpyHostToDevice));
+    for (const KernelCase& kernel : all_kernels(DataType::kFloat32)) {
+      if (!kernel.row->takes_packed) continue;
+      INFO(kernel.name());
+      PlainSizes one_entry = kSizes;
+      one_entry.batch = 1;
+      Problem problem(DataType::kFloat32, one_entry);
+      cuda::ExecutionOptions execution;
+      execution.device_cu_seqlens_q = static_cast<const std::int64_t*>(on_device.get());
+      execution.device_cu_seqlens_k = execution.device_cu_seqlens_q;
+      execution.num_sequences = std::ssize(bounds) - 1;
+      CHECK_NOTHROW(problem.run(kernel, {}, execution));
+    }
+  }
+}
+
 TEST_CASE("rounded statistics cost the gradients precision", "[cuda][call]") {
   FLASHLAB_NEEDS_GPU();
   for (const KernelCase& kernel : kernels_here(Pass::kBackward, DataType::kBFloat16)) {

@@ -133,7 +133,11 @@ void check_launches(const KernelCase& kernel, const PlainSizes& sizes,
                                     kernel.arithmetic.dtype,
                                     options.mask,
                                     1,
-                                    {options.key_lengths.begin(), options.key_lengths.end()}};
+                                    {options.key_lengths.begin(), options.key_lengths.end()},
+                                    options.window_left,
+                                    options.window_right,
+                                    {options.cu_seqlens_q.begin(), options.cu_seqlens_q.end()},
+                                    {options.cu_seqlens_k.begin(), options.cu_seqlens_k.end()}};
   const cuda::KernelTiles tiles =
       cuda::kernel_tiles(kernel.row->variant, problem, execution, limits_here());
   CHECK(tiles.stem == kernel.row->stem);
@@ -158,9 +162,17 @@ TEST_CASE("kernel_tiles tells the launches of every kernel, head_dim by head_dim
           "[emulation][tiles]") {
   for (const KernelCase& kernel : every_kernel()) {
     for (const std::int64_t head_dim : {32, 64, 96, 128, 192, 256}) {
+      if (head_dim > kernel.row->max_head_dim) continue;
       check_launches(kernel, {1, 1, 1, 70, 70, head_dim}, {});
     }
     check_launches(kernel, {2, 2, 2, 5, 133, 24}, {Mask::kCausalTopLeft, {}, {}});
+    if (!kernel.row->takes_windows) continue;
+    check_launches(kernel, {1, 2, 2, 40, 133, 24}, {Mask::kCausalBottomRight, {}, {}, 9, {}});
+    check_launches(kernel, {1, 2, 2, 40, 50, 24}, {Mask::kNone, {}, {}, 200, 12});
+    if (!kernel.row->takes_packed) continue;
+    const std::vector<std::int64_t> cu_seqlens_q = {0, 7, 40}, cu_seqlens_k = {0, 50, 50};
+    check_launches(kernel, {1, 2, 2, 40, 50, 24},
+                   {Mask::kNone, {}, {}, {}, {}, cu_seqlens_q, cu_seqlens_k});
   }
 }
 

@@ -34,6 +34,26 @@ void check(WorstErrors& worst, const KernelCase& kernel, const char* result,
   CHECK(is_within(error, expected.plain, expected.floor));
 }
 
+/// Whether a kernel does not take the problem's window or packed sequences. Then a call that names
+/// it must say so.
+bool refuses(const KernelCase& kernel, const AttentionProblem& problem) {
+  const bool is_window = problem.has_window() && !kernel.row->takes_windows;
+  const bool is_packed = problem.is_packed() && !kernel.row->takes_packed;
+  if (!is_window && !is_packed) return false;
+  cuda::ExecutionOptions execution;
+  execution.products = kernel.arithmetic.products;
+  execution.kernel = kernel.row->stem;
+  try {
+    cuda::workspace_bytes(kernel.row->variant, problem, execution);
+  } catch (const ProblemError& error) {
+    CHECK(error.expected == (is_window ? "no window for " : "no packed sequences for ") +
+                                std::string(kernel.row->stem));
+    return true;
+  }
+  FAIL("a kernel accepts what its listing denies");
+  return false;
+}
+
 /// A workspace of the size that is asked for, and the options that name it.
 class Execution {
  public:
@@ -99,7 +119,18 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
     DeviceCopies copies;
     const ForwardTensors tensors = {copies.view(in.Q), copies.view(in.K), copies.view(in.V),
                                     copies.view(out.O), copies.view(out.lse)};
-    const Execution execution(kernel, check_forward(tensors, generated.options()));
+    const AttentionProblem checked = check_forward(tensors, generated.options());
+    if (refuses(kernel, checked)) continue;
+    if (d > kernel.row->max_head_dim) {
+      cuda::ExecutionOptions named;
+      named.products = kernel.arithmetic.products;
+      named.kernel = kernel.row->stem;
+      CHECK_THROWS_AS(
+          cuda::attention_forward(kernel.row->variant, tensors, generated.options(), named),
+          ProblemError);
+      continue;
+    }
+    const Execution execution(kernel, checked);
     if (kernel.row->why_not != nullptr && kernel.row->why_not(tensors)) {
       CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
                                               execution.options()),

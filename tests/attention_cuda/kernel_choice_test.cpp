@@ -105,3 +105,38 @@ TEST_CASE("tensors that bulk copies cannot address run in the portable kernel", 
   CHECK(chosen(padded_rows, 90) == "flash2_wgmma_sm90");
   CHECK_THROWS_AS(chosen(odd_rows, 90, "flash2_wgmma_sm90"), ProblemError);
 }
+
+TEST_CASE("a window runs the last kernel that takes windows, and others say why not",
+          "[cuda][call]") {
+  const UnreadTensors tensors(64, 64);
+  AttentionOptions options;
+  options.mask = Mask::kCausalTopLeft;
+  options.window_left = 16;
+  const AttentionProblem problem = check_forward(tensors.forward, options);
+  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem ==
+        (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
+  for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
+    const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);
+    if (!why || why->field == "dtype") continue;
+    CHECK_FALSE(kernel.takes_windows);
+    CHECK(std::string(why->what()) ==
+          "window_left: 16: expected no window for " + std::string(kernel.stem));
+  }
+}
+
+TEST_CASE("packed sequences run the last kernel that takes them", "[cuda][call]") {
+  const UnreadTensors tensors(64, 64);
+  const std::vector<std::int64_t> cu_seqlens = {0, 20, kChoiceSeqlen};
+  AttentionOptions options;
+  options.cu_seqlens_q = options.cu_seqlens_k = cu_seqlens;
+  const AttentionProblem problem = check_forward(tensors.forward, options);
+  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem == "flash2_mma_sm80");
+  for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
+    const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);
+    if (!why || why->field == "dtype") continue;
+    CHECK_FALSE(kernel.takes_packed);
+    CHECK(std::string(why->what()) ==
+          "cu_seqlens_q: 2 sequences: expected no packed sequences for " +
+              std::string(kernel.stem));
+  }
+}

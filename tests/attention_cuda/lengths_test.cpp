@@ -134,6 +134,54 @@ TEST_CASE("scores far above all that came before are right", "[cuda][lengths]") 
   }
 }
 
+TEST_CASE("windows that end before, at and after the edges of tiles are right", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+      WorstErrors worst;
+      for (const std::int64_t left : {0, 15, 63, 64, 65, 150}) {
+        GeneratedCase generated = square_case(dtype, 200, 64, textbook::Causal::kTopLeft);
+        generated.problem.window_left = left;
+        check_kernels(worst, pass, kernels, generated);
+        generated.problem.causal = textbook::Causal::kBottomRight;
+        generated.problem.seqlen_q = 70;  // no query sees the first keys
+        check_kernels(worst, pass, kernels, generated);
+        generated.problem.causal = textbook::Causal::kNo;
+        generated.problem.window_right = 64 - left % 64;
+        std::swap(generated.problem.seqlen_q, generated.problem.seqlen_k);  // the last see none
+        check_kernels(worst, pass, kernels, generated);
+      }
+    }
+  }
+}
+
+TEST_CASE("packed sequences are right wherever they meet in tiles", "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  using Bounds = std::vector<std::int64_t>;
+  const std::pair<Bounds, Bounds> packed[] = {
+      {{0, 200}, {0, 210}},
+      {{0, 1, 64, 65, 130, 130, 200}, {0, 1, 64, 65, 130, 140, 210}},
+      {{0, 20, 90, 200}, {0, 150, 150, 210}},  // queries without keys
+  };
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+      WorstErrors worst;
+      for (const auto causal : {textbook::Causal::kNo, textbook::Causal::kBottomRight}) {
+        for (const auto& [cu_seqlens_q, cu_seqlens_k] : packed) {
+          GeneratedCase generated = square_case(dtype, 200, 64, causal);
+          generated.problem.seqlen_k = 210;
+          generated.problem.cu_seqlens_q = cu_seqlens_q;
+          generated.problem.cu_seqlens_k = cu_seqlens_k;
+          if (causal != textbook::Causal::kNo) generated.problem.window_left = 30;
+          check_kernels(worst, pass, kernels, generated);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {

@@ -39,6 +39,7 @@ class Forward(unittest.TestCase):
     def test_values_are_those_of_double_within_the_types_rounding(self):
         for dtype, products, tolerance in ((torch.float32, "native", 1e-6),
                                            (torch.float32, "tf32x3", 1e-6),
+                                           (torch.float32, "fp16x3", 1e-6),
                                            (torch.bfloat16, "native", 1e-2)):
             Q, K, V, _ = draw(dtype)
             for mask in flashlab.MASKS:
@@ -55,6 +56,29 @@ class Forward(unittest.TestCase):
         from_list, _ = flashlab.attention_forward(Q, K, V, key_lengths=[7, 33])
         from_tensor, _ = flashlab.attention_forward(Q, K, V, key_lengths=torch.tensor([7, 33]))
         self.assertTrue(torch.equal(from_list, from_tensor))
+
+    def test_a_window_hides_what_a_mask_of_torch_hides(self):
+        Q, K, V, _ = draw()
+        rows, columns = torch.arange(20)[:, None], torch.arange(33)[None, :]
+        for window, sees in ((4, columns >= rows - 4),
+                             ((4, 2), (columns >= rows - 4) & (columns <= rows + 2)),
+                             ((None, 0), columns <= rows)):
+            O, _ = flashlab.attention_forward(Q, K, V, window=window)
+            expected = torch.nn.functional.scaled_dot_product_attention(
+                Q, K.repeat_interleave(2, 1), V.repeat_interleave(2, 1), attn_mask=sees)
+            self.assertLess(gradient_check.relative_error(O, expected.double()), 1e-5)
+
+    def test_packed_sequences_are_each_alone(self):
+        Q, K, V, dO = (tensor[:1].clone().requires_grad_() for tensor in draw())
+        bounds = {"cu_seqlens_q": [0, 8, 20], "cu_seqlens_k": [0, 3, 33]}
+        as_tensors = {name: torch.tensor(numbers) for name, numbers in bounds.items()}
+        O = flashlab.attention(Q, K, V, **bounds)
+        self.assertTrue(torch.equal(O, flashlab.attention(Q, K, V, **as_tensors)))
+        alone = flashlab.attention(Q[:, :, 8:], K[:, :, 3:], V[:, :, 3:])
+        self.assertTrue(torch.allclose(O[:, :, 8:], alone, atol=1e-6))
+        gradient, = torch.autograd.grad(O, K, dO, retain_graph=True)
+        of_alone, = torch.autograd.grad(alone, K, dO[:, :, 8:])
+        self.assertTrue(torch.allclose(gradient[:, :, 3:], of_alone[:, :, 3:], atol=1e-5))
 
     def test_strides_are_taken_as_they_are(self):
         Q, K, V, _ = draw()

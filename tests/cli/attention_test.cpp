@@ -29,7 +29,7 @@ TEST_CASE("attention runs flash2 once unless told otherwise") {
 
 TEST_CASE("the flags state the problem") {
   const auto problem = small_cpu_json(
-      "--mask causal-bottom-right --key-lengths 33,7 --scale 0.25 --dtype bf16 --seed 9")
+      "--mask causal-bottom-right --key-lengths 33,7 --window 6 --scale 0.25 --dtype bf16 --seed 9")
       ["problem"];
   const nlohmann::json expected = {{"batch", 2},
                                    {"num_heads", 4},
@@ -40,6 +40,8 @@ TEST_CASE("the flags state the problem") {
                                    {"dtype", "bf16"},
                                    {"mask", "causal-bottom-right"},
                                    {"key_lengths", {33, 7}},
+                                   {"window_left", 6},
+                                   {"window_right", nullptr},
                                    {"softmax_scale", 0.25},
                                    {"seed", 9}};
   CHECK(problem == expected);
@@ -52,6 +54,15 @@ TEST_CASE("every variant is verified in every data type") {
         small_cpu_json("--variant all --mask causal --verify --dtype " + std::string(dtype));
     CHECK(document["verification"]["agrees"] == true);
     CHECK(document["verification"]["outputs"].size() == 7 * 2 + 3 * 3);
+  }
+}
+
+TEST_CASE("every variant is verified with a window") {
+  for (const char* flags : {"--window 3", "--window 0,4", "--mask causal --window 2",
+                            "--mask causal-bottom-right --window 5"}) {
+    CAPTURE(flags);
+    const auto document = small_cpu_json("--variant all --verify " + std::string(flags));
+    CHECK(document["verification"]["agrees"] == true);
   }
 }
 
@@ -119,6 +130,9 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
       {"-N 8 --seqlen-q 4", {"--seqlen-q", "--n"}},
       {"-B 2 --key-lengths 3", {"key_lengths: 1 entries", "2 batch entries"}},
       {"-N 8 --key-lengths 9", {"key_lengths: [9]", "0 to seqlen_k = 8"}},
+      {"--window -1", {"window_left: -1", "0 keys or more"}},
+      {"--window 1,2,3", {"--window has 3 numbers", "LEFT,RIGHT"}},
+      {"--mask causal --window 4,0", {"window_right: 0", "mask causal"}},
       {"--scale inf", {"softmax_scale"}},
       {"--threads 0", {"--threads"}},
       {"--repeat 3", {"--repeat", "--bench"}},

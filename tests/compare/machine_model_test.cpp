@@ -74,6 +74,15 @@ TEST_CASE("a product of split floats costs three of tf32") {
   CHECK(is_from_sheet(model.product_rate("float", "tf32x3"), 1e12));
 }
 
+TEST_CASE("a product of floats split into fp16 costs three of fp16") {
+  Calibration calibration;
+  calibration.flops_per_s = {{"fp16", 3e12}, {"fp16 wgmma", 6e12}};
+  const MachineModel model = machine_model(small_gpu(), calibration);
+  CHECK(is_measured(model.product_rate("float", "fp16x3"), 1e12));
+  CHECK(is_measured(model.product_rate("float", "fp16x3", "wgmma"), 2e12));
+  CHECK_THROWS_AS(model.product_rate("bf16", "fp16x3"), std::invalid_argument);
+}
+
 TEST_CASE("an instruction has its own measured rate, or the data sheet's") {
   Calibration calibration;
   calibration.flops_per_s = {{"bf16", 3e12}, {"bf16 wgmma", 3.5e12}, {"float tf32", 2e12}};

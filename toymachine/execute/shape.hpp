@@ -94,6 +94,10 @@ BasicShape<Extent> masked(const BasicShape<Extent>& a, std::int64_t, std::int64_
   return a;
 }
 template <class Extent>
+BasicShape<Extent> masked_left(const BasicShape<Extent>& a, std::int64_t, std::int64_t) {
+  return a;
+}
+template <class Extent>
 BasicShape<Extent> row_maximum(const BasicShape<Extent>& a) {
   return {a.rows, Extent{1}, a.fits};
 }

@@ -106,6 +106,7 @@ struct TileReduce {
 };
 template <class Element>
 struct TileMask {
+  MaskEdge edge;
   TileView<Element> a;
   std::int64_t first_row, first_column;
 };
@@ -157,7 +158,11 @@ TileReduce<E> row_sum(const TileView<E>& a) {
 }
 template <class E>
 TileMask<E> masked(const TileView<E>& a, std::int64_t first_row, std::int64_t first_column) {
-  return {a, first_row, first_column};
+  return {MaskEdge::kRight, a, first_row, first_column};
+}
+template <class E>
+TileMask<E> masked_left(const TileView<E>& a, std::int64_t first_row, std::int64_t first_column) {
+  return {MaskEdge::kLeft, a, first_row, first_column};
 }
 template <class E>
 TileProduct<E> product(const TileView<E>& a, const TileView<E>& b) {
@@ -192,8 +197,9 @@ bool evaluate(const TileReduce<E>& e, Block<E> out) {
 }
 template <class E>
 bool evaluate(const TileMask<E>& e, Block<E> out) {
-  return tile_kernels<E>().mask(out, e.a.strided({out.rows, out.cols}), e.first_row,
-                                e.first_column);
+  const auto edge = static_cast<std::size_t>(e.edge);
+  return tile_kernels<E>().mask[edge](out, e.a.strided({out.rows, out.cols}), e.first_row,
+                                      e.first_column);
 }
 template <class E>
 bool evaluate(const TileProduct<E>& e, Block<E> out) {

@@ -140,14 +140,16 @@ bool tile_reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
   return legal;
 }
 
-template <class Element>
+template <MaskEdge Edge, class Element>
 bool mask(Block<Element> out, Strided<Element> a, std::int64_t first_row,
           std::int64_t first_column) {
   for (std::int64_t r = 0; r < out.rows; ++r) {
     Element* to = out.data + r * out.stride;
     const Element* from = a.data + r * a.row_stride;
     for (std::int64_t c = 0; c < out.cols; ++c) {
-      to[c] = masked(from[c * a.column_stride], first_row + r, first_column + c);
+      const Element value = from[c * a.column_stride];
+      to[c] = Edge == MaskEdge::kRight ? masked(value, first_row + r, first_column + c)
+                                       : masked_left(value, first_row + r, first_column + c);
     }
   }
   return true;
@@ -206,7 +208,7 @@ constexpr TileKernels<Element> kernels() {
           {&tile_unary<U::kCopy, Element>, &tile_unary<U::kExponential, Element>,
            &tile_unary<U::kLogarithm, Element>},
           {&tile_reduce<R::kMaximum, Element>, &tile_reduce<R::kSum, Element>},
-          &mask<Element>,
+          {&mask<MaskEdge::kRight, Element>, &mask<MaskEdge::kLeft, Element>},
           &tile_product<Element>,
           &legal<Element>,
           &written<Element>};

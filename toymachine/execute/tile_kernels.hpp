@@ -36,6 +36,7 @@ struct Factor {
 enum class TileBinaryOp : std::uint8_t { kPlus, kMinus, kTimes, kOver, kMaximum };
 enum class TileUnaryOp : std::uint8_t { kCopy, kExponential, kLogarithm };
 enum class TileReduceOp : std::uint8_t { kMaximum, kSum };
+enum class MaskEdge : std::uint8_t { kRight, kLeft };
 
 /// Results are true if every element written is legal: below +inf and not NaN.
 template <class Element>
@@ -46,8 +47,11 @@ struct TileKernels {
   std::array<Unary, 3> unary;    // by TileUnaryOp; the operand may be the block itself
   /// The result is a block of one column.
   std::array<bool (*)(Block<Element>, Strided<Element>, std::int64_t cols), 2> reduce;
-  /// Copies; -inf where column + first_column > row + first_row.
-  bool (*mask)(Block<Element>, Strided<Element>, std::int64_t first_row, std::int64_t first_column);
+  using Mask = bool (*)(Block<Element>, Strided<Element>, std::int64_t first_row,
+                        std::int64_t first_column);
+  /// Copies; -inf where column + first_column is greater (kRight) or less (kLeft) than row +
+  /// first_row.
+  std::array<Mask, 2> mask;  // by MaskEdge
   /// block = a b, or block += a b: only Eigen's product.
   void (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
   bool (*legal)(Block<Element>);

@@ -36,6 +36,9 @@ inline FormValue row_sum(const FormValue& a) { return a; }
 inline FormValue masked(const FormValue& a, std::int64_t row, std::int64_t column) {
   return column > row ? FormValue{a.store, a.store->minus_infinity()} : a;
 }
+inline FormValue masked_left(const FormValue& a, std::int64_t row, std::int64_t column) {
+  return column < row ? FormValue{a.store, a.store->minus_infinity()} : a;
+}
 
 template <>
 struct ValueTraits<FormValue> {

@@ -48,6 +48,10 @@ struct Numbered {
     if (column <= row) return a;
     return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
   }
+  friend Numbered masked_left(const Numbered& a, std::int64_t row, std::int64_t column) {
+    if (column >= row) return a;
+    return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
+  }
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 // An effect is a captureless generic lambda. It takes the values of the registers (or the cell)
 // that are read, in the order of the operands, and returns the value to write. It is instantiated
 // for each value type: float, double, tile, shape, symbol. It may use + - * / (elementwise) and the
-// functions product, maximum, exponential, logarithm, row_maximum, row_sum and masked, which every
-// value type provides by argument-dependent lookup or in values.hpp.
+// functions product, maximum, exponential, logarithm, row_maximum, row_sum, masked and masked_left,
+// which every value type provides by argument-dependent lookup or in values.hpp.
 #pragma once
 
 #include <cstddef>
@@ -132,6 +132,13 @@ inline constexpr auto kInstructionRows = std::tuple{
         "Adds a register to an element of DRAM in one step that no other worker can interrupt.",
         {kAtt}, FlopKind::kElementwise, 1, "ATOMIC_ADD R0, o[0]",
         [](const auto& a, const auto& cell) { return cell + a; }),
+    row("WINDOW", {kSrc, OperandKind::kOffset, OperandKind::kOffset, kDst}, "Rs, i, j, Rd",
+        "Rd = Rs or -inf",
+        "-inf where the column (key) is before the row; the tile begins at row i, column j.",
+        {kAtt}, FlopKind::kNone, 0, "WINDOW R5, 0, 0, R5",
+        [](const auto& a, std::int64_t first_row, std::int64_t first_column) {
+          return masked_left(a, first_row, first_column);
+        }),
 };
 // clang-format on
 

@@ -30,6 +30,12 @@ requires std::is_floating_point_v<Number> Number masked(Number a, std::int64_t r
                                                         std::int64_t column) {
   return column > row ? -std::numeric_limits<Number>::infinity() : a;
 }
+/// Left edge of a window: a key before the first one of the query's window is hidden.
+template <class Number>
+requires std::is_floating_point_v<Number> Number masked_left(Number a, std::int64_t row,
+                                                             std::int64_t column) {
+  return column < row ? -std::numeric_limits<Number>::infinity() : a;
+}
 
 /// The value of a register or cell before its first write. Other value types specialise this.
 template <class Value>

@@ -248,6 +248,10 @@ Symbol row_sum(const Symbol& a) { return unary(SymbolOp::kRowSum, a); }
 
 Symbol masked(const Symbol& a, std::int64_t, std::int64_t) { return unary(SymbolOp::kMasked, a); }
 
+Symbol masked_left(const Symbol& a, std::int64_t, std::int64_t) {
+  return unary(SymbolOp::kMaskedLeft, a);
+}
+
 Symbol transposed(const Symbol& a) { return unary(SymbolOp::kTransposed, a); }
 
 }  // namespace flashlab::toy

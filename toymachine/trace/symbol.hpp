@@ -43,6 +43,7 @@ enum class SymbolOp : std::uint8_t {
   kRowMaximum,
   kRowSum,
   kMasked,
+  kMaskedLeft,
   kTransposed,
 };
 
@@ -94,6 +95,7 @@ Symbol product(const Symbol& a, const Symbol& b);
 Symbol row_maximum(const Symbol& a);
 Symbol row_sum(const Symbol& a);
 Symbol masked(const Symbol& a, std::int64_t row, std::int64_t column);
+Symbol masked_left(const Symbol& a, std::int64_t row, std::int64_t column);
 Symbol transposed(const Symbol& a);
 
 /// Names for indices near the end of an axis: x[7] is written as x[n-1] if x has n = 8 elements.

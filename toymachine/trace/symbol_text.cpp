@@ -76,6 +76,8 @@ class SymbolWriter {
         return "rowsum(" + write(node.args[0], false) + ")";
       case SymbolOp::kMasked:
         return "mask(" + write(node.args[0], false) + ")";
+      case SymbolOp::kMaskedLeft:
+        return "maskleft(" + write(node.args[0], false) + ")";
       case SymbolOp::kTransposed:
         return operand(node.args[0], kAtomic, tight) + (style_.unicode ? "ᵀ" : "^T");
       case SymbolOp::kUnwritten:

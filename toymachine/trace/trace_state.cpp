@@ -149,7 +149,8 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
 /// The result of a row reduction or a mask on a scalar needs no name.
 void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
   if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
-  if (row.expression.op() == SymbolOp::kMasked) {
+  const SymbolOp op = row.expression.op();
+  if (op == SymbolOp::kMasked || op == SymbolOp::kMaskedLeft) {
     row.expression = std::isinf(row.value.number) ? Symbol::number(row.value.number) : argument;
   }
 }

@@ -115,13 +115,13 @@ std::string random_program(unsigned seed) {
   }
   text += "STORE R0, o[5]\n";
   const std::vector<std::string> shapes = {
-      "LOAD x, d",          "MAC_Z r, r, d", "MAC r, r, r, d", "MAX r, r, d", "SUB r, r, d",
-      "EXP r, d",           "ADD r, r, d",   "MUL r, r, d",    "DIV r, r, d", "MOV r, d",
-      "LOG r, d",           "FILL c, d",     "ROWMAX r, d",    "ROWSUM r, d", "MASK r, i, i, d",
-      "ATOMIC_ADD r, o[5]", "STORE r, o"};
+      "LOAD x, d",         "MAC_Z r, r, d",      "MAC r, r, r, d", "MAX r, r, d", "SUB r, r, d",
+      "EXP r, d",          "ADD r, r, d",        "MUL r, r, d",    "DIV r, r, d", "MOV r, d",
+      "LOG r, d",          "FILL c, d",          "ROWMAX r, d",    "ROWSUM r, d", "MASK r, i, i, d",
+      "WINDOW r, i, i, d", "ATOMIC_ADD r, o[5]", "STORE r, o"};
   for (int length = draw(5, 40); length > 0; --length) {
     // Logarithms and exponentials end most programs: they come once in a while.
-    std::string shape = shapes[static_cast<std::size_t>(draw(0, 16))];
+    std::string shape = shapes[static_cast<std::size_t>(draw(0, 17))];
     if ((shape == "LOG r, d" || shape == "EXP r, d") && draw(0, 2) != 0) shape = "MAX r, r, d";
     for (const char c : shape.substr(0, shape.find(' ') + 1)) text += c;
     const std::string operands = shape.substr(shape.find(' ') + 1);

@@ -103,6 +103,16 @@ TEST_CASE("the mask hides keys after the query, by element", "[tiles]") {
         std::vector<double>{1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1});
 }
 
+TEST_CASE("the left edge of a window hides keys before it, by element", "[tiles]") {
+  const BoundProgram program = bound(
+      ".isa attention\n.input s(4, 4) tile (2, 2)\n.output p(4, 4) tile (2, 2)\n"
+      "for i in 0..2\nfor j in 0..2\nLOAD s[i][j], R0\nWINDOW R0, i*2 - 1, j*2, R0\n"
+      "EXP R0, R0\nSTORE R0, p[i][j]\nend\nend\n");
+  const std::vector<double> after = run_tiles(program, std::vector<double>(32, 0));
+  CHECK(std::vector<double>(after.begin() + 16, after.end()) ==
+        std::vector<double>{1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1});
+}
+
 TEST_CASE("an atomic addition reads and writes the whole tile", "[tiles]") {
   const BoundProgram program = bound(
       ".isa attention\n.input x(3, 2) tile (2, 2)\n.output s(2, 2) tile (2, 2)\nFILL 0, R0\n"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -70,9 +71,10 @@ struct AttentionResult {
   Matrix S, P, O, lse;  // S is scaled, and -inf where the mask hides
 };
 
-/// softmax(scale Q K^T) V. Causal: key j is hidden from query i when j > i (top left).
+/// softmax(scale Q K^T) V. Causal: key j is hidden from query i when j > i (top left). The window
+/// hides key j when j < i - window.
 inline AttentionResult attention(const Matrix& Q, const Matrix& K, const Matrix& V, double scale,
-                                 bool is_causal) {
+                                 bool is_causal, std::size_t window = SIZE_MAX) {
   AttentionResult result;
   result.S = scaled(product(Q, transposed(K)), scale);
   result.P = Matrix(Q.rows, K.rows);
@@ -80,7 +82,8 @@ inline AttentionResult attention(const Matrix& Q, const Matrix& K, const Matrix&
   for (std::size_t i = 0; i < Q.rows; ++i) {
     double largest = -std::numeric_limits<double>::infinity(), total = 0;
     for (std::size_t j = 0; j < K.rows; ++j) {
-      if (is_causal && j > i) result.S(i, j) = -std::numeric_limits<double>::infinity();
+      const bool is_hidden = (is_causal && j > i) || (j < i && i - j > window);
+      if (is_hidden) result.S(i, j) = -std::numeric_limits<double>::infinity();
       largest = std::max(largest, result.S(i, j));
     }
     for (std::size_t j = 0; j < K.rows; ++j) {

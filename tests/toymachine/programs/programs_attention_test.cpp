@@ -23,6 +23,7 @@ const std::vector<std::string> kBackward{"bwd_naive", "bwd_onepass", "bwd_twopas
 const std::vector<std::string> kOtherSchedules{"spectrum",         "bwd_rowwise",
                                                "bwd_columnwise",   "bwd_no_delta_blocks",
                                                "bwd_no_delta_row", "bwd_onepass_loads_o"};
+const std::string kWindow = "flash2_window";
 const std::vector<std::string> kStreams{"stream_dx", "stream_dx_resident"};
 
 struct Variant {
@@ -75,6 +76,24 @@ TEST_CASE("causal backward programs agree with the textbook at every size") {
   for (const Size& size : sizes()) require_textbook({name + "_causal", true}, size);
 }
 
+TEST_CASE("attention with a window agrees with the textbook for every window") {
+  for (const std::int64_t n : {1, 2, 5, 8, 13}) {
+    for (const std::int64_t tile : {1, 2, 3, 7, 16}) {
+      for (const std::int64_t w : {0, 1, 2, 3, 6, 12, 50}) {
+        const Size size{n, n, 3, tile, tile, 2};
+        INFO(size << ", w = " << w);
+        const AttentionProblem problem(size, true);
+        const AttentionResult windowed = attention(problem.Q, problem.K, problem.V, problem.scale,
+                                                   true, static_cast<std::size_t>(w));
+        const BoundProgram program =
+            bundled(kWindow, params({{"n", n}, {"d", 3}, {"w", w}, {"B", tile}, {"Bd", 2}}));
+        require_right(program, problem.inputs(),
+                      {{"o", windowed.O.values}, {"lse", windowed.lse.values}});
+      }
+    }
+  }
+}
+
 TEST_CASE("other schedules of attention agree with the textbook at every size") {
   const std::string name = GENERATE(from_range(kOtherSchedules));
   for (const Size& size : sizes()) require_textbook({name, false}, size);
@@ -95,6 +114,7 @@ TEST_CASE("at head_dim 64 outputs and gradients keep their digits at every tile 
 
 TEST_CASE("every attention program is among those that are tested") {
   std::vector<std::string> tested = kStreams;
+  tested.push_back(kWindow);
   for (const auto* family : {&kForward, &kBackward, &kOtherSchedules}) {
     for (const std::string& name : *family) {
       tested.push_back(name);

@@ -133,6 +133,21 @@ TEST_CASE("causal programs do not visit tiles wholly beyond the diagonal") {
   CHECK(traffic(attention_program("flash1_causal", tiles), "q").loads == 16);
 }
 
+TEST_CASE("a window's tiles are those with a visible key, for any length") {
+  const auto loads = [](std::int64_t n, std::int64_t w, std::int64_t B) {
+    const BoundProgram program =
+        bundled("flash2_window", params({{"n", n}, {"d", 4}, {"w", w}, {"B", B}, {"Bd", 4}}));
+    CHECK(traffic(program, "v").loads == traffic(program, "k").loads);
+    return traffic(program, "k").loads;
+  };
+  CHECK(loads(12, 0, 1) == 12);
+  CHECK(loads(12, 3, 1) == 1 + 2 + 3 + 9 * 4);
+  CHECK(loads(12, 3, 3) == 1 + 3 * 2);
+  CHECK(loads(12, 4, 3) == 1 + 2 + 2 * 3);  // the fourth key before a tile is in the second tile
+  CHECK(loads(12, 12, 3) == 1 + 2 + 3 + 4);
+  CHECK(loads(4096, 64, 64) == 1 + 63 * 2);
+}
+
 TEST_CASE("a one-pass backward loads K and V once, a two-pass one once more for every query") {
   const Size rows{6, 7, 4, 1, 1, 4};
   const BoundProgram onepass = attention_program("bwd_onepass", rows);

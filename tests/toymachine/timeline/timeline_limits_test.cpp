@@ -35,10 +35,10 @@ TEST_CASE("units, causes and models have their names", "[timeline]") {
 
 TEST_CASE("an instruction's letter is its first that is free", "[timeline]") {
   const std::pair<const char*, char> letters[] = {
-      {"LOAD", 'L'}, {"STORE", 'S'},     {"MAC_Z", 'M'}, {"MAC", 'M'},    {"MAX", 'X'},
-      {"SUB", 'U'},  {"EXP", 'E'},       {"ADD", 'A'},   {"MUL", 'm'},    {"DIV", 'D'},
-      {"MOV", 'O'},  {"FILL", 'F'},      {"LOG", 'G'},   {"ROWMAX", 'R'}, {"ROWSUM", 'W'},
-      {"MASK", 'K'}, {"ATOMIC_ADD", 'T'}};
+      {"LOAD", 'L'}, {"STORE", 'S'},      {"MAC_Z", 'M'}, {"MAC", 'M'},    {"MAX", 'X'},
+      {"SUB", 'U'},  {"EXP", 'E'},        {"ADD", 'A'},   {"MUL", 'm'},    {"DIV", 'D'},
+      {"MOV", 'O'},  {"FILL", 'F'},       {"LOG", 'G'},   {"ROWMAX", 'R'}, {"ROWSUM", 'W'},
+      {"MASK", 'K'}, {"ATOMIC_ADD", 'T'}, {"WINDOW", 'I'}};
   for (const auto& [mnemonic, letter] : letters) {
     CAPTURE(mnemonic);
     CHECK(instruction_letters()[*find_instruction(mnemonic)] == letter);

@@ -20,6 +20,9 @@ inline SharedAddress opaque(SharedAddress address) { return address; }
 inline float load_shared_float(SharedAddress address) {
   return *reinterpret_cast<const float*>(address);
 }
+inline float2 load_shared_float2(SharedAddress address) {
+  return *reinterpret_cast<const float2*>(address);
+}
 inline void store_shared(SharedAddress address, std::uint32_t value) {
   emulation::note_shared_write(reinterpret_cast<const void*>(address), 4, "st.shared");
   *reinterpret_cast<std::uint32_t*>(address) = value;

@@ -1,0 +1,72 @@
+// The tiles and launches of flash2_fp16x3_sm90.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/detail/launches.hpp"
+#include "attention_cuda/detail/tile_shapes.hpp"
+#include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
+
+namespace flashlab::cuda {
+
+/// A row of Q, K or V as the products read it has the high parts of all its elements, then the low
+/// ones: twice head_dim columns of fp16.
+struct Fp16x3Shape {
+  WgmmaShape wgmma;  // its head_dim counts both parts
+
+  static constexpr int kParts = 2;
+  /// Of the scales of tiles: the tile that is scored, the one whose P V runs, and the next one.
+  static constexpr int kScaleBuffers = 3;
+  static constexpr int kSplitThreads = 256;
+  static constexpr int kSplitSharedBytes = 4 * 2 * kSplitThreads;  // two numbers per thread
+
+  constexpr int head_dim() const { return wgmma.head_dim / kParts; }
+  /// Of a tile: one for each key of K, then one for each column of V.
+  constexpr int num_scales() const { return wgmma.block_kv + head_dim(); }
+  constexpr int scale_bytes() const { return 4 * wgmma.computing * kScaleBuffers * num_scales(); }
+  constexpr int shared_bytes() const { return wgmma.shared_bytes() + scale_bytes(); }
+};
+
+inline constexpr std::int64_t kFp16x3MostHeadDim = 128;
+
+/// By head_dim: two parts of it, computing warpgroups, keys, stages of K and of V, longest pairs.
+inline constexpr Fp16x3Shape kFp16x3Shapes[] = {{{2 * 64, 2, 128, 2, 2, 4096}},
+                                                {{2 * 128, 2, 64, 2, 2, 4096}}};
+
+constexpr int fp16x3_index(std::int64_t head_dim) {
+  return head_dim > kFp16x3Shapes[0].head_dim() ? 1 : 0;
+}
+
+/// The blocks of the splitting kernel: each has block_kv rows of Q, K or V.
+struct Fp16x3SplitBlocks {
+  std::int64_t of_Q, of_K;  // as many of V
+
+  Fp16x3SplitBlocks(const AttentionProblem& problem, const Fp16x3Shape& shape)
+      : of_Q(problem.batch * problem.num_heads * num_tiles(problem.seqlen_q, shape.wgmma.block_kv)),
+        of_K(problem.batch * problem.num_kv_heads *
+             num_tiles(problem.seqlen_k, shape.wgmma.block_kv)) {}
+  std::int64_t all() const { return of_Q + 2 * of_K; }
+};
+
+inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
+  const AttentionProblem& problem = request.problem;
+  const Fp16x3Shape& shape = kFp16x3Shapes[fp16x3_index(problem.head_dim)];
+  const Fp16x3SplitBlocks blocks(problem, shape);
+  const std::int64_t rows = request.rows() + 2 * request.kv_heads() * problem.seqlen_k,
+                     scales = request.rows() + blocks.of_K * shape.num_scales();
+  LaunchTiles split =
+      uncounted_launch("flash2_fp16x3_split", blocks.all(),
+                       {4 * rows * problem.head_dim, 4 * rows * shape.head_dim() + 4 * scales});
+  split.num_threads = Fp16x3Shape::kSplitThreads;
+  split.shared_bytes = Fp16x3Shape::kSplitSharedBytes;
+
+  LaunchTiles launch =
+      query_tiles("flash2_fp16x3_sm90", shape.wgmma, shape.shared_bytes(), request);
+  launch.num_query_tiles = launch.num_blocks;
+  launch.num_blocks = wgmma_schedule(problem, shape.wgmma, !problem.key_lengths.empty(),
+                                     request.gpu.num_multiprocessors)
+                          .num_blocks;
+  return {split, launch};
+}
+
+}  // namespace flashlab::cuda
