@@ -168,7 +168,8 @@ TEST_CASE("without overlap a warpgroup has O before it issues the next products"
   RecordedMarks::records.clear();
   result(launch_step<1, RecordedMarks>, 300, Mask::kNone);
   using enum WgmmaMark;
-  CHECK(position(kWaitsForO, 2, 1) < position(kIssuesQK, 1, 1));
+  CHECK(position(kWaitsForO, 2, 1) < position(kHasO, 2, 1));
+  CHECK(position(kHasO, 2, 1) < position(kIssuesQK, 1, 1));
   CHECK(position(kIssuesPV, 2, 1) < position(kWaitsForO, 2, 1));
 }
 

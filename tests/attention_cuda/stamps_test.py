@@ -15,13 +15,16 @@ STEP = [(0, "issues Q K^T"), (5, "issues P V"), (10, "waits for S"), (40, "has S
 
 
 def run_with(num_steps):
-    """One warpgroup, and a loading warp that copies for 20 of 100 cycles."""
-    found = []
+    """One warpgroup, and a loading warp that copies for 20 of 100 cycles: the second query tile. The
+    first one ends 70 cycles before it."""
+    found = [stamps.Stamp(-150, 1, 0, 1, "has S"), stamps.Stamp(-120, 1, 0, 0, "has S"),
+             stamps.Stamp(-100, 1, 0, 0, "stores O"), stamps.Stamp(-70, 1, 0, 0, "ends"),
+             stamps.Stamp(-10, 1, 1, 0, "waits for Q")]
     for step in range(num_steps):
         start, tile = 100 * step, num_steps - 1 - step
-        found += [stamps.Stamp(start + at, 1, 0, tile, mark) for at, mark in STEP]
-        found += [stamps.Stamp(start, 0, 0, tile, "waits for K"),
-                  stamps.Stamp(start + 80, 0, 0, tile, "loads K")]
+        found += [stamps.Stamp(start + at, 1, 1, tile, mark) for at, mark in STEP]
+        found += [stamps.Stamp(start, 0, 1, tile, "waits for K"),
+                  stamps.Stamp(start + 80, 0, 1, tile, "loads K")]
     return stamps.Run(64, 2048, "guesses", 64, 128, sorted(found), 1.0, 1.0)
 
 
@@ -36,6 +39,12 @@ class Stamps(unittest.TestCase):
                          {"issues": 0.10, "S": 0.30, "softmax": 0.40, "O": 0.15, "other": 0.05})
         self.assertEqual({state: round(share, 6) for state, share in
                           stamps.shares(run_with(6), 0).items()}, {"empty": 0.8, "loads": 0.2})
+
+    def test_between_query_tiles_are_the_typed_differences(self):
+        self.assertEqual(stamps.between_query_tiles(run_with(3)), [20, 30, 60, 50])
+
+    def test_from_the_end_of_a_query_tile_on_a_warpgroup_finds_its_next_queries(self):
+        self.assertIn(stamps.Interval("next", -70, -10), stamps.intervals(run_with(3), 1))
 
     def test_products_are_in_flight_from_their_issue_to_the_end_of_the_wait(self):
         self.assertEqual(stamps.products_in_flight(run_with(1), 1),
