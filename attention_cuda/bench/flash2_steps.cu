@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "attention_cuda/bench/clock_marks.cuh"
+#include "attention_cuda/bench/flash2_step_shapes.hpp"
 #include "attention_cuda/bench/run_context.hpp"
 #include "attention_cuda/bench/timed_candidates.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -32,25 +33,6 @@ constexpr std::int64_t kTokens = 16384, kWidth = 2048;
 constexpr int kWarmUps = 3;
 
 // ---- Steps
-
-/// Each has the ideas of those before it. The last one is the kernel of the library.
-constexpr const char* kSteps[] = {"portable", "wgmma",   "overlap",
-                                  "turns",    "guesses", "three stages"};
-constexpr int kNumSteps = 6;
-
-constexpr WgmmaShape shape_of_step(int head_dim, int step) {
-  WgmmaShape shape = kWgmmaShapes[wgmma_index(head_dim)];
-  shape.overlaps = step >= 2;
-  shape.takes_turns = step >= 3;
-  shape.guesses = step >= 4;
-  if (step < 5) shape.stages_k = shape.stages_v = 2;
-  return shape;
-}
-
-/// A kernel with two stages does not have the last step.
-constexpr int num_steps(int head_dim) {
-  return kWgmmaShapes[wgmma_index(head_dim)].stages_k > 2 ? kNumSteps : kNumSteps - 1;
-}
 
 template <int kHeadDim, int kStep, class Marks = NoMarks>
 void launch_step(const ForwardCall& call) {

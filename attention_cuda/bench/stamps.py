@@ -20,6 +20,7 @@ STATES = {
     "softmax": State("softmax of S", "E", "c6", False),
     "other": State("stores P, releases, rescales O", "P", "c1", False),
     "stores": State("stores O", "O", "c3", False),
+    "next": State("finds its next queries", "N", "c8", False),
     "empty": State("waits for an empty stage", "", "c6", True),
     "full": State("waits for copies", "", "c2", True),
     "turn": State("waits for its turn", "t", "c7", True),
@@ -31,7 +32,7 @@ OF_LOADER = {"waits for K": "empty", "waits for V": "empty", "waits for Q": "emp
 OF_WARPGROUP = {"waits for K": "full", "waits for V": "full", "waits for Q": "full",
                 "waits for turn": "turn", "issues Q K^T": "issues", "issues P V": "issues",
                 "waits for S": "S", "has S": "softmax", "has P": "other", "waits for O": "O",
-                "has O": "other", "stores O": "stores", "ends": "other"}
+                "has O": "other", "stores O": "stores", "ends": "next"}
 
 
 def load_runs(path=None):
@@ -56,7 +57,8 @@ def intervals(run, lane):
     """Returns what a lane did from each of its stamps to the next one."""
     own = [stamp for stamp in run.stamps if stamp.warpgroup == lane]
     states = OF_LOADER if lane == 0 else OF_WARPGROUP
-    return [Interval(states[a.mark], a.cycle, b.cycle) for a, b in zip(own, own[1:])]
+    return [Interval("next" if lane == 0 and b.turn > a.turn else states[a.mark], a.cycle, b.cycle)
+            for a, b in zip(own, own[1:])]
 
 
 def products_in_flight(run, lane):
@@ -75,25 +77,39 @@ def products_in_flight(run, lane):
     return found
 
 
-def step_cycles(run, lane=1):
-    """Returns the cycles from the S of one tile to the S of the next, without the first tiles of a
-    query tile, when the pipeline fills."""
-    has_s = [stamp for stamp in run.stamps if stamp.warpgroup == lane and stamp.mark == "has S"]
-    first = max(stamp.tile for stamp in has_s)
-    return [b.cycle - a.cycle for a, b in zip(has_s, has_s[1:])
-            if a.turn == b.turn and a.tile <= first - 2]
+SHOWN_TURN = 1  # the first query tile of block 0 is the last one of a head, and may be a short one
+
+
+def steady_steps(run):
+    """Returns the cycles at which warpgroup 1 has S of the block's second query tile, tile by tile,
+    without the first two tiles, when the pipeline fills."""
+    has_s = [stamp for stamp in run.stamps
+             if stamp.warpgroup == 1 and stamp.mark == "has S" and stamp.turn == SHOWN_TURN]
+    return [stamp.cycle for stamp in has_s][2:]
+
+
+def between_query_tiles(run):
+    """Returns what warpgroup 1 does from its last S of a query tile to the first one of the next:
+    (last softmax and P V, storing O, finding the next query tile, its first S), in cycles."""
+    def cycle(mark, turn, first=True):
+        found = [stamp.cycle for stamp in run.stamps
+                 if (stamp.warpgroup, stamp.turn, stamp.mark) == (1, turn, mark)]
+        return found[0 if first else -1]
+    points = [cycle("has S", 0, False), cycle("stores O", 0), cycle("ends", 0),
+              cycle("waits for Q", 1), cycle("has S", 1)]
+    return [b - a for a, b in zip(points, points[1:])]
+
+
+def step_cycles(run):
+    """Returns the cycles from one tile to the next."""
+    steps = steady_steps(run)
+    return [b - a for a, b in zip(steps, steps[1:])]
 
 
 def shares(run, lane):
-    """Returns each state's share of a lane's time in the steps between two tiles without filling."""
-    has_s = [stamp for stamp in run.stamps
-             if stamp.warpgroup == lane and stamp.mark == "has S" and stamp.turn == 0]
-    first = max(stamp.tile for stamp in has_s)
-    inside = [stamp.cycle for stamp in has_s if stamp.tile <= first - 2]
-    start, end = inside[0], inside[-1]
+    """Returns each state's share of a lane's time while warpgroup 1 goes from tile to tile."""
+    start, *_, end = steady_steps(run)
     sums = collections.Counter()
     for part in intervals(run, lane):
-        length = min(part.end, end) - max(part.start, start)
-        if length > 0:
-            sums[part.state] += length
+        sums[part.state] += max(0, min(part.end, end) - max(part.start, start))
     return {state: cycles / (end - start) for state, cycles in sums.items()}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws what each warpgroup of a block of flash2_wgmma_sm90 did, as lanes over time.
 
-  steps_picture.py --out FILE.svg [--stamps FILE.json] [--head-dim 128] [--step guesses]
-                   [--from 0] [--to 9000]
+  steps_picture.py --out FILE.svg [--stamps FILE.json] [--head-dim 128] [--step "three stages"]
+                   [--from 41000] [--to 57000]
 
 Reads the stamps of flash2_steps (docs/results/attention_cuda_stamps.json) and draws the cycles --from
 to --to of one run. Light, dark and print colours are those of the other pictures.
@@ -46,8 +46,12 @@ class Canvas:
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" '
                           f'class="{classes}"{style}/>')
         if letter and width > 9 * len(letter) + 2:
-            self.text(x + width / 2, y + height / 2 + 5, letter,
-                      "small middle strong" + (" onwork" if "filled" in classes else " halo"))
+            middle = x + width / 2
+            if "filled" not in classes:  # the hatching would cross the letter
+                self.parts.append(f'<rect x="{middle - 6:.1f}" y="{y + height / 2 - 8:.1f}" width="12" '
+                                  'height="16" class="paper"/>')
+            self.text(middle, y + height / 2 + 5, letter,
+                      "small middle strong" + (" onwork" if "filled" in classes else ""))
 
 
 def tick_step(length):
@@ -138,9 +142,9 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--stamps")
     parser.add_argument("--head-dim", type=int, default=128)
-    parser.add_argument("--step", default="guesses")
-    parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--to", dest="last", type=int, default=9000)
+    parser.add_argument("--step", default="three stages")
+    parser.add_argument("--from", dest="first", type=int, default=41000)
+    parser.add_argument("--to", dest="last", type=int, default=57000)
     options = parser.parse_args()
     if options.first >= options.last:
         sys.exit(f"steps_picture.py: --to {options.last}: expected more than --from {options.first}")

@@ -188,6 +188,7 @@ class WgmmaComputing {
       multiply_P_V(v);
       mark(WgmmaMark::kWaitsForO, tile + 1);
       ptx::wgmma_wait<0>();
+      mark(WgmmaMark::kHasO, tile + 1);
       mark(WgmmaMark::kIssuesQK, tile);
       multiply_Q_K(k);
       pass_turn();
@@ -211,7 +212,7 @@ class WgmmaComputing {
     release(shared_.k_empty(k.index));
     if constexpr (Config::kOverlaps) mark(WgmmaMark::kWaitsForO, tile + 1);
     ptx::wgmma_wait<0>();
-    mark(WgmmaMark::kHasO, tile + 1);
+    if constexpr (Config::kOverlaps) mark(WgmmaMark::kHasO, tile + 1);
     release(shared_.v_empty(v.index));
     store_P();  // not earlier: P V reads these registers
     if (is_raised_) {

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Prints the tables of docs/13_who_loads_who_multiplies.md from the committed results of flash2_steps.
+
+  steps.py run              where and when
+  steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
+  steps.py times            TFLOP/s of the first and of the last step
+  steps.py gain STEP        what a step gained over the one before, in per cent
+  steps.py waits            what the warpgroups of a block did, from the stamps
+  steps.py between          from the last tile of some queries to the first one of the next, from the stamps
+
+All but bounds read docs/results/attention_cuda_steps.json or attention_cuda_stamps.json.
+"""
+import os
+import re
+import statistics
+import sys
+
+from stamps import between_query_tiles, load_runs, shares, step_cycles
+from tables import HERE, print_table, results
+
+STEPS = ["portable", "wgmma", "overlap", "turns", "guesses", "three stages"]
+# Per clock and multiprocessor of compute capability 9.0: gpus/gpus.json has the first one as FLOP/s.
+TENSOR_FLOPS, EXPONENTIALS, SHARED_BYTES = 4096, 16, 128
+QUERIES = 64  # of a warpgroup: the rows of one wgmma
+HEAD_DIMS = (64, 128, 256)
+KERNEL = os.path.join(HERE, "../kernels/flash2_wgmma_sm90.hpp")
+
+
+def tiles_of_kernel():
+    """Returns {head_dim: (warpgroups, keys)} from kWgmmaShapes."""
+    with open(KERNEL, encoding="utf-8") as file:
+        table = re.search(r"kWgmmaShapes\[\] = \{(.*?)\};", file.read(), re.S)[1]
+    rows = [tuple(map(int, row.split(",")[:3])) for row in re.findall(r"\{([\d, ]+)\}", table)]
+    return {row[0]: row[1:] for row in rows if row[0] in HEAD_DIMS}
+
+
+TILES = tiles_of_kernel()
+
+
+def times_of(head_dim, mask, seqlen):
+    """Returns {step: FLOP/s}."""
+    return {row["step"]: row["flops_per_s"] for row in results("steps")["rows"]
+            if row["shape"][2:] == [seqlen, head_dim] and row["mask"] == mask}
+
+
+LENGTHS = (1024, 4096, 16384)
+MASKS = {"full": "none", "causal": "causal"}
+
+
+def problems():
+    return [(head_dim, mask) for head_dim in TILES for mask in MASKS]
+
+
+def run(_):
+    found = results("steps")
+    driver = found["gpu_before"].splitlines()[-1].split(",")[0]
+    print(f"{found['gpu']}, driver {driver}, CUDA {found['cuda'] // 1000}.{found['cuda'] % 1000 // 10}")
+    print(f"commit {found['commit']}, {found['date']}")
+    rows = found["rows"]
+    quartiles = [statistics.quantiles(row["samples_ms"], n=4) for row in rows]
+    spreads = sorted((high - low) / middle for low, middle, high in quartiles)
+    print(f"{len(rows[0]['samples_ms'])} samples of each, in turns; between the quartiles of a row lie "
+          f"{100 * statistics.median(spreads):.1f} % of its median, at most {100 * spreads[-1]:.1f} %")
+    print(f"largest difference to the outputs of the portable kernel: "
+          f"{max(row['largest_difference_to_first'] for row in rows):.4f}")
+
+
+def tensor_cycles(head_dim, keys):
+    return 4 * QUERIES * keys * head_dim // TENSOR_FLOPS
+
+
+def bounds(_):
+    """Cycles that 64 queries and one tile of keys take at least, by each unit."""
+    table = []
+    for head_dim, (warpgroups, keys) in TILES.items():
+        tensor = tensor_cycles(head_dim, keys)
+        exponentials = QUERIES * keys // EXPONENTIALS
+        # A wgmma reads its operands from shared memory: Q and K for S, V for O. P is in registers.
+        shared = 2 * head_dim * (QUERIES + 2 * keys) // SHARED_BYTES
+        sums = tensor + exponentials
+        table.append([head_dim, warpgroups, keys, tensor, exponentials, shared,
+                      f"{100 * tensor / sums:.0f} %"])
+    print_table(["head_dim", "warpgroups", "keys", "products", "exponentials", "shared memory",
+                 "products / (products + exponentials)"], table)
+
+
+def times(_):
+    """TFLOP/s of the first and the last step, and their ratio."""
+    table = []
+    for head_dim, mask in problems():
+        row = [head_dim, mask]
+        for seqlen in LENGTHS:
+            found = [rate / 1e12 for rate in times_of(head_dim, MASKS[mask], seqlen).values()]
+            row.append(f"{found[0]:.0f} to {found[-1]:.0f} ({found[-1] / found[0]:.2f} x)")
+        table.append(row)
+    print_table(["head_dim", "mask", *(f"N {seqlen}" for seqlen in LENGTHS)], table)
+
+
+def gain(words):
+    if len(words) != 1 or words[0] not in STEPS[1:]:
+        sys.exit(f"steps.py gain: expected one of {', '.join(STEPS[1:])}")
+    before, after = STEPS[STEPS.index(words[0]) - 1], words[0]
+    table = []
+    for head_dim in TILES:
+        rates = [times_of(head_dim, mask, seqlen) for mask in MASKS.values() for seqlen in LENGTHS]
+        if all(after in found for found in rates):
+            table.append([head_dim, *(f"{100 * (found[after] / found[before] - 1):+.1f} %"
+                                      for found in rates)])
+    print_table(["head_dim", *(f"{mask} {seqlen}" for mask in MASKS for seqlen in LENGTHS)], table)
+
+
+def waits(_):
+    """Shares of the time in which a block goes from tile to tile."""
+    _, runs = load_runs()
+    states = {"issues": "issues", "S": "waits: S", "softmax": "softmax", "O": "O", "other": "the rest",
+              "full": "copies", "turn": "turn"}
+    table = []
+    for one in (one for one in runs if one.step in ("wgmma", "overlap", STEPS[-1])):
+        warpgroups, keys = TILES[one.head_dim]
+        found, loader = shares(one, 1), shares(one, 0)
+        products = warpgroups * tensor_cycles(one.head_dim, keys)
+        cycles = statistics.median(step_cycles(one))
+        table.append([one.head_dim, one.step, f"{cycles:.0f}", f"{100 * products / cycles:.0f} %",
+                      *(f"{100 * found.get(state, 0):.0f} %" for state in states),
+                      f"{100 * loader.get('empty', 0):.0f} %"])
+    costs = [one.ms_with_marks / one.ms - 1 for one in runs]
+    print(f"with marks a call takes {100 * min(costs):.0f} to {100 * max(costs):.0f} % longer")
+    print_table(["head_dim", "step", "cycles", "products, bound", *states.values(),
+                 "loading warp waits"], table)
+
+
+def between(_):
+    """Cycles of warpgroup 1 from its last S of a query tile to its first S of the next one."""
+    _, runs = load_runs()
+    table = []
+    for one in (one for one in runs if one.step == STEPS[-1]):
+        cycles = between_query_tiles(one)
+        table.append([one.head_dim, *cycles,
+                      f"{sum(cycles) / statistics.median(step_cycles(one)):.1f} tiles of keys"])
+    print_table(["head_dim", "softmax and P V", "stores O", "finds its next queries", "first S", "in all"],
+                table)
+
+
+COMMANDS = {"run": run, "bounds": bounds, "times": times, "gain": gain, "waits": waits,
+            "between": between}
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(f"steps.py: expected one of {', '.join(COMMANDS)}")
+    COMMANDS[sys.argv[1]](sys.argv[2:])
