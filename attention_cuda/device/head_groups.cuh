@@ -27,6 +27,63 @@ __device__ __forceinline__ GroupedTile grouped_tile(const Sizes& sizes, int head
   return {head / sizes.num_heads, head % sizes.num_heads, num_q_tiles - 1 - in_group / group};
 }
 
+/// Division of numbers from 0 to 2^31 - 1 by a number that the host knows: a product and a shift, a
+/// tenth of the time of a division.
+/// Source  Granlund and Montgomery 1994, Division by Invariant Integers using Multiplication, figure 4.1
+class Divisor {
+ public:
+  Divisor() = default;
+  explicit Divisor(std::int64_t divisor) : divisor_(static_cast<std::uint32_t>(divisor)) {
+    while ((std::uint64_t{1} << shift_) < divisor_) ++shift_;
+    const std::uint64_t excess = (std::uint64_t{1} << shift_) - divisor_;
+    multiplier_ = static_cast<std::uint32_t>((excess << 32) / divisor_ + 1);
+  }
+  __host__ __device__ int value() const { return static_cast<int>(divisor_); }
+  __host__ __device__ int quotient(int number) const {
+    const auto n = static_cast<std::uint32_t>(number);
+    const auto high = static_cast<std::uint32_t>(std::uint64_t{n} * multiplier_ >> 32);
+    return static_cast<int>((high + n) >> shift_);
+  }
+
+ private:
+  std::uint32_t divisor_ = 1, multiplier_ = 1, shift_ = 0;
+};
+
+/// The same order for blocks that take several places, one after the other.
+struct PlaceOrder {
+  int num_places = 0;  // batch x num_heads x places of a head
+  int heads_together = 1, num_full_groups = 0;
+  int places_of_head = 0;
+  Divisor places_of_group, heads_of_group, heads_of_last_group, num_heads, heads_per_kv_head;
+
+  PlaceOrder() = default;
+  /// A problem without queries has no places.
+  PlaceOrder(const AttentionProblem& problem, int heads_together_, std::int64_t places_of_head_)
+      : num_places(static_cast<int>(problem.batch * problem.num_heads * places_of_head_)),
+        heads_together(heads_together_),
+        places_of_head(static_cast<int>(places_of_head_)),
+        num_heads(problem.num_heads),
+        heads_per_kv_head(problem.heads_per_kv_head()) {
+    if (num_places == 0) return;
+    const std::int64_t heads = problem.batch * problem.num_heads;
+    num_full_groups = static_cast<int>(heads / heads_together);
+    places_of_group = Divisor(heads_together * places_of_head_);
+    heads_of_group = Divisor(heads_together);
+    if (heads % heads_together > 0) heads_of_last_group = Divisor(heads % heads_together);
+  }
+
+  /// As grouped_tile, with a place of the head for a query tile.
+  __device__ __forceinline__ GroupedTile tile(int place) const {
+    const int group = places_of_group.quotient(place), first_head = group * heads_together;
+    const Divisor heads = group < num_full_groups ? heads_of_group : heads_of_last_group;
+    const int in_group = place - first_head * places_of_head;
+    const int row = heads.quotient(in_group);
+    const int head = first_head + in_group - row * heads.value();
+    const int b = num_heads.quotient(head);
+    return {b, head - b * num_heads.value(), places_of_head - 1 - row};
+  }
+};
+
 inline constexpr std::int64_t kAllHeads = INT64_MAX;
 
 /// The number of heads whose blocks run together, so that the K and V that one block loaded are

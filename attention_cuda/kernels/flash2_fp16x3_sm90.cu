@@ -86,9 +86,9 @@ void launch_fp16x3(const ForwardCall& call) {
   arguments.wgmma.lse = tensors.lse;
   arguments.wgmma.sizes = tensors.sizes;
   arguments.wgmma.mask = tensors.mask;
-  arguments.wgmma.heads_together = heads_together(problem, kFewestHeadsTogether);
+  arguments.wgmma.units =
+      PlaceOrder(problem, heads_together(problem, kFewestHeadsTogether), schedule.units_of_head);
   arguments.wgmma.num_q_tiles = static_cast<int>(schedule.num_q_tiles);
-  arguments.wgmma.num_units = static_cast<int>(schedule.num_units);
   arguments.wgmma.is_paired = schedule.is_paired;
   arguments.O = tensors.O;
   arguments.query_scales = parts.query_scales;

@@ -51,18 +51,6 @@
 
 namespace flashlab::cuda {
 
-template <int kHeadDimension>
-struct Fp16x3Config : WgmmaConfig<Float16, kFp16x3Shapes[fp16x3_index(kHeadDimension)].wgmma> {
-  static constexpr Fp16x3Shape kSplit = kFp16x3Shapes[fp16x3_index(kHeadDimension)];
-  static constexpr int kDim = kSplit.head_dim(), kPanelsOfPart = kDim / WgmmaShape::kPanelColumns;
-  static constexpr int kNumScales = kSplit.num_scales();
-  static constexpr bool kTakesWindows = false;
-  static constexpr int kScalesOfThread = (kNumScales + kWarpgroup - 1) / kWarpgroup;
-  static constexpr int kBarrierBytes = kSplit.wgmma.barrier_bytes();
-  static constexpr int kSharedBytes = kSplit.shared_bytes();
-  static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
-};
-
 struct Fp16x3Arguments {
   WgmmaArguments wgmma;
   DeviceTensor<float> O;
@@ -388,22 +376,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
                               const __grid_constant__ ptx::TensorMap V_map,
                               const Fp16x3Arguments arguments) {
   const WgmmaShared<Config> shared(ptx::shared_memory());
-  if (threadIdx.x == 0) {
-    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
-      ptx::mbarrier_init(shared.q_full(warpgroup), 1);
-      ptx::mbarrier_init(shared.q_empty(warpgroup), kWarpgroup / 32);
-    }
-    for (int stage = 0; stage < Config::kStagesK; ++stage) {
-      ptx::mbarrier_init(shared.k_full(stage), 1);
-      ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
-    }
-    for (int stage = 0; stage < Config::kStagesV; ++stage) {
-      ptx::mbarrier_init(shared.v_full(stage), 1);
-      ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
-    }
-    ptx::fence_mbarrier_init();
-  }
-  __syncthreads();
+  initialise_barriers(shared);
   ptx::wait_for_previous_kernels();  // the parts and scales are complete
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();

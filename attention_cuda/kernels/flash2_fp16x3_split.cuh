@@ -21,6 +21,7 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
+#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
@@ -266,5 +267,18 @@ __global__ void __launch_bounds__(Fp16x3Shape::kSplitThreads)
     split_values<kDim, kRows>(arguments, block - arguments.num_q_blocks - arguments.num_k_blocks);
   }
 }
+
+/// What the splitting kernel and the main one share.
+template <int kHeadDimension>
+struct Fp16x3Config : WgmmaConfig<Float16, kFp16x3Shapes[fp16x3_index(kHeadDimension)].wgmma> {
+  static constexpr Fp16x3Shape kSplit = kFp16x3Shapes[fp16x3_index(kHeadDimension)];
+  static constexpr int kDim = kSplit.head_dim(), kPanelsOfPart = kDim / WgmmaShape::kPanelColumns;
+  static constexpr int kNumScales = kSplit.num_scales();
+  static constexpr bool kTakesWindows = false;
+  static constexpr int kScalesOfThread = (kNumScales + kWarpgroup - 1) / kWarpgroup;
+  static constexpr int kBarrierBytes = kSplit.wgmma.barrier_bytes();
+  static constexpr int kSharedBytes = kSplit.shared_bytes();
+  static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
+};
 
 }  // namespace flashlab::cuda

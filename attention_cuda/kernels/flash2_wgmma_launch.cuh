@@ -42,17 +42,17 @@ void launch_wgmma(const ForwardCall& call) {
   const auto scale = static_cast<float>(problem.softmax_scale);
   const WgmmaSchedule schedule =
       wgmma_schedule(problem, Config::kShape, call.key_lengths != nullptr, num_multiprocessors());
-  const WgmmaArguments arguments{device_tensor<float>(tensors.lse),
-                                 sizes_of(problem),
-                                 mask_arguments(call),
-                                 scale > 0   ? 1.F
-                                 : scale < 0 ? -1.F
-                                             : 0.F,
-                                 (scale == 0 ? 1.F : fabsf(scale)) * kLog2E,
-                                 heads_together(problem, kFewestHeadsTogether),
-                                 static_cast<int>(schedule.num_q_tiles),
-                                 static_cast<int>(schedule.num_units),
-                                 schedule.is_paired};
+  const WgmmaArguments arguments{
+      device_tensor<float>(tensors.lse),
+      sizes_of(problem),
+      mask_arguments(call),
+      scale > 0   ? 1.F
+      : scale < 0 ? -1.F
+                  : 0.F,
+      (scale == 0 ? 1.F : fabsf(scale)) * kLog2E,
+      PlaceOrder(problem, heads_together(problem, kFewestHeadsTogether), schedule.units_of_head),
+      static_cast<int>(schedule.num_q_tiles),
+      schedule.is_paired};
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
          {schedule.num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
          map(tensors.Q, WgmmaShape::kRowsOfWarpgroup), map(tensors.K, Config::kBlockKV),

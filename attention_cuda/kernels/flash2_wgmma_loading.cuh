@@ -50,10 +50,9 @@ struct WgmmaArguments {
   MaskArguments mask;
   float factor;      // of S before anything else: 1, -1 for a negative scale, 0
   float scale_log2;  // positive
-  int heads_together;
-  int num_q_tiles;  // of a head
-  int num_units;    // what a block takes in a turn: tiles, or pairs of tiles, of all heads
-  bool is_paired;   // a unit is a long tile and the short one that makes it as long as all others
+  PlaceOrder units;  // what a block takes in a turn: query tiles, or pairs of them
+  int num_q_tiles;   // of a head
+  bool is_paired;    // a unit is a long tile and the short one that makes it as long as all others
 };
 
 /// A block's shared memory.
@@ -95,6 +94,27 @@ class WgmmaShared {
   ptx::SharedAddress Q_;
 };
 
+/// By all threads of the block, before anything else.
+template <class Config>
+__device__ void initialise_barriers(const WgmmaShared<Config>& shared) {
+  if (threadIdx.x == 0) {
+    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
+      ptx::mbarrier_init(shared.q_full(warpgroup), 1);
+      ptx::mbarrier_init(shared.q_empty(warpgroup), kWarpgroup / 32);
+    }
+    for (int stage = 0; stage < Config::kStagesK; ++stage) {
+      ptx::mbarrier_init(shared.k_full(stage), 1);
+      ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
+    }
+    for (int stage = 0; stage < Config::kStagesV; ++stage) {
+      ptx::mbarrier_init(shared.v_full(stage), 1);
+      ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+}
+
 /// A stage of a ring, and the parity of its phase.
 struct WgmmaStage {
   int index;
@@ -120,7 +140,7 @@ struct WgmmaWork {
                        int num_loaded)
       : b(tile.b), h(tile.h), turn(turn_) {
     const Sizes& sizes = arguments.sizes;
-    kv_head = h / recomputed(sizes.heads_per_kv_head);
+    kv_head = arguments.units.heads_per_kv_head.quotient(h);
     first_query = tile.q_tile * Config::kBlockQ;
     visible = arguments.mask.of_batch_entry(b, sizes);
     visible.ranges = {};  // packed sequences are for other kernels
@@ -159,14 +179,10 @@ __device__ __forceinline__ void for_each_query_tile(const WgmmaArguments& argume
                                                     const Work& work) {
   int last_number = -1;
   for (int turn = 0;; ++turn) {
-    const int turns_of_unit = arguments.is_paired ? 2 : 1;
-    const int unit =
-        static_cast<int>(blockIdx.x) + turn / turns_of_unit * static_cast<int>(gridDim.x);
-    if (unit >= arguments.num_units) return;
-    Sizes sizes = arguments.sizes;
-    sizes.num_heads = recomputed(sizes.num_heads);
-    GroupedTile tile = grouped_tile(sizes, recomputed(arguments.heads_together), unit,
-                                    recomputed(arguments.num_units));
+    const int turn_of_units = arguments.is_paired ? turn / 2 : turn;
+    const int unit = static_cast<int>(blockIdx.x) + turn_of_units * static_cast<int>(gridDim.x);
+    if (unit >= arguments.units.num_places) return;
+    GroupedTile tile = arguments.units.tile(unit);
     if (arguments.is_paired) {
       // The pair p has the tiles last - p and p. A tile in the middle has none: the one after the
       // last, which has no queries, stands for it.

@@ -15,12 +15,11 @@
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
 //          multiples of 16 bytes
-// Roles    warpgroup 0 loads: one of its threads issues all copies. The others compute, 64 queries
-//          each. setmaxnreg moves registers from the first to the others
+// Roles    one thread of warpgroup 0 issues all copies. The other warpgroups compute, 64 queries each,
+//          and setmaxnreg gives them the first one's registers
 // Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays and becomes
-//          O; rings of kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O are in
-//          registers.
-//          For head_dim 64 a warpgroup skips the tiles of which its queries see no key
+//          O; rings of kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O in registers. For
+//          head_dim 64 a warpgroup skips the last tile if its queries see no key of it
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
 //          computing warpgroup has read it. The same for each warpgroup's rows of Q: empty when O,
 //          which overwrites them, is stored
@@ -37,11 +36,10 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
-#include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_softmax.cuh"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
-#include "attention_cuda/ptx/exp2.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/ptx/stmatrix.cuh"
@@ -50,19 +48,15 @@
 
 namespace flashlab::cuda {
 
-/// How large the weights of a thread in one row of S may become, in sum, before M is raised. So P
-/// fits fp16, whose largest number is 65504.
-inline constexpr float kLargestSum = 4096;
-
 /// One computing warpgroup: 64 queries. Each thread has a part of two rows, 8 apart.
 template <class Config>
-class WgmmaComputing {
+class WgmmaComputing : private WgmmaSoftmax<Config> {
  public:
   __device__ WgmmaComputing(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
                             const WgmmaArguments& arguments)
-      : shared_(shared),
+      : WgmmaSoftmax<Config>(arguments),
+        shared_(shared),
         work_(work),
-        arguments_(arguments),
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
         warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
         lane_(recomputed(static_cast<int>(threadIdx.x)) % 32),
@@ -99,6 +93,11 @@ class WgmmaComputing {
   }
 
  private:
+  using Softmax = WgmmaSoftmax<Config>;
+  using Softmax::arguments_, Softmax::S_, Softmax::P_, Softmax::row_max_, Softmax::row_sum_,
+      Softmax::rescale_, Softmax::is_raised_;
+  using Softmax::scale_scores, Softmax::raise_maximum, Softmax::exponentiate, Softmax::store_P;
+
   __device__ void mark(WgmmaMark what, int tile) const {
     Config::Marks::mark(what, work_.turn, tile);
   }
@@ -201,7 +200,7 @@ class WgmmaComputing {
       if (kIsMasked) mask(tile);
       raise_maximum();
       exponentiate();
-    } else if (!exponentiate_if_M_holds()) {
+    } else if (!this->exponentiate_if_M_holds(Config::kFirstWarpgroup + warpgroup_)) {
       multiply_Q_K(k);  // S is lost
       ptx::wgmma_wait<0>();
       scale_scores();
@@ -277,13 +276,6 @@ class WgmmaComputing {
     has_O_ = true;
   }
 
-  /// c must be positive, so that the largest score has the largest product.
-  __device__ void scale_scores() {
-    if (arguments_.factor == 1) return;
-#pragma unroll
-    for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
-  }
-
   /// Sets hidden scores to -inf.
   __device__ void mask(int tile) {
     const int first_column =
@@ -303,76 +295,6 @@ class WgmmaComputing {
       for (int i = 0; i < Config::kBlockKV / 2; ++i) {
         if (8 * (i / 4) + i % 2 < limit[i / 2 % 2]) S_[i] = -INFINITY;
       }
-    }
-  }
-
-  /// Raises M if a row of S exceeds it by too much. Computes the factor for O and rescales l.
-  __device__ void raise_maximum() {
-    const float c = arguments_.scale_log2;
-    float raised[2];
-    bool is_raised = false;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float largest = -INFINITY;
-#pragma unroll
-      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        largest = fmaxf(largest, fmaxf(S_[i], S_[i + 1]));
-      }
-      // A whole number: the factors for O are powers of two, so l does not drift.
-      largest = ceilf(row_maximum(largest) * c);
-      raised[r] = largest > row_max_[r] + kLag ? largest : row_max_[r];
-      is_raised |= raised[r] != row_max_[r];
-    }
-    if (!__any_sync(~0U, is_raised)) return;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      rescale_[r] = raised[r] == row_max_[r] ? 1.F : ptx::exp2_approximate(row_max_[r] - raised[r]);
-      row_max_[r] = raised[r];
-      row_sum_[r] *= rescale_[r];
-    }
-    is_raised_ = true;
-  }
-
-  /// Replaces S by P and adds to l, per thread until the end.
-  __device__ void exponentiate() {
-    const float c = arguments_.scale_log2;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float shift = row_max_[r] == -INFINITY ? 0.F : row_max_[r];
-#pragma unroll
-      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        S_[i] = ptx::exp2_approximate(S_[i] * c - shift);
-        S_[i + 1] = ptx::exp2_approximate(S_[i + 1] * c - shift);
-        row_sum_[r] += S_[i] + S_[i + 1];
-      }
-    }
-  }
-
-  /// The same with M as it is, which is probably large enough. Returns false, with S lost and l
-  /// unchanged, if a weight is too large for P in any row of the warpgroup. The sum of a thread's
-  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key:
-  /// M is -inf there.
-  __device__ bool exponentiate_if_M_holds() {
-    const float c = arguments_.scale_log2;
-    float sum[2] = {0, 0};
-#pragma unroll
-    for (int i = 0; i < Config::kBlockKV / 2; ++i) {
-      const int r = i / 2 % 2;
-      S_[i] = ptx::exp2_approximate(S_[i] * c - row_max_[r]);
-      sum[r] += S_[i];
-    }
-    const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum;
-    if (ptx::barrier_any(Config::kFirstWarpgroup + warpgroup_, kWarpgroup, !holds)) return false;
-    row_sum_[0] += sum[0];
-    row_sum_[1] += sum[1];
-    return true;
-  }
-
-  /// An accumulator has the layout of A, with two columns per register.
-  __device__ void store_P() {
-#pragma unroll
-    for (int i = 0; i < Config::kBlockKV / 4; ++i) {
-      P_[i / 4][i % 4] = ptx::pack(typename Config::Element{}, S_[2 * i], S_[2 * i + 1]);
     }
   }
 
@@ -440,14 +362,10 @@ class WgmmaComputing {
 
   WgmmaShared<Config> shared_;
   const WgmmaWork<Config>& work_;
-  const WgmmaArguments& arguments_;
   int warpgroup_, warp_, lane_, row_;
   int end_for_all_, first_for_all_;  // the keys that all 64 queries see, from work_.first_key on
-  bool has_O_ = false, is_raised_ = false;
-  float S_[Config::kBlockKV / 2], O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
-  std::uint32_t P_[Config::kBlockKV / 16][4];
-  float row_max_[2] = {-INFINITY, -INFINITY};  // c M
-  float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
+  bool has_O_ = false;
+  float O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
 };
 
 template <class Config>
@@ -458,22 +376,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
                              const __grid_constant__ ptx::TensorMap O_map,
                              const WgmmaArguments arguments) {
   const WgmmaShared<Config> shared(ptx::shared_memory());
-  if (threadIdx.x == 0) {
-    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
-      ptx::mbarrier_init(shared.q_full(warpgroup), 1);
-      ptx::mbarrier_init(shared.q_empty(warpgroup), kWarpgroup / 32);
-    }
-    for (int stage = 0; stage < Config::kStagesK; ++stage) {
-      ptx::mbarrier_init(shared.k_full(stage), 1);
-      ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
-    }
-    for (int stage = 0; stage < Config::kStagesV; ++stage) {
-      ptx::mbarrier_init(shared.v_full(stage), 1);
-      ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
-    }
-    ptx::fence_mbarrier_init();
-  }
-  __syncthreads();
+  initialise_barriers(shared);
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {

@@ -57,26 +57,26 @@ constexpr int wgmma_index(std::int64_t head_dim) {
 struct WgmmaSchedule {
   std::int64_t num_q_tiles;  // of a head
   bool is_paired;
-  std::int64_t num_units;   // of all heads
+  std::int64_t units_of_head;
   std::int64_t num_blocks;  // fewer than units: each block takes several in turn
 };
 
 /// Blocks that take equal units in turn load the next unit's K while they finish one. Units that
-/// differ (key lengths, windows), or long causal ones, have a block each: the GPU starts the next block where one ends.
-/// Measured on an H200: docs/attention_cuda_log.md.
+/// differ (key lengths, windows), or long causal ones, have a block each: the GPU starts the next
+/// block where one ends. Measured on an H200: docs/attention_cuda_log.md.
 inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const WgmmaShape& shape,
                                     bool has_key_lengths, int num_multiprocessors) {
   const bool is_causal = problem.mask != Mask::kNone;
-  WgmmaSchedule schedule = {num_tiles(problem.seqlen_q, shape.block_q()), false, 0, 0};
   const bool is_even = !has_key_lengths && !problem.has_window();
+  WgmmaSchedule schedule = {};
+  schedule.num_q_tiles = num_tiles(problem.seqlen_q, shape.block_q());
   schedule.is_paired = is_causal && is_even && problem.seqlen_k <= shape.longest_pairs;
-  schedule.num_units =
-      problem.batch * problem.num_heads *
-      (schedule.is_paired ? num_tiles(schedule.num_q_tiles, 2) : schedule.num_q_tiles);
-  const bool takes_several = is_even && (!is_causal || schedule.is_paired);
-  schedule.num_blocks = takes_several
-                            ? std::min<std::int64_t>(schedule.num_units, num_multiprocessors)
-                            : schedule.num_units;
+  schedule.units_of_head =
+      schedule.is_paired ? num_tiles(schedule.num_q_tiles, 2) : schedule.num_q_tiles;
+  schedule.num_blocks = problem.batch * problem.num_heads * schedule.units_of_head;
+  if (is_even && (!is_causal || schedule.is_paired)) {
+    schedule.num_blocks = std::min<std::int64_t>(schedule.num_blocks, num_multiprocessors);
+  }
   return schedule;
 }
 
