@@ -98,7 +98,7 @@ SplitOutputs run_fp16x3(const SplitInputs& in, const AttentionOptions& options =
                                   copies.view(lse)};
   cuda::ExecutionOptions execution;
   execution.products = cuda::Products::kFloat16x3;
-  const DeviceMemory workspace(
+  const flashlab::test::DeviceMemory workspace(
       cuda::workspace_bytes("flash2", check_forward(tensors, options), execution));
   execution.workspace = workspace.get();
   execution.workspace_bytes = workspace.bytes();
