@@ -10,6 +10,7 @@
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
+#include "exercises/grader/grade/check_rows.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/judge/order_cost.hpp"
@@ -31,13 +32,6 @@ struct RepairSizes {
 };
 
 namespace {
-
-std::string result_name(const Size& size) {
-  return size.empty() ? "results" : "results at " + to_string(size);
-}
-
-/// One row for all drawn sizes, so that every submission has the same rows with any seed.
-constexpr const char* kDrawnResults = "results at drawn sizes";
 
 /// The finding when the budget for grading ended.
 Finding over_budget(const toy::BudgetExceeded& over) {
@@ -339,32 +333,6 @@ PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
   size.solution = solution_at(task, sized.size);
   size.sized = std::move(sized);
   return size;
-}
-
-/// Gives every submission the same rows. The results at each size, and one row for all drawn sizes,
-/// share the points for correctness. The counters share the points for cost.
-void complete_checks(const ProgramTask& task, Verdict& verdict) {
-  std::vector<std::string> names;
-  for (const Size& size : task.sizes) names.push_back(result_name(size));
-  if (!task.drawn.ranges.empty()) names.emplace_back(kDrawnResults);
-  for (std::size_t i = verdict.checks.size(); i < names.size(); ++i) {
-    verdict.checks.push_back({names[i], false, 0, 0, kNotRun});
-  }
-  if (verdict.checks.size() == names.size()) {
-    for (const auto& [key, formula] : task.cost.full) {
-      verdict.checks.push_back({key, false, 0, 0, kNotCounted});
-    }
-  }
-  for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
-    Check& check = verdict.checks[i];
-    const bool is_result = i < names.size();
-    const double points = is_result ? task.points.correct : task.points.cost;
-    check.max_points =
-        points / static_cast<double>(is_result ? names.size() : task.cost.full.size());
-    if (!verdict.passed()) continue;
-    const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
-    check.points = check.max_points * share;
-  }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "exercises/grader/judge/attempt.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "exercises/grader/submission/submission.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/lanes.hpp"
+#include "toymachine/language/read_number.hpp"
 #include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::exercises {
@@ -28,7 +28,7 @@ std::uint64_t step_in(const std::string& what) {
   constexpr std::string_view kStart = "step ";
   std::uint64_t step = 0;
   if (what.starts_with(kStart)) {
-    std::from_chars(what.data() + kStart.size(), what.data() + what.size(), step);
+    toy::read_number(std::string_view(what).substr(kStart.size()), step);
   }
   return step;
 }

@@ -1,0 +1,36 @@
+#include "exercises/grader/grade/check_rows.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace flashlab::exercises {
+
+std::string result_name(const Size& size) {
+  return size.empty() ? "results" : "results at " + to_string(size);
+}
+
+void complete_checks(const ProgramTask& task, Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const Size& size : task.sizes) names.push_back(result_name(size));
+  if (!task.drawn.ranges.empty()) names.emplace_back(kDrawnResults);
+  for (std::size_t i = verdict.checks.size(); i < names.size(); ++i) {
+    verdict.checks.push_back({names[i], false, 0, 0, kNotRun});
+  }
+  if (verdict.checks.size() == names.size()) {
+    for (const auto& [key, formula] : task.cost.full) {
+      verdict.checks.push_back({key, false, 0, 0, kNotCounted});
+    }
+  }
+  for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
+    Check& check = verdict.checks[i];
+    const bool is_result = i < names.size();
+    const double points = is_result ? task.points.correct : task.points.cost;
+    check.max_points =
+        points / static_cast<double>(is_result ? names.size() : task.cost.full.size());
+    if (!verdict.passed()) continue;
+    const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
+    check.points = check.max_points * share;
+  }
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,22 @@
+// The rows of a verdict: every submission to an exercise has the same ones.
+#pragma once
+
+#include <string>
+
+#include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
+
+namespace flashlab::exercises {
+
+/// "results at n = 8"; "results" for an exercise without sizes.
+std::string result_name(const Size& size);
+
+/// One row for all drawn sizes, so that every submission has the same rows with any seed.
+inline constexpr const char* kDrawnResults = "results at drawn sizes";
+
+/// Adds the rows that grading did not reach, and sets the points of all. The results at each size, and
+/// one row for all drawn sizes, share the points for correctness. The counters share the points for
+/// cost.
+void complete_checks(const ProgramTask& task, Verdict& verdict);
+
+}  // namespace flashlab::exercises
