@@ -22,12 +22,17 @@ std::string_view to_string(Mask mask) {
   return kNames[static_cast<int>(mask)];
 }
 
+AttentionOptions AttentionProblem::options() const {
+  return {mask,         softmax_scale, key_lengths,  window_left,
+          window_right, cu_seqlens_q,  cu_seqlens_k, query_offset};
+}
+
 MaskRule AttentionProblem::mask_rule() const {
   const auto limit = [](const std::optional<std::int64_t>& window) {
     return std::min(window.value_or(kUnlimited), kUnlimited);
   };
   return {limit(window_left), mask != Mask::kNone ? 0 : limit(window_right),
-          mask == Mask::kCausalBottomRight};
+          mask == Mask::kCausalBottomRight, query_offset};
 }
 
 PackedSequences AttentionProblem::sequences() const {

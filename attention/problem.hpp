@@ -25,6 +25,9 @@
 //          bottom right with window_left = left. (left, right) with keys = seqlen_q is no mask and
 //          both windows; with other lengths, add keys - seqlen_q to right and subtract it from left.
 //          Its -1 is a window that is not set.
+// Offset   query_offset is the position of query 0, if Q and K are parts of longer sequences: where
+//          one GPU has some of the queries or keys. p = i + query_offset; with top left, key <= p.
+//          Bottom right has an offset of its own, and packed sequences have none
 // Packed   cu_seqlens_q and cu_seqlens_k divide one batch entry into sequences: sequence s has
 //          queries cu_seqlens_q[s] … cu_seqlens_q[s + 1] - 1, and keys likewise. A query sees only
 //          keys of its sequence; mask and window count positions within it. A sequence may have no
@@ -65,6 +68,7 @@ struct AttentionOptions {
   std::optional<std::int64_t> window_right = {};  // keys after it; nothing: all the mask leaves
   /// Packed sequences, batch 1: from 0 to seqlen_q (seqlen_k), one more than sequences. Empty: none.
   std::span<const std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};
+  std::int64_t query_offset = 0;  // query 0's position minus key 0's: -2^30 … 2^30
 };
 
 struct ForwardTensors {
@@ -95,6 +99,7 @@ struct AttentionProblem {
   std::vector<std::int64_t> key_lengths;                            // empty: seqlen_k for all
   std::optional<std::int64_t> window_left = {}, window_right = {};  // as in the options
   std::vector<std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};   // empty: not packed
+  std::int64_t query_offset = 0;
 
   std::int64_t heads_per_kv_head() const { return num_heads / num_kv_heads; }
   std::int64_t keys(std::int64_t batch_entry) const {
@@ -109,6 +114,8 @@ struct AttentionProblem {
   /// Returns whether there may be keys that no query sees: with key lengths and packed sequences
   /// always.
   bool has_unseen_keys() const;
+  /// Returns the options of a call that computes this problem. They refer to its arrays.
+  AttentionOptions options() const;
   /// Returns the mask with its window.
   MaskRule mask_rule() const;
   PackedSequences sequences() const;

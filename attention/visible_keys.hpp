@@ -1,6 +1,6 @@
 // The formula of the masks: which keys a query sees, and which queries see a key. Both are ranges.
 //
-//   position of query i   p = i             masks none and causal (top left)
+//   position of query i   p = i + query_offset                masks none and causal (top left)
 //                         p = i + num_keys - num_queries                  bottom right
 //   query i sees key j    p - left <= j <= p + right
 //
@@ -61,6 +61,7 @@ struct VisibleKeys {
 struct MaskRule {
   std::int64_t left = kUnlimited, right = kUnlimited;  // right is 0 under a causal mask
   bool is_bottom_right = false;
+  std::int64_t query_offset = 0;  // 0 with bottom right
 
   [[gnu::always_inline]] VisibleKeys of(std::int64_t first_query, std::int64_t num_queries,
                                         std::int64_t first_key, std::int64_t num_keys) const {
@@ -70,7 +71,7 @@ struct MaskRule {
             num_keys,
             left,
             right,
-            is_bottom_right ? num_keys - num_queries : 0};
+            is_bottom_right ? num_keys - num_queries : query_offset};
   }
 };
 

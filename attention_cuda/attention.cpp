@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "attention_cuda/detail/call.hpp"
+#include "attention_cuda/detail/forward_state.hpp"
 #include "attention_cuda/detail/key_lengths.hpp"
 #include "attention_cuda/detail/packed_sequences.hpp"
 #include "attention_cuda/detail/workspace.hpp"
@@ -93,6 +94,10 @@ void check_packed_arguments(const AttentionProblem& problem, const ExecutionOpti
     throw ProblemError("device_cu_seqlens_q", "batch " + std::to_string(problem.batch),
                        "batch 1: its sequences are packed in one batch entry");
   }
+  if (problem.query_offset != 0) {
+    throw ProblemError("query_offset", std::to_string(problem.query_offset),
+                       "0 where device_cu_seqlens_q is given");
+  }
   check_in_device_memory("device_cu_seqlens_q", q);
   check_in_device_memory("device_cu_seqlens_k", k);
 }
@@ -178,6 +183,12 @@ void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                           {"V", tensors.V},
                           {"O", tensors.O},
                           {"lse", tensors.lse}});
+  if (execution.has_state()) {
+    check_states(problem, tensors, execution);
+    for (const ForwardState* state : {&execution.state_in, &execution.state_out}) {
+      check_in_device_memory({{"state m", state->m}, {"state l", state->l}, {"state O", state->O}});
+    }
+  }
   row.forward({prepare(row, problem, execution), tensors});
 }
 

@@ -50,6 +50,20 @@ class KernelObserver {
   virtual void after(std::string_view kernel, Stream stream) = 0;
 };
 
+/// What flash2 knows after some of the keys. So several calls, each with a part of K and V, compute
+/// one attention: the first has no state_in, the last no state_out. Their order changes only rounding.
+///
+///   m [batch, num_heads, seqlen_q]            a whole or fractional exponent near the largest
+///                                             S log2 e; -inf where the query has seen no key
+///   l [batch, num_heads, seqlen_q]            the sum over the keys of 2^(S log2 e - m)
+///   O [batch, num_heads, seqlen_q, head_dim]  the sum over the keys of 2^(S log2 e - m) V
+///
+/// All float, in device memory, of any strides.
+struct ForwardState {
+  TensorView m, l, O;
+  bool empty() const { return m.empty() && l.empty() && O.empty(); }
+};
+
 struct ExecutionOptions {
   Stream stream = nullptr;
   Products products = Products::kNative;
@@ -70,6 +84,13 @@ struct ExecutionOptions {
   bool round_statistics = false;
   std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
+  /// Only flash2 with tensor cores. Empty: the call sees the first keys.
+  ForwardState state_in = {};
+  /// Empty: O and lse are computed. Otherwise the state is stored instead, and they are not written.
+  /// May be state_in.
+  ForwardState state_out = {};
+
+  bool has_state() const { return !state_in.empty() || !state_out.empty(); }
 };
 
 /// A failed call of CUDA or of one of its libraries.

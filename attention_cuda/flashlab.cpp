@@ -102,6 +102,12 @@ BackwardTensors views_of(const flashlab_backward_tensors& tensors) {
           view_of("dQ", tensors.dQ), view_of("dK", tensors.dK),   view_of("dV", tensors.dV)};
 }
 
+ForwardState state_of(const std::string& name, const flashlab_state* state) {
+  if (state == nullptr) return {};
+  return {view_of(name + ".m", state->m), view_of(name + ".l", state->l),
+          view_of(name + ".O", state->O)};
+}
+
 AttentionOptions attention_options(const flashlab_options& options) {
   AttentionOptions result;
   result.mask =
@@ -125,6 +131,7 @@ AttentionOptions attention_options(const flashlab_options& options) {
   };
   result.cu_seqlens_q = bounds(options.cu_seqlens_q);
   result.cu_seqlens_k = bounds(options.cu_seqlens_k);
+  result.query_offset = options.query_offset;
   return result;
 }
 
@@ -143,6 +150,8 @@ ExecutionOptions execution_options(const flashlab_options& options) {
   result.num_splits = options.num_splits;
   result.round_statistics = options.round_statistics != 0;
   if (options.kernel != nullptr) result.kernel = options.kernel;
+  result.state_in = state_of("state_in", options.state_in);
+  result.state_out = state_of("state_out", options.state_out);
   return result;
 }
 

@@ -100,6 +100,15 @@ typedef struct flashlab_backward_tensors {
   flashlab_tensor dQ, dK, dV;
 } flashlab_backward_tensors;
 
+/// What flash2 knows after some of the keys, so that several calls, each with a part of K and V,
+/// compute one attention. All float, in device memory, of any strides.
+typedef struct flashlab_state {
+  flashlab_tensor
+      m;  ///< [batch, num_heads, seqlen_q]: an exponent near the largest S log2 e, or -inf
+  flashlab_tensor l;  ///< [batch, num_heads, seqlen_q]: the sum of 2^(S log2 e - m)
+  flashlab_tensor O;  ///< [batch, num_heads, seqlen_q, head_dim]: the sum of 2^(S log2 e - m) V
+} flashlab_state;
+
 /// Zeros are the defaults, except for struct_bytes: call flashlab_options_init.
 typedef struct flashlab_options {
   uint64_t struct_bytes;  ///< sizeof(flashlab_options); tells a later library the fields
@@ -137,6 +146,12 @@ typedef struct flashlab_options {
   /// The same in device memory, instead; read when the kernel runs. Numbers outside are clamped.
   const int64_t *device_cu_seqlens_q, *device_cu_seqlens_k;
   int64_t num_sequences;
+  /// The position of query 0 minus that of key 0, -2^30 … 2^30, if Q and K are parts of longer
+  /// sequences: query i has position i + query_offset. Not with causal-bottom-right or packed sequences.
+  int64_t query_offset;
+  /// Only flash2 on tensor cores. Null state_in: these are the first keys. With state_out, the state is
+  /// stored instead of O and lse, which are not written; it may be the same as state_in.
+  const flashlab_state *state_in, *state_out;
 } flashlab_options;
 
 /// Writes the defaults.

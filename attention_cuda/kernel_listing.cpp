@@ -120,6 +120,10 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
             " sequences",
         "no packed sequences for " + std::string(kernel.stem));
   }
+  if (execution.has_state() && !kernel.takes_state) {
+    return ProblemError(execution.state_in.empty() ? "state_out" : "state_in", "given",
+                        "no state for " + std::string(kernel.stem));
+  }
   if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;

@@ -36,6 +36,7 @@ struct KernelListing {
   bool takes_windows = true;  // AttentionOptions::window_left, window_right
   bool takes_packed = true;   // AttentionOptions::cu_seqlens_q, cu_seqlens_k
   std::int64_t max_head_dim = kMaxGpuHeadDim;
+  bool takes_state = false;  // ExecutionOptions::state_in, state_out
 };
 
 /// Returns "9.0" for 90.

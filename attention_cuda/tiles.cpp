@@ -45,7 +45,8 @@ std::string_view forward_variant(const AttentionProblem& problem, const Executio
   for (const KernelListing& kernel : kernel_listings()) {
     if (kernel.stem == execution.kernel) return kernel.variant;
   }
-  if (execution.products != Products::kNative || size_in_bytes(problem.dtype) > 4) {
+  if (execution.products != Products::kNative || size_in_bytes(problem.dtype) > 4 ||
+      execution.has_state()) {
     return kManyQueries;  // no kernel of split-kv computes these
   }
   // A row of split-kv costs as much as this many of flash2. On tensor cores each fragment of K and V

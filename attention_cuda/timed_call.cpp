@@ -113,9 +113,7 @@ TimedCall::TimedCall(std::string_view variant, const AttentionProblem& problem,
   execution_.kernel = row_.stem;
 }
 
-AttentionOptions TimedCall::options() const {
-  return {problem_.mask, problem_.softmax_scale, problem_.key_lengths};
-}
+AttentionOptions TimedCall::options() const { return problem_.options(); }
 
 void TimedCall::draw_inputs(std::uint64_t seed) {
   constexpr std::uint64_t kMostInputs = 4;

@@ -60,6 +60,24 @@ std::optional<std::int64_t> checked_window(const char* name, std::optional<std::
   return keys;
 }
 
+void check_query_offset(const AttentionProblem& problem) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const std::string offset = std::to_string(problem.query_offset);
+  if (problem.query_offset < -kMost || problem.query_offset > kMost) {
+    throw ProblemError("query_offset", offset, "-2^30 … 2^30");
+  }
+  if (problem.query_offset == 0) return;
+  if (problem.mask == Mask::kCausalBottomRight) {
+    throw ProblemError(
+        "query_offset", offset,
+        "0 with mask causal-bottom-right, which puts the last query at the last key");
+  }
+  if (problem.is_packed()) {
+    throw ProblemError("query_offset", offset,
+                       "0 with packed sequences, whose positions count from their beginnings");
+  }
+}
+
 /// The bounds of packed sequences along one axis.
 void check_cu_seqlens(const char* name, std::span<const std::int64_t> bounds,
                       const char* length_name, std::int64_t length) {
@@ -181,6 +199,8 @@ void check_options(AttentionProblem& problem, const AttentionOptions& options) {
   problem.cu_seqlens_q.assign(options.cu_seqlens_q.begin(), options.cu_seqlens_q.end());
   problem.cu_seqlens_k.assign(options.cu_seqlens_k.begin(), options.cu_seqlens_k.end());
   check_packed(problem);
+  problem.query_offset = options.query_offset;
+  check_query_offset(problem);
   if (problem.key_lengths.empty()) return;
   if (std::ssize(problem.key_lengths) != problem.batch) {
     throw ProblemError("key_lengths", std::to_string(problem.key_lengths.size()) + " entries",

@@ -42,7 +42,7 @@ struct VisibleKeys {
   int keys;      // the number of keys of the batch entry
   int diagonal;  // without a limit: the last key of query 0
   int first_diagonal;
-  int last_query;  // of the table; queries beyond count as this one
+  int last_query;  // of the table; queries beyond count as this one, and negative ones as query 0
   VisibleRanges ranges;
 
   /// No query has a key before this diagonal: lengths are at most 2^30, and the last tile may go
@@ -51,12 +51,12 @@ struct VisibleKeys {
 
   /// Returns the end of the keys that query i sees.
   __device__ int of_query(int i) const {
-    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].end;
+    if (ranges.of_queries != nullptr) return ranges.of_queries[in_table(i)].end;
     return max(0, min(i + 1 + diagonal, keys));
   }
   /// Returns the first key that query i sees; if it sees none, the end.
   __device__ int first_of_query(int i) const {
-    if (ranges.of_queries != nullptr) return ranges.of_queries[min(i, last_query)].first;
+    if (ranges.of_queries != nullptr) return ranges.of_queries[in_table(i)].first;
     return max(0, min(i + first_diagonal, keys));
   }
   __device__ IndexRange range_of_query(int i) const { return {first_of_query(i), of_query(i)}; }
@@ -72,15 +72,18 @@ struct VisibleKeys {
     const std::int64_t end = std::int64_t{j} + 1 - first_diagonal;
     return end < 0 ? 0 : end < INT32_MAX ? static_cast<int>(end) : INT32_MAX;
   }
+
+ private:
+  __device__ int in_table(int i) const { return max(0, min(i, last_query)); }
 };
 
 struct MaskArguments {
   Mask mask;
   const std::int64_t* key_lengths;  // null: seqlen_k for all
-  int window_left = kNoWindow, window_right = kNoWindow;
+  int window_left = kNoWindow, window_right = kNoWindow, query_offset = 0;
   VisibleRanges ranges = {};
 
-  /// Longer than any sequence.
+  /// No limit. Windows and offsets are at most 2^30, and their sums fit.
   static constexpr int kNoWindow = INT32_MAX;
 
   __device__ VisibleKeys of_batch_entry(int b, const Sizes& sizes) const {
@@ -95,11 +98,13 @@ struct MaskArguments {
   }
   /// For a sequence whose queries and keys count from 0.
   __device__ VisibleKeys of_sequence(int queries, int keys) const {
-    const int shift = mask == Mask::kCausalBottomRight ? keys - queries : 0;
-    const int right = mask != Mask::kNone ? 0 : min(window_right, keys);
+    const int shift = mask == Mask::kCausalBottomRight ? keys - queries : query_offset;
+    const bool has_limit = mask != Mask::kNone || window_right != kNoWindow;
+    const int right = mask != Mask::kNone ? 0 : window_right;
     return {keys,
-            min(shift + right, keys - 1),
-            window_left == kNoWindow ? VisibleKeys::kNoFirstDiagonal : shift - window_left,
+            has_limit ? min(shift + right, keys - 1) : keys - 1,
+            window_left == kNoWindow ? VisibleKeys::kNoFirstDiagonal
+                                     : max(shift - window_left, VisibleKeys::kNoFirstDiagonal),
             queries - 1,
             {}};
   }
@@ -150,7 +155,11 @@ inline MaskArguments mask_arguments(const Call& call) {
     return keys && *keys < kLongest ? static_cast<int>(*keys) : MaskArguments::kNoWindow;
   };
   const AttentionProblem& problem = call.problem;
-  return {problem.mask, call.key_lengths, window(problem.window_left), window(problem.window_right),
+  return {problem.mask,
+          call.key_lengths,
+          window(problem.window_left),
+          window(problem.window_right),
+          static_cast<int>(problem.query_offset),
           call.ranges};
 }
 

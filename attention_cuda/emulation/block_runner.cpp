@@ -270,7 +270,6 @@ void sync_block() { runner().sync_block(); }
 std::span<unsigned char> shared_bytes() { return runner().shared_bytes(); }
 AsyncBlock& async_block() { return runner().async(); }
 void note_shared_write(const void* address, std::size_t bytes, const char* instruction) {
-  if (!runner().async().is_used()) return;
   const std::size_t at = shared_offset(address, bytes, instruction);
   runner().async().wrote_shared(thread_number(), {at, at + bytes}, instruction);
 }

@@ -1,12 +1,12 @@
 // flash2 forward on tensor cores: one block per query tile, one pass over K and V.
 //
-//   M = -inf, l = 0, O = 0
+//   M = -inf, l = 0, O = 0; or what an earlier call stored as its state
 //   for each K/V tile j that the query tile sees:
 //     1  start loading Kj+1 and Vj+1
 //     2  S = Q Kj^T;  -inf for hidden keys, on edge tiles only
 //     3  M' = max(M, rowmax S);  l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P
 //     4  O += P Vj
-//   5  O = O / l,  lse = (M + log2 l) ln 2
+//   5  O = O / l,  lse = (M + log2 l) ln 2; or M, l and O are stored as a state
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
@@ -119,12 +120,49 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
   }
 }
 
+/// The state of a warp's queries.
+template <class Config>
+__device__ __forceinline__ void load_state(Fragments<Config>& fragments,
+                                           RowStatistics<Config::kRowTiles>& rows,
+                                           const StateTensors& state, int b, int h, int first_query,
+                                           const Sizes& sizes) {
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = min(first_query + 16 * r + 8 * half + lane_id() / 4, sizes.seqlen_q - 1);
+      StateRow(state, b, h, row, lane_id(), sizes.head_dim)
+          .load<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half],
+                                  [&](int n) { return fragments.O[r][n] + 2 * half; });
+    }
+  }
+}
+template <class Config>
+__device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
+                                            const RowStatistics<Config::kRowTiles>& rows,
+                                            const StateTensors& state, int b, int h,
+                                            int first_query, const Sizes& sizes) {
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_query + 16 * r + 8 * half + lane_id() / 4;
+      const float sum = row_sum(rows.sum[r][half]);
+      if (row >= sizes.seqlen_q) continue;
+      StateRow(state, b, h, row, lane_id(), sizes.head_dim)
+          .store<Config::kHeadDim>(rows.maximum[r][half], sum,
+                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
+    }
+  }
+}
+
 }  // namespace flash2_mma
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
     flash2_mma_sm80_kernel(ForwardArguments<typename Config::Element> arguments,
-                           AlignedRows aligned, float scale_log2, int heads_together) {
+                           StateTensors state_in, StateTensors state_out, AlignedRows aligned,
+                           float scale_log2, int heads_together) {
   using namespace flash2_mma;
   using Element = typename Config::Element;
   constexpr int kThreads = Config::kNumThreads;
@@ -184,6 +222,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   Fragments<Config> fragments;
   RowStatistics<Config::kRowTiles> rows;
   clear(fragments.O);
+  if (state_in.is_given()) load_state(fragments, rows, state_in, b, h, warp_query, sizes);
   if constexpr (Config::kQInRegisters) {
 #pragma unroll
     for (int k = 0; k < Config::kDepthSteps; ++k) {
@@ -219,6 +258,10 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
 
   // 5. O and lse.
   if (warp_query >= sizes.seqlen_q) return;
+  if (state_out.is_given()) {
+    store_state(fragments, rows, state_out, b, h, warp_query, sizes);
+    return;
+  }
   float* const mLse = arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, warp_query);
   finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - warp_query);
   __syncwarp();
@@ -241,7 +284,8 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   launch(call, name, flash2_mma_sm80_kernel<Config>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, aligned, scale * kLog2E, heads_together(problem, kAllHeads));
+         arguments, state_tensors(call.options.state_in), state_tensors(call.options.state_out),
+         aligned, scale * kLog2E, heads_together(problem, kAllHeads));
 }
 
 }  // namespace flashlab::cuda

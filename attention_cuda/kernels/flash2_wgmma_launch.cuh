@@ -26,6 +26,11 @@ inline ptx::TensorLayout tensor_layout(const TensorView& tensor, DataType dtype,
   return layout;
 }
 
+/// Whether query tiles see different numbers of keys because of their lengths.
+inline bool is_ragged(const Call& call) {
+  return call.key_lengths != nullptr || call.ranges.of_queries != nullptr;
+}
+
 // Under the causal mask: measured at lengths of 1024 to 16384 and head_dim 64 to 256.
 inline constexpr std::int64_t kFewestHeadsTogether = 4;
 
@@ -41,9 +46,12 @@ void launch_wgmma(const ForwardCall& call) {
   };
   const auto scale = static_cast<float>(problem.softmax_scale);
   const WgmmaSchedule schedule =
-      wgmma_schedule(problem, Config::kShape, call.key_lengths != nullptr, num_multiprocessors());
+      wgmma_schedule(problem, Config::kShape, is_ragged(call), num_multiprocessors());
   const WgmmaArguments arguments{
+      device_tensor<std::uint16_t>(tensors.O),
       device_tensor<float>(tensors.lse),
+      state_tensors(call.options.state_in),
+      state_tensors(call.options.state_out),
       sizes_of(problem),
       mask_arguments(call),
       scale > 0   ? 1.F
@@ -52,11 +60,12 @@ void launch_wgmma(const ForwardCall& call) {
       (scale == 0 ? 1.F : fabsf(scale)) * kLog2E,
       PlaceOrder(problem, heads_together(problem, kFewestHeadsTogether), schedule.units_of_head),
       static_cast<int>(schedule.num_q_tiles),
+      static_cast<int>(schedule.rows_before),
       schedule.is_paired};
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
          {schedule.num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
          map(tensors.Q, WgmmaShape::kRowsOfWarpgroup), map(tensors.K, Config::kBlockKV),
-         map(tensors.V, Config::kBlockKV), map(tensors.O, 16), arguments);
+         map(tensors.V, Config::kBlockKV), arguments);
 }
 
 }  // namespace flashlab::cuda

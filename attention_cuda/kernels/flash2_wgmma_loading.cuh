@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
@@ -45,13 +46,16 @@ struct WgmmaConfig {
 };
 
 struct WgmmaArguments {
+  DeviceTensor<std::uint16_t> O;  // bf16 or fp16
   DeviceTensor<float> lse;
+  StateTensors state_in, state_out;
   Sizes sizes;
   MaskArguments mask;
   float factor;      // of S before anything else: 1, -1 for a negative scale, 0
   float scale_log2;  // positive
   PlaceOrder units;  // what a block takes in a turn: query tiles, or pairs of them
   int num_q_tiles;   // of a head
+  int rows_before;   // of the first query tile, before query 0
   bool is_paired;    // a unit is a long tile and the short one that makes it as long as all others
 };
 
@@ -64,7 +68,7 @@ class WgmmaShared {
     constexpr ptx::SharedAddress kMask = WgmmaShape::kAlignment - 1;
     Q_ = (first + kMask) & ~kMask;
   }
-  /// [kBlockQ, kHeadDim], later O.
+  /// [kBlockQ, kHeadDim].
   __device__ ptx::SharedAddress Q() const { return Q_; }
   /// [kBlockKV, kHeadDim] each.
   __device__ ptx::SharedAddress K(int stage) const {
@@ -79,7 +83,7 @@ class WgmmaShared {
   __device__ ptx::SharedAddress v_empty(int stage) const {
     return barrier(2 * (Config::kStagesK + stage) + 1);
   }
-  /// For the 64 rows of Q, later O, of each computing warpgroup.
+  /// For the 64 rows of Q of each computing warpgroup.
   __device__ ptx::SharedAddress q_full(int warpgroup) const {
     return barrier(2 * (Config::kStagesK + Config::kStagesV + warpgroup));
   }
@@ -129,8 +133,9 @@ __device__ __forceinline__ int recomputed(int value) {
 /// One of a block's query tiles, and the keys that its queries see.
 template <class Config>
 struct WgmmaWork {
-  int b, h, kv_head, first_query;
-  int first_key;  // of tile 0: the first one that a query sees
+  int b, h, kv_head;
+  int first_query;  // of the tile; negative if whole warpgroups have no queries
+  int first_key;    // of tile 0: the first one that a query sees
   int num_kv_tiles;
   int turn;         // the number of query tiles that the block had before
   int last_number;  // counts the tiles of K and V that the block loads: the last one's
@@ -141,10 +146,10 @@ struct WgmmaWork {
       : b(tile.b), h(tile.h), turn(turn_) {
     const Sizes& sizes = arguments.sizes;
     kv_head = arguments.units.heads_per_kv_head.quotient(h);
-    first_query = tile.q_tile * Config::kBlockQ;
+    first_query = tile.q_tile * Config::kBlockQ - arguments.rows_before;
     visible = arguments.mask.of_batch_entry(b, sizes);
-    visible.ranges = {};  // packed sequences are for other kernels
-    first_key = Config::kTakesWindows ? visible.first_of_query(first_query) : 0;
+    if (!Config::kTakesWindows) visible.ranges = {};  // packed sequences are for other kernels
+    first_key = Config::kTakesWindows ? visible.first_of_query(max(0, first_query)) : 0;
     num_kv_tiles = tiles_of_queries(first_query, first_query + Config::kBlockQ, sizes.seqlen_q);
     last_number = num_loaded + num_kv_tiles - 1;
   }
@@ -166,7 +171,7 @@ struct WgmmaWork {
     return {static_cast<int>(number % kStages), number / kStages % 2};
   }
   __device__ int tiles_of_queries(int first, int end, int seqlen_q) const {
-    if (first >= seqlen_q) return 0;
+    if (first >= seqlen_q || end <= 0) return 0;
     const int end_key = visible.of_query(min(end, seqlen_q) - 1);
     return max(0, end_key - first_key + Config::kBlockKV - 1) / Config::kBlockKV;
   }

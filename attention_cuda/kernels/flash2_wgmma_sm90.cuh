@@ -1,7 +1,7 @@
 // flash2 forward with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and
 // wgmma. One pass over K and V for each query tile, from the last visible K/V tile to the first.
 //
-//   M = -inf, l = 0, O = 0
+//   M = -inf, l = 0, O = 0; or what an earlier call stored as its state
 //   1  S = Q Kj^T for the last tile j;  M = ceil(c rowmax S);  P = 2^(c S - M);  l = rowsum P
 //   for each K/V tile j before it:
 //     2  issue S = Q Kj^T, then O += P Vj+1, which run together
@@ -10,19 +10,19 @@
 //        Tiles without a mask: P' and l with M as it is. Only if a weight is too large, compute S
 //        again and go on as with a mask. M needs no search in most tiles, and O no factor
 //     4  wait for O;  if M was raised, O *= 2^(old M - M);  P = P'
-//   5  O += P V0;  O = O / l,  lse = (M + log2 l) ln 2
+//   5  O += P V0;  O = O / l,  lse = (M + log2 l) ln 2; or M, l and O are stored as a state
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
 //          multiples of 16 bytes
 // Roles    one thread of warpgroup 0 issues all copies. The other warpgroups compute, 64 queries each,
 //          and setmaxnreg gives them the first one's registers
-// Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays and becomes
-//          O; rings of kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O in registers. For
-//          head_dim 64 a warpgroup skips the last tile if its queries see no key of it
+// Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays; rings of
+//          kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O in registers, from which O
+//          goes to global memory. For head_dim 64 a warpgroup skips the last tile if its queries see
+//          no key of it
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
-//          computing warpgroup has read it. The same for each warpgroup's rows of Q: empty when O,
-//          which overwrites them, is stored
+//          computing warpgroup has read it. The same for each warpgroup's rows of Q
 // Grid     one block per multiprocessor, which takes units of equal length one after the other: query
 //          tiles, or under a causal mask pairs of a long and a short one. Long causal sequences and
 //          key lengths: one block per query tile (WgmmaSchedule). The order is: groups of heads whose
@@ -37,12 +37,11 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_softmax.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_output.cuh"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
-#include "attention_cuda/ptx/stmatrix.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -50,22 +49,22 @@ namespace flashlab::cuda {
 
 /// One computing warpgroup: 64 queries. Each thread has a part of two rows, 8 apart.
 template <class Config>
-class WgmmaComputing : private WgmmaSoftmax<Config> {
+class WgmmaComputing : private WgmmaOutput<Config> {
  public:
   __device__ WgmmaComputing(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
                             const WgmmaArguments& arguments)
-      : WgmmaSoftmax<Config>(arguments),
+      : Output(arguments, work,
+               work.first_query + 16 * (recomputed(static_cast<int>(threadIdx.x)) / 32 - 4) +
+                   recomputed(static_cast<int>(threadIdx.x)) % 32 / 4,
+               recomputed(static_cast<int>(threadIdx.x)) % 32),
         shared_(shared),
-        work_(work),
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
         warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
-        lane_(recomputed(static_cast<int>(threadIdx.x)) % 32),
-        row_(work.first_query + 64 * warpgroup_ + 16 * warp_ + lane_ / 4),
         end_for_all_(work.visible.of_query(work.first_query + 64 * warpgroup_) - work.first_key),
         first_for_all_(work.visible.first_of_query(work.first_query + 64 * warpgroup_ + 63) -
                        work.first_key) {}
 
-  __device__ void run(const ptx::TensorMap& O_map) {
+  __device__ void run() {
     const int last = work_.num_kv_tiles - 1;
     bool sees_none = last < 0, skips_last = false;
     if constexpr (Config::kSkips) {
@@ -81,22 +80,27 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
     }
     mark(WgmmaMark::kWaitsForQ, warpgroup_);
     ptx::mbarrier_wait(shared_.q_full(warpgroup_), work_.turn % 2);
-    if (!sees_none) {
-      attend(skips_last);
+    if (arguments_.state_in.is_given()) {
+      load_state();
+    } else if (sees_none) {
+      clear_O();
+    }
+    if (sees_none) {
+      release_Q();
     } else {
-#pragma unroll
-      for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
+      attend(skips_last);
     }
     mark(WgmmaMark::kStoresO, 0);
-    finish(O_map);
+    finish();
     mark(WgmmaMark::kEnds, 0);
   }
 
  private:
-  using Softmax = WgmmaSoftmax<Config>;
-  using Softmax::arguments_, Softmax::S_, Softmax::P_, Softmax::row_max_, Softmax::row_sum_,
-      Softmax::rescale_, Softmax::is_raised_;
-  using Softmax::scale_scores, Softmax::raise_maximum, Softmax::exponentiate, Softmax::store_P;
+  using Output = WgmmaOutput<Config>;
+  using Output::arguments_, Output::work_, Output::row_, Output::lane_, Output::S_, Output::P_,
+      Output::O_, Output::has_O_, Output::is_raised_;
+  using Output::load_state, Output::clear_O, Output::rescale_O, Output::finish;
+  using Output::scale_scores, Output::raise_maximum, Output::exponentiate, Output::store_P;
 
   __device__ void mark(WgmmaMark what, int tile) const {
     Config::Marks::mark(what, work_.turn, tile);
@@ -123,15 +127,13 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
 
   /// `skips_last`: the last tile is not for this warpgroup.
   __device__ void attend(bool skips_last) {
-    int tile = work_.num_kv_tiles - 1;
-    start(skips_last ? tile - 1 : tile);
+    int tile = work_.num_kv_tiles - (skips_last ? 2 : 1);
+    start(tile);
     // 2. to 4. All other tiles: masked ones first, so that the remaining loop has no mask.
-    for (--tile; tile >= 0 && hides_after(tile); --tile) {
-      if (skips_last && tile == work_.num_kv_tiles - 2) continue;  // it was the first one
-      step<true>(tile);
-    }
+    for (--tile; tile >= 0 && hides_after(tile); --tile) step<true>(tile);
     for (; tile >= 0 && !hides_before(tile); --tile) step<false>(tile);
     for (; tile >= 0; --tile) step<true>(tile);
+    release_Q();
     // 5. The last P V.
     const WgmmaStage last = work_.v_stage(0);
     mark(WgmmaMark::kWaitsForV, 0);
@@ -158,9 +160,13 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
     scale_scores();
     mask(tile);
     raise_maximum();
-    is_raised_ = false;  // there is no O yet
     exponentiate();
     store_P();
+    if (has_O_) {
+      rescale_O();
+    } else {
+      is_raised_ = false;
+    }
     mark(WgmmaMark::kHasP, tile);
   }
 
@@ -214,11 +220,7 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
     if constexpr (Config::kOverlaps) mark(WgmmaMark::kHasO, tile + 1);
     release(shared_.v_empty(v.index));
     store_P();  // not earlier: P V reads these registers
-    if (is_raised_) {
-#pragma unroll
-      for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
-      is_raised_ = false;
-    }
+    rescale_O();
   }
 
   /// One turn per warpgroup for each tile but the last.
@@ -243,6 +245,11 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
 
   __device__ void release(ptx::SharedAddress empty) {
     if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(empty);
+  }
+  /// By each warp: the next query tile's Q may be loaded while this one ends.
+  __device__ void release_Q() {
+    __syncwarp();  // all lanes have seen that Q is there
+    if (lane_ == 0) ptx::mbarrier_arrive(shared_.q_empty(warpgroup_));
   }
 
   /// S = Q K^T, asynchronous.
@@ -318,54 +325,9 @@ class WgmmaComputing : private WgmmaSoftmax<Config> {
     }
   }
 
-  /// 5. Stores O / l and lse.
-  __device__ void finish(const ptx::TensorMap& O_map) {
-    float inverse[2];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float sum = row_sum_[r];
-      sum += __shfl_xor_sync(~0U, sum, 1);
-      sum += __shfl_xor_sync(~0U, sum, 2);
-      inverse[r] = sum == 0 ? 0.F : 1.F / sum;
-      const int row = row_ + 8 * r;
-      if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && row < arguments_.sizes.seqlen_q) {
-        *arguments_.lse.row(work_.b, work_.h, row) =
-            sum == 0 ? -INFINITY : (row_max_[r] + log2f(sum)) * kLn2;
-      }
-    }
-    // O overwrites Q: only this warpgroup reads these rows, and all its warps are done.
-    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
-    const int first_row = 64 * warpgroup_ + 16 * warp_;
-#pragma unroll
-    for (int i = 0; i < Config::kHeadDim / 16; ++i) {
-      const int row = first_row + lane_ % 16, chunk = 2 * (i % 4) + lane_ / 16;
-      const ptx::SharedAddress panel = shared_.Q() + i / 4 * Config::kBlockQ * kPanelRowBytes;
-      const auto two = [&](int at, int r) {
-        return ptx::pack(typename Config::Element{}, O_[at] * inverse[r], O_[at + 1] * inverse[r]);
-      };
-      ptx::store_matrices(panel + row * kPanelRowBytes + (chunk ^ row % 8) * 16, two(8 * i, 0),
-                          two(8 * i + 2, 1), two(8 * i + 4, 0), two(8 * i + 6, 1));
-    }
-    ptx::fence_async_proxy();
-    __syncwarp();
-    if (lane_ == 0 && work_.first_query + first_row < arguments_.sizes.seqlen_q) {
-      for (int panel = 0; panel < Config::kPanels; ++panel) {
-        ptx::store_box(O_map, shared_.Q() + (panel * Config::kBlockQ + first_row) * kPanelRowBytes,
-                       panel * WgmmaShape::kPanelColumns, work_.first_query + first_row, work_.h,
-                       work_.b);
-      }
-      ptx::commit_stores();
-      ptx::wait_stores_read<0>();
-    }
-    if (lane_ == 0) ptx::mbarrier_arrive(shared_.q_empty(warpgroup_));
-  }
-
   WgmmaShared<Config> shared_;
-  const WgmmaWork<Config>& work_;
-  int warpgroup_, warp_, lane_, row_;
+  int warpgroup_, warp_;
   int end_for_all_, first_for_all_;  // the keys that all 64 queries see, from work_.first_key on
-  bool has_O_ = false;
-  float O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
 };
 
 template <class Config>
@@ -373,7 +335,6 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     flash2_wgmma_sm90_kernel(const __grid_constant__ ptx::TensorMap Q_map,
                              const __grid_constant__ ptx::TensorMap K_map,
                              const __grid_constant__ ptx::TensorMap V_map,
-                             const __grid_constant__ ptx::TensorMap O_map,
                              const WgmmaArguments arguments) {
   const WgmmaShared<Config> shared(ptx::shared_memory());
   initialise_barriers(shared);
@@ -392,7 +353,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
       }
     }
     for_each_query_tile<Config>(arguments, [&](const WgmmaWork<Config>& work) {
-      WgmmaComputing<Config>(shared, work, arguments).run(O_map);
+      WgmmaComputing<Config>(shared, work, arguments).run();
     });
   }
 }

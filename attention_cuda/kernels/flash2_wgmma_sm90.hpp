@@ -56,20 +56,26 @@ constexpr int wgmma_index(std::int64_t head_dim) {
 /// together are as long as all other pairs.
 struct WgmmaSchedule {
   std::int64_t num_q_tiles;  // of a head
+  // The tiles end with the last query, and the first one is short. Under a causal mask it has few
+  // keys, so few that it does not matter if only one warpgroup has queries.
+  std::int64_t rows_before;  // of the first tile, before query 0: those of whole warpgroups
   bool is_paired;
   std::int64_t units_of_head;
   std::int64_t num_blocks;  // fewer than units: each block takes several in turn
 };
 
 /// Blocks that take equal units in turn load the next unit's K while they finish one. Units that
-/// differ (key lengths, windows), or long causal ones, have a block each: the GPU starts the next
+/// differ (key lengths, packed sequences, windows, offsets), or long causal ones, have a block each: the GPU starts the next
 /// block where one ends. Measured on an H200: docs/attention_cuda_log.md.
 inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const WgmmaShape& shape,
-                                    bool has_key_lengths, int num_multiprocessors) {
+                                    bool is_ragged, int num_multiprocessors) {
   const bool is_causal = problem.mask != Mask::kNone;
-  const bool is_even = !has_key_lengths && !problem.has_window();
+  const bool is_even = !is_ragged && !problem.has_window() && problem.query_offset == 0;
   WgmmaSchedule schedule = {};
   schedule.num_q_tiles = num_tiles(problem.seqlen_q, shape.block_q());
+  schedule.rows_before =
+      shape.kRowsOfWarpgroup * (schedule.num_q_tiles * shape.computing -
+                                num_tiles(problem.seqlen_q, shape.kRowsOfWarpgroup));
   schedule.is_paired = is_causal && is_even && problem.seqlen_k <= shape.longest_pairs;
   schedule.units_of_head =
       schedule.is_paired ? num_tiles(schedule.num_q_tiles, 2) : schedule.num_q_tiles;
@@ -80,13 +86,36 @@ inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const Wgmma
   return schedule;
 }
 
+/// The bytes of all heads. The toy program's tiles begin with query 0, these end with the last one.
+inline MovedBytes wgmma_moved(const AttentionProblem& problem, const WgmmaShape& shape,
+                              const WgmmaSchedule& schedule) {
+  std::int64_t keys_loaded = 0;  // of one head, in all batch entries
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t tile = 0; tile < schedule.num_q_tiles; ++tile) {
+      const std::int64_t begin = tile * shape.block_q() - schedule.rows_before;
+      const std::int64_t first = std::max<std::int64_t>(begin, 0),
+                         last = std::min(begin + shape.block_q(), problem.seqlen_q) - 1;
+      const KeyRange seen = {problem.visible_keys(b, first).first,
+                             problem.visible_keys(b, last).end};
+      const std::int64_t tiles = num_tiles(std::max<std::int64_t>(seen.count(), 0), shape.block_kv);
+      keys_loaded += std::min(tiles * shape.block_kv, problem.seqlen_k - seen.first);
+    }
+  }
+  const std::int64_t rows = problem.batch * problem.num_heads * problem.seqlen_q,
+                     row_bytes = problem.head_dim * size_in_bytes(problem.dtype);
+  constexpr std::int64_t kLseBytes = 4;
+  return {(rows + 2 * problem.num_heads * keys_loaded) * row_bytes, rows * (row_bytes + kLseBytes)};
+}
+
 inline Launches flash2_wgmma_launches(const TilesRequest& request) {
   const WgmmaShape& shape = kWgmmaShapes[wgmma_index(request.problem.head_dim)];
   LaunchTiles launch = query_tiles("flash2_wgmma_sm90", shape, shape.shared_bytes(), request);
   launch.num_query_tiles = launch.num_blocks;
-  launch.num_blocks = wgmma_schedule(request.problem, shape, !request.problem.key_lengths.empty(),
-                                     request.gpu.num_multiprocessors)
-                          .num_blocks;
+  const bool is_ragged = !request.problem.key_lengths.empty() || request.problem.is_packed();
+  const WgmmaSchedule schedule =
+      wgmma_schedule(request.problem, shape, is_ragged, request.gpu.num_multiprocessors);
+  launch.num_blocks = schedule.num_blocks;
+  if (request.is_masked()) launch.moved = wgmma_moved(request.problem, shape, schedule);
   return {launch};
 }
 

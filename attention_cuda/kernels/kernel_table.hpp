@@ -4,8 +4,8 @@
 //
 // Columns  stem, variant, types and products, first compute capability, source, and where needed
 //          the last compute capability, the instruction that multiplies, whether it takes windows
-//          and packed sequences, and the largest head_dim; then the toy program that counts its work,
-//          and its launches (kernels/<stem>.hpp)
+//          and packed sequences, the largest head_dim, and whether it takes a state; then the toy
+//          program that counts its work, and its launches (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -65,9 +65,34 @@ inline constexpr TableRow kKernelTable[] = {
      "flash1_launches",
      flash1_launches},
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
-    {{"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}, "flash2", flash2_mma_launches},
-    {{"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}, "flash2", flash2_mma_launches},
-    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", true, false},
+    {{"flash2_mma_sm80",
+      "flash2",
+      k16Bits,
+      80,
+      kForwardSource,
+      0,
+      {},
+      true,
+      true,
+      kMaxGpuHeadDim,
+      true},
+     "flash2",
+     flash2_mma_launches},
+    {{"flash2_mma_tf32_sm80",
+      "flash2",
+      kTf32,
+      80,
+      kForwardSource,
+      0,
+      {},
+      true,
+      true,
+      kMaxGpuHeadDim,
+      true},
+     "flash2",
+     flash2_mma_launches},
+    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", true, true,
+      kMaxGpuHeadDim, true},
      "flash2",
      flash2_wgmma_launches},
     {{"flash2_fp16x3_sm90", "flash2", kFp16x3, 90,

@@ -26,6 +26,7 @@ nlohmann::ordered_json kernels_json(std::string_view variant) {
          {"arithmetic", std::move(arithmetic)},
          {"windows", kernel.takes_windows},
          {"packed_sequences", kernel.takes_packed},
+         {"state", kernel.takes_state},
          {"source", kernel.source}});
     if (kernel.max_compute_capability != 0) {
       result.back()["max_compute_capability"] =

@@ -76,6 +76,39 @@ void refuse_idle_flags(const AttentionFlags& flags) {
   }
 }
 
+/// The bounds of sequences with these lengths.
+std::vector<std::int64_t> bounds_of(const char* flag, const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> bounds = {0};
+  for (const std::int64_t length : lengths) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    if (checked_size(flag, length, 0) > kMost - bounds.back()) {
+      throw request_failure(std::string(flag) + " has more than 2^48 rows", "fewer");
+    }
+    bounds.push_back(bounds.back() + length);
+  }
+  return bounds;
+}
+
+void pack(AttentionProblem& problem, const AttentionFlags& flags) {
+  if (flags.packed.empty()) {
+    throw request_failure("--packed-keys without --packed", "--packed N,...: the queries");
+  }
+  if (flags.seqlen || flags.seqlen_q || flags.seqlen_k) {
+    throw request_failure("--packed with --n, --seqlen-q or --seqlen-k",
+                          "one of them: the lengths are those of the sequences");
+  }
+  const std::vector<std::int64_t>& keys =
+      flags.packed_keys.empty() ? flags.packed : flags.packed_keys;
+  if (keys.size() != flags.packed.size()) {
+    throw request_failure("--packed-keys has " + counted(std::ssize(keys), "length"),
+                          "as many as --packed has: " + std::to_string(flags.packed.size()));
+  }
+  problem.cu_seqlens_q = bounds_of("--packed", flags.packed);
+  problem.cu_seqlens_k = bounds_of("--packed-keys", keys);
+  problem.seqlen_q = problem.cu_seqlens_q.back();
+  problem.seqlen_k = problem.cu_seqlens_k.back();
+}
+
 }  // namespace
 
 void AttentionFlags::add_to(CLI::App& command) {
@@ -103,6 +136,17 @@ void AttentionFlags::add_to(CLI::App& command) {
       .delimiter(',')
       .allow_extra_args(false)
       .type_name("LEFT[,RIGHT]")
+      .group(kShapeGroup);
+  add_option(command, "--packed", packed,
+             "lengths of sequences that are packed in one batch entry, instead of --n")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
+      .group(kShapeGroup);
+  add_option(command, "--packed-keys", packed_keys, "their numbers of keys (--packed)")
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("N,...")
       .group(kShapeGroup);
   add_option(command, "--scale", softmax_scale, "factor of the scores (1/sqrt(head_dim))")
       .type_name("X")
@@ -197,13 +241,9 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   }
   if (!flags.window.empty()) problem.window_left = flags.window.front();
   if (flags.window.size() == 2) problem.window_right = flags.window.back();
+  if (!flags.packed.empty() || !flags.packed_keys.empty()) pack(problem, flags);
   problem.softmax_scale =
       flags.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(problem.head_dim)));
-}
-
-AttentionOptions AttentionRequest::options() const {
-  return {problem.mask, problem.softmax_scale, problem.key_lengths, problem.window_left,
-          problem.window_right};
 }
 
 std::string AttentionRequest::description() const {
@@ -219,6 +259,7 @@ std::string AttentionRequest::description() const {
   if (problem.window_left) text += "window left " + std::to_string(*problem.window_left) + ", ";
   if (problem.window_right) text += "window right " + std::to_string(*problem.window_right) + ", ";
   if (!problem.key_lengths.empty()) text += "key lengths, ";
+  if (problem.is_packed()) text += counted(problem.num_sequences(), "packed sequence") + ", ";
   return text + std::string(to_string(problem.dtype));
 }
 

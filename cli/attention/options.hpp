@@ -19,6 +19,7 @@ struct AttentionFlags {
   std::int64_t batch = 1, num_heads = 1, head_dim = 64;
   std::optional<std::int64_t> num_kv_heads, seqlen, seqlen_q, seqlen_k;
   std::vector<std::int64_t> key_lengths, window;  // window: left, or left and right
+  std::vector<std::int64_t> packed, packed_keys;  // lengths of sequences
   std::optional<double> softmax_scale;
   int num_threads = 0;
   std::uint64_t seed = 1;
@@ -59,7 +60,6 @@ struct AttentionRequest {
   /// Throws Failure: a flag of another device, an invalid size, an unknown word.
   explicit AttentionRequest(const AttentionFlags& flags);
 
-  AttentionOptions options() const;
   bool multiplies_tf32() const { return gpu.products == "tf32"; }
   /// Returns "batch 1, 8 heads on 2 kv heads, 2048 queries, 2048 keys, head_dim 64, causal, float".
   std::string description() const;

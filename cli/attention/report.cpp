@@ -145,6 +145,8 @@ nlohmann::ordered_json request_json(const AttentionRequest& request) {
           {"dtype", to_string(p.dtype)},
           {"mask", to_string(p.mask)},
           {"key_lengths", p.key_lengths},
+          {"cu_seqlens_q", p.cu_seqlens_q},
+          {"cu_seqlens_k", p.cu_seqlens_k},
           {"window_left", or_null(p.window_left)},
           {"window_right", or_null(p.window_right)},
           {"softmax_scale", p.softmax_scale},

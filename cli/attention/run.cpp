@@ -70,8 +70,9 @@ AttentionRun run_variant(const AttentionRequest& request, std::string_view varia
   const auto start = Clock::now();
   const cpu::Execution done =
       pass == Pass::kForward
-          ? cpu::attention_forward(variant, tensors.forward(), request.options(), execution)
-          : cpu::attention_backward(variant, tensors.backward(), request.options(), execution);
+          ? cpu::attention_forward(variant, tensors.forward(), request.problem.options(), execution)
+          : cpu::attention_backward(variant, tensors.backward(), request.problem.options(),
+                                    execution);
   const std::chrono::duration<double> taken = Clock::now() - start;
   return {taken.count(), done.workspace_bytes, done.num_threads, {}};
 }

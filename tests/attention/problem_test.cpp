@@ -182,6 +182,52 @@ TEST_CASE("windows are drawn as the header draws them", "[problem]") {
   CHECK(picture() == "000000 100000 110000 111000 ");
 }
 
+TEST_CASE("a query offset moves the diagonal of mask and window", "[problem]") {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = 2;
+  problem.seqlen_k = 4;
+  const auto picture = [&] {
+    std::string rows;
+    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
+      }
+      rows += ' ';
+    }
+    return rows;
+  };
+  problem.query_offset = 1;
+  CHECK(picture() == "1111 1111 ");
+  problem.mask = Mask::kCausalTopLeft;
+  CHECK(picture() == "1100 1110 ");
+  problem.query_offset = -1;
+  CHECK(picture() == "0000 1000 ");
+  problem.query_offset = 2;
+  problem.window_left = 1;
+  CHECK(picture() == "0110 0011 ");
+  problem.query_offset = 1 << 30;
+  CHECK(picture() == "0000 0000 ");
+}
+
+TEST_CASE("a query offset beyond 2^30, or where positions are fixed, is refused", "[problem]") {
+  CHECK(options_refusal([](auto& o) { o.query_offset = (std::int64_t{1} << 30) + 1; }) ==
+        "query_offset: 1073741825: expected -2^30 … 2^30");
+  CHECK(options_refusal([](auto& o) { o.query_offset = INT64_MIN; }) ==
+        "query_offset: -9223372036854775808: expected -2^30 … 2^30");
+  CHECK(
+      options_refusal([](auto& o) {
+        o.mask = Mask::kCausalBottomRight;
+        o.query_offset = 3;
+      }) ==
+      "query_offset: 3: expected 0 with mask causal-bottom-right, which puts the last query at the "
+      "last key");
+  CHECK(options_refusal([](auto& o) {
+          o.mask = Mask::kCausalTopLeft;
+          o.query_offset = -3;
+        }) == "accepted");
+}
+
 TEST_CASE("the queries that see a key are those whose ranges contain it", "[problem]") {
   AttentionProblem problem;
   problem.batch = 1;

@@ -231,7 +231,8 @@ AttentionOptions GeneratedCase::options() const {
           problem.window_left,
           problem.window_right,
           problem.cu_seqlens_q,
-          problem.cu_seqlens_k};
+          problem.cu_seqlens_k,
+          problem.query_offset};
 }
 
 std::string GeneratedCase::description() const {
@@ -248,6 +249,7 @@ std::string GeneratedCase::description() const {
   text += problem.key_lengths.empty() ? " all, " : ", ";
   if (problem.window_left) text += number_text("window left", *problem.window_left);
   if (problem.window_right) text += number_text("window right", *problem.window_right);
+  if (problem.query_offset != 0) text += number_text("query offset", problem.query_offset);
   const auto bounds_text = [&](const char* name, const std::vector<std::int64_t>& bounds) {
     if (bounds.empty()) return;
     text += name;
@@ -292,6 +294,11 @@ GeneratedCase generated_case(int number) {
     problem.cu_seqlens_k = random.one_in(3) && problem.seqlen_q == problem.seqlen_k
                                ? problem.cu_seqlens_q
                                : bounds(random, num_sequences, problem.seqlen_k);
+  }
+  const bool is_anchored =
+      problem.causal == textbook::Causal::kBottomRight || !problem.cu_seqlens_q.empty();
+  if (!is_anchored && random.one_in(4)) {
+    problem.query_offset = random.between(-problem.seqlen_q - 2, problem.seqlen_k + 2);
   }
   return result;
 }

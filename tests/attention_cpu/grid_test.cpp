@@ -235,6 +235,7 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
   bool has_batch_0 = false, has_key_lengths = false;
   std::set<std::size_t> packed;
   std::set<std::tuple<int, bool, bool>> windows;  // mask, left, right
+  std::set<std::tuple<int, bool>> offsets;        // mask, before or after key 0
   for (int number = 0; number < kNumCases; ++number) {
     const GeneratedCase generated = generated_case(number);
     const textbook::Problem& problem = generated.problem;
@@ -248,6 +249,9 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
     head_dims.insert(problem.head_dim);
     windows.insert({static_cast<int>(problem.causal), problem.window_left.has_value(),
                     problem.window_right.has_value()});
+    if (problem.query_offset != 0) {
+      offsets.insert({static_cast<int>(problem.causal), problem.query_offset < 0});
+    }
     packed.insert(problem.cu_seqlens_q.size());
     has_batch_0 |= problem.batch == 0;
     has_key_lengths |= !problem.key_lengths.empty();
@@ -259,6 +263,7 @@ TEST_CASE("the generated grid reaches every kind of problem", "[grid]") {
   CHECK((has_batch_0 && has_key_lengths));
   CHECK(packed == std::set<std::size_t>{0, 2, 3, 4, 5, 6, 7, 8});
   CHECK(windows.size() == 4 + 2 + 2);  // a causal mask has no right window
+  CHECK(offsets.size() == 2 + 2);      // bottom right has none
   for (const std::int64_t edge : {0, 1, 8, 16, 32, 48, 64, 96, 128, 192, 256}) {
     for (const std::int64_t size : {edge - 1, edge, edge + 1}) {
       INFO("seqlen " << size);

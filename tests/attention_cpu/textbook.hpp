@@ -22,6 +22,7 @@ struct Problem {
   std::optional<std::int64_t> window_left = {}, window_right = {};
 
   std::vector<std::int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};  // empty: not packed
+  std::int64_t query_offset = 0;                                   // the position of query 0
 
   bool sees(std::int64_t b, std::int64_t i, std::int64_t j) const {
     std::int64_t queries = seqlen_q;
@@ -37,7 +38,8 @@ struct Problem {
     }
     if (j >= keys) return false;
     // On the diagonal 0, key and query are at the same position.
-    const std::int64_t diagonal = j - i - (causal == Causal::kBottomRight ? keys - queries : 0);
+    const std::int64_t diagonal =
+        j - i - (causal == Causal::kBottomRight ? keys - queries : query_offset);
     if (causal != Causal::kNo && diagonal > 0) return false;
     if (window_left && -diagonal > *window_left) return false;
     return !window_right || diagonal <= *window_right;

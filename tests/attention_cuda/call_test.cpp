@@ -219,10 +219,12 @@ TEST_CASE("a wrong call is refused with argument, value and what was expected", 
     }
     return "";
   };
-  cuda::ExecutionOptions tf32, unknown, rounded;
+  cuda::ExecutionOptions tf32, unknown, rounded, state;
   tf32.products = cuda::Products::kTensorFloat32;
   unknown.kernel = "flash3";
   rounded.round_statistics = true;
+  float number = 0;
+  state.state_out.m = view(&number, {1});
   CHECK_THAT(refusal({}, DataType::kFloat64, "flash2"), contains("dtype: double: expected float"));
   CHECK_THAT(refusal(tf32, DataType::kBFloat16, "flash2"),
              contains("dtype: bf16 with tf32 products: expected"));
@@ -230,6 +232,8 @@ TEST_CASE("a wrong call is refused with argument, value and what was expected", 
              contains("kernel: flash3: expected a kernel of flash2"));
   CHECK_THAT(refusal(rounded, DataType::kFloat32, "bwd-onepass"),
              contains("round_statistics: true: expected a backward pass of bf16 or fp16"));
+  CHECK_THAT(refusal(state, DataType::kFloat32, "flash1"),
+             contains("state_out: given: expected no state for flash1"));
   CHECK_THAT(refusal({}, DataType::kFloat32, "flash9"), contains("variant: flash9"));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attention/tensor.hpp"
+#include "attention_cuda/bench/missing_fence.cuh"
 #include "attention_cuda/emulation/async/warpgroups.hpp"
 #include "attention_cuda/emulation/formats.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"
@@ -308,6 +309,18 @@ TEST_CASE("a store reads what was fenced, and no other writes", "[async]") {
   };
   CHECK_THAT(error_of_store(Fault::kNoFenceOfProxy), contains("wrote without fence.proxy.async"));
   CHECK_THAT(error_of_store(Fault::kEndsTooEarly), contains("may still read shared memory"));
+}
+
+TEST_CASE("a missing proxy fence that shows on no GPU is named", "[async]") {
+  Tile tile(4);
+  const ptx::TensorMap map = tile.map();
+  using namespace flashlab::cuda;
+  const auto store = [&](auto kernel) {
+    return error_of([&] { launch(1, kFenceThreads, kFenceTileBytes + 1024, kernel, map); });
+  };
+  CHECK(store(store_ones_kernel<true>) == "no error");
+  for (const BFloat16 value : tile.values) REQUIRE(emulation::to_float(value) == 1);
+  CHECK_THAT(store(store_ones_kernel<false>), contains("wrote without fence.proxy.async"));
 }
 
 TEST_CASE("wgmma needs a fence before registers that changed", "[async]") {

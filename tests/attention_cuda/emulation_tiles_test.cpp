@@ -222,3 +222,23 @@ TEST_CASE("smaller tiles are told for a GPU with less shared memory", "[tiles]")
                     contains("flash2_fp32: 40960 bytes of shared memory a block"));
   CHECK_THROWS_AS(main_tile("flash9", problem, 99 << 10), ProblemError);
 }
+
+TEST_CASE("tiles that end with the last query load fewer keys under a causal mask", "[tiles]") {
+  // Six tiles of at most 192 of 1024 queries. They end with query 64, 256, 448, 640, 832 and 1024,
+  // and see 1, 2, 4, 5, 7 and 8 tiles of 128 keys.
+  const auto moved = [](Mask mask, std::int64_t seqlen_k) {
+    const AttentionProblem problem = {1,    1, 1, 1024, seqlen_k, 64, DataType::kBFloat16,
+                                      mask, 1, {}};
+    cuda::ExecutionOptions execution;
+    execution.kernel = "flash2_wgmma_sm90";
+    return cuda::kernel_tiles("flash2", problem, execution).launches.back().moved;
+  };
+  constexpr std::int64_t kRow = 64 * 2, kQueries = 1024;
+  REQUIRE(moved(Mask::kCausalTopLeft, 1024));
+  CHECK(moved(Mask::kCausalTopLeft, 1024)->read == kQueries * kRow + 2 * 27 * 128 * kRow);
+  CHECK(moved(Mask::kCausalTopLeft, 1024)->written == kQueries * (kRow + 4));
+  // The last tile has 76 keys: the same tiles, but of the others' keys all that there are.
+  CHECK(moved(Mask::kCausalTopLeft, 460)->read ==
+        kQueries * kRow + 2 * (128 + 256 + 4 * 460) * kRow);
+  CHECK_FALSE(moved(Mask::kNone, 1024));  // the toy program counts these
+}

@@ -76,6 +76,59 @@ class Execution {
   DeviceMemory memory_;
 };
 
+TensorView rows_of(TensorView tensor, const KeyPart& part) {
+  tensor.data = static_cast<std::byte*>(tensor.data) +
+                part.first * tensor.strides[2] * size_in_bytes(tensor.dtype);
+  tensor.shape[2] = part.end - part.first;
+  return tensor;
+}
+
+/// m, l and O on the device, all NaN.
+class State {
+ public:
+  explicit State(const AttentionProblem& problem)
+      : shape_{problem.batch, problem.num_heads, problem.seqlen_q},
+        memory_(4 * static_cast<std::size_t>(problem.batch * problem.num_heads * problem.seqlen_q *
+                                             (2 + problem.head_dim))) {
+    auto* const m = static_cast<float*>(memory_.get());
+    const std::int64_t rows = shape_[0] * shape_[1] * shape_[2];
+    state_.m = view(m, shape_);
+    state_.l = view(m + rows, shape_);
+    shape_.push_back(problem.head_dim);
+    state_.O = view(m + 2 * rows, shape_);
+  }
+  const cuda::ForwardState& get() const { return state_; }
+
+ private:
+  Shape shape_;
+  DeviceMemory memory_;
+  cuda::ForwardState state_;
+};
+
+/// One call for each part of the keys. The first two steps go from one state to another, all others
+/// update it in place.
+void run_in_parts(const KernelCase& kernel, const ForwardTensors& tensors, AttentionOptions options,
+                  cuda::ExecutionOptions execution, const AttentionProblem& problem,
+                  const std::vector<KeyPart>& parts) {
+  const State first(problem), second(problem);
+  if (options.mask == Mask::kCausalBottomRight) {
+    options.mask = Mask::kCausalTopLeft;
+    options.query_offset = problem.seqlen_k - problem.seqlen_q;
+  }
+  const std::int64_t offset = options.query_offset;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    ForwardTensors part = tensors;
+    part.K = rows_of(tensors.K, parts[k]);
+    part.V = rows_of(tensors.V, parts[k]);
+    options.query_offset = offset - parts[k].first;
+    execution.state_in = k == 0 ? cuda::ForwardState{} : k == 1 ? first.get() : second.get();
+    execution.state_out = k + 1 == parts.size() ? cuda::ForwardState{}
+                          : k == 0              ? first.get()
+                                                : second.get();
+    cuda::attention_forward(kernel.row->variant, part, options, execution);
+  }
+}
+
 }  // namespace
 
 void WorstErrors::include(const std::string& what, const Deviation& ours, const Expected& expected,
@@ -97,7 +150,7 @@ WorstErrors::~WorstErrors() {
 }
 
 void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
-                           const GeneratedCase& generated) {
+                           const GeneratedCase& generated, const std::vector<KeyPart>& parts) {
   const CaseInputs in = make_inputs(generated);
   const Values Q = in.Q.values(), K = in.K.values(), V = in.V.values();
   const auto oracle = textbook::forward(generated.problem, Q, K, V);
@@ -137,7 +190,12 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
                       ProblemError);
       continue;
     }
-    cuda::attention_forward(kernel.row->variant, tensors, generated.options(), execution.options());
+    if (parts.empty()) {
+      cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
+                              execution.options());
+    } else {
+      run_in_parts(kernel, tensors, generated.options(), execution.options(), checked, parts);
+    }
     check_call(cudaDeviceSynchronize());
     copies.fetch();
     check(worst, kernel, "O", out.O,

@@ -31,9 +31,15 @@ class WorstErrors {
   std::map<std::string, std::pair<double, std::string>> worst_;
 };
 
-/// Catch2's CHECK for every result; outputs start as NaN and nothing else may be written.
+/// The keys first … end - 1 of a problem.
+struct KeyPart {
+  std::int64_t first, end;
+};
+
+/// Catch2's CHECK for every result; outputs start as NaN and nothing else may be written. With parts
+/// of the keys, one call for each, whose state the next one takes.
 void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
-                           const GeneratedCase& generated);
+                           const GeneratedCase& generated, const std::vector<KeyPart>& parts = {});
 /// With the oracle's O and lse as the forward pass left them.
 void check_backward_kernels(WorstErrors& worst, const std::vector<KernelCase>& kernels,
                             const GeneratedCase& generated);

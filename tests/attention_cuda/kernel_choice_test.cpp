@@ -130,7 +130,8 @@ TEST_CASE("packed sequences run the last kernel that takes them", "[cuda][call]"
   AttentionOptions options;
   options.cu_seqlens_q = options.cu_seqlens_k = cu_seqlens;
   const AttentionProblem problem = check_forward(tensors.forward, options);
-  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem == "flash2_mma_sm80");
+  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem ==
+        (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
     const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);
     if (!why || why->field == "dtype") continue;
@@ -139,4 +140,14 @@ TEST_CASE("packed sequences run the last kernel that takes them", "[cuda][call]"
           "cu_seqlens_q: 2 sequences: expected no packed sequences for " +
               std::string(kernel.stem));
   }
+}
+
+TEST_CASE("a state runs flash2 on tensor cores, whatever the number of queries", "[call]") {
+  cuda::ExecutionOptions execution;
+  float number = 0;
+  execution.state_in.m = view(&number, {1});
+  const AttentionProblem few = {32, 32, 8, 1, 8192, 128, DataType::kBFloat16, Mask::kNone, 1, {}};
+  CHECK(cuda::forward_variant(few, execution, {90, 132, 227 << 10}) == "flash2");
+  CHECK(cuda::find_listing("flash2", few, execution, 80).stem == "flash2_mma_sm80");
+  CHECK(cuda::find_listing("flash2", few, execution, 90).stem == "flash2_wgmma_sm90");
 }

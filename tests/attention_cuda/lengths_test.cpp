@@ -163,6 +163,7 @@ TEST_CASE("packed sequences are right wherever they meet in tiles", "[cuda][leng
       {{0, 200}, {0, 210}},
       {{0, 1, 64, 65, 130, 130, 200}, {0, 1, 64, 65, 130, 140, 210}},
       {{0, 20, 90, 200}, {0, 150, 150, 210}},  // queries without keys
+      {{0, 64, 200}, {0, 128, 210}},           // a warpgroup whose keys end with a tile
   };
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
@@ -177,6 +178,32 @@ TEST_CASE("packed sequences are right wherever they meet in tiles", "[cuda][leng
           if (causal != textbook::Causal::kNo) generated.problem.window_left = 30;
           check_kernels(worst, pass, kernels, generated);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("parts of the keys, one call each in any order, give the result of all keys",
+          "[cuda][lengths]") {
+  FLASHLAB_NEEDS_GPU();
+  const std::vector<KeyPart> orders[] = {
+      {{0, 130}, {130, 330}},
+      {{200, 330}, {60, 60}, {0, 60}, {60, 200}},  // the last keys first, and a part without keys
+  };
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
+    std::vector<KernelCase> kernels = chosen_kernels(Pass::kForward, dtype);
+    std::erase_if(kernels, [](const KernelCase& kernel) { return !kernel.row->takes_state; });
+    WorstErrors worst;
+    for (const auto& [causal, head_dim] : {std::pair{textbook::Causal::kNo, 64},
+                                           {textbook::Causal::kTopLeft, 128},
+                                           {textbook::Causal::kBottomRight, 64},
+                                           {textbook::Causal::kTopLeft, 40}}) {
+      for (const std::vector<KeyPart>& parts : orders) {
+        GeneratedCase generated = square_case(dtype, 200, head_dim, causal);
+        generated.problem.seqlen_k = 330;
+        generated.problem.num_heads = 2;
+        if (head_dim == 128) generated.problem.window_left = 100;
+        check_forward_kernels(worst, kernels, generated, parts);
       }
     }
   }

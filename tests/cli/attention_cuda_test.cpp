@@ -183,6 +183,16 @@ TEST_CASE("what a GPU cannot do is refused with what was expected") {
   }
 }
 
+TEST_CASE("windows and packed sequences are the GPU's problem, too") {
+  for (const char* flags :
+       {"-N 40 --window 3", "-N 40 --mask causal --window 5", "--packed 5,0,30 --mask causal"}) {
+    CAPTURE(flags);
+    const auto document = json_of(emulated(
+        "attention --device cuda -d 16 --dtype bf16 --verify --json " + std::string(flags)));
+    CHECK(document["verification"]["agrees"] == true);
+  }
+}
+
 TEST_CASE("device memory that is not there is a limit") {
   const Outcome outcome = emulated("attention --device cuda -H 64 -N 1000000 --bench");
   CHECK(outcome.code == 3);

@@ -40,6 +40,8 @@ TEST_CASE("the flags state the problem") {
                                    {"dtype", "bf16"},
                                    {"mask", "causal-bottom-right"},
                                    {"key_lengths", {33, 7}},
+                                   {"cu_seqlens_q", nlohmann::json::array()},
+                                   {"cu_seqlens_k", nlohmann::json::array()},
                                    {"window_left", 6},
                                    {"window_right", nullptr},
                                    {"softmax_scale", 0.25},
@@ -64,6 +66,19 @@ TEST_CASE("every variant is verified with a window") {
     const auto document = small_cpu_json("--variant all --verify " + std::string(flags));
     CHECK(document["verification"]["agrees"] == true);
   }
+}
+
+TEST_CASE("packed sequences are verified, with as many keys or with others") {
+  const auto document = json_of(flashlab(
+      "attention -H 2 -d 8 --packed 5,0,12 --packed-keys 7,3,12 --mask causal-bottom-right "
+      "--variant all --verify --json"));
+  CHECK(document["verification"]["agrees"] == true);
+  CHECK(document["problem"]["seqlen_q"] == 17);
+  CHECK(document["problem"]["seqlen_k"] == 22);
+  CHECK(document["problem"]["cu_seqlens_q"] == nlohmann::json({0, 5, 5, 17}));
+  CHECK(document["problem"]["cu_seqlens_k"] == nlohmann::json({0, 7, 10, 22}));
+  const Outcome same = flashlab("attention -H 2 -d 8 --packed 5,12");
+  CHECK_THAT(same.out, contains("17 queries, 17 keys, head_dim 8, 2 packed sequences, float"));
 }
 
 TEST_CASE("queries that see no key and gradients that are 0 are verified, too") {
@@ -133,6 +148,13 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
       {"--window -1", {"window_left: -1", "0 keys or more"}},
       {"--window 1,2,3", {"--window has 3 numbers", "LEFT,RIGHT"}},
       {"--mask causal --window 4,0", {"window_right: 0", "mask causal"}},
+      {"--packed 4,-1", {"--packed -1", "0 or more"}},
+      {"--packed 4,4 --packed-keys 4", {"--packed-keys has 1 length", "--packed has: 2"}},
+      {"--packed-keys 4", {"--packed-keys without --packed", "--packed N"}},
+      {"--packed 4 -N 4", {"--packed with --n", "one of them"}},
+      {"--packed 4 -B 2", {"cu_seqlens_q: batch 2", "batch 1"}},
+      {"--packed 4 --key-lengths 2", {"given with key_lengths", "one of them"}},
+      {"--packed 9223372036854775807,1", {"--packed", "2^48"}},
       {"--scale inf", {"softmax_scale"}},
       {"--threads 0", {"--threads"}},
       {"--repeat 3", {"--repeat", "--bench"}},

@@ -21,6 +21,7 @@ SharedRange box_range(std::size_t shared_at, const TensorMap& map) {
 void AsyncBlock::begin(std::span<unsigned char> shared, int num_threads) {
   shared_ = shared;
   num_threads_ = num_threads;
+  early_writes_.clear();
   if (!is_used_) return;
   is_used_ = false;
   views_.end();
@@ -34,6 +35,8 @@ AsyncBlock& AsyncBlock::used() {
     is_used_ = true;
     next_copy_ = 1;
     views_.begin(shared_);
+    for (const EarlyWrite& write : early_writes_) views_.wrote(write.thread, write.bytes);
+    early_writes_.clear();
     registers_.begin(num_threads_);
     warpgroups_.begin(num_threads_);
     stores_.assign(static_cast<std::size_t>(num_threads_), {});
@@ -42,7 +45,11 @@ AsyncBlock& AsyncBlock::used() {
 }
 
 void AsyncBlock::wrote_shared(int thread, SharedRange bytes, const char* instruction) {
-  used().operations_.require_unused(bytes, instruction + (" of thread " + std::to_string(thread)));
+  if (!is_used_) {  // perhaps the block has nothing asynchronous, and no fence will read this
+    early_writes_.push_back({thread, bytes});
+    return;
+  }
+  operations_.require_unused(bytes, instruction + (" of thread " + std::to_string(thread)));
   views_.wrote(thread, bytes);
 }
 

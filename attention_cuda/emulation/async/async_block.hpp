@@ -23,7 +23,7 @@ class AsyncBlock {
   /// Prepares for a block. Costs nothing until an instruction asks for the block's async state.
   void begin(std::span<unsigned char> shared, int num_threads);
   bool is_used() const { return is_used_; }
-  /// A thread's instruction wrote these bytes of shared memory.
+  /// A thread's instruction writes these bytes of shared memory.
   void wrote_shared(int thread, SharedRange bytes, const char* instruction);
 
   void fence_proxy(int thread);
@@ -56,11 +56,16 @@ class AsyncBlock {
     std::vector<AsyncHandle> open;
     std::deque<std::vector<AsyncHandle>> groups;  // the oldest first
   };
+  struct EarlyWrite {
+    int thread;
+    SharedRange bytes;
+  };
   AsyncBlock& used();
 
   std::span<unsigned char> shared_;
   int num_threads_ = 0;
   bool is_used_ = false;
+  std::vector<EarlyWrite> early_writes_;  // before the block's first asynchronous instruction
   std::uint64_t next_copy_ = 1;
   SharedViews views_;
   AsyncOperations operations_;

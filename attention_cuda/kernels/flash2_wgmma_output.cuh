@@ -1,0 +1,106 @@
+// O in flash2_wgmma_sm90: how it begins, follows M, and leaves the registers.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/device/quad_transpose.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_softmax.cuh"
+
+namespace flashlab::cuda {
+
+/// A thread's part of O: two rows, 8 apart, in the layout of wgmma's sums, as S.
+template <class Config>
+class WgmmaOutput : protected WgmmaSoftmax<Config> {
+ protected:
+  using Softmax = WgmmaSoftmax<Config>;
+  using Softmax::arguments_, Softmax::row_max_, Softmax::row_sum_, Softmax::rescale_,
+      Softmax::is_raised_;
+
+  /// `row`: the first of the thread's rows.
+  __device__ WgmmaOutput(const WgmmaArguments& arguments, const WgmmaWork<Config>& work, int row,
+                         int lane)
+      : Softmax(arguments), work_(work), row_(row), lane_(lane) {}
+
+  __device__ void clear_O() {
+#pragma unroll
+    for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
+  }
+
+  /// O after M was raised.
+  __device__ void rescale_O() {
+    if (!is_raised_) return;
+#pragma unroll
+    for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] *= rescale_[i / 2 % 2];
+    is_raised_ = false;
+  }
+
+  /// Goes on where another call ended.
+  __device__ void load_state() {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = min(max(row_ + 8 * r, 0), arguments_.sizes.seqlen_q - 1);
+      StateRow(arguments_.state_in, work_.b, work_.h, row, lane_, arguments_.sizes.head_dim)
+          .template load<Config::kHeadDim>(row_max_[r], row_sum_[r],
+                                           [&](int n) { return O_ + 4 * n + 2 * r; });
+    }
+    has_O_ = true;
+  }
+
+  /// 5. Stores O / l and lse, or the state.
+  __device__ void finish() {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = row_sum_[r];
+      sum += __shfl_xor_sync(~0U, sum, 1);
+      sum += __shfl_xor_sync(~0U, sum, 2);
+      if (arguments_.state_out.is_given()) {
+        if (is_query(r)) store_state(r, sum);
+      } else {
+        store_O_and_lse(r, sum);
+      }
+    }
+  }
+
+  const WgmmaWork<Config>& work_;
+  int row_, lane_;
+  bool has_O_ = false;
+  float O_[Config::kHeadDim / 2];  // 64 rows of the warpgroup
+
+ private:
+  __device__ bool is_query(int r) const {
+    const int row = row_ + 8 * r;
+    return row >= 0 && row < arguments_.sizes.seqlen_q;
+  }
+
+  __device__ void store_state(int r, float sum) {
+    StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
+        .template store<Config::kHeadDim>(row_max_[r], sum,
+                                          [&](int n) { return O_ + 4 * n + 2 * r; });
+  }
+
+  __device__ void store_O_and_lse(int r, float sum) {
+    const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
+    if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
+      *arguments_.lse.row(work_.b, work_.h, row) =
+          sum == 0 ? -INFINITY : (row_max_[r] + log2f(sum)) * kLn2;
+    }
+    const float inverse = sum == 0 ? 0.F : 1.F / sum;
+    std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);
+#pragma unroll
+    for (int first = 0; first < Config::kHeadDim / 8; first += 4) {
+      std::uint32_t O[4];  // two columns of four chunks; then four times two of one chunk
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* const two = O_ + 4 * (first + i) + 2 * r;
+        O[i] = ptx::pack(typename Config::Element{}, two[0] * inverse, two[1] * inverse);
+      }
+      transpose_in_quad(O, lane_);
+      const int chunk = first + lane_ % 4;
+      if (is_query(r) && chunk < num_chunks) {
+        *reinterpret_cast<uint4*>(O_row + 8 * chunk) = uint4{O[0], O[1], O[2], O[3]};
+      }
+    }
+  }
+};
+
+}  // namespace flashlab::cuda
