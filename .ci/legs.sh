@@ -50,6 +50,10 @@ slow_with_sanitizers=(
   'a budget that ends at any moment' 'reports have the same bytes' 'the tables of attention fit'
   'a measurement has a time' 'a wrong attention problem' 'a capacity of kB' 'help reaches the commands'
   'a request that cannot be met' 'the solution is shown after' 'nine of ten human mistakes'
+  'a measurement.s median' 'verification and measurement together' 'flashlab alone names the tour'
+  'attention with a window agrees' 'results of any number of workers' 'prove writes what it proves'
+  'a proof that cannot be read' 'an array.s traffic can be plotted' 'the fitted parameter'
+  'variant is right over many tiles' 'the notes. products are as far'
 )
 
 # This build also checks all of clang's warnings (./lab test checks g++'s), and replays the fuzzers'
