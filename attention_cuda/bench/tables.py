@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
-  tables.py NAME      one of: run, fa2, float, backward, long, memory, short, few, rounded, rows,
+  tables.py NAME      one of: run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
                       kernels, marks, tests
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
 """
 import json
+import math
 import os
 import sys
 
@@ -57,8 +58,8 @@ def rate(row, label):
     return number(row["flops"] / ms(row, label) * 1e-9, 0) if ms(row, label) else "-"
 
 
-def run():
-    found = results()
+def run(found=None):
+    found = found or results()
     gpu = found["gpu"]
     print(f"{gpu['name']}, driver {(gpu['nvidia_smi'] or {}).get('driver_version', '?')}, "
           f"CUDA {gpu['cuda']}, cuDNN {gpu['cudnn']}, PyTorch {found['versions']['torch']}")
@@ -86,6 +87,25 @@ def fa2():
                           *(ratio(ms(row, label), ms(row, best)) for label in peers.values())])
     print_table(["", "head_dim", "mask", "N", "ours", *peers, *(f"{name} / ours" for name in peers)],
                 table)
+
+
+def forward():
+    """Prints the time of the best peer over ours in the forward pass in bf16: a run of its own."""
+    found = results("forward_beside_torch")
+    run(found)
+    print()
+    cells = {}
+    for row in found["rows"]:
+        if row["group"] == "a":
+            best = min(ms(row, label) for label in row["entries"] if label != "flash2" and ms(row, label))
+            mask = "causal" if row["mask"] == "causal" else "full"
+            cells[row["shape"][3], mask, row["shape"][2]] = best / ms(row, "flash2")
+    lengths = sorted({n for _, _, n in cells})
+    print_table(["head_dim", "mask", *(f"N {n}" for n in lengths)],
+                [[d, mask, *(f"{cells[d, mask, n]:.2f}" for n in lengths)]
+                 for d, mask in dict.fromkeys((d, mask) for d, mask, _ in cells)])
+    mean = math.exp(sum(math.log(cell) for cell in cells.values()) / len(cells))
+    print(f"geometric mean {mean:.3f}, least {min(cells.values()):.2f}")
 
 
 def float_table(direction, source_times):
@@ -216,7 +236,7 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
-TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "float": floats, "backward": backward, "long": long,
+TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

@@ -62,7 +62,9 @@ class OptionsStruct(ctypes.Structure):
                 ("has_window_left", ctypes.c_int32), ("has_window_right", ctypes.c_int32),
                 ("cu_seqlens_q", ctypes.c_void_p), ("cu_seqlens_k", ctypes.c_void_p),
                 ("device_cu_seqlens_q", ctypes.c_void_p),
-                ("device_cu_seqlens_k", ctypes.c_void_p), ("num_sequences", ctypes.c_int64)]
+                ("device_cu_seqlens_k", ctypes.c_void_p), ("num_sequences", ctypes.c_int64),
+                ("query_offset", ctypes.c_int64),
+                ("state_in", ctypes.c_void_p), ("state_out", ctypes.c_void_p)]
 
 
 class KernelStruct(ctypes.Structure):

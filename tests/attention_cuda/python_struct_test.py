@@ -1,0 +1,43 @@
+"""flashlab_attention.py declares flashlab.h's structs a second time: the fields must be the same, in
+the same order. Needs no torch and no library: both are read as text."""
+import ast
+import os
+import re
+import unittest
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../attention_cuda")
+
+
+def read(name):
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def fields_in_c(struct):
+    """Returns the names of a struct's fields: `int64_t a, b;`, `const char* c;`, `int64_t d[4];`."""
+    body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (struct, struct), read("flashlab.h"),
+                     re.DOTALL).group(1)
+    declarations = re.sub(r"//[^\n]*", "", body).split(";")
+    return [re.search(r"(\w+)(\[\d+\])?$", name.strip()).group(1)
+            for declaration in declarations if declaration.strip()
+            for name in declaration.split(",")]
+
+
+def fields_in_python(struct):
+    """Returns the names in _fields_ = [("a", …), …] of the class whose docstring is the struct."""
+    for node in ast.parse(read("python/flashlab_attention.py")).body:
+        if isinstance(node, ast.ClassDef) and ast.get_docstring(node) == struct:
+            (fields,) = [statement.value for statement in node.body
+                         if isinstance(statement, ast.Assign)]
+            return [field.elts[0].value for field in fields.elts]
+    raise AssertionError(f"no class for {struct}")
+
+
+class Structs(unittest.TestCase):
+    def test_python_has_the_fields_of_c(self):
+        for struct in ("flashlab_options", "flashlab_tensor"):
+            self.assertEqual(fields_in_python(struct), fields_in_c(struct))
+
+
+if __name__ == "__main__":
+    unittest.main()
