@@ -119,6 +119,10 @@ TEST_CASE("a program that is tuned to the large sizes fails at small ones", "[ra
   CHECK_FALSE(graded(solution("max(1, min(n, floordiv(space - d, 2*d + 5)))", "300")).passed());
 }
 
+TEST_CASE("a program that executes nothing holds nothing in registers, and is wrong", "[ranking]") {
+  CHECK(graded(solution("for i in 0..tiles(q)", "for i in 0..0*n")).outcome == Outcome::kWrong);
+}
+
 TEST_CASE("mistakes in the data of counted sizes are reported", "[ranking]") {
   CHECK_THAT(complaints("tiles = \"free\"", "tiles = \"any\""), contains("unknown choice 'any'"));
   CHECK_THAT(complaints("register_bytes = \"4*space\"", "register_bytes = \"4*spade\""),
