@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "cli/exercises/checked_work.hpp"
+#include "cli/exercises/histogram_text.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/exercises/worker_command.hpp"
 #include "cli/options/commands.hpp"
@@ -15,7 +16,6 @@
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/judge/score_text.hpp"
-#include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 
@@ -26,6 +26,7 @@ struct SummaryFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::string html;
+  std::vector<std::string> classes;  // files of `grade --json`
 };
 
 /// The learner's file and, for a program, its verdict. A file that is gone leaves both empty.
@@ -40,10 +41,19 @@ void read_and_grade(SummarisedExercise& one, const std::string& file) {
   }
 }
 
+/// The cycles of a right program.
+std::optional<toy::Count> own_cycles(const SummarisedExercise& one) {
+  if (!one.verdict || !one.verdict->passed()) return std::nullopt;
+  for (const exercises::CostLine& line : one.verdict->costs) {
+    if (line.key == "cycles") return line.value;
+  }
+  return std::nullopt;
+}
+
 std::vector<SummarisedExercise> summarise(const Learner& learner) {
   std::vector<SummarisedExercise> all;
   for (const ExercisePointer& exercise : learner.all()) {
-    SummarisedExercise one{exercise, 0, learner.progress().passed(exercise->id), {}, {}};
+    SummarisedExercise one{exercise, 0, learner.progress().passed(exercise->id), {}, {}, {}};
     const auto* entry = learner.progress().find(exercise->id);
     if (entry != nullptr) {
       one.points = std::min(entry->points, exercise->max_points());
@@ -52,6 +62,34 @@ std::vector<SummarisedExercise> summarise(const Learner& learner) {
     all.push_back(std::move(one));
   }
   return all;
+}
+
+/// The longest report that is read: a class of thousands.
+constexpr std::int64_t kMostReportBytes = std::int64_t{1} << 28;
+
+/// Adds the histogram of a class's cycles to the exercise that it belongs to, with a mark at the
+/// learner's own.
+void add_class(std::vector<SummarisedExercise>& all, const std::string& file) {
+  const auto source = read_program(file, kMostReportBytes);
+  auto read = exercises::read_json_report(std::string(source->text()));
+  if (!read) {
+    const toy::Diagnostic& error = read.diagnostics.front();
+    throw request_failure("'" + printable(file) + "': " + error.what, error.expected);
+  }
+  for (SummarisedExercise& one : all) {
+    if (one.exercise->id != read->exercise_id) continue;
+    for (exercises::Histogram& histogram : read->histograms) {
+      if (histogram.key != "cycles") continue;
+      if (const auto cycles = own_cycles(one)) histogram.marks.push_back({"yours", *cycles});
+      one.of_class = std::move(histogram);
+      return;
+    }
+    throw request_failure("'" + printable(file) + "' has no histogram of cycles",
+                          "a class in which some programs are right");
+  }
+  throw request_failure("'" + printable(file) + "' is about an exercise '" +
+                            printable(read->exercise_id) + "', which there is not",
+                        "one that `flashlab exercises list` shows");
 }
 
 /// "12.5 of 304 points, 3 of 34 exercises done".
@@ -95,7 +133,8 @@ std::string answers_text(const std::vector<SummarisedExercise>& all, const Termi
 
 int print_summary(const SummaryFlags& options) {
   Learner learner(options.exercises);
-  const std::vector<SummarisedExercise> all = summarise(learner);
+  std::vector<SummarisedExercise> all = summarise(learner);
+  for (const std::string& file : options.classes) add_class(all, file);
   if (options.html.empty()) {
     std::cout << summary_text(all, options.terminal.terminal());
   } else {
@@ -129,6 +168,10 @@ std::string summary_text(const std::vector<SummarisedExercise>& all, const Termi
   std::string text =
       styled(head_line(all), Style::kBold, terminal) + "\n\n" + work_table(all, terminal) + "\n";
   for (const std::string& line : wrap(kCyclesNote, terminal.width)) text += line + "\n";
+  for (const SummarisedExercise& one : all) {
+    if (!one.of_class) continue;
+    text += "\n" + printable(one.exercise->id) + "\n" + histogram_text(*one.of_class, terminal);
+  }
   return text + answers_text(all, terminal);
 }
 
@@ -140,6 +183,10 @@ CommandAction add_exercises_summary(CLI::App& exercises) {
       "  flashlab exercises summary --html summary.html     a page with your programs\n");
   add_option(command, "--html", options->html, "write a page instead (- is standard output)")
       .type_name("FILE");
+  add_option(command, "--class", options->classes,
+             "show your cycles among those of a class: a file of `grade --json`; may be repeated")
+      .type_name("FILE")
+      .allow_extra_args(false);
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return print_summary(*options); };

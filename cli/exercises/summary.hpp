@@ -8,6 +8,7 @@
 
 #include "cli/exercises/learner.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
+#include "exercises/grader/report/reports.hpp"
 
 namespace flashlab::cli {
 
@@ -17,7 +18,8 @@ struct SummarisedExercise {
   double points = 0;       // the best so far
   bool is_passed = false;  //
   std::string work;        // text of the learner's file; empty: none, or it cannot be read
-  std::optional<exercises::Verdict> verdict;  // of `work`, for programs
+  std::optional<exercises::Verdict> verdict;     // of `work`, for programs
+  std::optional<exercises::Histogram> of_class;  // the cycles of a class, with this program's
 };
 
 /// The cost of a program at the size at which costs are counted.

@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "cli/exercises/summary.hpp"
-#include "exercises/grader/report/reports.hpp"
 #include "text/markup.hpp"
 #include "text/page.hpp"
 #include "text/sha256.hpp"
@@ -84,7 +83,7 @@ void write_rows(std::ostream& out, const std::vector<SummarisedExercise>& all) {
 void write_works(std::ostream& out, const std::vector<SummarisedExercise>& all) {
   for (const SummarisedExercise& one : all) {
     const bool has_answer = one.is_passed && !one.exercise->afterwards.empty();
-    if (one.work.empty() && !has_answer) continue;
+    if (one.work.empty() && !has_answer && !one.of_class) continue;
     out << "<section id=\"" << plain_name(one.exercise->id) << "\">\n<h2>"
         << markup_text(one.exercise->id + ": " + one.exercise->title) << "</h2>\n";
     if (!one.work.empty()) {
@@ -92,6 +91,7 @@ void write_works(std::ostream& out, const std::vector<SummarisedExercise>& all) 
           << (one.exercise->kind == exercises::Kind::kProgram ? "Your program" : "Your answers")
           << "</summary>\n<pre>" << markup_text(one.work) << "</pre></details>\n";
     }
+    if (one.of_class) exercises::write_histogram(out, *one.of_class);
     if (has_answer) {
       out << "<p class=\"note\">Afterwards</p>\n<p class=\"answer\">"
           << markup_text(one.exercise->afterwards) << "</p>\n";
@@ -115,7 +115,7 @@ void write_summary_facts(std::ostream& out, const std::vector<SummarisedExercise
 }  // namespace
 
 void write_summary_page(std::ostream& out, const std::vector<SummarisedExercise>& all) {
-  const std::string style = page_style(kSummaryRules);
+  const std::string style = page_style(std::string(kSummaryRules) + exercises::histogram_style());
   write_page(out, kSummaryPage,
              {{"style", [&](std::ostream& o) { o << style; }},
               {"style hash", [&](std::ostream& o) { o << base64(sha256(style)); }},

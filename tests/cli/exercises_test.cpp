@@ -357,3 +357,41 @@ TEST_CASE("a program whose file is gone is left out of the summary, with its poi
   CHECK(outcome.code == 0);
   CHECK(std::regex_search(outcome.out, std::regex("0001_dot +10/10 *\n")));
 }
+
+TEST_CASE("the summary shows a class's cycles with the learner's own among them") {
+  const Home home;
+  home.shell("mkdir class && cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/naive.toy class/ada.toy && cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/solution.toy class/ben.toy && cp class/ada.toy "
+             "04_outer_product.toy");
+  REQUIRE(home.shell("flashlab grade 04 --all class --json class.json").code == 0);
+  REQUIRE(home.exercises("check 04").code == 0);
+  const std::string text = home.exercises("summary --class class.json").out;
+  CHECK_THAT(text, contains("Students by cycles"));
+  CHECK(std::regex_search(text, std::regex("28 \\|#+ 1 +[A-Z]*Y\n")));
+  CHECK_THAT(text, contains("Y yours"));
+  REQUIRE(home.exercises("summary --class class.json --html page.html").code == 0);
+  CHECK_THAT(home.place().read("page.html"), contains("aria-label=\"Students by cycles\""));
+}
+
+TEST_CASE("a file that is no class's report is refused with the reason") {
+  const Home home;
+  const auto refused = [&](const std::string& text) {
+    home.place().write("class.json", text);
+    const Outcome outcome = home.exercises("summary --class class.json");
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, contains("class.json"));
+    return outcome.err;
+  };
+  CHECK_THAT(refused("nonsense"), contains("it is not JSON from byte"));
+  CHECK_THAT(refused("{}"), contains("a key is missing"));
+  CHECK_THAT(refused(R"({"format": "flashlab-best", "version": 1})"), contains("another format"));
+  CHECK_THAT(refused(R"({"format": "flashlab-grades", "version": 3})"), contains("version 3"));
+  const std::string start = R"({"format": "flashlab-grades", "version": 4, "exercise": {"id": ")";
+  CHECK_THAT(refused(start + R"(99_none"}, "summary": {"histograms": []}})"),
+             contains("an exercise '99_none', which there is not"));
+  CHECK_THAT(refused(start + R"(0001_dot"}, "summary": {"histograms": [{"counter": "cycles",
+             "size": "", "marks": [], "bins": [{"low": -1, "high": 2, "open": false,
+             "students": 1}]}]}})"),
+             contains("-1 is not a count"));
+}
