@@ -119,6 +119,13 @@ TEST_CASE("a program that is tuned to the large sizes fails at small ones", "[ra
   CHECK_FALSE(graded(solution("max(1, min(n, floordiv(space - d, 2*d + 5)))", "300")).passed());
 }
 
+TEST_CASE("a register that is read before it is written is named, not its bytes", "[ranking]") {
+  const Verdict verdict = graded(solution("  FILL scale, X\n", ""));
+  REQUIRE_FALSE(verdict.findings.empty());
+  CHECK(verdict.findings.front().line > 0);
+  CHECK_THAT(verdict.findings.front().what, !contains("cannot be counted"));
+}
+
 TEST_CASE("a program that executes nothing holds nothing in registers, and is wrong", "[ranking]") {
   CHECK(graded(solution("for i in 0..tiles(q)", "for i in 0..0*n")).outcome == Outcome::kWrong);
 }
