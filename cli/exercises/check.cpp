@@ -20,8 +20,27 @@ struct CheckFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::vector<std::string> words;
-  bool json = false;
+  bool json = false, explain = false;
 };
+
+Json counts_json(const std::vector<toy::Count>& counts) {
+  Json list = Json::array();
+  for (const toy::Count& count : counts) list.push_back(toy::count_json(count));
+  return list;
+}
+
+/// The programs of the ranking; the name of the submission is null.
+Json ranking_json(const exercises::Verdict& verdict) {
+  if (!verdict.ranking) return {};
+  Json programs = Json::array();
+  for (const auto& traffic : verdict.ranking->programs) {
+    programs.push_back({{"name", traffic.name.empty() ? Json() : Json(traffic.name)},
+                        {"dram_bytes", counts_json(traffic.bytes)}});
+  }
+  return {{"sizes", verdict.ranking->sizes},
+          {"programs", std::move(programs)},
+          {"lower_bound", counts_json(verdict.ranking->lower_bound)}};
+}
 
 Json verdict_json(const Learner& learner, const Work& work, const exercises::Verdict& verdict) {
   Json checks = Json::array(), findings = Json::array(), costs = Json::array();
@@ -43,7 +62,8 @@ Json verdict_json(const Learner& learner, const Work& work, const exercises::Ver
     costs.push_back({{"key", line.key},
                      {"value", toy::count_json(line.value)},
                      {"full", toy::count_json(line.full)},
-                     {"solution", toy::count_json(line.solution)}});
+                     {"solution", toy::count_json(line.solution)},
+                     {"naive", toy::count_json(line.naive)}});
   }
   const auto* entry = learner.progress().find(work.exercise->id);
   return {{"id", work.exercise->id},
@@ -60,6 +80,7 @@ Json verdict_json(const Learner& learner, const Work& work, const exercises::Ver
           {"scores", exercises::scores_json(verdict)},
           {"load_lines", exercises::load_lines_json(verdict)},
           {"order_unknown", verdict.order_unknown},
+          {"ranking", ranking_json(verdict)},
           {"next", learner.next_after(work.exercise->id)}};
 }
 
@@ -75,7 +96,9 @@ int check_work(const CheckFlags& options) {
         << verdict_json(learner, work, verdict).dump(2, ' ', false, Json::error_handler_t::replace)
         << "\n";
   } else {
-    std::cout << check_text(learner, work, verdict, *source, options.terminal.terminal());
+    std::cout << check_text(learner, work, verdict, *source,
+                            options.explain ? Explanation::kFull : Explanation::kBrief,
+                            options.terminal.terminal());
   }
   return exit_code_of(verdict);
 }
@@ -88,9 +111,13 @@ CommandAction add_exercises_check(CLI::App& exercises) {
       add_command(exercises, "check", "Is it right, and what does it cost?",
                   "  flashlab exercises check                 the current exercise\n"
                   "  flashlab exercises check 2\n"
-                  "  flashlab exercises check 2 other.toy     another file\n");
+                  "  flashlab exercises check 2 other.toy     another file\n"
+                  "  flashlab exercises check --explain       where do its cycles go?\n");
   add_work_argument(command, options->words);
   add_flag(command, "--json", options->json, "as JSON");
+  add_flag(command, "--explain", options->explain,
+           "everything about the cost: which loads can be saved, what the order allows, what is "
+           "proved");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return check_work(*options); };

@@ -24,6 +24,32 @@ std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdi
          points_text(verdict.max_points) + ".\n";
 }
 
+/// "04" for "04_outer_product": short enough for a command in a line.
+std::string short_name(const exercises::Exercise& exercise) {
+  const std::size_t digits = exercise.id.find_first_not_of("0123456789");
+  return printable(digits == 0 || digits == std::string::npos ? exercise.id
+                                                              : exercise.id.substr(0, digits));
+}
+
+/// The command that shows at which step a program loses cycles, at the largest size that was
+/// searched. Empty if the cheapest program is not known at any size, or if this program is one.
+std::string along_line(const Work& work, const exercises::Verdict& verdict) {
+  const exercises::SizeScore* searched = nullptr;
+  for (const exercises::SizeScore& score : verdict.scores) {
+    if (score.proof && score.proof->verdict == exercises::ProofVerdict::kOptimal &&
+        !score.is_best()) {
+      searched = &score;
+    }
+  }
+  if (searched == nullptr) return {};
+  std::string size;
+  for (const auto& [name, value] : searched->size) {
+    size += (size.empty() ? " --size " : ",") + name + "=" + std::to_string(value);
+  }
+  return "\n  Step by step: flashlab optimal --exercise " + short_name(*work.exercise) + size +
+         " --along " + shown_path(work.file) + "\n";
+}
+
 }  // namespace
 
 void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
@@ -57,10 +83,18 @@ void remember_verdict(Learner& learner, const Work& work, const exercises::Verdi
 }
 
 std::string check_text(const Learner& learner, const Work& work, const exercises::Verdict& verdict,
-                       const toy::SourceText& source, const Terminal& terminal) {
+                       const toy::SourceText& source, Explanation explanation,
+                       const Terminal& terminal) {
   const std::string id = printable(work.exercise->id);
-  std::string text = printable(source.name()) + ": " + verdict_text(verdict, {}, terminal) + "\n" +
-                     so_far(learner.progress().find(work.exercise->id), verdict);
+  const bool full = explanation == Explanation::kFull;
+  std::string text = printable(source.name()) + ": " +
+                     (full ? verdict_text(verdict, {}, terminal)
+                           : brief_verdict_text(*work.exercise, verdict, terminal));
+  if (!full && has_more_to_explain(verdict)) {
+    text += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
+  }
+  if (full) text += along_line(work, verdict);
+  text += "\n" + so_far(learner.progress().find(work.exercise->id), verdict);
   if (verdict.outcome == exercises::Outcome::kCostly) {
     text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
   }

@@ -1,6 +1,7 @@
 // Grades the learner's file and stores the result, for `check` and `watch`.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,9 +25,13 @@ std::shared_ptr<const toy::SourceText> read_work(const Work& work);
 /// the current one.
 void remember_verdict(Learner& learner, const Work& work, const exercises::Verdict& verdict);
 
+/// How much `check` says about the cost of a right program.
+enum class Explanation : std::uint8_t { kBrief, kFull };
+
 /// Returns the verdict, the progress so far, the conditions for full marks, and the next step.
 std::string check_text(const Learner& learner, const Work& work, const exercises::Verdict& verdict,
-                       const toy::SourceText& source, const Terminal& terminal);
+                       const toy::SourceText& source, Explanation explanation,
+                       const Terminal& terminal);
 
 /// Returns 0 if right, 1 if wrong, 3 if a limit was hit, 2 if unreadable.
 int exit_code_of(const exercises::Verdict& verdict);

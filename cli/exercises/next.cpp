@@ -44,7 +44,8 @@ void print_where(const Learner& learner) {
   if (!started) return print_beginning();
   std::cout << done << " of " << all.size() << " exercises are done.\n";
   if (next.empty()) {
-    std::cout << "That is all of them: `flashlab exercises` shows your points.\n" << kHelp;
+    std::cout << "That is all of them: `flashlab exercises summary` shows your programs.\n"
+              << kHelp;
     return;
   }
   const ExercisePointer exercise = learner.find(next);
@@ -67,7 +68,7 @@ void print_where(const Learner& learner) {
 void go_on(Learner& learner, const Terminal& terminal) {
   const std::string next = learner.next();
   if (next.empty()) {
-    std::cout << "Every exercise is done. `flashlab exercises` shows your points.\n";
+    std::cout << "Every exercise is done. `flashlab exercises summary` shows your programs.\n";
     return;
   }
   const ExercisePointer exercise = learner.find(next);

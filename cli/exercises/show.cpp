@@ -70,11 +70,25 @@ std::string formulas_text(const exercises::CountFormulas& formulas, const Progra
   return text;
 }
 
+/// "drawn sizes, n = 1000 to 4000, space = 58112".
+std::string ranges_of(const exercises::DrawnSizes& drawn) {
+  std::string text = "drawn sizes";
+  for (const auto& [name, range] : drawn.ranges) {
+    text += ", " + name + " = " + std::to_string(range.first);
+    if (range.second != range.first) text += " to " + std::to_string(range.second);
+  }
+  return text;
+}
+
 void program_rows(const exercises::Exercise& exercise, TextTable& table, const Terminal& terminal) {
   const ProgramTask& task = exercise.program;
   table.row({"level", std::string(toy::to_string(task.level))});
   table.row({"instructions", instructions_of(task)});
   table.row({"registers", task.registers.empty() ? "as many as you like" : task.registers});
+  if (task.most_register_bytes) {
+    table.row({"", "at most " + to_string(*task.most_register_bytes) + " bytes in them at once"});
+  }
+  if (task.free_tiles) table.row({"tiles", "of any size that you declare"});
   if (task.operands == toy::OperandRule::kPinned) {
     table.row({"operands", "pinned: products take R0 and R1 only"});
   }
@@ -90,6 +104,7 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
   if (const std::string sizes = sizes_of(task); !sizes.empty()) {
     table.row({"tested at", sizes});  // not shown without parameters: there is only one size
   }
+  if (!task.counted.ranges.empty()) table.row({"counted at", ranges_of(task.counted)});
   const std::string correct = "a right result: " + points_text(task.points.correct);
   if (task.cost.full.empty()) {
     table.row({"points", correct});

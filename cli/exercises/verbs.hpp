@@ -15,6 +15,7 @@ CommandAction add_exercises_hint(CLI::App& exercises);
 CommandAction add_exercises_watch(CLI::App& exercises);
 CommandAction add_exercises_solution(CLI::App& exercises);
 CommandAction add_exercises_reset(CLI::App& exercises);
+CommandAction add_exercises_summary(CLI::App& exercises);
 
 // For authors (author.cpp).
 CommandAction add_exercises_new(CLI::App& exercises);

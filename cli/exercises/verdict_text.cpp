@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/exercises/cost_report.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
@@ -172,6 +173,12 @@ std::string score_text(const Verdict& verdict, const Terminal& terminal) {
          load_table(verdict, terminal);
 }
 
+/// "+ full marks: 10 of 10 points".
+std::string points_line(const Verdict& verdict, const Terminal& terminal) {
+  return outcome_text(verdict.outcome, terminal) + ": " + exercises::points_text(verdict.points) +
+         " of " + exercises::points_text(verdict.max_points) + " points\n";
+}
+
 }  // namespace
 
 std::string outcome_text(Outcome outcome, const Terminal& terminal) {
@@ -189,16 +196,27 @@ std::string outcome_text(Outcome outcome, const Terminal& terminal) {
   return styled(sign + std::string(to_string(outcome)), style, terminal);
 }
 
+bool has_more_to_explain(const Verdict& verdict) {
+  return verdict.passed() && (verdict.findings.size() > 1 || !verdict.scores.empty());
+}
+
+std::string brief_verdict_text(const exercises::Exercise& exercise, const Verdict& verdict,
+                               const Terminal& terminal) {
+  if (!verdict.passed() || verdict.costs.empty()) return verdict_text(verdict, {}, terminal);
+  std::string text = points_line(verdict, terminal);
+  if (!verdict.findings.empty()) text += "\n" + finding_text(verdict.findings.front(), terminal);
+  return text + "\n" + cost_report(exercise, verdict, terminal);
+}
+
 std::string verdict_text(const Verdict& verdict, const exercises::Costs& best_ever,
                          const Terminal& terminal) {
-  std::string text = outcome_text(verdict.outcome, terminal) + ": " +
-                     exercises::points_text(verdict.points) + " of " +
-                     exercises::points_text(verdict.max_points) + " points\n";
+  std::string text = points_line(verdict, terminal);
   for (const Finding& finding : verdict.findings) text += "\n" + finding_text(finding, terminal);
   if (const std::string checks = failed_checks(verdict, terminal); !checks.empty()) {
     text += "\n" + checks;
   }
   if (!verdict.costs.empty()) text += "\n" + cost_table(verdict, best_ever, terminal);
+  if (verdict.ranking) text += "\n" + ranking_text(verdict, terminal);
   if (verdict.passed()) text += score_text(verdict, terminal);
   return text;
 }

@@ -20,6 +20,14 @@ std::string outcome_text(exercises::Outcome outcome, const Terminal& terminal);
 std::string verdict_text(const exercises::Verdict& verdict, const exercises::Costs& best_ever,
                          const Terminal& terminal);
 
+/// Returns the same without what is proved about orders and loads: the first finding about the cost,
+/// and the costs in at most ten lines.
+std::string brief_verdict_text(const exercises::Exercise& exercise,
+                               const exercises::Verdict& verdict, const Terminal& terminal);
+
+/// Returns whether verdict_text() says more than brief_verdict_text().
+bool has_more_to_explain(const exercises::Verdict& verdict);
+
 /// Returns the learner's next step as a sentence with a command; empty if nothing is left.
 std::string next_step(const exercises::Exercise& exercise, const exercises::Verdict& verdict);
 

@@ -96,7 +96,8 @@ class Watch {
     const auto verdict = grader_->grade(source->name(), text);
     remember_verdict(learner_, work_, verdict);
     code_ = exit_code_of(verdict);
-    std::cout << "\n" << check_text(learner_, work_, verdict, *source, terminal_);
+    std::cout << "\n"
+              << check_text(learner_, work_, verdict, *source, Explanation::kBrief, terminal_);
     return true;
   }
 

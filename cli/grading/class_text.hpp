@@ -11,7 +11,4 @@ namespace flashlab::cli {
 /// Returns one row per student, then the number of students for each outcome.
 std::string class_table(const exercises::ClassReport& report, const Terminal& terminal);
 
-/// Returns a bar for each bin; a legend explains the letters after it.
-std::string histogram_text(const exercises::Histogram& histogram, const Terminal& terminal);
-
 }  // namespace flashlab::cli

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/exercises/histogram_text.hpp"
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/grading/best_file.hpp"
 #include "cli/grading/class_grading.hpp"

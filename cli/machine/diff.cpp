@@ -8,6 +8,7 @@
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
+#include "cli/machine/output_diff.hpp"
 #include "cli/machine/program_diff.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
@@ -23,7 +24,7 @@ constexpr std::int64_t kSmallTrace = 40;  // steps; shown by default
 
 struct DiffFlags {
   std::string left, right;
-  bool json = false, trace = false, no_trace = false, elide = false;
+  bool json = false, trace = false, no_trace = false, elide = false, outputs = false;
   MachineOptions machine;
   RunOptions run;
   TerminalOptions terminal;
@@ -88,10 +89,27 @@ void print_traces(const DiffFlags& options, const Comparison& comparison,
             << trace_text(options, comparison.right, terminal);
 }
 
+int print_outputs(const DiffFlags& options) {
+  const LoadedProgram left = load_program(options.left, options.machine.limits);
+  const LoadedProgram right = load_program(options.right, options.machine.limits);
+  const auto bound = [&](const LoadedProgram& loaded, const LoadedProgram& other) {
+    return ComparedProgram{loaded,
+                           loaded.bind(binding_for(loaded, other, options.machine.binding()))};
+  };
+  const OutputDiff diff = compare_outputs(bound(left, right), bound(right, left), options.run);
+  if (options.json) {
+    std::cout << output_diff_json(diff).dump(2) << "\n";
+  } else {
+    std::cout << output_diff_text(diff, options.terminal.terminal());
+  }
+  return diff.agree() ? kExitGood : kExitProgramWrong;
+}
+
 int print_diff(const DiffFlags& options) {
   if (options.left == "-" && options.right == "-") {
     throw request_failure("both programs are standard input", "at most one -");
   }
+  if (options.outputs) return print_outputs(options);
   const Comparison comparison = compare(options);
   if (options.json) {
     std::cout << comparison_json(comparison).dump(2) << "\n";
@@ -115,13 +133,22 @@ CommandAction add_diff(CLI::App& app) {
       add_command(app, "diff", "Two programs side by side: formulas, counts, traces",
                   "  flashlab diff softmax_safe softmax_online\n"
                   "  flashlab diff softmax_safe softmax_online -D n=1000 --cost LOAD=100\n"
-                  "  flashlab diff matmul_inner matmul_outer --trace\n");
+                  "  flashlab diff matmul_inner matmul_outer --trace\n"
+                  "  flashlab diff mine.toy flash2 --outputs        do they compute the same?\n");
   add_program_argument(command, options->left, "first");
   add_program_argument(command, options->right, "second");
   add_flag(command, "--json", options->json, "as JSON");
   const Flag trace = add_flag(command, "--trace", options->trace, "the traces, however long");
-  add_flag(command, "--no-trace", options->no_trace, "no traces").excludes(trace);
-  add_flag(command, "--elide", options->elide, "the traces: of each loop first, second, last");
+  const Flag no_trace = add_flag(command, "--no-trace", options->no_trace, "no traces");
+  no_trace.excludes(trace);
+  const Flag elide =
+      add_flag(command, "--elide", options->elide, "the traces: of each loop first, second, last");
+  add_flag(command, "--outputs", options->outputs,
+           "compare the outputs instead, by formulas where elements are numbers, otherwise by "
+           "values; exit code 1 if they differ")
+      .excludes(trace)
+      .excludes(no_trace)
+      .excludes(elide);
   options->machine.add_to(command, true);
   options->run.add_to(command);
   options->terminal.add_to(command);

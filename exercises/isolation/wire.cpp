@@ -137,7 +137,7 @@ void fields(auto& archive, Is<Check> auto& check) {
   each(archive, check.name, check.passed, check.points, check.max_points, check.message);
 }
 void fields(auto& archive, Is<CostLine> auto& line) {
-  each(archive, line.key, line.value, line.full, line.solution, line.share);
+  each(archive, line.key, line.value, line.full, line.solution, line.naive, line.share);
 }
 void fields(auto& archive, Is<LoadLine> auto& line) {
   each(archive, line.line, line.compulsory, line.forced, line.avoidable, line.why);
@@ -153,10 +153,16 @@ void fields(auto& archive, Is<ProvenSize> auto& size) {
 void fields(auto& archive, Is<SizeScore> auto& score) {
   each(archive, score.size, score.cycles, score.loads, score.order, score.proof);
 }
+void fields(auto& archive, Is<RankedTraffic> auto& traffic) {
+  each(archive, traffic.name, traffic.bytes);
+}
+void fields(auto& archive, Is<Ranking> auto& ranking) {
+  each(archive, ranking.sizes, ranking.programs, ranking.lower_bound);
+}
 void fields(auto& archive, Is<Verdict> auto& verdict) {
   each(archive, verdict.outcome, verdict.points, verdict.max_points, verdict.checks,
        verdict.findings, verdict.costs, verdict.size, verdict.scores, verdict.loads,
-       verdict.order_unknown);
+       verdict.order_unknown, verdict.ranking);
 }
 void fields(auto& archive, Is<WorkOrder> auto& order) {
   each(archive, order.id, order.folder, order.files, order.seed, order.explain, order.milliseconds,

@@ -8,7 +8,7 @@ namespace {
 
 using namespace flashlab::test;
 
-/// Two exercises of our own that come before all others: 0000_solved, a demonstration, and
+/// Two exercises of our own, in a chapter before all others: 0000_solved, a demonstration, and
 /// 0001_dot.
 class Home {
   static inline const std::string kExports =
@@ -23,8 +23,10 @@ class Home {
       std::filesystem::copy(exercise, place_.path("own") / id,
                             std::filesystem::copy_options::recursive);
     }
-    const std::string toml = place_.read("own/0000_solved/exercise.toml");
+    const std::string toml =
+        "chapter = \"docs/00_own.md\"\n" + place_.read("own/0001_dot/exercise.toml");
     place_.write("own/0000_solved/exercise.toml", "demo = true\n" + toml);
+    place_.write("own/0001_dot/exercise.toml", toml);
     std::filesystem::remove(place_.path("own/0000_solved/starter.toy"));
   }
 
@@ -293,4 +295,103 @@ TEST_CASE("flashlab next writes the file once and shows the problem each time", 
   CHECK(again.code == 0);
   CHECK(again.out.find("Wrote") == std::string::npos);
   CHECK_THAT(again.out, contains("Go on with: flashlab exercises check 0000_solved"));
+}
+
+TEST_CASE("the cost of a right program takes ten lines, and --explain has the rest") {
+  const Home home;
+  REQUIRE(home.exercises("start 4").code == 0);
+  home.shell("cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/naive.toy 04_outer_product.toy");
+  const Outcome brief = home.exercises("check");
+  CHECK(brief.code == 0);
+  CHECK_THAT(brief.out, contains("right, but costly: 6 of 10 points"));
+  CHECK_THAT(brief.out, contains("The cost earns 0 of 4 points: all at full marks, none at the "
+                                 "cost of the naive"));
+  CHECK_THAT(brief.out, contains("flashlab exercises check 04 --explain"));
+  CHECK_THAT(brief.out, !contains("Your order of operations"));
+  const std::size_t begin = brief.out.find("\n  cost "), end = brief.out.find("It is right");
+  REQUIRE(begin < end);
+  CHECK(std::count(brief.out.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
+                   brief.out.begin() + static_cast<std::ptrdiff_t>(end), '\n') <= 10);
+  const Outcome full = home.exercises("check --explain");
+  CHECK_THAT(full.out, contains("Your order of operations allows 28 cycles"));
+  CHECK_THAT(full.out, contains("flashlab optimal --exercise 04 --along "));
+}
+
+TEST_CASE("the step-by-step command that --explain prints works") {
+  const Home home;
+  REQUIRE(home.exercises("start 4").code == 0);
+  home.shell("cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/naive.toy 04_outer_product.toy");
+  const std::string full = home.exercises("check --explain").out;
+  const std::size_t at = full.find("flashlab optimal --exercise");
+  REQUIRE(at != std::string::npos);
+  CHECK(home.shell(full.substr(at, full.find('\n', at) - at)).code == 0);
+}
+
+TEST_CASE("the summary shows programs beside the proven best, and answers after a pass") {
+  const Home home;
+  home.shell("cp " FLASHLAB_SOURCE_DIR
+             "/exercises/12_online_variance/solution.toy "
+             "12_online_variance.toy");
+  CHECK_THAT(home.exercises("summary").out, !contains("0/0"));
+  REQUIRE(home.exercises("check 12").code == 0);
+  const std::string text = home.exercises("summary").out;
+  CHECK_THAT(text, contains("1 of 36 exercises done, 10 of "));
+  CHECK(std::regex_search(text, std::regex("12_online_variance +10/10 +800 +800")));
+  CHECK_THAT(text, contains("0/0, which is not a number"));
+  CHECK(widest_line(home.exercises("summary --width 80").out) <= 80);
+  CHECK(home.exercises("summary --html page.html").code == 0);
+  const std::string page = home.place().read("page.html");
+  CHECK_THAT(page, contains("<!DOCTYPE html>"));
+  CHECK_THAT(page, contains("0/0, which is not a number"));
+  CHECK_THAT(page, contains(".output variance[1]"));
+}
+
+TEST_CASE("a program whose file is gone is left out of the summary, with its points") {
+  const Home home;
+  home.solve();
+  REQUIRE(home.exercises("check dot").code == 0);
+  std::filesystem::remove(home.place().path("0001_dot.toy"));
+  const Outcome outcome = home.exercises("summary");
+  CHECK(outcome.code == 0);
+  CHECK(std::regex_search(outcome.out, std::regex("0001_dot +10/10 *\n")));
+}
+
+TEST_CASE("the summary shows a class's cycles with the learner's own among them") {
+  const Home home;
+  home.shell("mkdir class && cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/naive.toy class/ada.toy && cp " FLASHLAB_SOURCE_DIR
+             "/exercises/04_outer_product/solution.toy class/ben.toy && cp class/ada.toy "
+             "04_outer_product.toy");
+  REQUIRE(home.shell("flashlab grade 04 --all class --json class.json").code == 0);
+  REQUIRE(home.exercises("check 04").code == 0);
+  const std::string text = home.exercises("summary --class class.json").out;
+  CHECK_THAT(text, contains("Students by cycles"));
+  CHECK(std::regex_search(text, std::regex("28 \\|#+ 1 +[A-Z]*Y\n")));
+  CHECK_THAT(text, contains("Y yours"));
+  REQUIRE(home.exercises("summary --class class.json --html page.html").code == 0);
+  CHECK_THAT(home.place().read("page.html"), contains("aria-label=\"Students by cycles\""));
+}
+
+TEST_CASE("a file that is no class's report is refused with the reason") {
+  const Home home;
+  const auto refused = [&](const std::string& text) {
+    home.place().write("class.json", text);
+    const Outcome outcome = home.exercises("summary --class class.json");
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, contains("class.json"));
+    return outcome.err;
+  };
+  CHECK_THAT(refused("nonsense"), contains("it is not JSON from byte"));
+  CHECK_THAT(refused("{}"), contains("a key is missing"));
+  CHECK_THAT(refused(R"({"format": "flashlab-best", "version": 1})"), contains("another format"));
+  CHECK_THAT(refused(R"({"format": "flashlab-grades", "version": 3})"), contains("version 3"));
+  const std::string start = R"({"format": "flashlab-grades", "version": 4, "exercise": {"id": ")";
+  CHECK_THAT(refused(start + R"(99_none"}, "summary": {"histograms": []}})"),
+             contains("an exercise '99_none', which there is not"));
+  CHECK_THAT(refused(start + R"(0001_dot"}, "summary": {"histograms": [{"counter": "cycles",
+             "size": "", "marks": [], "bins": [{"low": -1, "high": 2, "open": false,
+             "students": 1}]}]}})"),
+             contains("-1 is not a count"));
 }

@@ -85,7 +85,7 @@ TEST_CASE("grade --all gives every student a row and the class a histogram") {
 
 TEST_CASE("grade and check show the proven best beside a submission, and no program of it") {
   const ProvenClass place({20, 25, 25});
-  for (const char* command : {"grade 93", "exercises check 93"}) {
+  for (const char* command : {"grade 93", "exercises check --explain 93"}) {
     const Outcome best = place.run(std::string(command) + " class/anna.toy");
     CHECK(best.code == 0);
     CHECK_THAT(best.out, contains("proven best") && contains("floor"));

@@ -1,4 +1,7 @@
 // Chapters and exercises name each other.
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -25,7 +28,58 @@ std::map<std::string, std::string> chapters() {
   return texts;
 }
 
+/// A folder of teachers' exercises, each with only an exercise.toml.
+class OwnExercises {
+ public:
+  OwnExercises() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "flashlab-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~OwnExercises() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  OwnExercises(const OwnExercises&) = delete;
+  OwnExercises& operator=(const OwnExercises&) = delete;
+
+  void add(const std::string& id, const std::string& toml) const {
+    std::filesystem::create_directory(path_ / id);
+    std::ofstream(path_ / id / "exercise.toml") << toml;
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::vector<std::string> ids(const std::vector<ExerciseSource>& sources) {
+  std::vector<std::string> all;
+  for (const ExerciseSource& source : sources) all.push_back(source.id);
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("the course follows its chapters, whatever the numbers of the exercises", "[chapters]") {
+  const OwnExercises own;
+  own.add("00_without_chapter", "title = \"Mine\"\n");
+  own.add("00_broken", "title = \n");
+  own.add("99_on_tiles", "chapter = \"docs/06_tiles.md\"\n");
+  const std::vector<std::string> all = ids(all_exercises({own.path()}));
+  const auto place = [&](const std::string& id) {
+    const auto found = std::find(all.begin(), all.end(), id);
+    REQUIRE(found != all.end());
+    return found - all.begin();
+  };
+  CHECK(all.front() == "01_demo_c00");
+  CHECK(place("15_tile_merge") + 1 == place("28_flash2"));
+  CHECK(place("28_flash2") + 1 == place("29_flash2_causal"));
+  CHECK(place("99_on_tiles") + 1 == place("16_loop_orders"));
+  CHECK(place("33_backward_tiles") < place("26_predict_flash2_bytes"));
+  CHECK(place("00_broken") + 2 == static_cast<std::ptrdiff_t>(all.size()));
+  CHECK(all.back() == "00_without_chapter");
+}
 
 TEST_CASE("every exercise is named in exactly the chapter that its data says", "[chapters]") {
   const auto all = chapters();

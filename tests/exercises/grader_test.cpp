@@ -19,6 +19,20 @@ std::shared_ptr<const Exercise> template_as_it_is() {
   return std::make_shared<const Exercise>(std::move(*read.exercise));
 }
 
+/// The grader of an exercise of the course, in which some files have the text of others.
+Grader changed_grader(const std::string& id,
+                      const std::map<std::string, std::string>& copies = {}) {
+  for (const ExerciseSource& source : builtin_exercises()) {
+    if (source.id != id) continue;
+    Files files = source.files;
+    for (const auto& [file, other] : copies) files[file] = files.at(other);
+    ReadResult read = read_exercise(id, files);
+    REQUIRE(read.exercise);
+    return Grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
+  }
+  throw std::runtime_error("no exercise " + id);
+}
+
 }  // namespace
 
 TEST_CASE("the template's solution earns full marks", "[grader]") {
@@ -35,17 +49,32 @@ TEST_CASE("the template's starter and its mistake are wrong", "[grader]") {
   CHECK(grader.grade("mistake.toy", mistake).outcome == Outcome::kWrong);
 }
 
-TEST_CASE("a share of the points for cost falls from full marks to twice as much", "[grader]") {
-  CHECK(cost_share({"cycles", 49, 50, 0}) == 1);
-  CHECK(cost_share({"cycles", 50, 50, 0}) == 1);
-  CHECK(cost_share({"cycles", 75, 50, 0}) == 0.5);
-  CHECK(cost_share({"cycles", 100, 50, 0}) == 0);
-  CHECK(cost_share({"cycles", 1000, 50, 0}) == 0);
+TEST_CASE("a share of the points for cost falls from full marks to the naive cost", "[grader]") {
+  const auto share = [](int value) { return cost_share({"cycles", value, 22, 22, 28}); };
+  CHECK(share(21) == 1);
+  CHECK(share(22) == 1);
+  CHECK(share(25) == 0.5);
+  CHECK(share(28) == 0);
+  CHECK(share(1000) == 0);
 }
 
 TEST_CASE("where full marks want none of something, any of it earns nothing", "[grader]") {
-  CHECK(cost_share({"exps", 0, 0, 0}) == 1);
-  CHECK(cost_share({"exps", 1, 0, 0}) == 0);
+  CHECK(cost_share({"exps", 0, 0, 0, 0}) == 1);
+  CHECK(cost_share({"exps", 1, 0, 0, 0}) == 0);
+}
+
+TEST_CASE("outer products without reuse of operands are a bare pass", "[grader]") {
+  const Grader grader = changed_grader("04_outer_product");
+  const Verdict verdict = grader.grade("mine.toy", grader.exercise().files.at("naive.toy"));
+  CHECK(verdict.outcome == Outcome::kCostly);
+  CHECK(verdict.points == 6);
+  CHECK(verdict.costs.front().value == 28);
+}
+
+TEST_CASE("a naive program that costs no more than full marks takes no points away", "[grader]") {
+  const Grader grader = changed_grader("04_outer_product", {{"naive.toy", "solution.toy"}});
+  const Verdict verdict = grader.grade("mine.toy", grader.exercise().files.at("solution.toy"));
+  CHECK(verdict.points == verdict.max_points);
 }
 
 TEST_CASE("an array that is missing is shown as it is to be declared", "[grader]") {

@@ -64,7 +64,7 @@ Verdict full_verdict() {
   verdict.max_points = 10.3;
   verdict.checks = {{"results at n = 4", true, 1.5, 2.5, "a message\nof two lines"}};
   verdict.findings = {{"what", {"one", std::string("t\0wo", 4)}, 11, 12, "n = 2", true}};
-  verdict.costs = {{"cycles", 30, 25, 24, 0.8}};
+  verdict.costs = {{"cycles", 30, 25, 24, 50, 0.8}};
   verdict.size = {{"n", 16}};
   verdict.scores.resize(2);
   verdict.scores[0].size = {{"n", 4}};
@@ -74,6 +74,7 @@ Verdict full_verdict() {
   verdict.scores[0].proof = full_proof();
   verdict.loads = {{7, 51, 52, 53, "kept"}};
   verdict.order_unknown = "too long";
+  verdict.ranking = Ranking{{{{"n", 61}}}, {{"flash1", {62, 63}}}, {64}};
   return verdict;
 }
 
@@ -103,7 +104,14 @@ TEST_CASE("a verdict comes back as it was sent, every member of it", "[isolation
   CHECK(got.costs[0].value == 30);
   CHECK(got.costs[0].full == 25);
   CHECK(got.costs[0].solution == 24);
+  CHECK(got.costs[0].naive == 50);
   CHECK(got.costs[0].share == 0.8);
+  REQUIRE(got.ranking);
+  CHECK(got.ranking->sizes == sent.ranking->sizes);
+  REQUIRE(got.ranking->programs.size() == 1);
+  CHECK(got.ranking->programs[0].name == "flash1");
+  CHECK(got.ranking->programs[0].bytes == std::vector<toy::Count>{62, 63});
+  CHECK(got.ranking->lower_bound == std::vector<toy::Count>{64});
   CHECK(got.size == sent.size);
   REQUIRE(got.loads.size() == 1);
   CHECK(got.loads[0].line == 7);

@@ -50,12 +50,13 @@ TEST_CASE("the template and every built-in exercise can be read", "[reader]") {
 }
 
 TEST_CASE("a message has file, line, column, what was expected and a near miss", "[reader]") {
-  CHECK(errors("registers = 3", "regsters = 3") ==
-        "exercise.toml:6:1: error: unknown key 'regsters' in [machine]\n"
-        "  6 | regsters = 3\n    | ^~~~~~~~\n"
-        "  expected one of level, extra, registers, operands, sizes, draws, drawn, temporaries, "
-        "arrays\n"
-        "  did you mean registers?\n");
+  CHECK(
+      errors("registers = 3", "regsters = 3") ==
+      "exercise.toml:6:1: error: unknown key 'regsters' in [machine]\n"
+      "  6 | regsters = 3\n    | ^~~~~~~~\n"
+      "  expected one of level, extra, registers, operands, sizes, draws, drawn, counts, counted, "
+      "temporaries, tiles, register_bytes, arrays\n"
+      "  did you mean registers?\n");
 }
 
 TEST_CASE("columns count bytes, as the assembler's do", "[reader]") {

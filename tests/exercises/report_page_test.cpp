@@ -14,7 +14,7 @@ using namespace exercises;
 StudentResult with_cycles_of_7(const std::string& name, std::uint32_t cycles) {
   Verdict verdict;
   verdict.outcome = cycles == 0 ? Outcome::kWrong : Outcome::kCostly;
-  if (cycles > 0) verdict.costs = {{"cycles", cycles, 7, 7}};
+  if (cycles > 0) verdict.costs = {{"cycles", cycles, 7, 7, 14}};
   verdict.size = {{"n", 2}};
   return {name, std::make_shared<const Verdict>(verdict), {}};
 }

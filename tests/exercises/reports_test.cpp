@@ -22,7 +22,7 @@ Verdict full() {
   verdict.outcome = Outcome::kFull;
   verdict.points = verdict.max_points = 10;
   verdict.checks = {{"results at n = 2", true, 6, 6, ""}, {"cycles", true, 4, 4, ""}};
-  verdict.costs = {{"cycles", 7, 7, 7}};
+  verdict.costs = {{"cycles", 7, 7, 7, 14}};
   verdict.size = {{"n", 2}};
   return verdict;
 }
@@ -75,7 +75,7 @@ TEST_CASE("text that acts on a terminal is shown as escapes") {
 
 TEST_CASE("the JSON report has its version, every student and exact counts") {
   Verdict large = full();
-  large.costs = {{"cycles", toy::Count("9007199254740993"), 7, 7}};
+  large.costs = {{"cycles", toy::Count("9007199254740993"), 7, 7, 14}};
   const nlohmann::json all = nlohmann::json::parse(
       written(write_json, report_of({student("anna", full()), student("bert", wrong("s is wrong")),
                                      student("cleo", large)},

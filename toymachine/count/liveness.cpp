@@ -303,6 +303,7 @@ std::optional<RegisterBytes> peak_register_bytes(const BoundProgram& program) {
   std::vector<LogEntry> log;
   Liveness liveness(program, &log);
   if (!liveness.run()) return std::nullopt;
+  if (log.empty()) return RegisterBytes{};  // no instruction is ever executed
   const auto peak = Replay(program, log).find_peak();
   if (!peak) return std::nullopt;
   return Replay(program, log).at(*peak, program);

@@ -189,6 +189,17 @@ Result<NormalRun> run_normal(const BoundProgram& program, const UnrolledProgram&
   return Runner(program, unrolled, max_terms).run();
 }
 
+std::vector<NumberName> constant_names(const BoundProgram& program) {
+  std::vector<NumberName> names;
+  for (std::size_t i = 0; i < program.consts.size(); ++i) {
+    const double value =
+        std::visit([](auto number) { return static_cast<double>(number); }, program.consts[i]);
+    if (value == 0 || std::abs(value) == 1) continue;
+    names.push_back({value, program.program->consts[i].name});
+  }
+  return names;
+}
+
 std::string to_string(const NormalForm& form, std::size_t max_length,
                       std::span<const NumberName> names) {
   constexpr std::string_view kCut = " ... ";

@@ -63,6 +63,9 @@ struct NumberName {
   std::string name;
 };
 
+/// Returns a program's constants, except 0, 1 and -1, which read better as numbers.
+std::vector<NumberName> constant_names(const BoundProgram& program);
+
 /// The usual notation: "a[0][0]*b[0][0] + a[0][1]*b[1][0]", "e^(x[0] - max(x[0], x[1]))". A longer
 /// text than `max_length` characters loses its middle. Numbers with a name, and their squares, are
 /// written by it: "scale*a[0][0]".

@@ -73,6 +73,28 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
   return inputs;
 }
 
+std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, std::uint64_t seed) {
+  constexpr int kMostTries = 100;
+  std::vector<Size> drawn;
+  if (rule.ranges.empty()) return drawn;
+  std::mt19937_64 generator(seed);
+  const auto is_known = [&](const Size& size) {
+    return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
+           std::find(drawn.begin(), drawn.end(), size) != drawn.end();
+  };
+  for (std::int64_t i = 0; i < rule.count; ++i) {
+    Size size;
+    for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
+      for (const auto& [name, range] : rule.ranges) {
+        const auto width = static_cast<std::uint64_t>(range.second - range.first) + 1;
+        size[name] = range.first + static_cast<std::int64_t>(generator() % width);
+      }
+    }
+    drawn.push_back(std::move(size));
+  }
+  return drawn;
+}
+
 }  // namespace
 
 bool is_ordinary(Family family) {
@@ -116,25 +138,11 @@ NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, co
 }
 
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed) {
-  constexpr int kMostTries = 100;
-  std::vector<Size> drawn;
-  if (task.drawn.ranges.empty()) return drawn;
-  std::mt19937_64 generator(seed ^ 0x5bd1'e995'7b7d'159b);
-  const auto is_known = [&](const Size& size) {
-    return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
-           std::find(drawn.begin(), drawn.end(), size) != drawn.end();
-  };
-  for (std::int64_t i = 0; i < task.drawn.count; ++i) {
-    Size size;
-    for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
-      for (const auto& [name, range] : task.drawn.ranges) {
-        const auto width = static_cast<std::uint64_t>(range.second - range.first) + 1;
-        size[name] = range.first + static_cast<std::int64_t>(generator() % width);
-      }
-    }
-    drawn.push_back(std::move(size));
-  }
-  return drawn;
+  return draw_sizes(task, task.drawn, seed ^ 0x5bd1'e995'7b7d'159b);
+}
+
+std::vector<Size> counted_sizes(const ProgramTask& task, std::uint64_t seed) {
+  return draw_sizes(task, task.counted, seed ^ 0x2545'f491'4f6c'dd1d);
 }
 
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count) {

@@ -40,6 +40,9 @@ std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, 
 /// other, as far as the ranges allow.
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed);
 
+/// Returns the sizes at which programs are only counted, as the seed draws them.
+std::vector<Size> counted_sizes(const ProgramTask& task, std::uint64_t seed);
+
 /// Runs a program in double on a machine without limits and returns its outputs. Throws
 /// std::runtime_error with the machine's message.
 NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, const Size& size,

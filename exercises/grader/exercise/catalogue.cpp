@@ -5,8 +5,10 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 
 #include "builtin_exercise_files.hpp"
+#include "exercises/grader/exercise/read_parts.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -47,6 +49,30 @@ const std::map<std::string, ExerciseSource>& embedded() {
 }
 
 constexpr const char* kTemplate = "template";
+
+/// Returns the chapter that exercise.toml names. Returns nothing if it names none or cannot be read;
+/// the errors are reported when the exercise is read.
+std::string chapter_of(const ExerciseSource& source) {
+  const auto file = source.files.find("exercise.toml");
+  if (file == source.files.end()) return {};
+  std::vector<ReadError> unreported;
+  ErrorList errors("exercise.toml", file->second, unreported);
+  const auto table = parse_toml(errors);
+  return table ? (*table)["chapter"].value_or(std::string()) : std::string();
+}
+
+/// Sorts by chapter and then by id; exercises without a chapter come last.
+void sort_by_chapter(std::vector<ExerciseSource>& sources) {
+  using Place = std::tuple<bool, std::string, std::string>;
+  std::map<std::string, Place> places;
+  for (const ExerciseSource& source : sources) {
+    const std::string chapter = chapter_of(source);
+    places[source.id] = {chapter.empty(), chapter, source.id};
+  }
+  std::sort(sources.begin(), sources.end(), [&](const ExerciseSource& a, const ExerciseSource& b) {
+    return places.at(a.id) < places.at(b.id);
+  });
+}
 
 }  // namespace
 
@@ -93,6 +119,7 @@ std::vector<ExerciseSource> all_exercises(const std::vector<std::string>& folder
   }
   std::vector<ExerciseSource> all;
   for (auto& [id, source] : by_id) all.push_back(std::move(source));
+  sort_by_chapter(all);
   return all;
 }
 

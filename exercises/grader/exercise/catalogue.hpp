@@ -26,8 +26,9 @@ const ExerciseSource& template_exercise();
 /// links. Throws std::runtime_error if the folder cannot be read.
 ExerciseSource load_folder(const std::string& path);
 
-/// Returns the built-in exercises and every folder in `folders` that has an exercise.toml, by id. A
-/// later exercise replaces an earlier one of the same id. Throws std::runtime_error.
+/// Returns the built-in exercises and every folder in `folders` that has an exercise.toml, in the
+/// course's order: by chapter, then by id; exercises without a chapter come last. A later exercise
+/// replaces an earlier one of the same id. Throws std::runtime_error.
 std::vector<ExerciseSource> all_exercises(const std::vector<std::string>& folders);
 
 }  // namespace flashlab::exercises

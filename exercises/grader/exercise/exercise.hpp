@@ -63,6 +63,8 @@ using CountFormulas = std::map<std::string, toy::Polynomial>;  // by key of coun
 struct Cost {
   CountFormulas full;  // at most this: all points for cost
   CountFormulas most;  // more than this: not accepted
+  /// A program without the exercise's idea: its cost earns no points. Null: twice `full` does.
+  std::shared_ptr<const toy::Program> naive;
 };
 
 struct Points {
@@ -97,6 +99,12 @@ struct Equivalent {
   std::string because;  // why no input distinguishes the two programs
 };
 
+/// A program beside which submissions are ranked.
+struct RankedProgram {
+  std::string name;  // "flash1"
+  std::shared_ptr<const toy::Program> program;
+};
+
 /// A program to write.
 struct ProgramTask {
   toy::Level level = toy::Level::kAttention;
@@ -105,12 +113,18 @@ struct ProgramTask {
   toy::OperandRule operands = toy::OperandRule::kAny;
   bool temporaries = false;  // may the submission declare .temp arrays?
   std::optional<toy::Polynomial>
-      most_temporary;               // limit on their total elements; nothing: no limit
+      most_temporary;  // limit on their total elements; nothing: no limit
+  /// Limit on the bytes that registers hold at once; nothing: no limit.
+  std::optional<toy::Polynomial> most_register_bytes;
+  bool free_tiles = false;          // does the submission choose the sizes of its tiles?
   std::vector<std::string> arrays;  // declarations: ".input x[n]"
   /// The declarations above as a program without a body. A submission's must agree with them.
   std::shared_ptr<const toy::Program> interface;
   std::vector<Size> sizes;  // public sizes, smallest first; never empty
   DrawnSizes drawn;
+  /// Sizes too large to run. If there are some, costs are counted at these sizes only.
+  DrawnSizes counted;
+  std::vector<RankedProgram> beside;
   Inputs inputs;
   std::vector<std::string> check;  // outputs that are compared; never empty
   double tolerance = 1e-5;         // of |out - expected|, relative to the array's largest value
@@ -172,6 +186,7 @@ struct Exercise {
   bool demo = false;               // already solved: the first key press succeeds
   std::string chapter;             // "docs/04_softmax.md"; may be empty
   std::string problem;             // problem.md
+  std::string afterwards;          // afterwards.md: answers to its last questions; may be empty
   std::vector<std::string> hints;  // kHintLevels of them
   ProgramTask program;             // kProgram
   QuestionTask questions;          // kQuestions

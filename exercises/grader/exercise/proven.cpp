@@ -316,6 +316,10 @@ std::string proven_task(const ProgramTask& task) {
   add_fact(facts, "registers", task.registers);
   add_fact(facts, "operands", task.operands == toy::OperandRule::kPinned ? "pinned" : "any");
   add_fact(facts, "temporaries", task.temporaries ? "yes" : "no");
+  if (task.free_tiles) add_fact(facts, "tiles", "free");
+  if (task.most_register_bytes) {
+    add_fact(facts, "register bytes", toy::to_string(*task.most_register_bytes));
+  }
   for (const std::string& array : task.arrays) add_fact(facts, "array", array);
   for (const Size& size : task.sizes) add_fact(facts, "size", to_string(size));
   for (const Family family : task.inputs.families) {

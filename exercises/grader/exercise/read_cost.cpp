@@ -12,6 +12,7 @@ void PartReader::read_cost(TomlTable& cost) {
   Cost& result = exercise.program.cost;
   read_formulas(cost, "full", result.full);
   read_formulas(cost, "most", result.most);
+  if (cost.has("naive")) result.naive = program(cost.line("naive"), &cost, "naive");
   if (exercise.program.sizes.empty()) return;
   const Size& largest = exercise.program.sizes.back();
   for (const auto& [key, most] : result.most) {

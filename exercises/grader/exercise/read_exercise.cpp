@@ -80,6 +80,7 @@ void read_task(TomlTable& top, PartReader& parts) {
     parts.read_questions(top, questions);
   } else {
     parts.read_program(top);
+    parts.read_beside(top);
     parts.read_equivalents(top);
   }
   parts.read_wrong(top);
@@ -123,6 +124,9 @@ ReadResult read_exercise(const std::string& id, Files files, const std::string& 
   }
   read_problem(files, exercise, result.errors);
   read_hints(files, exercise, result.errors);
+  if (const auto answers = files.find("afterwards.md"); answers != files.end()) {
+    exercise.afterwards = answers->second;
+  }
   if (parsed) parts.fill_texts(*parsed);
   read_proven(files, exercise, result.errors);
   exercise.files = std::move(files);

@@ -47,6 +47,7 @@ void PartReader::read_machine(TomlTable& machine) {
   read_sizes(machine);
   read_drawn(machine);
   read_temporaries(machine);
+  read_on_chip(machine);
   read_interface(machine);
 }
 
@@ -113,13 +114,21 @@ void PartReader::read_sizes(TomlTable& machine) {
   }
 }
 
-/// drawn = { n = [20, 40], d = 3 }, draws = 2.
+/// drawn = { n = [20, 40], d = 3 }, draws = 2; in the same way counted and counts.
 void PartReader::read_drawn(TomlTable& machine) {
   constexpr std::int64_t kMostDraws = 8;
-  DrawnSizes& drawn = exercise.program.drawn;
-  drawn.count = machine.whole("draws", 1, 1, kMostDraws);
-  const toml::table* ranges = machine.table("drawn");
-  if (ranges == nullptr) return;
+  ProgramTask& task = exercise.program;
+  task.drawn.count = machine.whole("draws", 1, 1, kMostDraws);
+  task.drawn.ranges = read_size_ranges(machine, "drawn");
+  task.counted.count = machine.whole("counts", 1, 1, kMostDraws);
+  task.counted.ranges = read_size_ranges(machine, "counted");
+}
+
+std::map<std::string, std::pair<std::int64_t, std::int64_t>> PartReader::read_size_ranges(
+    TomlTable& machine, const char* key_of_ranges) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> read;
+  const toml::table* ranges = machine.table(key_of_ranges);
+  if (ranges == nullptr) return read;
   for (const auto& [key, value] : *ranges) {
     const std::string name(key.str());
     const toml::array* ends = value.as_array();
@@ -134,19 +143,35 @@ void PartReader::read_drawn(TomlTable& machine) {
                  "the least and the greatest, [20, 40], or one number, from 0 to 1000000");
       continue;
     }
-    drawn.ranges[name] = {low->get(), high->get()};
+    read[name] = {low->get(), high->get()};
   }
   const std::vector<Size>& sizes = exercise.program.sizes;
   const bool same =
-      sizes.empty() || std::equal(drawn.ranges.begin(), drawn.ranges.end(), sizes[0].begin(),
-                                  sizes[0].end(), [](const auto& range, const auto& parameter) {
+      sizes.empty() || std::equal(read.begin(), read.end(), sizes[0].begin(), sizes[0].end(),
+                                  [](const auto& range, const auto& parameter) {
                                     return range.first == parameter.first;
                                   });
   if (!same) {
-    machine.wrong("drawn", "these are not the parameters of the sizes",
+    machine.wrong(key_of_ranges, "these are not the parameters of the sizes",
                   "ranges for those of " + to_string(sizes[0]));
-    drawn.ranges.clear();
+    read.clear();
   }
+  return read;
+}
+
+/// Reads the limit on the bytes in registers, and whose choice the tiles are.
+void PartReader::read_on_chip(TomlTable& machine) {
+  ProgramTask& task = exercise.program;
+  const std::string tiles = machine.line("tiles", "given");
+  if (tiles != "given" && tiles != "free") {
+    machine.wrong("tiles", "unknown choice '" + tiles + "'",
+                  "given, as in arrays, or free: the submission chooses their sizes");
+  }
+  task.free_tiles = tiles == "free";
+  const toml::node* bytes = machine.node("register_bytes");
+  if (bytes == nullptr || task.sizes.empty()) return;
+  task.most_register_bytes = read_formula(*bytes, "register_bytes");
+  if (task.most_register_bytes) check_values(*bytes, "register_bytes", *task.most_register_bytes);
 }
 
 /// Reads true, false, or a formula: the limit for the elements of all .temp arrays.

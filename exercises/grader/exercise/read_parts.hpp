@@ -49,6 +49,8 @@ struct PartReader {
   void read_wrong(TomlTable& top);
   /// Reads the [[avoids]] entries of either kind, or `unavoidable`.
   void read_avoiding(TomlTable& top);
+  /// Reads the [[beside]] entries of a program.
+  void read_beside(TomlTable& top);
   /// Reads the [[equivalent]] entries of a program.
   void read_equivalents(TomlTable& top);
 
@@ -59,7 +61,10 @@ struct PartReader {
   void read_extra(TomlTable& machine);
   void read_sizes(TomlTable& machine);
   void read_drawn(TomlTable& machine);
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> read_size_ranges(TomlTable& machine,
+                                                                                const char* key);
   void read_temporaries(TomlTable& machine);
+  void read_on_chip(TomlTable& machine);
   Size read_size(const toml::table& entry);
   void read_interface(TomlTable& machine);
   std::string interface_text() const;

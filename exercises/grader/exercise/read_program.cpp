@@ -171,6 +171,28 @@ void PartReader::read_avoiding(TomlTable& top) {
   }
 }
 
+void PartReader::read_beside(TomlTable& top) {
+  constexpr std::size_t kMost = 8;
+  for (const toml::table* entry : top.tables("beside", kMost)) {
+    TomlTable table(*entry, "[[beside]]", errors);
+    RankedProgram beside;
+    beside.name = table.required_line("name");
+    const std::string file = table.required_line("file");
+    if (!file.empty() && !file.starts_with("beside/")) {
+      table.wrong("file", "'" + file + "'", "beside/NAME.toy");
+    } else if (!file.empty()) {
+      beside.program = program(file, &table, "file");
+    }
+    if (exercise.program.counted.ranges.empty()) {
+      table.wrong("file",
+                  "programs are compared at the sizes of [machine] counted, and it has none",
+                  "counted = { n = [1000, 2000] }");
+    }
+    table.finish();
+    if (beside.program != nullptr) exercise.program.beside.push_back(std::move(beside));
+  }
+}
+
 void PartReader::read_equivalents(TomlTable& top) {
   constexpr std::size_t kMost = 50;
   for (const toml::table* entry : top.tables("equivalent", kMost)) {

@@ -58,6 +58,7 @@ struct CostLine {
   toy::Count value;
   toy::Count full;      // for all points
   toy::Count solution;  // of the exercise's solution
+  toy::Count naive;     // this cost earns no points
   double share = 1;     // of its points: the minimum over all sizes, drawn sizes included
 };
 
@@ -97,16 +98,31 @@ struct SizeScore {
   bool is_beyond_proof() const { return is_searched() && cycles < proof->at_least_cycles; }
 };
 
+/// The DRAM traffic of a program at each size of a ranking.
+struct RankedTraffic {
+  std::string name;  // of a program of the exercise; empty: the submission
+  std::vector<toy::Count> bytes;
+};
+
+/// The submission beside the exercise's programs, at sizes that were drawn.
+struct Ranking {
+  std::vector<Size> sizes;
+  std::vector<RankedTraffic> programs;  // most bytes first, by the sum over the sizes
+  /// Every input read once and every result written once: no program moves fewer bytes.
+  std::vector<toy::Count> lower_bound;
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kUnreadable;
   double points = 0, max_points = 0;
   std::vector<Check> checks;
-  std::vector<Finding> findings;  // the most important first; may be empty
-  std::vector<CostLine> costs;    // right results only
-  Size size;                      // at which the costs were counted
-  std::vector<SizeScore> scores;  // right programs only; smallest size first, the last is `size`
-  std::vector<LoadLine> loads;    // lines that load, at `size`, in program order
-  std::string order_unknown;      // why the order's minimum cost is not known; may be empty
+  std::vector<Finding> findings;   // the most important first; may be empty
+  std::vector<CostLine> costs;     // right results only
+  Size size;                       // at which the costs were counted
+  std::vector<SizeScore> scores;   // right programs only; smallest size first, the last is `size`
+  std::vector<LoadLine> loads;     // lines that load, at `size`, in program order
+  std::string order_unknown;       // why the order's minimum cost is not known; may be empty
+  std::optional<Ranking> ranking;  // right programs of exercises with counted sizes
 
   bool passed() const { return passes(outcome); }
 };

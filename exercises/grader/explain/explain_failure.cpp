@@ -8,9 +8,9 @@
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
-#include "exercises/grader/explain/formula_difference.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
+#include "toymachine/forms/formula_difference.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -65,10 +65,10 @@ class Explanation {
     const std::string wanted = text(run_.wanted());
     if (store() == kNobody) {
       finding_.details.push_back("it should hold  " +
-                                 with_number(shortened(wanted), cell_.expected));
+                                 with_number(toy::shortened_formula(wanted), cell_.expected));
       return;
     }
-    const Difference both = difference(text(run_.form(store())), wanted);
+    const toy::FormulaDifference both = toy::formula_difference(text(run_.form(store())), wanted);
     finding_.details.push_back("it holds        " + with_number(both.one, cell_.value));
     finding_.details.push_back("it should hold  " + with_number(both.other, cell_.expected));
   }

@@ -1,30 +1,20 @@
 #include "exercises/grader/explain/failed_run.hpp"
 
-#include <cmath>
-#include <variant>
+#include <utility>
 
 namespace flashlab::exercises {
-
-namespace {
-
-void add_names(const toy::BoundProgram& bound, std::vector<toy::NumberName>& names) {
-  for (std::size_t i = 0; i < bound.consts.size(); ++i) {
-    const double value =
-        std::visit([](auto number) { return static_cast<double>(number); }, bound.consts[i]);
-    if (value == 0 || std::abs(value) == 1) continue;  // read better as numbers
-    names.push_back({value, bound.program->consts[i].name});
-  }
-}
-
-}  // namespace
 
 FailedRun::FailedRun(const FailedAttempt& failed)
     : failed_(failed),
       bound_(*failed.attempt.bound),
       unrolled_(*failed.attempt.unrolled),
       flow_(unrolled_) {
-  add_names(bound_, names_);
-  if (failed.solution != nullptr) add_names(failed.solution->bound, names_);
+  names_ = toy::constant_names(bound_);
+  if (failed.solution != nullptr) {
+    for (toy::NumberName& name : toy::constant_names(failed.solution->bound)) {
+      names_.push_back(std::move(name));
+    }
+  }
   auto run = toy::run_normal(bound_, unrolled_);
   if (run) run_ = std::move(*run);
   const Failure& failure = *failed.attempt.failure;

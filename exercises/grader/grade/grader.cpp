@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 
 #include "exercises/grader/exercise/answers.hpp"
@@ -11,25 +10,15 @@
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/grade/check_rows.hpp"
+#include "exercises/grader/grade/cost_judge.hpp"
+#include "exercises/grader/grade/prepared_size.hpp"
+#include "exercises/grader/grade/ranking.hpp"
 #include "exercises/grader/judge/attempt.hpp"
-#include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/judge/order_cost.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "toymachine/budget/budget.hpp"
 
 namespace flashlab::exercises {
-
-/// One size: its inputs, and the solution's results.
-struct PreparedSize {
-  SizedCases sized;
-  std::optional<LaneCase> lanes;         // programs on scalars
-  std::unique_ptr<SolutionAt> solution;  // small sizes only
-};
-
-/// The sizes at which repairs are tried.
-struct RepairSizes {
-  std::vector<RepairSize> shown, all;  // `all` includes drawn sizes
-};
 
 namespace {
 
@@ -44,18 +33,21 @@ Finding over_budget(const toy::BudgetExceeded& over) {
 class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
-          const std::vector<PreparedSize>& drawn, const RepairSizes& repair_sizes,
-          const toy::Counters& solution_counters, const toy::BoundProgram& solution,
-          const toy::SourceText& text, const toy::BudgetLimits& limits, bool explain)
+          const std::vector<PreparedSize>& drawn, const std::vector<SizedCases>& counted,
+          const RepairSizes& repair_sizes, const toy::Counters& solution_counters,
+          const toy::BoundProgram& solution, const toy::SourceText& text,
+          const toy::BudgetLimits& limits, bool explain)
       : exercise_(exercise),
         task_(exercise.program),
         sizes_(sizes),
         drawn_(drawn),
+        counted_(counted),
         repair_sizes_(repair_sizes),
         solution_counters_(solution_counters),
         solution_(solution),
         text_(text),
-        explain_(explain) {
+        explain_(explain),
+        costs_(task_) {
     budget_.emplace(limits);
   }
 
@@ -92,21 +84,18 @@ class Grading {
         scored_.push_back(std::move(last_));
       }
     }
-    const CostScore score = judge_drawn();
+    if (counted_.empty()) costs_.add(last_);
+    judge_drawn();
+    if (verdict_.passed() && !counted_.empty()) judge_counted();
     if (verdict_.passed()) {
-      judge_cost(score);
-    } else {
-      verdict_.size.clear();
+      verdict_.size = last_.sized->size;
+      judge_cost();
     }
   }
 
-  /// Returns the cost at the largest public size, including the results and costs at the drawn
-  /// sizes. Does not change last_.
-  CostScore judge_drawn() {
-    verdict_.size = sizes_.back().sized.size;
-    CostScore score = score_cost(task_.cost, verdict_.size, last_.counters, *last_.bound);
-    for (const Excess& excess : score.excesses) say_excess(excess, verdict_.size);
-    if (drawn_.empty()) return score;
+  /// Judges the results and the costs at the drawn sizes. Does not change last_.
+  void judge_drawn() {
+    if (drawn_.empty()) return;
     Attempt shown = std::move(last_);
     Check check{kDrawnResults, true, 0, 0, {}};
     for (const PreparedSize& size : drawn_) {
@@ -116,30 +105,26 @@ class Grading {
         if (!verdict_.findings.empty()) check.message = verdict_.findings[0].what;
         break;
       }
-      add_drawn_cost(size.sized.size, score);
+      if (counted_.empty()) costs_.add(last_);
     }
     verdict_.checks.push_back(std::move(check));
     last_ = std::move(shown);
-    return score;
   }
 
-  void add_drawn_cost(const Size& size, CostScore& score) {
-    const CostScore here = score_cost(task_.cost, size, last_.counters, *last_.bound);
-    for (std::size_t i = 0; i < score.lines.size(); ++i) {
-      if (here.lines[i].share >= score.lines[i].share) continue;
-      score.lines[i].share = here.lines[i].share;
-      drawn_excess_[here.lines[i].key] = excess_text(here.lines[i], size);
+  /// Judges the costs at the sizes that are too large for a run. The first of them is then last_.
+  void judge_counted() {
+    std::vector<Attempt> attempts;
+    for (const SizedCases& sized : counted_) {
+      last_ = count_attempt(task_, program_, sized);
+      if (!last_.refusal.empty()) {
+        refuse(sized);
+        return;
+      }
+      costs_.add(last_);
+      attempts.push_back(std::move(last_));
     }
-    for (const Excess& excess : here.excesses) {
-      say_excess(excess, size);
-      score.excesses.push_back(excess);
-    }
-  }
-
-  void say_excess(const Excess& excess, const Size& size) {
-    excesses_.push_back(excess.value.get_str() + " " + excess.key +
-                        (size.empty() ? "" : " at " + to_string(size)) + ", at most " +
-                        excess.most.get_str() + " are accepted");
+    verdict_.ranking = rank(task_, attempts);
+    last_ = std::move(attempts.front());
   }
 
   /// Runs an optional part of a verdict. Returns false if the budget has ended.
@@ -190,7 +175,7 @@ class Grading {
   }
 
   bool judge_attempt(const PreparedSize& size) {
-    if (!last_.refusal.empty()) return refuse(size);
+    if (!last_.refusal.empty()) return refuse(size.sized);
     if (!last_.failure && size.solution != nullptr && size.solution->is_polynomial &&
         last_.unrolled) {
       if (const auto cell =
@@ -228,7 +213,7 @@ class Grading {
     return SIZE_MAX;
   }
 
-  bool refuse(const PreparedSize& size) {
+  bool refuse(const SizedCases& sized) {
     verdict_.outcome = Outcome::kRejected;
     for (const toy::Diagnostic& diagnostic : last_.refusal) {
       if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
@@ -236,23 +221,21 @@ class Grading {
     }
     if (explain_ && !last_.bound) {
       within_budget(
-          [&] { point_at_bound(task_, program_, size.sized, text_, verdict_.findings.front()); });
+          [&] { point_at_bound(task_, program_, sized, text_, verdict_.findings.front()); });
     }
     return false;
   }
 
-  void judge_cost(const CostScore& score) {
+  void judge_cost() {
+    const CostScore& score = costs_.score();
     for (const CostLine& line : score.lines) {
       const bool enough = line.share >= 1;
-      const auto drawn = drawn_excess_.find(line.key);
-      const std::string excess =
-          drawn != drawn_excess_.end() ? drawn->second : excess_text(line, verdict_.size);
-      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : excess});
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : costs_.excess_text(line)});
       verdict_.costs.push_back(line);
       verdict_.costs.back().solution = count_of(line.key, solution_counters_, solution_);
     }
     verdict_.points = task_.points.correct;
-    if (!within_budget([&] { judge_order(); })) {
+    if (counted_.empty() && !within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
       verdict_.order_unknown = "placing the loads takes " + end_;
     }
@@ -267,7 +250,7 @@ class Grading {
       verdict_.points = 0;
       Finding finding;
       finding.what = "the result is right, but it costs more than this exercise accepts";
-      finding.details = excesses_;
+      finding.details = costs_.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
@@ -284,28 +267,21 @@ class Grading {
     verdict_.order_unknown = std::move(order.unknown);
   }
 
-  /// "28 cycles at n = 4, full marks 25".
-  static std::string excess_text(const CostLine& line, const Size& at) {
-    const std::string size = to_string(at);
-    return line.value.get_str() + " " + line.key + (size.empty() ? "" : " at " + size) +
-           ", full marks " + line.full.get_str();
-  }
-
   const Exercise& exercise_;
   const ProgramTask& task_;
   const std::vector<PreparedSize>&sizes_, &drawn_;
+  const std::vector<SizedCases>& counted_;
   const RepairSizes& repair_sizes_;
   const toy::Counters& solution_counters_;
   const toy::BoundProgram& solution_;
   const toy::SourceText& text_;
   const bool explain_;
+  CostJudge costs_;
   std::optional<toy::Budget> budget_;  // nothing: the budget has ended
   std::string end_;                    // how the budget ended
   std::shared_ptr<const toy::Program> program_;
   Attempt last_;
-  std::vector<Attempt> scored_;                      // at smaller sizes
-  std::map<std::string, std::string> drawn_excess_;  // by counter: the excess at a drawn size
-  std::vector<std::string> excesses_;                // costs that are not accepted, at any size
+  std::vector<Attempt> scored_;  // at smaller sizes
   Verdict verdict_;
 };
 
@@ -323,24 +299,13 @@ Verdict graded_answers(const Exercise& exercise, const toy::SourceText& submissi
   }
 }
 
-PreparedSize prepare(const ProgramTask& task, SizedCases sized) {
-  PreparedSize size;
-  const auto bound = bind_submission(task, task.solution, sized.size);
-  if (bound && !bound->tiled) {
-    std::vector<LaneCase> lanes = make_lane_cases(sized, *bound, task.tolerance);
-    size.lanes = std::move(lanes.front());
-  }
-  size.solution = solution_at(task, sized.size);
-  size.sized = std::move(sized);
-  return size;
-}
-
 }  // namespace
 
 struct Grader::Shared {
   std::shared_ptr<const Exercise> exercise;
   GraderOptions options;
   std::vector<PreparedSize> sizes, drawn;
+  std::vector<SizedCases> counted;
   RepairSizes repair_sizes;
   toy::Counters solution_counters;  // at the largest size
   toy::BoundProgram solution;
@@ -359,7 +324,7 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
     const ProgramTask& task = shared->exercise->program;
     for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
       const bool shown = shared->sizes.size() < task.sizes.size();
-      (shown ? shared->sizes : shared->drawn).push_back(prepare(task, std::move(sized)));
+      (shown ? shared->sizes : shared->drawn).push_back(prepare_size(task, std::move(sized)));
     }
     for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
       for (const PreparedSize& size : *sizes) {
@@ -367,7 +332,12 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
         if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
       }
     }
-    Attempt solution = attempt(task, task.solution, shared->sizes.back().sized, nullptr);
+    for (Size& size : counted_sizes(task, options.seed)) {
+      shared->counted.push_back({std::move(size), {}});
+    }
+    Attempt solution = shared->counted.empty()
+                           ? attempt(task, task.solution, shared->sizes.back().sized, nullptr)
+                           : count_attempt(task, task.solution, shared->counted.front());
     if (solution.bound) {
       shared->solution_counters = std::move(solution.counters);
       shared->solution = std::move(*solution.bound);
@@ -384,9 +354,9 @@ Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   const toy::BudgetLimits limits = shared_->limits();
   if (exercise.kind == Kind::kQuestions) return graded_answers(exercise, submission, limits);
-  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->repair_sizes,
-                            shared_->solution_counters, shared_->solution, submission, limits,
-                            shared_->options.explain)
+  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->counted,
+                            shared_->repair_sizes, shared_->solution_counters, shared_->solution,
+                            submission, limits, shared_->options.explain)
                         .run();
   complete_checks(exercise.program, verdict);
   return verdict;

@@ -80,22 +80,38 @@ std::optional<toy::Diagnostic> temporary_error(const ProgramTask& task, const At
   return error;
 }
 
-/// Counts executions before anything runs, so that too many steps are refused here.
-bool count(const ProgramTask& task, Attempt& result) {
-  const auto executions = toy::count_executions(*result.bound);
-  if (!executions) {
-    result.refusal = executions.diagnostics;
-    return false;
+/// The error for more bytes in registers than the exercise's machine has. `is_unknown`: the program
+/// has an error that a run explains, or its registers cannot be told apart without a run.
+std::optional<toy::Diagnostic> register_bytes_error(const ProgramTask& task, const Attempt& attempt,
+                                                    bool& is_unknown) {
+  is_unknown = false;
+  if (!task.most_register_bytes) return std::nullopt;
+  const toy::Count most = value_at(*task.most_register_bytes, attempt.sized->size);
+  const auto peak = toy::peak_register_bytes(*attempt.bound);
+  toy::Diagnostic error;
+  error.expected = "at most " + most.get_str() + " bytes in registers at once";
+  is_unknown = !peak;
+  if (!peak) {
+    error.what = "the bytes in registers cannot be counted without a run";
+    return error;
   }
-  result.counters = toy::count(*result.bound, *executions, {});
-  if (result.counters.steps <= task.limits.max_steps) return true;
+  if (peak->bytes <= most) return std::nullopt;
+  error.span = attempt.bound->instructions[peak->site].span;
+  error.what = "the registers hold " + std::to_string(peak->bytes) + " bytes here at " +
+               to_string(attempt.sized->size);
+  return error;
+}
+
+/// Refuses a run of too many steps.
+bool refuse_long_run(const ProgramTask& task, Attempt& result) {
+  if (result.counters.steps <= task.limits.max_steps) return false;
   toy::Diagnostic limit;
   limit.fault = toy::Fault::kLimit;
   limit.what = "the program takes " + result.counters.steps.get_str() + " steps at " +
                to_string(result.sized->size);
   limit.expected = "at most " + std::to_string(task.limits.max_steps);
   result.refusal.push_back(std::move(limit));
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -131,8 +147,11 @@ std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entr
   return std::nullopt;
 }
 
-Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
-                const SizedCases& sized, const LaneCase* lanes) {
+namespace {
+
+/// Binds and counts. `bytes_unknown` is an error that only a run may hide.
+Attempt bind_and_count(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                       const SizedCases& sized, std::optional<toy::Diagnostic>& bytes_unknown) {
   Attempt result;
   result.sized = &sized;
   auto bound = bind_submission(task, program, sized.size);
@@ -150,7 +169,38 @@ Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Progra
     result.refusal.push_back(std::move(*error));
     return result;
   }
-  if (!count(task, result)) return result;
+  const auto executions = toy::count_executions(*result.bound);
+  if (!executions) {
+    result.refusal = executions.diagnostics;
+    return result;
+  }
+  bool is_unknown = false;
+  if (auto error = register_bytes_error(task, result, is_unknown)) {
+    if (!is_unknown) {
+      result.refusal.push_back(std::move(*error));
+      return result;
+    }
+    bytes_unknown = std::move(error);
+  }
+  result.counters = toy::count(*result.bound, *executions, {});
+  return result;
+}
+
+}  // namespace
+
+Attempt count_attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                      const SizedCases& sized) {
+  std::optional<toy::Diagnostic> bytes_unknown;
+  Attempt result = bind_and_count(task, program, sized, bytes_unknown);
+  if (bytes_unknown && result.refusal.empty()) result.refusal.push_back(std::move(*bytes_unknown));
+  return result;
+}
+
+Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                const SizedCases& sized, const LaneCase* lanes) {
+  std::optional<toy::Diagnostic> bytes_unknown;
+  Attempt result = bind_and_count(task, program, sized, bytes_unknown);
+  if (!result.refusal.empty() || refuse_long_run(task, result)) return result;
   if (lanes != nullptr && !result.bound->tiled && !has_narrow_array(*result.bound)) {
     auto unrolled = toy::unroll(*result.bound, static_cast<std::uint64_t>(task.limits.max_steps));
     if (unrolled) result.unrolled = std::move(*unrolled);
@@ -160,6 +210,7 @@ Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Progra
   } else {
     run_one_by_one(task, result);
   }
+  if (!result.failure && bytes_unknown) result.refusal.push_back(std::move(*bytes_unknown));
   return result;
 }
 

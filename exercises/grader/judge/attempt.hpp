@@ -48,6 +48,10 @@ struct Attempt {
   bool passed() const { return bound.has_value() && refusal.empty() && !failure; }
 };
 
+/// Binds the program and counts its cost, without running it. Never throws because of the program.
+Attempt count_attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                      const SizedCases& sized);
+
 /// Binds the program, counts its cost and runs all cases of the size: in parallel lanes if elements
 /// are scalars, one after another on tiles. `lanes` are the cases from make_lane_cases for the
 /// solution, or null. Never throws because of the program.

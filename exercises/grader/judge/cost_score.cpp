@@ -21,8 +21,9 @@ toy::Count value_at(const toy::Polynomial& formula, const Size& size) {
 
 double cost_share(const CostLine& line) {
   if (line.value <= line.full) return 1;
-  if (line.full <= 0) return 0;  // a cost of 0 for full marks allows no partial credit
-  return std::max(0.0, 2 - line.value.get_d() / line.full.get_d());
+  if (line.value >= line.naive) return 0;
+  const toy::Count saved = line.naive - line.value, possible = line.naive - line.full;
+  return saved.get_d() / possible.get_d();
 }
 
 bool CostScore::full() const {
@@ -36,16 +37,23 @@ double CostScore::share() const {
   return lines.empty() ? 1 : total / static_cast<double>(lines.size());
 }
 
-CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,
-                     const toy::BoundProgram& bound) {
+CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   CostScore score;
-  for (const auto& [key, formula] : cost.full) {
-    CostLine line{key, count_of(key, counters, bound), value_at(formula, size), {}};
+  const Size& size = attempt.sized->size;
+  std::optional<Attempt> naive;
+  if (task.cost.naive != nullptr) naive = count_attempt(task, task.cost.naive, *attempt.sized);
+  const auto count = [](const std::string& key, const Attempt& of) {
+    return count_of(key, of.counters, *of.bound);
+  };
+  for (const auto& [key, formula] : task.cost.full) {
+    CostLine line{key, count(key, attempt), value_at(formula, size), {}, {}};
+    line.naive = 2 * line.full;
+    if (naive && naive->bound) line.naive = std::max(line.full, count(key, *naive));
     line.share = cost_share(line);
     score.lines.push_back(std::move(line));
   }
-  for (const auto& [key, formula] : cost.most) {
-    Excess excess{key, count_of(key, counters, bound), value_at(formula, size)};
+  for (const auto& [key, formula] : task.cost.most) {
+    Excess excess{key, count(key, attempt), value_at(formula, size)};
     if (excess.value > excess.most) score.excesses.push_back(std::move(excess));
   }
   return score;

@@ -5,16 +5,14 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
-#include "toymachine/bind/bound_program.hpp"
-#include "toymachine/count/counters.hpp"
+#include "exercises/grader/judge/attempt.hpp"
 
 namespace flashlab::exercises {
 
 /// Returns the formula's value at a size. Throws std::runtime_error for an unknown parameter.
 toy::Count value_at(const toy::Polynomial& formula, const Size& size);
 
-/// Returns 1 at full marks, 0 from twice that cost on, and linear values between. If full marks
-/// allow no cost, any cost gives 0.
+/// Returns 1 at full marks, 0 from the naive cost on, and linear values between.
 double cost_share(const CostLine& line);
 
 /// A counter above the accepted maximum.
@@ -34,8 +32,7 @@ struct CostScore {
   double share() const;
 };
 
-/// Returns the score. The caller sets CostLine::solution.
-CostScore score_cost(const Cost& cost, const Size& size, const toy::Counters& counters,
-                     const toy::BoundProgram& bound);
+/// Returns the score of an attempt. The caller sets CostLine::solution.
+CostScore score_cost(const ProgramTask& task, const Attempt& attempt);
 
 }  // namespace flashlab::exercises

@@ -56,6 +56,7 @@ class Linter {
     for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
     check_unavoidable();
     check_hints();
+    check_afterwards();
     check_files();
     check_proven();
     return std::move(problems_);
@@ -180,12 +181,30 @@ class Linter {
            on_one_line(exercise_->hints[hint]) == on_one_line(kRead.exercise->hints[hint]);
   }
 
+  /// Checks that the questions after a solved problem have answers.
+  void check_afterwards() {
+    const std::string& problem = exercise_->problem;
+    const std::size_t start = problem.rfind("Afterwards");
+    const bool asks = start != std::string::npos && problem.find('?', start) != std::string::npos;
+    if (asks == !exercise_->afterwards.empty()) return;
+    if (asks) {
+      add("problem.md", "nothing answers the questions after 'Afterwards'",
+          "an afterwards.md with the answers, which `flashlab exercises summary` shows");
+    } else {
+      add("afterwards.md", "it answers no question",
+          "a question after 'Afterwards' in problem.md, or no such file");
+    }
+  }
+
   void check_files() {
     std::set<std::string> known = {"exercise.toml", "problem.md", "hints.md"};
+    if (!exercise_->afterwards.empty()) known.insert("afterwards.md");
     const ProgramTask& task = exercise_->program;
     for (const WrongSubmission& wrong : task.wrong) known.insert(wrong.file);
     for (const AvoidingSubmission& one : task.avoiding) known.insert(one.file);
     if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
+    if (task.cost.naive != nullptr) known.insert(task.cost.naive->source->name());
+    for (const RankedProgram& one : task.beside) known.insert(one.program->source->name());
     for (const auto& program : {task.reference, task.inputs.derive}) {
       if (program != nullptr) known.insert(program->source->name());
     }

@@ -7,9 +7,6 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr int kReportVersion = 4;  // 1 had no scores, load_lines and proof; 2 no skipped;
-                                   // 3 no outcome "crashed", and no isolation
-
 Json costs_json(const Verdict& verdict) {
   Json all = Json::object();
   for (const CostLine& line : verdict.costs) {

@@ -64,7 +64,10 @@ std::vector<std::string> finding_lines(const Finding& finding);
 /// Returns "line 7, step 12, n = 2, random inputs"; empty if no place is known.
 std::string finding_place(const Finding& finding);
 
-/// Writes {"format": "flashlab-grades", "version": 4, …}. Counts above 2^53 are strings.
+/// Version 1 had no scores, load_lines and proof; 2 no skipped; 3 no outcome "crashed", and no
+/// isolation.
+inline constexpr int kReportVersion = 4;
+/// Writes {"format": "flashlab-grades", "version": kReportVersion, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
 /// Writes CSV by RFC 4180, with a header line and CRLF. After the counters: order_cycles (the
@@ -89,6 +92,19 @@ void write_gradescope(std::ostream& out, const StudentResult& student,
 /// Returns a file name for a student's results. Keeps letters, digits, '-', '_' and '.', and writes
 /// every other byte as %XX. Different names give different files.
 std::string safe_file_name(const std::string& name);
+
+/// Writes a histogram as a section of a page whose style includes histogram_style().
+void write_histogram(std::ostream& out, const Histogram& histogram);
+std::string histogram_style();
+
+/// A class as far as a report in JSON has it.
+struct ReportedClass {
+  std::string exercise_id;
+  std::vector<Histogram> histograms;
+};
+/// Reads what write_json() wrote. Errors: not JSON, another format or version, a missing or invalid
+/// value.
+toy::Result<ReportedClass> read_json_report(const std::string& text);
 
 /// Writes one self-contained page that works with and without JavaScript.
 void write_html(std::ostream& out, const ClassReport& report);

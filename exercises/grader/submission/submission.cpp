@@ -197,7 +197,8 @@ toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
   for (const toy::BoundArray& wanted : interface->arrays) {
     for (const toy::BoundArray& mine : bound->arrays) {
       if (mine.name != wanted.name) continue;
-      if (mine.extents == wanted.extents && mine.tile == wanted.tile) continue;
+      const bool same_tile = task.free_tiles || mine.tile == wanted.tile;
+      if (mine.extents == wanted.extents && same_tile) continue;
       return toy::Diagnostic{
           toy::Severity::kError,
           toy::Fault::kProgram,

@@ -117,5 +117,15 @@ TEST_CASE("registers of a program with double arrays hold 8 bytes an element", "
   CHECK(peak->bytes == 2 * 3 * 8);
 }
 
+TEST_CASE("a program whose loops have no iteration holds nothing in registers", "[tiles]") {
+  const BoundProgram program = test::bound(
+      ".param n = 0\n.input a[1]\n.output c[1]\nfor i in 0..n\nLOAD a[0], R0\nSTORE R0, c[0]\n"
+      "end\n");
+  const auto peak = peak_register_bytes(program);
+  REQUIRE(peak);
+  CHECK(peak->bytes == 0);
+  CHECK(peak->holders.empty());
+}
+
 }  // namespace
 }  // namespace flashlab::toy

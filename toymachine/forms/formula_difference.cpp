@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/formula_difference.hpp"
+#include "toymachine/forms/formula_difference.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace flashlab::exercises {
+namespace flashlab::toy {
 namespace {
 
 constexpr std::size_t kShort = 100;  // shown as it is
@@ -117,8 +117,8 @@ std::size_t common_start(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(end.first - a.begin());
 }
 
-Difference sums(const std::string& one, const std::string& other) {
-  if (one == other) return {shortened(one), shortened(other)};
+FormulaDifference sums(const std::string& one, const std::string& other) {
+  if (one == other) return {shortened_formula(one), shortened_formula(other)};
   std::vector<std::string> mine = signed_terms(one), theirs = signed_terms(other), common;
   for (auto term = mine.begin(); term != mine.end();) {
     const auto same = std::find(theirs.begin(), theirs.end(), *term);
@@ -141,23 +141,23 @@ Difference sums(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-Difference difference(const std::string& one, const std::string& other) {
+FormulaDifference formula_difference(const std::string& one, const std::string& other) {
   if (one.size() <= kShort && other.size() <= kShort) return {one, other};
   const auto mine = quotient_of(one), theirs = quotient_of(other);
   if (!mine || !theirs) return sums(one, other);
-  const Difference above = sums(mine->above, theirs->above);
-  const Difference below = sums(mine->below, theirs->below);
+  const FormulaDifference above = sums(mine->above, theirs->above);
+  const FormulaDifference below = sums(mine->below, theirs->below);
   return {parenthesised(above.one) + "/" + parenthesised(below.one),
           parenthesised(above.other) + "/" + parenthesised(below.other)};
 }
 
-std::string shortened(const std::string& formula) {
+std::string shortened_formula(const std::string& formula) {
   if (formula.size() <= kShort) return formula;
   if (const auto quotient = quotient_of(formula)) {
-    return parenthesised(shortened(quotient->above)) + "/" +
-           parenthesised(shortened(quotient->below));
+    return parenthesised(shortened_formula(quotient->above)) + "/" +
+           parenthesised(shortened_formula(quotient->below));
   }
   return terms_listed(signed_terms(formula), 0, 0);
 }
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab::toy

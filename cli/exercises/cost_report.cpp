@@ -1,0 +1,143 @@
+#include "cli/exercises/cost_report.hpp"
+
+#include <algorithm>
+
+#include "cli/exercises/learner.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "exercises/grader/judge/score_text.hpp"
+#include "exercises/grader/report/reports.hpp"
+#include "text/lists.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using exercises::CostLine;
+using exercises::RankedTraffic;
+using exercises::Verdict;
+
+std::string lines_of(const std::string& text, const Terminal& terminal) {
+  std::string lines;
+  for (const std::string& line : wrap(text, terminal.width - 2)) lines += "  " + line + "\n";
+  return lines;
+}
+
+/// The proven best at the size at which costs are counted. Empty if only bounds are known.
+std::string proven_best(const Verdict& verdict, const CostLine& line) {
+  if (line.key != "cycles" || verdict.scores.empty()) return {};
+  const exercises::SizeScore& score = verdict.scores.back();
+  if (!score.is_searched() || score.proof->at_least_cycles != score.proof->at_most_cycles)
+    return {};
+  return grouped(score.proof->at_most_cycles.get_str());
+}
+
+std::string brief_table(const Verdict& verdict, const Terminal& terminal) {
+  const std::string size = exercises::to_string(verdict.size);
+  const bool has_best =
+      std::any_of(verdict.costs.begin(), verdict.costs.end(),
+                  [&](const CostLine& line) { return !proven_best(verdict, line).empty(); });
+  std::vector<Column> columns{{size.empty() ? "cost" : "at " + size, Align::kLeft},
+                              {"yours", Align::kRight},
+                              {"full marks", Align::kRight},
+                              {"no points", Align::kRight}};
+  if (has_best) columns.push_back({"proven best", Align::kRight});
+  TextTable table(columns);
+  for (const CostLine& line : verdict.costs) {
+    const std::string yours = grouped(line.value.get_str());
+    std::vector<std::string> cells{
+        line.key, line.value > line.full ? styled(yours, Style::kYellow, terminal) : yours,
+        grouped(line.full.get_str()), grouped(line.naive.get_str())};
+    if (has_best) cells.push_back(proven_best(verdict, line));
+    table.row(std::move(cells));
+  }
+  return table.to_string(terminal);
+}
+
+/// "The cost earns 1 of 4 points: all at full marks, none at the cost of a naive program." Of the
+/// cheapest program, says that it is proved to be that.
+std::string points_sentence(const exercises::Exercise& exercise, const Verdict& verdict) {
+  if (!verdict.scores.empty() && verdict.scores.back().is_best()) {
+    return grouped(verdict.scores.back().cycles.get_str()) +
+           " cycles: proved to be the best there is.";
+  }
+  const exercises::ProgramTask& task = exercise.program;
+  const double earned = verdict.points - task.points.correct;
+  const std::string none = task.cost.naive != nullptr ? "none at the cost of the naive program"
+                                                      : "none at twice that cost";
+  return "The cost earns " + exercises::points_text(earned) + " of " +
+         points_text(task.points.cost) + ": all at full marks, " + none + ".";
+}
+
+/// The parameters that have the same value at all sizes.
+exercises::Size common_part(const std::vector<exercises::Size>& sizes) {
+  exercises::Size common = sizes.front();
+  for (const exercises::Size& size : sizes) {
+    std::erase_if(common, [&](const auto& entry) { return size.at(entry.first) != entry.second; });
+  }
+  return common;
+}
+
+exercises::Size without(exercises::Size size, const exercises::Size& left_out) {
+  std::erase_if(size, [&](const auto& entry) { return left_out.contains(entry.first); });
+  return size;
+}
+
+std::string name_of(const RankedTraffic& traffic) {
+  return traffic.name.empty() ? "yours" : traffic.name;
+}
+
+/// "You move fewer bytes than flash1 and flash2."
+std::string place_sentence(const exercises::Ranking& ranking) {
+  std::vector<std::string> above, equal, below;
+  const auto mine = std::find_if(ranking.programs.begin(), ranking.programs.end(),
+                                 [](const RankedTraffic& traffic) { return traffic.name.empty(); });
+  for (const RankedTraffic& traffic : ranking.programs) {
+    if (traffic.name.empty()) continue;
+    const bool more = &traffic < &*mine;
+    (traffic.bytes == mine->bytes ? equal : more ? above : below).push_back(traffic.name);
+  }
+  std::vector<std::string> parts;
+  if (!above.empty()) parts.push_back("fewer bytes than " + joined(above, " and "));
+  if (!equal.empty()) parts.push_back("as many as " + joined(equal, " and "));
+  if (!below.empty()) parts.push_back("more than " + joined(below, " and "));
+  return "You move " + joined(parts) +
+         ". No program is below the lower bound: each input is read once, each result is written "
+         "once.";
+}
+
+}  // namespace
+
+std::string ranking_text(const Verdict& verdict, const Terminal& terminal) {
+  if (!verdict.ranking) return {};
+  const exercises::Ranking& ranking = *verdict.ranking;
+  const exercises::Size common = common_part(ranking.sizes);
+  std::vector<Column> columns{
+      {"DRAM bytes" + (common.empty() ? "" : " at " + exercises::to_string(common)), Align::kLeft}};
+  for (const RankedTraffic& traffic : ranking.programs) {
+    columns.push_back({printable(name_of(traffic)), Align::kRight});
+  }
+  columns.push_back({"lower bound", Align::kRight});
+  TextTable table(columns);
+  for (std::size_t i = 0; i < ranking.sizes.size(); ++i) {
+    std::vector<std::string> cells{exercises::to_string(without(ranking.sizes[i], common))};
+    for (const RankedTraffic& traffic : ranking.programs) {
+      const std::string bytes = grouped(traffic.bytes[i].get_str());
+      cells.push_back(traffic.name.empty() ? styled(bytes, Style::kBold, terminal) : bytes);
+    }
+    cells.push_back(grouped(ranking.lower_bound[i].get_str()));
+    table.row(std::move(cells));
+  }
+  return table.to_string(terminal) + lines_of(place_sentence(ranking), terminal);
+}
+
+std::string cost_report(const exercises::Exercise& exercise, const Verdict& verdict,
+                        const Terminal& terminal) {
+  if (verdict.costs.empty()) return {};
+  const std::string table =
+      verdict.ranking ? ranking_text(verdict, terminal) : brief_table(verdict, terminal);
+  if (!verdict.passed()) return table;
+  return table + lines_of(points_sentence(exercise, verdict), terminal);
+}
+
+}  // namespace flashlab::cli

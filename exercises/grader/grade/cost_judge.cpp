@@ -1,0 +1,39 @@
+#include "exercises/grader/grade/cost_judge.hpp"
+
+#include <utility>
+
+namespace flashlab::exercises {
+namespace {
+
+std::string at_size_text(const Size& size) { return size.empty() ? "" : " at " + to_string(size); }
+
+}  // namespace
+
+void CostJudge::add(const Attempt& attempt) {
+  const Size& size = attempt.sized->size;
+  CostScore here = score_cost(task_, attempt);
+  for (const Excess& excess : here.excesses) {
+    excesses_.push_back(excess.value.get_str() + " " + excess.key + at_size_text(size) +
+                        ", at most " + excess.most.get_str() + " are accepted");
+  }
+  for (std::size_t i = 0; i < here.lines.size(); ++i) {
+    const CostLine& line = here.lines[i];
+    if (!is_first_ && line.share >= score_.lines[i].share) continue;
+    if (!is_first_) score_.lines[i].share = line.share;
+    excess_texts_[line.key] = line.value.get_str() + " " + line.key + at_size_text(size) +
+                              ", full marks " + line.full.get_str();
+  }
+  if (is_first_) {
+    score_ = std::move(here);
+  } else {
+    score_.excesses.insert(score_.excesses.end(), here.excesses.begin(), here.excesses.end());
+  }
+  is_first_ = false;
+}
+
+std::string CostJudge::excess_text(const CostLine& line) const {
+  const auto found = excess_texts_.find(line.key);
+  return found == excess_texts_.end() ? "" : found->second;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,21 @@
+#include "exercises/grader/grade/prepared_size.hpp"
+
+#include <utility>
+
+#include "exercises/grader/submission/submission.hpp"
+
+namespace flashlab::exercises {
+
+PreparedSize prepare_size(const ProgramTask& task, SizedCases sized) {
+  PreparedSize size;
+  const auto bound = bind_submission(task, task.solution, sized.size);
+  if (bound && !bound->tiled) {
+    std::vector<LaneCase> lanes = make_lane_cases(sized, *bound, task.tolerance);
+    size.lanes = std::move(lanes.front());
+  }
+  size.solution = solution_at(task, sized.size);
+  size.sized = std::move(sized);
+  return size;
+}
+
+}  // namespace flashlab::exercises
