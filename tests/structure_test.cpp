@@ -142,14 +142,14 @@ const std::map<std::string, std::vector<std::string>>& floors() {
   static const std::map<std::string, std::vector<std::string>> kFloors = {
       {"toymachine",
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
-        "trace", "timeline"}},
+        "trace", "history", "timeline"}},
       {"optimal", {"search", "problem", "products", "values", "solve"}},
       {"exercises/grader",
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
        {"terminal", "options", "machine", "help", "exercises", "grading", "attention", "compare",
-        "optimal", "."}},
+        "optimal", "picture", "."}},
   };
   return kFloors;
 }
