@@ -26,10 +26,35 @@ std::string classes_of(toy::ArrayRole role) {
 }
 
 struct MemoryPanel {
-  std::string title;
+  std::string title, widest;
   std::vector<MemoryBox> boxes;
   std::string description;
 };
+
+/// The largest value that is neither an input nor an output, in DRAM or in a register at the moment
+/// when the registers hold the most.
+struct Widest {
+  std::string place;
+  std::int64_t rows = 0, columns = 0;
+
+  void include(const Widest& other) {
+    if (other.rows * other.columns > rows * columns) *this = other;
+  }
+  std::string text() const {
+    if (place.empty()) return "none";
+    return std::to_string(rows) + " x " + std::to_string(columns) + ", " + place;
+  }
+};
+
+Widest widest_temporary(const toy::BoundProgram& program) {
+  Widest widest;
+  for (const toy::BoundArray& array : program.arrays) {
+    if (array.role != toy::ArrayRole::kTemp || array.extents.empty()) continue;
+    const std::int64_t rows = std::max<std::int64_t>(array.extents[0], 1);
+    widest.include({array.name + " in DRAM", rows, array.size / rows});
+  }
+  return widest;
+}
 
 MemoryPanel panel_of(const PicturedProgram& program) {
   const auto float_bytes = static_cast<double>(toy::register_element_bytes(*program.bound));
@@ -48,12 +73,19 @@ MemoryPanel panel_of(const PicturedProgram& program) {
       stored += static_cast<double>(array.size) * element_bytes;
   }
   panel.title = program.name + ": temporaries and outputs " + bytes_text(stored);
+  Widest widest = widest_temporary(*program.bound);
   if (const auto peak = toy::peak_register_bytes(*program.bound)) {
     const auto bytes = static_cast<double>(peak->bytes);
     const double side = std::sqrt(bytes / float_bytes);
     panel.boxes.push_back({"registers", side, side, "filled c6"});
     panel.description += ", registers " + bytes_text(bytes);
+    for (const auto& holder : peak->holders) {
+      widest.include({"register " + program.bound->register_name(holder.register_number),
+                      holder.rows, holder.cols});
+    }
   }
+  panel.widest = "widest intermediate: " + widest.text();
+  panel.description += "; " + panel.widest;
   panel.description = panel.title + " (" + panel.description + ").";
   return panel;
 }
@@ -87,6 +119,8 @@ class MemoryPicture {
   /// Draws a row of boxes that stand on one line; a row that is full continues below.
   double draw_panel(const MemoryPanel& panel, double y) {
     svg_.text({10, y}, panel.title, "strong");
+    y += compare::kLineHeight;
+    svg_.text({10, y}, panel.widest, "soft");
     std::vector<const MemoryBox*> row;
     double x = 10;
     y += 10;

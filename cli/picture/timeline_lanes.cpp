@@ -81,13 +81,13 @@ class TimelinePicture {
   std::string colour_of(const TimelineInterval& interval) const {
     const toy::InstructionSpec& spec = spec_of(interval);
     if (spec.is_load()) return "c5 filled";
-    if (spec.is_store() || spec.is_update()) return "c2 filled";
+    if (spec.is_store() || spec.is_update()) return "c2 series";  // hollow: differs without colour
     return is_product(interval) ? "band" : "c7 filled";
   }
 
   static std::vector<compare::LegendEntry> legend_entries() {
     return {{Marker::kSquare, "filled c5", "", "load"},
-            {Marker::kSquare, "filled c2", "", "store"},
+            {Marker::kSquare, "hollow c2", "", "store"},
             {Marker::kSquare, "filled c7", "", "softmax"},
             {Marker::kSquare, "", "ink dash", "hatched: product"},
             {Marker::kSquare, "", "ink dot", "waits for data"},

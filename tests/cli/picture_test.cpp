@@ -61,6 +61,14 @@ TEST_CASE("a picture of memory draws every array, with areas in proportion to th
   CHECK(area("hatched") == 4 * area("filled c5"));   // s is 64 x 64, o 64 x 16
 }
 
+TEST_CASE("a picture of memory names the widest intermediate: n x n in naive, a tile in online") {
+  CHECK_THAT(picture("memory naive -D n=64 -D d=16 -D B=8"),
+             contains("widest intermediate: 64 x 64, s in DRAM"));
+  // flash2 stores no intermediate. Its widest values are tiles of 8 x 16 in registers.
+  CHECK_THAT(picture("memory flash2 -D n=64 -D d=16 -D B=8"),
+             contains("widest intermediate: 8 x 16, register "));
+}
+
 TEST_CASE("a picture of a rescaled sum is a triangle") {
   const std::string svg = picture("rescaled softmax_online -D n=4");
   CHECK(matches_in(svg, "class=\"grid paper\"") == 1 + 2 + 3 + 4);
