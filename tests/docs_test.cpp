@@ -3,6 +3,9 @@
 // A block is a comment line and the fence (or, up to `<!-- end -->`, the text) after it:
 //   <!-- $ flashlab run matmul_c00 -->
 //       the command's output; `(exit 1)` before the arrow: with that exit code, and its messages
+//   <!-- picture: pictures/x.svg $ flashlab picture tiles flash2 -->
+//       the picture, whose file in docs/ is the command's output; its alternative text is the
+//       description inside that file
 //   <!-- $ attention_cuda/bench/tables.py run -->
 //       a Python script of the repository, the same
 //   <!-- file: toymachine/programs/x.toy -->
@@ -72,6 +75,7 @@ struct Block {
   std::string command;  // empty: a file
   std::string file;
   std::string function;  // of the file; empty: all of it
+  std::string picture;   // the file that holds the command's output
   bool in_home = false;  // a file is written then, not read
   int exit_code = 0;
   std::size_t marker = 0;
@@ -93,22 +97,24 @@ bool find_content(const Lines& lines, Block& block) {
 constexpr const char* kFunction = ", function: ";
 
 std::vector<Block> blocks(const Lines& lines) {
-  static const std::regex marker(R"(<!-- (home )?(\$|file:|write:) (.*?)( \(exit (\d+)\))? -->)");
+  static const std::regex marker(
+      R"(<!-- (?:picture: (\S+) )?(home )?(\$|file:|write:) (.*?)( \(exit (\d+)\))? -->)");
   std::vector<Block> found;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::smatch match;
     if (!std::regex_match(lines[i], match, marker)) continue;
     Block block;
     block.marker = i;
-    block.in_home = match[1].matched;
-    (match[2] == "$" ? block.command : block.file) = match[3];
-    if (match[5].matched) block.exit_code = std::stoi(match[5]);
+    block.picture = match[1];
+    block.in_home = match[2].matched;
+    (match[3] == "$" ? block.command : block.file) = match[4];
+    if (match[6].matched) block.exit_code = std::stoi(match[6]);
     if (const std::size_t comma = block.file.find(kFunction); comma != std::string::npos) {
       block.function = block.file.substr(comma + std::string(kFunction).size());
       block.file.resize(comma);
     }
     INFO("line " << i + 1 << ": " << lines[i]);
-    REQUIRE((match[2] == "write:") == (block.in_home && block.command.empty()));
+    REQUIRE((match[3] == "write:") == (block.in_home && block.command.empty()));
     REQUIRE(find_content(lines, block));
     found.push_back(block);
     i = block.last;
@@ -189,6 +195,27 @@ Output run(const Block& block, const HomeFolder& home) {
   return output;
 }
 
+bool updating() {
+  const char* flag = std::getenv("FLASHLAB_UPDATE_DOCS");
+  return flag != nullptr && std::string(flag) == "1";
+}
+
+/// Compares the picture's file with the command's output, or writes it. Returns the line that shows
+/// it on the page.
+std::string picture_line(const Block& block, const std::string& svg) {
+  const std::filesystem::path file = kRepository / "docs" / block.picture;
+  if (updating()) {
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << svg;
+  }
+  CHECK(text_of_file(file) == svg);
+  static const std::regex description("<desc>([^<]+)</desc>");
+  std::smatch match;
+  REQUIRE(std::regex_search(svg, match, description));
+  return "[<img src=\"" + block.picture + "\" width=\"480\" alt=\"" + match[1].str() + "\">](" +
+         block.picture + ")\n";
+}
+
 std::string content(const Lines& lines, const Block& block, const HomeFolder& home) {
   if (block.command.empty() && block.in_home) {
     const std::string text = join(lines, block.first, block.last);
@@ -204,12 +231,7 @@ std::string content(const Lines& lines, const Block& block, const HomeFolder& ho
   if (block.command.empty()) return text_of_file(kRepository / block.file);
   const Output output = run(block, home);
   CHECK(output.exit_code == block.exit_code);
-  return output.text;
-}
-
-bool updating() {
-  const char* flag = std::getenv("FLASHLAB_UPDATE_DOCS");
-  return flag != nullptr && std::string(flag) == "1";
+  return block.picture.empty() ? output.text : picture_line(block, output.text);
 }
 
 /// Leaves what scripts print as it is where they cannot run.
@@ -306,6 +328,25 @@ TEST_CASE("the docs show the reader every command whose output they print") {
       const std::string arguments = block.command.substr(block.command.find(' '));
       CHECK(visible.find(arguments) != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("chapters 3 to 8 have two pictures each, and the folder has no other") {
+  std::set<std::string> shown;
+  for (const std::filesystem::path& page : pages()) {
+    std::size_t count = 0;
+    for (const Block& block : blocks(split(text_of_file(page)))) {
+      if (block.picture.empty()) continue;
+      shown.insert(std::filesystem::path(block.picture).filename().string());
+      ++count;
+    }
+    INFO(page.filename().string());
+    const std::string name = page.filename().string();
+    if (name >= "03" && name < "09") CHECK(count >= 2);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kRepository / "docs/pictures")) {
+    INFO(entry.path());
+    CHECK(shown.count(entry.path().filename().string()) == 1);
   }
 }
 

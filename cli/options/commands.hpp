@@ -14,6 +14,7 @@ CommandAction add_tour(CLI::App& app);
 CommandAction add_run(CLI::App& app);
 CommandAction add_trace(CLI::App& app);
 CommandAction add_timeline(CLI::App& app);
+CommandAction add_picture(CLI::App& app);
 CommandAction add_cost(CLI::App& app);
 CommandAction add_sweep(CLI::App& app);
 CommandAction add_diff(CLI::App& app);

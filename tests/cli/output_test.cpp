@@ -21,8 +21,8 @@ TEST_CASE("data goes to standard output, and a good run says nothing else") {
 
 TEST_CASE("help begins with examples and names every command") {
   const std::string help = flashlab("--help").out;
-  for (const char* name : {"tour", "run", "trace", "timeline", "cost", "sweep", "diff", "isa",
-                           "programs", "attention", "next"}) {
+  for (const char* name : {"tour", "run", "trace", "timeline", "picture", "cost", "sweep", "diff",
+                           "isa", "programs", "attention", "next"}) {
     CAPTURE(name);
     CHECK_THAT(help, contains("\n  " + std::string(name) + " "));
     const std::string own = flashlab(std::string(name) + " --help").out;

@@ -172,6 +172,19 @@ TEST_CASE("loading O in the inner loop costs an output's size for every key tile
   CHECK(traffic(wasteful, "k").loads == traffic(lean, "k").loads);
 }
 
+TEST_CASE("loading O in both passes costs one load of it, and one for every key tile") {
+  const Size size{6, 7, 4, 2, 3, 2};
+  const BoundProgram lean = attention_program("bwd_twopass", size);
+  const BoundProgram wasteful = attention_program("bwd_twopass_loads_o", size);
+  const std::size_t dq_pass = 2, dkdv_pass = 3;
+  // 3 query tiles, 3 key tiles, 2 tiles across the head dimension.
+  CHECK(traffic(lean, "o", dq_pass).loads == 0);
+  CHECK(traffic(wasteful, "o", dq_pass).loads == 3 * 2);
+  CHECK(traffic(wasteful, "o", dkdv_pass).loads == 3 * 3 * 2);
+  CHECK(traffic(wasteful, "o").loads - traffic(lean, "o").loads == 3 * 2 + 3 * 3 * 2);
+  CHECK(traffic(wasteful, "q").loads == traffic(lean, "q").loads);
+}
+
 TEST_CASE("without delta K and V are loaded twice, or K alone if a row is kept") {
   const Size rows{6, 7, 4, 1, 1, 4};
   const BoundProgram with_delta = attention_program("bwd_twopass", rows);

@@ -1,0 +1,95 @@
+// `flashlab picture`: SVG files of runs, and what they refuse to draw.
+#include <regex>
+#include <string>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+std::size_t matches_in(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  return static_cast<std::size_t>(std::distance(
+      std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator()));
+}
+
+void picture_refused(const std::string& arguments, const std::string& words) {
+  CAPTURE(arguments);
+  const Outcome outcome = flashlab("picture " + arguments);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK_THAT(outcome.err, contains(words));
+}
+
+std::string picture(const std::string& arguments) {
+  CAPTURE(arguments);
+  const Outcome outcome = flashlab("picture " + arguments);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.starts_with("<svg "));
+  CHECK(outcome.out.ends_with("</svg>\n"));
+  return outcome.out;
+}
+
+}  // namespace
+
+TEST_CASE("a picture of live cells marks every load and store of the run") {
+  const std::string svg = picture("cells matmul_inner");
+  // Of 13 loads, 5 are of values that were loaded before. The legend shows each marker once.
+  CHECK(matches_in(svg, "class=\"marker hollow c5\"") == 8 + 1);
+  CHECK(matches_in(svg, "class=\"marker filled c6\"") == 5 + 1);
+  CHECK(matches_in(svg, "class=\"marker filled c2\"") == 4 + 1);
+}
+
+TEST_CASE("a picture of tiles connects them in their order and leaves the others blank") {
+  const std::string causal = picture("tiles flash2_causal -D n=8 -D B=2");
+  CHECK(matches_in(causal, "<line [^>]*c6\"") == 9);  // 10 of 16 tiles
+  CHECK_THAT(causal, contains("visits 10 of 16 tiles, row by row"));
+  CHECK_THAT(picture("tiles flash1 -D n=8 -D B=2"), contains("column by column"));
+}
+
+TEST_CASE("a picture of memory draws every array, with areas in proportion to the bytes") {
+  const std::string svg = picture("memory naive -D n=64 -D d=16");
+  const auto area = [&](const std::string& classes) {
+    std::smatch match;
+    const std::regex box("width=\"([0-9.]+)\" height=\"([0-9.]+)\" class=\"" + classes + "\"");
+    REQUIRE(std::regex_search(svg, match, box));
+    return std::stod(match[1]) * std::stod(match[2]);
+  };
+  CHECK(matches_in(svg, "class=\"band\"") == 3);     // q, k, v
+  CHECK(matches_in(svg, "class=\"hatched\"") == 4);  // s, p, m, l
+  CHECK(area("hatched") == 4 * area("filled c5"));   // s is 64 x 64, o 64 x 16
+}
+
+TEST_CASE("a picture of memory names the widest intermediate: n x n in naive, a tile in online") {
+  CHECK_THAT(picture("memory naive -D n=64 -D d=16 -D B=8"),
+             contains("widest intermediate: 64 x 64, s in DRAM"));
+  // flash2 stores no intermediate. Its widest values are tiles of 8 x 16 in registers.
+  CHECK_THAT(picture("memory flash2 -D n=64 -D d=16 -D B=8"),
+             contains("widest intermediate: 8 x 16, register "));
+}
+
+TEST_CASE("a picture of a rescaled sum is a triangle") {
+  const std::string svg = picture("rescaled softmax_online -D n=4");
+  CHECK(matches_in(svg, "class=\"grid paper\"") == 1 + 2 + 3 + 4);
+}
+
+TEST_CASE("a picture of the timeline has the cycles that the timeline prints") {
+  CHECK_THAT(picture("timeline softmax_online -D n=4 --cost LOAD=4"),
+             contains("serial takes 76 cycles"));  // 52 steps, 8 of them loads of 4 cycles
+}
+
+TEST_CASE("what would be too fine to read is not drawn") {
+  picture_refused("tiles flash2 -D n=64 -D B=2", "32 x 32 tiles");
+  picture_refused("cells softmax_online -D n=20", "at most 120 steps");
+  picture_refused("rescaled softmax_online -D n=9", "at most 8");
+}
+
+TEST_CASE("a program without what the picture shows is named") {
+  picture_refused("tiles softmax_online", "multiplies no two loaded tiles");
+  picture_refused("rescaled softmax_safe", "has no sum of scalars that it rescales");
+  picture_refused("cells matmul_inner matmul_outer", "got 2 programs");
+  picture_refused("tree flash2", "tree");
+}
+
+}  // namespace flashlab::test
