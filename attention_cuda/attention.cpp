@@ -7,7 +7,6 @@
 #include <initializer_list>
 
 #include "attention_cuda/detail/call.hpp"
-#include "attention_cuda/detail/forward_state.hpp"
 #include "attention_cuda/detail/key_lengths.hpp"
 #include "attention_cuda/detail/packed_sequences.hpp"
 #include "attention_cuda/detail/workspace.hpp"
@@ -184,7 +183,7 @@ void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                           {"O", tensors.O},
                           {"lse", tensors.lse}});
   if (execution.has_state()) {
-    check_states(problem, tensors, execution);
+    check_states(problem, tensors, execution.state_in, execution.state_out);
     for (const ForwardState* state : {&execution.state_in, &execution.state_out}) {
       check_in_device_memory({{"state m", state->m}, {"state l", state->l}, {"state O", state->O}});
     }

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "attention/forward_state.hpp"
 #include "attention/problem.hpp"
 #include "attention/variants.hpp"
 
@@ -48,20 +49,6 @@ class KernelObserver {
   virtual ~KernelObserver() = default;
   virtual void before(std::string_view kernel, Stream stream) = 0;
   virtual void after(std::string_view kernel, Stream stream) = 0;
-};
-
-/// What flash2 knows after some of the keys. So several calls, each with a part of K and V, compute
-/// one attention: the first has no state_in, the last no state_out. Their order changes only rounding.
-///
-///   m [batch, num_heads, seqlen_q]            a whole or fractional exponent near the largest
-///                                             S log2 e; -inf where the query has seen no key
-///   l [batch, num_heads, seqlen_q]            the sum over the keys of 2^(S log2 e - m)
-///   O [batch, num_heads, seqlen_q, head_dim]  the sum over the keys of 2^(S log2 e - m) V
-///
-/// All float, in device memory, of any strides.
-struct ForwardState {
-  TensorView m, l, O;
-  bool empty() const { return m.empty() && l.empty() && O.empty(); }
 };
 
 struct ExecutionOptions {

@@ -83,6 +83,13 @@ exercises::Size without(exercises::Size size, const exercises::Size& left_out) {
   return size;
 }
 
+/// "d=73 n=2764": short, so that a table of sizes fits 80 columns.
+std::string brief(const exercises::Size& size) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : size) parts.push_back(name + "=" + std::to_string(value));
+  return joined(parts, " ");
+}
+
 std::string name_of(const RankedTraffic& traffic) {
   return traffic.name.empty() ? "yours" : traffic.name;
 }
@@ -101,7 +108,7 @@ std::string place_sentence(const exercises::Ranking& ranking) {
   if (!above.empty()) parts.push_back("fewer bytes than " + joined(above, " and "));
   if (!equal.empty()) parts.push_back("as many as " + joined(equal, " and "));
   if (!below.empty()) parts.push_back("more than " + joined(below, " and "));
-  return "You move " + joined(parts) +
+  return "You move " + joined(parts) + " between DRAM and registers" +
          ". No program is below the lower bound: each input is read once, each result is written "
          "once.";
 }
@@ -113,14 +120,14 @@ std::string ranking_text(const Verdict& verdict, const Terminal& terminal) {
   const exercises::Ranking& ranking = *verdict.ranking;
   const exercises::Size common = common_part(ranking.sizes);
   std::vector<Column> columns{
-      {"DRAM bytes" + (common.empty() ? "" : " at " + exercises::to_string(common)), Align::kLeft}};
+      {common.empty() ? "DRAM bytes" : "bytes, " + brief(common), Align::kLeft}};
   for (const RankedTraffic& traffic : ranking.programs) {
     columns.push_back({printable(name_of(traffic)), Align::kRight});
   }
   columns.push_back({"lower bound", Align::kRight});
   TextTable table(columns);
   for (std::size_t i = 0; i < ranking.sizes.size(); ++i) {
-    std::vector<std::string> cells{exercises::to_string(without(ranking.sizes[i], common))};
+    std::vector<std::string> cells{brief(without(ranking.sizes[i], common))};
     for (const RankedTraffic& traffic : ranking.programs) {
       const std::string bytes = grouped(traffic.bytes[i].get_str());
       cells.push_back(traffic.name.empty() ? styled(bytes, Style::kBold, terminal) : bytes);

@@ -97,12 +97,12 @@ class State {
     shape_.push_back(problem.head_dim);
     state_.O = view(m + 2 * rows, shape_);
   }
-  const cuda::ForwardState& get() const { return state_; }
+  const ForwardState& get() const { return state_; }
 
  private:
   Shape shape_;
   DeviceMemory memory_;
-  cuda::ForwardState state_;
+  ForwardState state_;
 };
 
 /// One call for each part of the keys. The first two steps go from one state to another, all others
@@ -121,8 +121,8 @@ void run_in_parts(const KernelCase& kernel, const ForwardTensors& tensors, Atten
     part.K = rows_of(tensors.K, parts[k]);
     part.V = rows_of(tensors.V, parts[k]);
     options.query_offset = offset - parts[k].first;
-    execution.state_in = k == 0 ? cuda::ForwardState{} : k == 1 ? first.get() : second.get();
-    execution.state_out = k + 1 == parts.size() ? cuda::ForwardState{}
+    execution.state_in = k == 0 ? ForwardState{} : k == 1 ? first.get() : second.get();
+    execution.state_out = k + 1 == parts.size() ? ForwardState{}
                           : k == 0              ? first.get()
                                                 : second.get();
     cuda::attention_forward(kernel.row->variant, part, options, execution);

@@ -20,7 +20,7 @@ struct StoredState {
                l = make_tensor(DataType::kFloat32, kLseShape),
                O = make_tensor(DataType::kFloat32, kShape);
   DeviceCopies device;
-  cuda::ForwardState state{device.view(m), device.view(l), device.view(O)};
+  ForwardState state{device.view(m), device.view(l), device.view(O)};
 };
 
 std::string refusal(const InterfaceProblem& problem, const cuda::ExecutionOptions& execution) {

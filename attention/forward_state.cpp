@@ -1,14 +1,14 @@
-#include "attention_cuda/detail/forward_state.hpp"
+#include "attention/forward_state.hpp"
 
 #include <array>
 #include <vector>
 
 #include "attention/detail/arguments.hpp"
 
-namespace flashlab::cuda {
+namespace flashlab {
 namespace {
 
-using flashlab::detail::Named;
+using detail::Named;
 
 constexpr const char* kRowAxes = "[batch, num_heads, seqlen_q]";
 
@@ -30,8 +30,7 @@ bool is_same(const TensorView& a, const TensorView& b) {
 }  // namespace
 
 void check_states(const AttentionProblem& problem, const ForwardTensors& tensors,
-                  const ExecutionOptions& execution) {
-  const ForwardState &in = execution.state_in, &out = execution.state_out;
+                  const ForwardState& in, const ForwardState& out) {
   const std::array<Named, 3>
       in_names = {{{"state_in.m", in.m}, {"state_in.l", in.l}, {"state_in.O", in.O}}},
       out_names = {{{"state_out.m", out.m}, {"state_out.l", out.l}, {"state_out.O", out.O}}};
@@ -46,4 +45,4 @@ void check_states(const AttentionProblem& problem, const ForwardTensors& tensors
   detail::check_outputs(out_names, inputs);
 }
 
-}  // namespace flashlab::cuda
+}  // namespace flashlab
