@@ -14,20 +14,21 @@
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
-//          multiples of 16 bytes
+//          multiples of 16 bytes;  a state (attention/forward_state.hpp) fp32
 // Roles    one thread of warpgroup 0 issues all copies. The other warpgroups compute, 64 queries each,
 //          and setmaxnreg gives them the first one's registers
 // Tiles    panels of 64 columns in the 128-byte swizzle. sQ [kBlockQ, kHeadDim] stays; rings of
 //          kStagesK sK and kStagesV sV [kBlockKV, kHeadDim]. S, P, O in registers, from which O
-//          goes to global memory. For head_dim 64 a warpgroup skips the last tile if its queries see
-//          no key of it
+//          goes to global memory. Query tiles end with the last query: whole warpgroups of the first
+//          tile may have no queries. For head_dim 64 a warpgroup skips the last K/V tile if its
+//          queries see no key of it
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
 //          computing warpgroup has read it. The same for each warpgroup's rows of Q
 // Grid     one block per multiprocessor, which takes units of equal length one after the other: query
-//          tiles, or under a causal mask pairs of a long and a short one. Long causal sequences and
-//          key lengths: one block per query tile (WgmmaSchedule). The order is: groups of heads whose
-//          K and V fit L2 together; in each group units x heads, heads fastest, the longest (last)
-//          query tiles first
+//          tiles, or under a causal mask pairs of a long and a short one. Long causal sequences, key
+//          lengths, packed sequences, windows and offsets: one block per query tile (WgmmaSchedule).
+//          The order is: groups of heads whose K and V fit L2 together; in each group units x heads,
+//          heads fastest, the longest (last) query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
 // Against  flash2_mma_sm80: no thread that computes loads, addresses or waits for a copy
 // Source   Shah et al. 2024, FlashAttention-3; Dao 2023, FlashAttention-2, Algorithm 1
