@@ -13,6 +13,22 @@
 using namespace flashlab;
 using namespace flashlab::test;
 
+namespace {
+
+/// What each query sees: "1000 1100 " for two queries and four keys.
+std::string picture_of(const AttentionProblem& problem) {
+  std::string rows;
+  for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
+    for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
+      rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
+    }
+    rows += ' ';
+  }
+  return rows;
+}
+
+}  // namespace
+
 TEST_CASE("a good problem is accepted and stated", "[problem]") {
   Good good;
   const AttentionProblem problem = check_forward(good.forward, good.options);
@@ -154,32 +170,22 @@ TEST_CASE("windows are drawn as the header draws them", "[problem]") {
   AttentionProblem problem;
   problem.batch = problem.num_heads = problem.num_kv_heads = 1;
   problem.seqlen_q = problem.seqlen_k = 4;
-  const auto picture = [&] {
-    std::string rows;
-    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
-      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
-        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
-      }
-      rows += ' ';
-    }
-    return rows;
-  };
   problem.mask = Mask::kCausalTopLeft;
   problem.window_left = 1;
-  CHECK(picture() == "1000 1100 0110 0011 ");
+  CHECK(picture_of(problem) == "1000 1100 0110 0011 ");
   CHECK(problem.visible_pairs() == 7);
   problem.mask = Mask::kNone;
   problem.window_right = 2;
-  CHECK(picture() == "1110 1111 0111 0011 ");
+  CHECK(picture_of(problem) == "1110 1111 0111 0011 ");
   problem.window_left = problem.window_right = 0;
-  CHECK(picture() == "1000 0100 0010 0001 ");
+  CHECK(picture_of(problem) == "1000 0100 0010 0001 ");
   problem.seqlen_k = 6;
   problem.mask = Mask::kCausalBottomRight;
   problem.window_right = {};
   problem.window_left = 2;
-  CHECK(picture() == "111000 011100 001110 000111 ");
+  CHECK(picture_of(problem) == "111000 011100 001110 000111 ");
   problem.key_lengths = {3};  // the position of query 0 is -1
-  CHECK(picture() == "000000 100000 110000 111000 ");
+  CHECK(picture_of(problem) == "000000 100000 110000 111000 ");
 }
 
 TEST_CASE("a query offset moves the diagonal of mask and window", "[problem]") {
@@ -187,27 +193,17 @@ TEST_CASE("a query offset moves the diagonal of mask and window", "[problem]") {
   problem.batch = problem.num_heads = problem.num_kv_heads = 1;
   problem.seqlen_q = 2;
   problem.seqlen_k = 4;
-  const auto picture = [&] {
-    std::string rows;
-    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
-      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
-        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
-      }
-      rows += ' ';
-    }
-    return rows;
-  };
   problem.query_offset = 1;
-  CHECK(picture() == "1111 1111 ");
+  CHECK(picture_of(problem) == "1111 1111 ");
   problem.mask = Mask::kCausalTopLeft;
-  CHECK(picture() == "1100 1110 ");
+  CHECK(picture_of(problem) == "1100 1110 ");
   problem.query_offset = -1;
-  CHECK(picture() == "0000 1000 ");
+  CHECK(picture_of(problem) == "0000 1000 ");
   problem.query_offset = 2;
   problem.window_left = 1;
-  CHECK(picture() == "0110 0011 ");
+  CHECK(picture_of(problem) == "0110 0011 ");
   problem.query_offset = 1 << 30;
-  CHECK(picture() == "0000 0000 ");
+  CHECK(picture_of(problem) == "0000 0000 ");
 }
 
 TEST_CASE("a query offset beyond 2^30, or where positions are fixed, is refused", "[problem]") {
@@ -280,24 +276,14 @@ TEST_CASE("packed sequences see their own keys, with mask and window within each
   problem.seqlen_k = 7;
   problem.cu_seqlens_q = {0, 2, 2, 4, 5};  // the second has no queries, the last no keys
   problem.cu_seqlens_k = {0, 3, 4, 7, 7};
-  const auto picture = [&] {
-    std::string rows;
-    for (std::int64_t i = 0; i < problem.seqlen_q; ++i) {
-      for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
-        rows += problem.visible_keys(0, i).contains(j) ? '1' : '0';
-      }
-      rows += ' ';
-    }
-    return rows;
-  };
-  CHECK(picture() == "1110000 1110000 0000111 0000111 0000000 ");
+  CHECK(picture_of(problem) == "1110000 1110000 0000111 0000111 0000000 ");
   CHECK(problem.visible_pairs() == 12);
   problem.mask = Mask::kCausalTopLeft;
-  CHECK(picture() == "1000000 1100000 0000100 0000110 0000000 ");
+  CHECK(picture_of(problem) == "1000000 1100000 0000100 0000110 0000000 ");
   problem.mask = Mask::kCausalBottomRight;
-  CHECK(picture() == "1100000 1110000 0000110 0000111 0000000 ");
+  CHECK(picture_of(problem) == "1100000 1110000 0000110 0000111 0000000 ");
   problem.window_left = 1;
-  CHECK(picture() == "1100000 0110000 0000110 0000011 0000000 ");
+  CHECK(picture_of(problem) == "1100000 0110000 0000110 0000011 0000000 ");
   CHECK(problem.visible_pairs() == 8);
 }
 
