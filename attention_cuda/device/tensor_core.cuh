@@ -26,10 +26,10 @@
 
 namespace flashlab::cuda {
 
-__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
+__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x % 32); }
 /// Recomputed at each use: values derived from it would otherwise occupy registers all the time.
 __device__ __forceinline__ int new_lane_id() {
-  return static_cast<int>(ptx::opaque(threadIdx.x)) % 32;
+  return static_cast<int>(ptx::opaque(threadIdx.x) % 32);
 }
 
 /// The row of a tile whose address each lane gives to ldmatrix, for A or B by rows or by columns.

@@ -26,7 +26,8 @@
 //          ones take part in the scale of their column of V; those that no query sees do not
 // Tiles    as in flash2_wgmma_sm90, with twice as many columns: panels of high parts, then of low
 //          ones. S, P, O and R are in registers: N/2 + N/2 + d/2 + d/2 per thread for N keys
-// Scales   each warpgroup copies a tile's scales of keys and of columns of V to its shared memory
+// Scales   each warpgroup copies a tile's scales of keys and of columns of V to its shared memory, each
+//          warp those of its queries
 // Grid     as flash2_wgmma_sm90. It may start before the splitting kernel ends, and waits for it
 // Traffic  reads the parts, 4 bytes per element, as flash2_wgmma_sm90 does; writes O and lse once
 // Workspace  4 bytes for each element of Q, K and V, head_dim padded, and the scales
@@ -162,14 +163,23 @@ class Fp16x3Computing {
 
   // -------------------------------------------------------------------------------- scales
 
+  /// Copies the scales of each warp's 16 queries to shared memory.
   __device__ void load_query_scales() {
     const std::int64_t head = std::int64_t{work_.b} * sizes().num_heads + work_.h;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int row = first_row() + 8 * r;
-      query_scale_[r] =
-          row < sizes().seqlen_q ? arguments_.query_scales[head * sizes().seqlen_q + row] : 1.F;
+    __syncwarp();  // no lane still reads those of the query tile before
+    if (lane() < 16) {
+      const int row = first_row() - lane() / 4 + lane();
+      ptx::store_shared(query_scales() + 4 * lane(),
+                        __float_as_uint(row < sizes().seqlen_q
+                                            ? arguments_.query_scales[head * sizes().seqlen_q + row]
+                                            : 1.F));
     }
+    __syncwarp();
+  }
+  /// Of the warp's queries.
+  __device__ ptx::SharedAddress query_scales() const {
+    return shared_.V(Config::kStagesV) + Config::kBarrierBytes +
+           4 * 16 * (thread() / 32 - kWarpgroup / 32);
   }
 
   /// The place of this thread's first scale of a tile. 32 bits are enough: K would not fit memory.
@@ -201,7 +211,8 @@ class Fp16x3Computing {
 
   __device__ ptx::SharedAddress scales(int tile) const {
     const int buffer = warpgroup_ * Fp16x3Shape::kScaleBuffers + tile % Fp16x3Shape::kScaleBuffers;
-    return shared_.V(Config::kStagesV) + Config::kBarrierBytes + 4 * Config::kNumScales * buffer;
+    return shared_.V(Config::kStagesV) + Config::kBarrierBytes +
+           4 * (Config::kBlockQ + Config::kNumScales * buffer);
   }
 
   // -------------------------------------------------------------------------------- products
@@ -283,7 +294,7 @@ class Fp16x3Computing {
   __device__ void exponentiate(bool is_first) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float c = query_scale_[r];
+      const float c = ptx::load_shared_float(query_scales() + 4 * (lane() / 4 + 8 * r));
       float largest = -INFINITY;
 #pragma unroll
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
@@ -364,7 +375,6 @@ class Fp16x3Computing {
   int warpgroup_;
   float S_[Config::kBlockKV / 2], R_[Config::kDim / 2], O_[Config::kDim / 2];  // 64 rows
   std::uint32_t P_high_[Config::kBlockKV / 16][4], P_low_[Config::kBlockKV / 16][4];
-  float query_scale_[2] = {1, 1};
   float row_max_[2] = {-INFINITY, -INFINITY};
   float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
 };

@@ -23,7 +23,9 @@ struct Fp16x3Shape {
   constexpr int head_dim() const { return wgmma.head_dim / kParts; }
   /// Of a tile: one for each key of K, then one for each column of V.
   constexpr int num_scales() const { return wgmma.block_kv + head_dim(); }
-  constexpr int scale_bytes() const { return 4 * wgmma.computing * kScaleBuffers * num_scales(); }
+  constexpr int scale_bytes() const {
+    return 4 * (wgmma.block_q() + wgmma.computing * kScaleBuffers * num_scales());
+  }
   constexpr int shared_bytes() const { return wgmma.shared_bytes() + scale_bytes(); }
 };
 

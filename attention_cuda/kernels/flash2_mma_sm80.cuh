@@ -66,6 +66,11 @@ namespace flash2_mma {
 
 using namespace warp_attention;
 
+/// Values derived from it are computed where they are used, instead of being kept in registers.
+__device__ __forceinline__ int recomputed(int value) {
+  return static_cast<int>(ptx::opaque(static_cast<ptx::SharedAddress>(value)));
+}
+
 /// Sets hidden scores after (kIsBefore: before) a query's keys to -inf: the ranges are those of the
 /// warp's queries, first_key is the tile's.
 template <bool kIsBefore, class Config>
@@ -126,12 +131,14 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
                                            RowStatistics<Config::kRowTiles>& rows,
                                            const StateTensors& state, int b, int h, int first_query,
                                            const Sizes& sizes) {
+  const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = min(first_query + 16 * r + 8 * half + lane_id() / 4, sizes.seqlen_q - 1);
-      StateRow(state, b, h, row, lane_id(), sizes.head_dim)
+      const int row =
+          recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
+      StateRow(state, recomputed(b), recomputed(h), row, lane, sizes.head_dim)
           .load<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half],
                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
@@ -142,14 +149,15 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
                                             const RowStatistics<Config::kRowTiles>& rows,
                                             const StateTensors& state, int b, int h,
                                             int first_query, const Sizes& sizes) {
+  const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = first_query + 16 * r + 8 * half + lane_id() / 4;
+      const int row = recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
-      StateRow(state, b, h, row, lane_id(), sizes.head_dim)
+      StateRow(state, recomputed(b), recomputed(h), row, lane, sizes.head_dim)
           .store<Config::kHeadDim>(rows.maximum[r][half], sum,
                                    [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
@@ -256,17 +264,22 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
     __syncthreads();
   }
 
-  // 5. O and lse.
-  if (warp_query >= sizes.seqlen_q) return;
+  // 5. O and lse. The places are computed again, because the loop needs the registers.
+  const GroupedTile done = grouped_tile(
+      sizes, heads_together, recomputed(static_cast<int>(blockIdx.x)), static_cast<int>(gridDim.x));
+  const int own_query = done.q_tile * Config::kBlockQ +
+                        recomputed(static_cast<int>(threadIdx.x)) / 32 * Config::kWarpRows;
+  if (own_query >= sizes.seqlen_q) return;
   if (state_out.is_given()) {
-    store_state(fragments, rows, state_out, b, h, warp_query, sizes);
+    store_state(fragments, rows, state_out, done.b, done.h, own_query, sizes);
     return;
   }
-  float* const mLse = arguments.lse.data == nullptr ? nullptr : arguments.lse.row(b, h, warp_query);
-  finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - warp_query);
+  float* const mLse =
+      arguments.lse.data == nullptr ? nullptr : arguments.lse.row(done.b, done.h, own_query);
+  finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - own_query);
   __syncwarp();
-  store_rows(sWarpQ,
-             global_rows(arguments.O, b, h, warp_query, sizes.seqlen_q, sizes.head_dim, aligned.O));
+  store_rows(sWarpQ, global_rows(arguments.O, done.b, done.h, own_query, sizes.seqlen_q,
+                                 sizes.head_dim, aligned.O));
 }
 
 template <class Config>
