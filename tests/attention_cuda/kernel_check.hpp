@@ -55,6 +55,7 @@ std::vector<KernelCase> chosen_kernels(Pass pass, DataType dtype);
 class KernelTurns {
  public:
   KernelTurns();
+  std::size_t step() const { return step_; }
   /// Of these, the kernels that run the next case.
   std::vector<KernelCase> next(const std::vector<KernelCase>& kernels);
 

@@ -1,5 +1,7 @@
 // Each length, tile edges and all, and lengths of many tiles.
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -94,6 +96,20 @@ TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) check_each_head_dim(pass, dtype);
+  }
+}
+
+TEST_CASE("kernels that take turns each run once in so many cases", "[lengths]") {
+  KernelTurns turns;
+  const std::vector<KernelCase> kernels = kernels_here(Pass::kForward, DataType::kFloat32);
+  std::map<std::string, std::size_t> runs;
+  for (std::size_t number = 0; number < 2 * turns.step(); ++number) {
+    for (const KernelCase& kernel : turns.next(kernels)) ++runs[kernel.name()];
+  }
+  CHECK(runs.size() == kernels.size());
+  for (const auto& [name, count] : runs) {
+    INFO(name);
+    CHECK(count == 2);
   }
 }
 
