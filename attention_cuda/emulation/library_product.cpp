@@ -1,6 +1,9 @@
 // Replaces cuBLAS: computes products element by element, with sums in double.
 #include "attention_cuda/detail/library_product.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 
@@ -15,27 +18,42 @@ double operand(Element value, Products products) {
   return __uint_as_float(ptx::to_tf32(number));
 }
 
+/// Row by row, once for the whole product.
 template <class Element>
-Element element_of(const ProductOperand& matrix, std::int64_t batch, std::int64_t row,
-                   std::int64_t column) {
+std::vector<double> operands(const ProductOperand& matrix, std::int64_t batch, std::int64_t rows,
+                             std::int64_t columns, Products products) {
   const auto* const data = static_cast<const Element*>(matrix.data) + batch * matrix.batch_stride;
-  return matrix.is_transposed ? data[column * matrix.row_stride + row]
-                              : data[row * matrix.row_stride + column];
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      values.push_back(operand(matrix.is_transposed ? data[column * matrix.row_stride + row]
+                                                    : data[row * matrix.row_stride + column],
+                               products));
+    }
+  }
+  return values;
 }
 
 template <class Element, class Result>
 void multiply(Products products, const ProductShape& shape, const ProductOperand& A,
               const ProductOperand& B, const ProductResult& C) {
   for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    const auto a = operands<Element>(A, batch, shape.rows, shape.depth, products),
+               b = operands<Element>(B, batch, shape.depth, shape.columns, products);
+    std::vector<double> sums(static_cast<std::size_t>(shape.columns));
     for (std::int64_t row = 0; row < shape.rows; ++row) {
+      std::fill(sums.begin(), sums.end(), 0);
+      for (std::int64_t k = 0; k < shape.depth; ++k) {
+        const double factor = a[static_cast<std::size_t>(row * shape.depth + k)];
+        const double* const b_row = b.data() + k * shape.columns;
+        for (std::size_t column = 0; column < sums.size(); ++column) {
+          sums[column] += factor * b_row[column];
+        }
+      }
       Result* const c = static_cast<Result*>(C.data) + batch * C.batch_stride + row * C.row_stride;
       for (std::int64_t column = 0; column < shape.columns; ++column) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < shape.depth; ++k) {
-          sum += operand(element_of<Element>(A, batch, row, k), products) *
-                 operand(element_of<Element>(B, batch, k, column), products);
-        }
-        sum *= shape.alpha;
+        double sum = shape.alpha * sums[static_cast<std::size_t>(column)];
         if (shape.beta != 0) sum += shape.beta * ptx::to_float(c[column]);
         c[column] = ptx::from_float<Result>(static_cast<float>(sum));
       }

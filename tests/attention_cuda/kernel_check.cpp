@@ -1,5 +1,6 @@
 #include "tests/attention_cuda/kernel_check.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
@@ -269,6 +270,20 @@ std::vector<KernelCase> chosen_kernels(Pass pass, DataType dtype) {
     std::erase_if(kernels, [&](const KernelCase& kernel) { return kernel.row->stem != stem; });
   }
   return kernels;
+}
+
+KernelTurns::KernelTurns() : step_(FLASHLAB_DEFAULT_KERNEL_STEP) {
+  if (const char* const step = std::getenv("FLASHLAB_KERNEL_STEP")) {
+    step_ = static_cast<std::size_t>(std::max(1, std::atoi(step)));
+  }
+}
+
+std::vector<KernelCase> KernelTurns::next(const std::vector<KernelCase>& kernels) {
+  std::vector<KernelCase> result;
+  for (std::size_t k = num_cases_++ % step_; k < kernels.size(); k += step_) {
+    result.push_back(kernels[k]);
+  }
+  return result;
 }
 
 }  // namespace flashlab::test

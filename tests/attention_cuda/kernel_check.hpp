@@ -49,4 +49,18 @@ void check_kernels(WorstErrors& worst, Pass pass, const std::vector<KernelCase>&
 /// The kernels of a pass that take a type; FLASHLAB_KERNEL=stem takes one of them.
 std::vector<KernelCase> chosen_kernels(Pass pass, DataType dtype);
 
+/// Of a test's cases, each kernel runs every n-th, and each of n kernels begins with another one: so
+/// every case is run, and every kernel is. n is FLASHLAB_KERNEL_STEP, by default 1 on a GPU and more
+/// in the emulation, where .ci/full takes 1.
+class KernelTurns {
+ public:
+  KernelTurns();
+  std::size_t step() const { return step_; }
+  /// Of these, the kernels that run the next case.
+  std::vector<KernelCase> next(const std::vector<KernelCase>& kernels);
+
+ private:
+  std::size_t step_, num_cases_ = 0;
+};
+
 }  // namespace flashlab::test

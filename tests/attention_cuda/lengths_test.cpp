@@ -1,5 +1,7 @@
 // Each length, tile edges and all, and lengths of many tiles.
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,14 +45,15 @@ void check_each_length(Pass pass, DataType dtype) {
 void check_each_head_dim(Pass pass, DataType dtype) {
   const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
   WorstErrors worst;
-  const auto check = [&](std::int64_t head_dim) {
-    check_kernels(worst, pass, kernels, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
+  const auto check = [&](const std::vector<KernelCase>& which, std::int64_t head_dim) {
+    check_kernels(worst, pass, which, square_case(dtype, 70, head_dim, textbook::Causal::kNo));
   };
+  KernelTurns turns;
   for (std::int64_t head_dim = 1; head_dim <= cuda::kMaxGpuHeadDim;
        head_dim += head_dim < 8 ? 1 : FLASHLAB_HEAD_DIM_STEP) {
-    check(head_dim);
+    check(turns.next(kernels), head_dim);
   }
-  for (const std::int64_t head_dim : {96, 192}) check(head_dim);  // tiles of their own
+  for (const std::int64_t head_dim : {96, 192}) check(kernels, head_dim);  // tiles of their own
 }
 
 }  // namespace
@@ -96,8 +99,23 @@ TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
   }
 }
 
+TEST_CASE("kernels that take turns each run once in so many cases", "[lengths]") {
+  KernelTurns turns;
+  const std::vector<KernelCase> kernels = kernels_here(Pass::kForward, DataType::kFloat32);
+  std::map<std::string, std::size_t> runs;
+  for (std::size_t number = 0; number < 2 * turns.step(); ++number) {
+    for (const KernelCase& kernel : turns.next(kernels)) ++runs[kernel.name()];
+  }
+  CHECK(runs.size() == kernels.size());
+  for (const auto& [name, count] : runs) {
+    INFO(name);
+    CHECK(count == 2);
+  }
+}
+
 TEST_CASE("queries of one block that see different numbers of tiles are right", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
+  KernelTurns turns;
   for (const DataType dtype : {DataType::kBFloat16, DataType::kFloat16}) {
     const std::vector<KernelCase> kernels = chosen_kernels(Pass::kForward, dtype);
     WorstErrors worst;
@@ -108,11 +126,11 @@ TEST_CASE("queries of one block that see different numbers of tiles are right", 
         GeneratedCase generated = square_case(dtype, seqlen_q, 64, causal);
         generated.problem.seqlen_k = seqlen_k;
         generated.problem.num_heads = generated.problem.num_kv_heads = 5;
-        check_kernels(worst, Pass::kForward, kernels, generated);
+        check_kernels(worst, Pass::kForward, turns.next(kernels), generated);
         generated.problem.num_heads = generated.problem.num_kv_heads = 1;
         generated.problem.batch = 2;
         generated.problem.key_lengths = {seqlen_k, seqlen_k - 140};
-        check_kernels(worst, Pass::kForward, kernels, generated);
+        check_kernels(worst, Pass::kForward, turns.next(kernels), generated);
       }
     }
   }
@@ -136,6 +154,7 @@ TEST_CASE("scores far above all that came before are right", "[cuda][lengths]") 
 
 TEST_CASE("windows that end before, at and after the edges of tiles are right", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
+  KernelTurns turns;
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
       const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
@@ -143,14 +162,14 @@ TEST_CASE("windows that end before, at and after the edges of tiles are right", 
       for (const std::int64_t left : {0, 15, 63, 64, 65, 150}) {
         GeneratedCase generated = square_case(dtype, 200, 64, textbook::Causal::kTopLeft);
         generated.problem.window_left = left;
-        check_kernels(worst, pass, kernels, generated);
+        check_kernels(worst, pass, turns.next(kernels), generated);
         generated.problem.causal = textbook::Causal::kBottomRight;
         generated.problem.seqlen_q = 70;  // no query sees the first keys
-        check_kernels(worst, pass, kernels, generated);
+        check_kernels(worst, pass, turns.next(kernels), generated);
         generated.problem.causal = textbook::Causal::kNo;
         generated.problem.window_right = 64 - left % 64;
         std::swap(generated.problem.seqlen_q, generated.problem.seqlen_k);  // the last see none
-        check_kernels(worst, pass, kernels, generated);
+        check_kernels(worst, pass, turns.next(kernels), generated);
       }
     }
   }
@@ -158,6 +177,7 @@ TEST_CASE("windows that end before, at and after the edges of tiles are right", 
 
 TEST_CASE("packed sequences are right wherever they meet in tiles", "[cuda][lengths]") {
   FLASHLAB_NEEDS_GPU();
+  KernelTurns turns;
   using Bounds = std::vector<std::int64_t>;
   const std::pair<Bounds, Bounds> packed[] = {
       {{0, 200}, {0, 210}},
@@ -176,7 +196,7 @@ TEST_CASE("packed sequences are right wherever they meet in tiles", "[cuda][leng
           generated.problem.cu_seqlens_q = cu_seqlens_q;
           generated.problem.cu_seqlens_k = cu_seqlens_k;
           if (causal != textbook::Causal::kNo) generated.problem.window_left = 30;
-          check_kernels(worst, pass, kernels, generated);
+          check_kernels(worst, pass, turns.next(kernels), generated);
         }
       }
     }

@@ -18,7 +18,7 @@ using namespace exercises;
 
 WorkerProgram worker() {
   setenv("FLASHLAB_TEST_WORKER", "1", 1);
-  return {FLASHLAB_BINARY, {"grading-worker"}};
+  return {FLASHLAB_WORKER, {}};
 }
 
 GraderOptions within(std::int64_t milliseconds) {
