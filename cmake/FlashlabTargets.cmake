@@ -20,6 +20,9 @@ endif()
 # g++ 12 reports false overlapping and oversized copies in "text" + std::string (GCC bug 105651).
 target_compile_options(flashlab_warnings INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
+# g++ 13 takes references into tables for references to temporaries.
+target_compile_options(flashlab_warnings INTERFACE
+  "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>")
 if(FLASHLAB_WERROR)
   target_compile_options(flashlab_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
