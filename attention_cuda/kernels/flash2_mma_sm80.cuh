@@ -27,6 +27,7 @@
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
+#include "attention_cuda/device/recomputed.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
 #include "attention_cuda/device/warp_attention.cuh"
@@ -65,11 +66,6 @@ struct AlignedRows {
 namespace flash2_mma {
 
 using namespace warp_attention;
-
-/// Values derived from it are computed where they are used, instead of being kept in registers.
-__device__ __forceinline__ int recomputed(int value) {
-  return static_cast<int>(ptx::opaque(static_cast<ptx::SharedAddress>(value)));
-}
 
 /// Sets hidden scores after (kIsBefore: before) a query's keys to -inf: the ranges are those of the
 /// warp's queries, first_key is the tile's.

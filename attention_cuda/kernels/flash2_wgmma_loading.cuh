@@ -6,6 +6,7 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/head_groups.cuh"
+#include "attention_cuda/device/recomputed.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"
@@ -124,11 +125,6 @@ struct WgmmaStage {
   int index;
   std::uint32_t parity;
 };
-
-/// Values derived from it would otherwise be kept in registers from turn to turn.
-__device__ __forceinline__ int recomputed(int value) {
-  return static_cast<int>(ptx::opaque(static_cast<ptx::SharedAddress>(value)));
-}
 
 /// One of a block's query tiles, and the keys that its queries see.
 template <class Config>
