@@ -91,7 +91,7 @@ def fa2():
 
 def forward():
     """Prints the time of the best peer over ours in the forward pass in bf16: a run of its own."""
-    found = results("forward_beside_torch")
+    found = results()
     run(found)
     print()
     cells = {}

@@ -42,7 +42,8 @@ def check_schemas():
     Q.requires_grad_()
     for lengths in (None, [40]):
         torch.library.opcheck(torch.ops.flashlab.attention_forward, (
-            Q, K, V, "flash2", "bwd-onepass", "causal", None, lengths, None, "native", "", 0))
+            Q, K, V, "flash2", "bwd-onepass", "causal", None, lengths, None, None, None, None, None,
+            "native", "", 0))
 
 
 def check_compile():
