@@ -11,6 +11,7 @@
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/pager.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
@@ -167,6 +168,7 @@ int run_command(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::Success& request) {  // --help, --version
+    if (std::find(words.begin(), words.end(), "--no-pager") == words.end()) page_output();
     app.exit(request);
     return kExitGood;
   } catch (const CLI::ParseError& error) {
@@ -178,21 +180,25 @@ int run_command(int argc, char** argv) {
 int run_and_report(int argc, char** argv) {
   try {
     const int code = run_command(argc, argv);
+    end_paging();
     std::cout.flush();
     if (!std::cout) throw request_failure("standard output cannot be written");
     return code;
   } catch (const Failure& failure) {
+    end_paging();
     std::cout.flush();
     std::cerr << failure.what();
     return failure.code();
   } catch (const toy::BudgetExceeded& over) {
     const char* const flag =
         over.resource() == toy::Resource::kTime ? "--max-seconds" : "--max-memory";
+    end_paging();
     std::cout.flush();
     std::cerr << "flashlab: error: this takes " << over.what() << "\n  expected less, or a larger "
               << flag << "\n";
     return kExitLimit;
   } catch (const std::bad_alloc&) {
+    end_paging();
     std::cerr << "flashlab: error: not enough memory (--max-array-bytes limits the arrays)\n";
     return kExitLimit;
   }

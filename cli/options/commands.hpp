@@ -23,6 +23,7 @@ CommandAction add_isa(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
 CommandAction add_exercises(CLI::App& app);
 CommandAction add_next(CLI::App& app);
+CommandAction add_read(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
