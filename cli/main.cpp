@@ -12,9 +12,11 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/pager.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -53,7 +55,7 @@ class HelpFormatter : public CLI::Formatter {
   /// The list of commands shows only the first line of a description.
   std::string make_subcommand(const CLI::App* command) const override {
     const std::string description = command->get_description();
-    return entry(command->get_display_name(), description.substr(0, description.find('\n')), 12);
+    return entry(command->get_display_name(), description.substr(0, description.find('\n')), 15);
   }
 
  private:
@@ -130,6 +132,41 @@ const CLI::App& innermost(const CLI::App& app) {
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
+/// The error about a required argument, with the command's usage.
+Failure missing_argument(const CLI::App& command, const std::string& parser_says) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_required() && parser_says.starts_with(name + " is required")) {
+      return request_failure(
+          option->nonpositional() ? name + " is missing" : "the argument '" + name + "' is missing",
+          usage_of(command));
+    }
+  }
+  return request_failure(printable(parser_says), usage_of(command));
+}
+
+/// "N,...: lengths of sequences"
+std::string expected_value(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':')) + ": " + option.get_description();
+}
+
+/// The error about a flag's values that cannot be read.
+Failure unreadable_value(const CLI::Option& option) {
+  const std::vector<std::string>& values = option.results();
+  const auto is_number = [](const std::string& value) {
+    double number = 0;
+    return toy::read_whole(value, number);
+  };
+  const auto wrong = std::find_if_not(values.begin(), values.end(), is_number);
+  const std::string given = option.get_name() + " " + joined(values, ",");
+  return request_failure(
+      printable(given) + ": " +
+          (wrong == values.end() ? "the value cannot be read"
+                                 : "'" + printable(*wrong) + "' is not a number"),
+      expected_value(option));
+}
+
 /// The parser's error, with a similar name for an unknown flag.
 Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
@@ -141,7 +178,25 @@ Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
         "unexpected argument '" + printable(word) + "'", help,
         flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
   }
-  return request_failure(printable(error.what()), help);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
+    return missing_argument(command, error.what());
+  }
+  const std::string text = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (text.starts_with(option->get_name() + ": ") && text.ends_with(" missing")) {
+        return request_failure(option->get_name() + " has no value", expected_value(*option));
+      }
+    }
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (text.find(" " + option->get_name() + " = ") != std::string::npos) {
+        return unreadable_value(*option);
+      }
+    }
+  }
+  return request_failure(printable(text), help);
 }
 
 int run_command(int argc, char** argv) {
