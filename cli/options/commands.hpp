@@ -26,6 +26,7 @@ CommandAction add_next(CLI::App& app);
 CommandAction add_read(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
+CommandAction add_projections(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
 CommandAction add_manual(CLI::App& app);  // hidden, like the next one: for makers of packages
