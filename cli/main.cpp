@@ -36,17 +36,35 @@ class HelpFormatter : public CLI::Formatter {
     return text;
   }
 
+  /// The summary and the examples. A command is never broken, so that it can be copied: if it does
+  /// not fit beside its explanation, that follows on a line of its own.
+  std::string make_description(const CLI::App* app) const override {
+    const std::string whole = CLI::Formatter::make_description(app);
+    std::string text;
+    for (const std::string_view line : split_at(whole, '\n')) {
+      const std::size_t gap = line.find("  ", 2);
+      if (display_width(line) <= kHelpWidth || gap == std::string::npos) {
+        for (const std::string& part : wrap(line, kHelpWidth)) text += part + "\n";
+        continue;
+      }
+      text += std::string(line.substr(0, gap)) + "\n" + std::string(6, ' ');
+      text += std::string(line.substr(line.find_first_not_of(' ', gap))) + "\n";
+    }
+    text.pop_back();
+    return text;
+  }
+
   std::string make_usage(const CLI::App* app, std::string) const override {
     return "Usage: " + usage_of(*app) + "\n";
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     const bool takes_value = option->get_expected_max() > 0 && option->get_type_size() > 0;
-    std::string name = is_positional ? option->get_type_name() : option->get_name(false, true);
-    if (const std::size_t comma = name.find(','); comma != std::string::npos)
-      name.insert(comma + 1, " ");
     std::string type = option->get_type_name();
     type = type.substr(0, type.find(':'));  // without the check of the value
+    std::string name = is_positional ? type : option->get_name(false, true);
+    if (const std::size_t comma = name.find(','); comma != std::string::npos && !is_positional)
+      name.insert(comma + 1, " ");
     if (!is_positional && takes_value) name += " " + type;
     const std::string& value = option->get_default_str();
     return entry(name, option->get_description() + (value.empty() ? "" : " (" + value + ")"));
@@ -59,13 +77,14 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
+  static constexpr std::size_t kHelpWidth = 80;
+
   static std::string entry(const std::string& name, const std::string& description,
                            std::size_t column = 28) {
-    constexpr std::size_t kWidth = 80;
     std::string text = "  " + name;
     text += text.size() < column ? std::string(column - text.size(), ' ')
                                  : "\n" + std::string(column, ' ');
-    const std::vector<std::string> lines = wrap(description, kWidth - column);
+    const std::vector<std::string> lines = wrap(description, kHelpWidth - column);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       text += (i > 0 ? std::string(column, ' ') : "") + lines[i] + "\n";
     }

@@ -157,8 +157,7 @@ void report_merge(const compare::MergeReport& report, const std::vector<compare:
   report_missing(report.not_there, measured, file);
   if (!report.other_predictions.empty()) {
     std::cerr << report.other_predictions.size() << " of " << report.num_merged
-              << " rows were measured after another prediction (another version or other rates): "
-                 "their hashes differ\n";
+              << " rows have the hash of another prediction (another version or rates)\n";
   }
 }
 

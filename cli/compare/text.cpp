@@ -352,7 +352,7 @@ std::string shares(const compare::Comparison& comparison) {
             fixed_text(100 * share.share(), 0) + " %) " + what + "\n";
   };
   say(compare::close_sm_bytes(comparison.rows),
-      "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
+      "bytes to SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
   const compare::Share flash2 = compare::close_flash2_times(comparison.rows),
                        naive = compare::close_naive_steps(comparison.rows);
   say(flash2, "times within 25 %: flash2 on tensor cores, N >= 4096");

@@ -203,7 +203,7 @@ TEST_CASE("the shares of close predictions are below times and sentences") {
   naive["steps"][0]["work"]["dram"]["bytes_read"] = 8;
   file["rows"].push_back(naive);
   const std::string text = shown(file, "--show sentences");
-  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to the SMs within 5 %: flash1, flash2, "
+  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to SMs within 5 %: flash1, flash2, "
                             "bwd-twopass, N >= 4096\n"));
   CHECK_THAT(text, contains("\n0 of 1 (0 %) times within 25 %: flash2 on tensor cores, N >= "
                             "4096\n"));
