@@ -1,4 +1,7 @@
 // Long output goes through a pager on a terminal, and nowhere else.
+#include <algorithm>
+#include <vector>
+
 #include "tests/cli/command.hpp"
 
 namespace flashlab::test {
@@ -19,6 +22,10 @@ class OnTerminal : public Workplace {
 };
 
 constexpr const char* kCatcher = "PAGER='cat > paged'";
+
+std::ptrdiff_t printed_rows(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
 
 }  // namespace
 
@@ -88,6 +95,43 @@ TEST_CASE("the exit code is the command's own behind a pager", "[pager]") {
   const std::string window = std::string(kCatcher) + "; stty rows 3";
   CHECK(place.on_terminal(window, "exercises check 2 wrong.toy").code == 1);
   CHECK(place.paged());
+}
+
+TEST_CASE("what to do next is never more than a screen away, up to exercise 8", "[walk]") {
+  constexpr std::ptrdiff_t kScreen = 24;
+  const Workplace place;
+  const auto call = [&](const std::string& arguments) {
+    return place.shell("export HOME=$PWD; unset XDG_DATA_HOME; flashlab " + arguments);
+  };
+  CHECK_THAT(call("").out, contains("flashlab next"));
+  std::vector<std::string> ids;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(FLASHLAB_SOURCE_DIR) / "exercises")) {
+    const std::string name = entry.path().filename().string();
+    if (name < "09" && name > "00") ids.push_back(name);
+  }
+  std::sort(ids.begin(), ids.end());
+  REQUIRE(ids.size() == 8);
+  for (const std::string& id : ids) {
+    INFO(id);
+    const std::string shown = call("next").out;
+    CHECK(shown.ends_with("Go on with: flashlab exercises check " + id + "\n"));
+    CHECK_THAT(shown, contains("read           flashlab read "));
+    const Outcome first = call("exercises check");
+    if (first.code != 0) CHECK(first.out.ends_with("Stuck? flashlab exercises hint " + id + "\n"));
+    CHECK(printed_rows(first.out) < kScreen);
+    CHECK(printed_rows(call("exercises hint").out) < kScreen);
+    std::filesystem::copy_file(
+        std::filesystem::path(FLASHLAB_SOURCE_DIR) / "exercises" / id / "solution.toy",
+        place.path(id + ".toy"), std::filesystem::copy_options::overwrite_existing);
+    const Outcome solved = call("exercises check");
+    CHECK(solved.code == 0);
+    CHECK(printed_rows(solved.out) < kScreen);
+    CHECK_THAT(solved.out, contains("\nNext: flashlab exercises start "));
+    const std::string where = call("").out;
+    CHECK(printed_rows(where) < kScreen);
+    CHECK_THAT(where, contains("flashlab next "));
+  }
 }
 
 }  // namespace flashlab::test
