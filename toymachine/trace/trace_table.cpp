@@ -110,7 +110,7 @@ class TraceTable : public TraceSink {
     grid_.print(out_);
     if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
       out_ << "\n Claims: " << summary.claims_unchecked
-           << ", none checked (claims about numbers are checked, claims about tiles are not).\n";
+           << ", none checked: the machine checks numbers, not tiles.\n";
     } else if (summary.complete && summary.claims_checked > 0) {
       out_ << "\n Claims checked: " << summary.claims_checked << ", all hold";
       if (summary.claims_unchecked > 0) out_ << "; not checked: " << summary.claims_unchecked;

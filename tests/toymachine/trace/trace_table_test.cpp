@@ -66,7 +66,8 @@ TEST_CASE("the first trace of the course, as it is printed") {
 
 TEST_CASE("claims about tiles are not said to hold") {
   const std::string text = table(bundled("flash2"));
-  CHECK_THAT(text, contains("\n Claims: 8, none checked (claims about numbers are checked"));
+  CHECK_THAT(text,
+             contains("\n Claims: 8, none checked: the machine checks numbers, not tiles.\n"));
   CHECK_THAT(text, !contains("all hold"));
 }
 
