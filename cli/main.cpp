@@ -11,9 +11,12 @@
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/pager.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -33,17 +36,35 @@ class HelpFormatter : public CLI::Formatter {
     return text;
   }
 
+  /// The summary and the examples. A command is never broken, so that it can be copied: if it does
+  /// not fit beside its explanation, that follows on a line of its own.
+  std::string make_description(const CLI::App* app) const override {
+    const std::string whole = CLI::Formatter::make_description(app);
+    std::string text;
+    for (const std::string_view line : split_at(whole, '\n')) {
+      const std::size_t gap = line.find("  ", 2);
+      if (display_width(line) <= kHelpWidth || gap == std::string::npos) {
+        for (const std::string& part : wrap(line, kHelpWidth)) text += part + "\n";
+        continue;
+      }
+      text += std::string(line.substr(0, gap)) + "\n" + std::string(6, ' ');
+      text += std::string(line.substr(line.find_first_not_of(' ', gap))) + "\n";
+    }
+    text.pop_back();
+    return text;
+  }
+
   std::string make_usage(const CLI::App* app, std::string) const override {
     return "Usage: " + usage_of(*app) + "\n";
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     const bool takes_value = option->get_expected_max() > 0 && option->get_type_size() > 0;
-    std::string name = is_positional ? option->get_type_name() : option->get_name(false, true);
-    if (const std::size_t comma = name.find(','); comma != std::string::npos)
-      name.insert(comma + 1, " ");
     std::string type = option->get_type_name();
     type = type.substr(0, type.find(':'));  // without the check of the value
+    std::string name = is_positional ? type : option->get_name(false, true);
+    if (const std::size_t comma = name.find(','); comma != std::string::npos && !is_positional)
+      name.insert(comma + 1, " ");
     if (!is_positional && takes_value) name += " " + type;
     const std::string& value = option->get_default_str();
     return entry(name, option->get_description() + (value.empty() ? "" : " (" + value + ")"));
@@ -52,17 +73,18 @@ class HelpFormatter : public CLI::Formatter {
   /// The list of commands shows only the first line of a description.
   std::string make_subcommand(const CLI::App* command) const override {
     const std::string description = command->get_description();
-    return entry(command->get_display_name(), description.substr(0, description.find('\n')), 12);
+    return entry(command->get_display_name(), description.substr(0, description.find('\n')), 15);
   }
 
  private:
+  static constexpr std::size_t kHelpWidth = 80;
+
   static std::string entry(const std::string& name, const std::string& description,
                            std::size_t column = 28) {
-    constexpr std::size_t kWidth = 80;
     std::string text = "  " + name;
     text += text.size() < column ? std::string(column - text.size(), ' ')
                                  : "\n" + std::string(column, ' ');
-    const std::vector<std::string> lines = wrap(description, kWidth - column);
+    const std::vector<std::string> lines = wrap(description, kHelpWidth - column);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       text += (i > 0 ? std::string(column, ' ') : "") + lines[i] + "\n";
     }
@@ -129,6 +151,41 @@ const CLI::App& innermost(const CLI::App& app) {
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
+/// The error about a required argument, with the command's usage.
+Failure missing_argument(const CLI::App& command, const std::string& parser_says) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_required() && parser_says.starts_with(name + " is required")) {
+      return request_failure(
+          option->nonpositional() ? name + " is missing" : "the argument '" + name + "' is missing",
+          usage_of(command));
+    }
+  }
+  return request_failure(printable(parser_says), usage_of(command));
+}
+
+/// "N,...: lengths of sequences"
+std::string expected_value(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':')) + ": " + option.get_description();
+}
+
+/// The error about a flag's values that cannot be read.
+Failure unreadable_value(const CLI::Option& option) {
+  const std::vector<std::string>& values = option.results();
+  const auto is_number = [](const std::string& value) {
+    double number = 0;
+    return toy::read_whole(value, number);
+  };
+  const auto wrong = std::find_if_not(values.begin(), values.end(), is_number);
+  const std::string given = option.get_name() + " " + joined(values, ",");
+  return request_failure(
+      printable(given) + ": " +
+          (wrong == values.end() ? "the value cannot be read"
+                                 : "'" + printable(*wrong) + "' is not a number"),
+      expected_value(option));
+}
+
 /// The parser's error, with a similar name for an unknown flag.
 Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
@@ -140,7 +197,25 @@ Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
         "unexpected argument '" + printable(word) + "'", help,
         flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
   }
-  return request_failure(printable(error.what()), help);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
+    return missing_argument(command, error.what());
+  }
+  const std::string text = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (text.starts_with(option->get_name() + ": ") && text.ends_with(" missing")) {
+        return request_failure(option->get_name() + " has no value", expected_value(*option));
+      }
+    }
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (text.find(" " + option->get_name() + " = ") != std::string::npos) {
+        return unreadable_value(*option);
+      }
+    }
+  }
+  return request_failure(printable(text), help);
 }
 
 int run_command(int argc, char** argv) {
@@ -167,6 +242,7 @@ int run_command(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // the order that CLI11 requires
     app.parse(words);
   } catch (const CLI::Success& request) {  // --help, --version
+    if (std::find(words.begin(), words.end(), "--no-pager") == words.end()) page_output();
     app.exit(request);
     return kExitGood;
   } catch (const CLI::ParseError& error) {
@@ -178,21 +254,25 @@ int run_command(int argc, char** argv) {
 int run_and_report(int argc, char** argv) {
   try {
     const int code = run_command(argc, argv);
+    end_paging();
     std::cout.flush();
     if (!std::cout) throw request_failure("standard output cannot be written");
     return code;
   } catch (const Failure& failure) {
+    end_paging();
     std::cout.flush();
     std::cerr << failure.what();
     return failure.code();
   } catch (const toy::BudgetExceeded& over) {
     const char* const flag =
         over.resource() == toy::Resource::kTime ? "--max-seconds" : "--max-memory";
+    end_paging();
     std::cout.flush();
     std::cerr << "flashlab: error: this takes " << over.what() << "\n  expected less, or a larger "
               << flag << "\n";
     return kExitLimit;
   } catch (const std::bad_alloc&) {
+    end_paging();
     std::cerr << "flashlab: error: not enough memory (--max-array-bytes limits the arrays)\n";
     return kExitLimit;
   }

@@ -174,7 +174,7 @@ class Tour {
     table.row({"flashlab cost matmul_blocked", "counts as formulas"});
     table.row({"flashlab sweep matmul_blocked --registers 3..32", "registers against loads"});
     table.row({"flashlab programs softmax_safe > my.toy", "start one of your own"});
-    table.row({"flashlab exercises", "problems to solve, with hints"});
+    table.row({"flashlab exercises", "problems with hints"});
     table.row({"flashlab --help", "everything else"});
     std::cout << table.to_string(terminal_) << "\n";
     say("In a clone of the repository, type ./lab where it says flashlab.");

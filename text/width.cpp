@@ -52,6 +52,25 @@ std::size_t end_of_formula(std::string_view text) {
   return text.size();
 }
 
+/// Returns the start of the word with code (`...`) in which byte `at` lies, if code and what is
+/// attached to it fit on one line; otherwise npos.
+std::size_t start_of_code(std::string_view text, std::size_t at, std::size_t width) {
+  std::size_t open = text.find('`');
+  while (open < at) {
+    const std::size_t close = text.find('`', open + 1);
+    if (close == std::string_view::npos) break;
+    const std::size_t end = std::min(text.find(' ', close), text.size());
+    if (at < end) {
+      const std::size_t blank = text.rfind(' ', open);
+      const std::size_t begin = blank == std::string_view::npos ? 0 : blank + 1;
+      return display_width(text.substr(begin, end - begin)) <= width ? begin
+                                                                     : std::string_view::npos;
+    }
+    open = text.find('`', close + 1);
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -87,6 +106,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
       const std::size_t first = text.find_first_not_of(' ');  // keep the indentation with its word
       if (space != std::string_view::npos && space > first) end = space;
     }
+    // A command can be copied only as a whole.
+    const std::size_t code = start_of_code(text, end, width);
+    if (code != std::string_view::npos && code > text.find_first_not_of(' ')) end = code - 1;
     lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));

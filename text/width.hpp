@@ -16,7 +16,7 @@ std::size_t display_width(std::string_view text);
 std::string fitted(std::string_view text, std::size_t width, bool unicode);
 
 /// Breaks the text into lines of at most `width` columns, between words if possible. Keeps blanks
-/// at the start.
+/// at the start, and code between backticks on one line if it fits on one.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// Arranges the words of a text in lines of at most `width` columns, with one blank between words.

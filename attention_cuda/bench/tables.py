@@ -90,16 +90,12 @@ def fa2():
 
 
 def forward():
-    """Prints the time of the best peer over ours in the forward pass in bf16: a run of its own."""
-    found = results()
-    run(found)
-    print()
+    """Prints the time of the best peer over ours in the forward pass in bf16."""
     cells = {}
-    for row in found["rows"]:
-        if row["group"] == "a":
-            best = min(ms(row, label) for label in row["entries"] if label != "flash2" and ms(row, label))
-            mask = "causal" if row["mask"] == "causal" else "full"
-            cells[row["shape"][3], mask, row["shape"][2]] = best / ms(row, "flash2")
+    for row in rows_of("a", "forward"):
+        best = min(ms(row, label) for label in row["entries"] if label != "flash2" and ms(row, label))
+        mask = "causal" if row["mask"] == "causal" else "full"
+        cells[row["shape"][3], mask, row["shape"][2]] = best / ms(row, "flash2")
     lengths = sorted({n for _, _, n in cells})
     print_table(["head_dim", "mask", *(f"N {n}" for n in lengths)],
                 [[d, mask, *(f"{cells[d, mask, n]:.2f}" for n in lengths)]

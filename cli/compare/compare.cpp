@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/compare/gpu.hpp"
 #include "cli/compare/options.hpp"
@@ -18,6 +19,7 @@
 #include "cli/terminal/files.hpp"
 #include "compare/counters/ncu_file.hpp"
 #include "compare/report/explain.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -123,14 +125,39 @@ void report_refused(const std::vector<compare::RefusedCall>& refused, std::size_
   }
 }
 
-void report_merge(const compare::MergeReport& report, const std::string& file) {
-  for (const std::string& key : report.not_there) {
-    std::cerr << printable(file) << " has no measurement of " << key << "\n";
+/// Prints which rows the file lacks, and the sizes that it has of their variants.
+void report_missing(const std::vector<const compare::Row*>& rows,
+                    const std::vector<compare::Row>& measured, const std::string& file) {
+  constexpr std::size_t kMostRows = 3, kMostSizes = 3;
+  std::set<std::pair<std::string, std::string>> missing;  // variant and type
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == kMostRows) {
+      std::cerr << "nor of " << rows.size() - kMostRows << " more calls\n";
+    }
+    if (i < kMostRows) {
+      std::cerr << printable(file) << " has no measurement of " << key_of(*rows[i]) << "\n";
+    }
+    missing.insert({rows[i]->variant, rows[i]->dtype});
   }
+  for (const auto& [variant, dtype] : missing) {
+    std::vector<std::string> sizes = compare::measured_sizes(measured, variant, dtype);
+    if (sizes.empty()) {
+      std::cerr << "it has no " << variant << " in " << dtype << "\n";
+      continue;
+    }
+    const std::size_t more = sizes.size() - std::min(sizes.size(), kMostSizes);
+    sizes.resize(sizes.size() - more);
+    std::cerr << "it has " << variant << " in " << dtype << ": " << joined(sizes, "; ")
+              << (more > 0 ? "; and " + std::to_string(more) + " more" : "") << "\n";
+  }
+}
+
+void report_merge(const compare::MergeReport& report, const std::vector<compare::Row>& measured,
+                  const std::string& file) {
+  report_missing(report.not_there, measured, file);
   if (!report.other_predictions.empty()) {
     std::cerr << report.other_predictions.size() << " of " << report.num_merged
-              << " rows were measured after another prediction (another version or other rates): "
-                 "their hashes differ\n";
+              << " rows have the hash of another prediction (another version or rates)\n";
   }
 }
 
@@ -143,6 +170,9 @@ Session predicted_session(const CompareFlags& flags) {
   std::vector<compare::RefusedCall> refused;
   try {
     std::vector<compare::Call> calls = compare::calls_of(flags.axes());
+    if (measured && !flags.chooses_shape()) {
+      calls = compare::with_measured_shapes(measured->rows, calls);
+    }
     if (measured) compare::take_kernels(measured->rows, calls);
     comparison.rows = compare::predict_rows(calls, session.machine, session.data_sheet, refused);
   } catch (const ProblemError& error) {
@@ -159,7 +189,8 @@ Session predicted_session(const CompareFlags& flags) {
     comparison.cuda = measured->cuda;
     comparison.date = measured->date;
     comparison.commit = measured->commit;
-    report_merge(compare::merge_measurements(comparison.rows, measured->rows), flags.measured);
+    report_merge(compare::merge_measurements(comparison.rows, measured->rows), measured->rows,
+                 flags.measured);
     check_floors(session, flags.measured);
   }
   return session;
@@ -271,7 +302,7 @@ void print(const CompareFlags& flags, const Session& session) {
   std::string text = comparison_heading(comparison, session.machine, terminal) + "\n";
   for (const std::string& table : flags.tables()) {
     if (table == "times") text += times_table(comparison, flags.steps, terminal);
-    if (table == "models") text += models_table(comparison, terminal);
+    if (table == "models") text += models_table(comparison, session.machine, terminal);
     if (table == "bytes") text += bytes_table(comparison, terminal);
     if (table == "flops") text += flops_table(comparison, terminal);
     if (table == "shared-memory")

@@ -112,8 +112,8 @@ void CompareFlags::add_call_flags(CLI::App& command) {
   const auto size = [&](const char* names, auto& value, const char* what) {
     return add_option(command, names, value, what).type_name("SIZE").group(kCallGroup);
   };
-  const Flag batch_flag = size("-B,--batch", batch, "batch entries").capture_default_str();
-  const Flag heads_flag = size("-H,--heads", num_heads, "query heads").capture_default_str();
+  const Flag batch_flag = size("-B,--batch", batch, "batch entries (4)");
+  const Flag heads_flag = size("-H,--heads", num_heads, "query heads (8)");
   size("--kv-heads", num_kv_heads, "heads of K and V, which divide --heads (--heads)");
   size("--seqlen-k", seqlen_k, "number of keys, if it differs from that of queries");
   size("--tokens", tokens, "batch x N, instead of --batch").excludes(batch_flag);
@@ -237,8 +237,8 @@ compare::SweepAxes CompareFlags::axes() const {
   axes.head_dims = sizes("--head-dim", head_dims);
   axes.tiles = parse_tiles(tiles);
   if (!kernels.empty()) axes.kernels = words(kernels);
-  axes.batch = batch;
-  axes.num_heads = num_heads;
+  axes.batch = batch.value_or(axes.batch);
+  axes.num_heads = num_heads.value_or(axes.num_heads);
   axes.num_kv_heads = num_kv_heads;
   axes.seqlen_k = seqlen_k;
   axes.tokens = tokens;

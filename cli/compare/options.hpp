@@ -20,8 +20,7 @@ struct CompareFlags {
   std::string variants = "all", dtypes = "bf16", products = "native", masks = "none", tiles,
               kernels;
   std::string seqlens = "4096", head_dims = "64";
-  std::int64_t batch = 4, num_heads = 8;
-  std::optional<std::int64_t> num_kv_heads, seqlen_k, tokens, hidden;
+  std::optional<std::int64_t> batch, num_heads, num_kv_heads, seqlen_k, tokens, hidden;
   // The machine
   std::string gpu, calibration;
   bool calibrate = false, data_sheet = false;
@@ -45,6 +44,10 @@ struct CompareFlags {
   void check() const;
   /// Whether any flag chooses the calls.
   bool chooses_calls = false;
+  /// Whether a flag chooses the numbers of batch entries or heads.
+  bool chooses_shape() const {
+    return batch || num_heads || num_kv_heads || seqlen_k || tokens || hidden;
+  }
 
  private:
   void add_call_flags(CLI::App& command);

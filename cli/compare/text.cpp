@@ -11,6 +11,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
+#include "gpus/gpu_specs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -138,7 +139,28 @@ std::string times_table(const compare::Comparison& comparison, bool steps,
   return table.to_string(terminal);
 }
 
-std::string models_table(const compare::Comparison& comparison, const Terminal& terminal) {
+namespace {
+
+/// "206 FLOPs per byte of DRAM in bf16 (989 TFLOP/s over 4.80 TB/s); ...": where the two roofs meet.
+std::string ridge_text(const compare::Comparison& comparison,
+                       const compare::MachineModel& machine) {
+  std::string text;
+  std::set<std::string> shown;
+  for (const compare::Row& row : comparison.rows) {
+    const std::string type = row.products == "native" ? row.dtype : row.dtype + " " + row.products;
+    if (!shown.insert(type).second) continue;
+    const double rate = machine.product_rate(row.dtype, row.products).per_s;
+    text += three_digits(rate / machine.dram_copy->per_s) +
+            (text.empty() ? " FLOPs per byte of DRAM in " : " in ") + printable(type) + " (" +
+            flop_text(rate) + "/s over " + si_bytes(machine.dram_copy->per_s) + "/s); ";
+  }
+  return text + "a kernel with fewer waits for DRAM";
+}
+
+}  // namespace
+
+std::string models_table(const compare::Comparison& comparison,
+                         const compare::MachineModel& machine, const Terminal& terminal) {
   const bool is_measured = TimesColumns(comparison.rows).measured_times;
   std::vector<Column> columns = {
       {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"Pallas", Align::kRight}};
@@ -165,7 +187,8 @@ std::string models_table(const compare::Comparison& comparison, const Terminal& 
          note("Pallas",
               "the Pallas post: its FLOPs or its bytes at the data sheet's rates, whichever takes "
               "longer",
-              terminal);
+              terminal) +
+         (machine.dram_copy ? note("ridge", ridge_text(comparison, machine), terminal) : "");
 }
 
 namespace {
@@ -243,12 +266,50 @@ std::string flops_table(const compare::Comparison& comparison, const Terminal& t
   return table.to_string(terminal);
 }
 
+namespace {
+
+std::string kib(std::int64_t bytes) { return fixed_text(static_cast<double>(bytes) / 1024, 1); }
+
+/// The shared memory of the Pallas post's kernel, beside the limit of the post's GPU and of this one.
+std::string pallas_shared_text(std::int64_t limit) {
+  const auto of_post = compare::find_gpu("rtx4000ada");
+  const std::int64_t its_limit = of_post ? of_post->shared_memory_per_block_bytes : 0;
+  std::string text = "the post's tile of 64 x 64 with two stages takes";
+  for (const std::int64_t head_dim : {64, 128}) {
+    const compare::PallasSharedMemory memory = compare::pallas_shared_memory(head_dim);
+    const std::int64_t sum = memory.tile_bytes + memory.second_stage_bytes;
+    text += (head_dim == 64 ? " " : ", and ") + kib(memory.tile_bytes) + " + " +
+            kib(memory.second_stage_bytes) + " = " + kib(sum) + " KiB at d " +
+            std::to_string(head_dim) + (sum <= its_limit ? " (fits" : " (does not fit") +
+            " into the " + kib(its_limit) + " of its GPU" +
+            (limit == its_limit ? ""
+             : sum <= limit     ? ", fits here"
+                                : ", nor here") +
+            ")";
+  }
+  return text;
+}
+
+/// The sizes of a T x T matrix of 16 bits, up to the first that does not fit.
+std::string square_matrix_table(std::int64_t limit, const Terminal& terminal) {
+  TextTable table({{"T x T in 16 bits", Align::kRight},
+                   {"KiB", Align::kRight},
+                   {"of " + kib(limit), Align::kRight},
+                   {"fits"}});
+  for (std::int64_t side = 64;; side *= 2) {
+    const std::int64_t bytes = 2 * side * side;
+    const double share = static_cast<double>(bytes) / static_cast<double>(limit);
+    table.row({std::to_string(side), kib(bytes), fixed_text(100 * share, 0) + " %",
+               bytes <= limit ? "yes" : "no"});
+    if (bytes > limit) return table.to_string(terminal);
+  }
+}
+
+}  // namespace
+
 std::string shared_memory_table(const compare::Comparison& comparison,
                                 const compare::MachineModel& machine, const Terminal& terminal) {
   const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
-  const auto kib = [](std::int64_t bytes) {
-    return fixed_text(static_cast<double>(bytes) / 1024, 1);
-  };
   TextTable table({{"kernel"},
                    {"d", Align::kRight},
                    {"tile", Align::kRight},
@@ -268,11 +329,8 @@ std::string shared_memory_table(const compare::Comparison& comparison,
                  fixed_text(100 * share, 0) + " %"});
     }
   }
-  return table.to_string(terminal) + "\n" +
-         note("Pallas",
-              "its tile of 64 x 64 with two stages takes 57 + 16 = 73 KB at d 64, and 97 + 32 = "
-              "129 KB at d 128, where a block of its GPU has 99 KiB",
-              terminal);
+  return table.to_string(terminal) + "\n" + note("Pallas", pallas_shared_text(limit), terminal) +
+         "\n" + square_matrix_table(limit, terminal);
 }
 
 std::string sentences(const compare::Comparison& comparison, const Terminal& terminal) {
@@ -294,7 +352,7 @@ std::string shares(const compare::Comparison& comparison) {
             fixed_text(100 * share.share(), 0) + " %) " + what + "\n";
   };
   say(compare::close_sm_bytes(comparison.rows),
-      "bytes to the SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
+      "bytes to SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
   const compare::Share flash2 = compare::close_flash2_times(comparison.rows),
                        naive = compare::close_naive_steps(comparison.rows);
   say(flash2, "times within 25 %: flash2 on tensor cores, N >= 4096");

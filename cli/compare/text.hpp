@@ -19,7 +19,8 @@ std::string comparison_heading(const compare::Comparison& comparison,
 std::string times_table(const compare::Comparison& comparison, bool steps,
                         const Terminal& terminal);
 /// Predicted milliseconds under three sets of assumptions, which are listed below the table.
-std::string models_table(const compare::Comparison& comparison, const Terminal& terminal);
+std::string models_table(const compare::Comparison& comparison,
+                         const compare::MachineModel& machine, const Terminal& terminal);
 /// Bytes by the Pallas post's formula and text, by the toy program, by the kernel's blocks,
 /// by the hardware.
 std::string bytes_table(const compare::Comparison& comparison, const Terminal& terminal);

@@ -6,6 +6,7 @@
 #include "cli/exercises/learner.hpp"
 #include "cli/exercises/show.hpp"
 #include "cli/exercises/start.hpp"
+#include "cli/help/read.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -53,7 +54,7 @@ void print_where(const Learner& learner) {
   const bool has_file = entry != nullptr && !entry->file.empty();
   std::cout << "You are at " << learner.named(next) << "\n";
   if (!exercise->chapter.empty())
-    std::cout << "  read      " << printable(exercise->chapter) << "\n";
+    std::cout << "  read      " << reading_command(exercise->chapter) << "\n";
   if (has_file) std::cout << "  your file " << shown_path(entry->file) << "\n";
   std::cout << "\n  flashlab next              " << (has_file ? "read it again" : "begin it")
             << "\n";

@@ -7,6 +7,7 @@
 
 #include "cli/exercises/learner.hpp"
 #include "cli/exercises/verbs.hpp"
+#include "cli/help/read.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -126,7 +127,7 @@ std::string facts_table(const exercises::Exercise& exercise, const Terminal& ter
     table.row({"questions", std::to_string(exercise.questions.questions.size())});
     table.row({"points", points_text(exercise.max_points())});
   }
-  if (!exercise.chapter.empty()) table.row({"read", printable(exercise.chapter)});
+  if (!exercise.chapter.empty()) table.row({"read", reading_command(exercise.chapter)});
   return table.to_string(terminal);
 }
 

@@ -70,8 +70,8 @@ constexpr std::int64_t kMostReportBytes = std::int64_t{1} << 28;
 /// Adds the histogram of a class's cycles to the exercise that it belongs to, with a mark at the
 /// learner's own.
 void add_class(std::vector<SummarisedExercise>& all, const std::string& file) {
-  const auto source = read_program(file, kMostReportBytes);
-  auto read = exercises::read_json_report(std::string(source->text()));
+  auto read = exercises::read_json_report(
+      read_text_file(file, kMostReportBytes, "a file that `flashlab grade --json` wrote"));
   if (!read) {
     const toy::Diagnostic& error = read.diagnostics.front();
     throw request_failure("'" + printable(file) + "': " + error.what, error.expected);

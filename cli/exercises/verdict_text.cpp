@@ -51,9 +51,12 @@ std::string finding_text(const Finding& finding, const Terminal& terminal) {
   return text;
 }
 
+/// Returns whether a finding has the message, or (as those about answers) the name and the message.
 bool is_said(const Check& check, const Verdict& verdict) {
-  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                     [&](const Finding& finding) { return finding.what == check.message; });
+  const std::string named = check.name + ": " + check.message;
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+    return finding.what == check.message || finding.what == named;
+  });
 }
 
 /// The failed checks that add to the findings and costs.

@@ -11,6 +11,7 @@
 
 #include "cli/exercises/histogram_text.hpp"
 #include "cli/exercises/verdict_text.hpp"
+#include "cli/grading/assignment_grading.hpp"
 #include "cli/grading/best_file.hpp"
 #include "cli/grading/class_grading.hpp"
 #include "cli/grading/class_text.hpp"
@@ -130,10 +131,7 @@ exercises::Costs best_ever(const GradeOptions& options, const exercises::Exercis
 void rename_students(const GradeOptions& options, std::vector<StudentResult>& students,
                      std::vector<StudentResult>& skipped) {
   if (options.names == "real") return;
-  if (options.names == "pseudonym" && !options.own_seed && !options.quiet) {
-    std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
-                 "--seed of your own anybody can find them out\n";
-  }
+  options.warn_about_names();
   const Names names = options.names == "none" ? Names::kNone : Names::kPseudonym;
   exercises::rename_students(students, names, options.seed);
   exercises::rename_students(skipped, names, options.seed);
@@ -227,6 +225,9 @@ void print_class(const exercises::Exercise& exercise, const ClassReport& report,
 
 int grade(const GradeOptions& options) {
   options.check();
+  if (is_assignment(options.id)) {
+    return !grade_assignment(options) && options.fail_on_wrong ? kExitProgramWrong : kExitGood;
+  }
   const ExercisePointer found = find_exercise(options.id, options.exercises);
   const exercises::Exercise& exercise = *found;
   ClassGrading grading(options, found);
@@ -256,11 +257,12 @@ int grade(const GradeOptions& options) {
 
 CommandAction add_grade(CLI::App& app) {
   CLI::App& command = add_command(
-      app, "grade", "Grade one submission of an exercise, or a class.",
+      app, "grade", "Grade one submission of an exercise, a class, or an assignment.",
       "  flashlab grade 8 anna.toy                      one submission, explained\n"
       "  flashlab grade 8 --all class/ --html a.html    a file or folder for each student\n"
       "  flashlab grade 8 --all class/ --names pseudonym --seed 4711 --csv marks.csv\n"
-      "  flashlab grade 8 - --gradescope results.json < anna.toy\n");
+      "  flashlab grade 8 - --gradescope results.json < anna.toy\n"
+      "  flashlab grade assignments/naive_to_flash --all class/   all parts, points added up\n");
   const auto options = std::make_shared<GradeOptions>();
   options->add_to(command);
   return [options] { return grade(*options); };

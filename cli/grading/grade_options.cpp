@@ -1,6 +1,7 @@
 #include "cli/grading/grade_options.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <thread>
 
 #include "cli/options/flags.hpp"
@@ -57,6 +58,13 @@ void GradeOptions::check() const {
   }
 }
 
+void GradeOptions::warn_about_names() const {
+  if (names == "pseudonym" && !own_seed && !quiet) {
+    std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
+                 "--seed of your own anybody can find them out\n";
+  }
+}
+
 bool GradeOptions::writes_standard_output() const {
   const auto all = report_files();
   return std::any_of(all.begin(), all.end(), [](const auto& one) { return *one.second == "-"; });
@@ -107,7 +115,8 @@ void GradeOptions::add_safety_to(CLI::App& command) {
 
 void GradeOptions::add_to(CLI::App& command) {
   jobs = std::max(1U, std::thread::hardware_concurrency());
-  add_option(command, "exercise", id, "an exercise's name, number or folder")
+  add_option(command, "exercise", id,
+             "an exercise's name, number or folder, or a folder with an assignment.toml")
       .required()
       .type_name("ID");
   add_option(command, "files", files,

@@ -34,6 +34,9 @@ struct GradeOptions {
   /// Throws Failure for flags that contradict each other.
   void check() const;
 
+  /// Prints a warning if anybody could find out the names behind the pseudonyms.
+  void warn_about_names() const;
+
   bool reads_standard_input() const { return files == std::vector<std::string>{"-"}; }
   bool writes_standard_output() const;
   /// A single submission gets its full verdict; a class of any size gets a table.

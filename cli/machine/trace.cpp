@@ -8,6 +8,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/width.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
 #include "toymachine/trace/trace_html.hpp"
 #include "toymachine/trace/trace_json.hpp"
@@ -92,8 +93,9 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
   Traced result = trace_to(*sink, loaded, bound, options.run, trace);
   if (result && !result->stopped) {
-    std::cout << "\n"
-              << cost_sentence(bound, result->executions, options.machine.cost_table()) << "\n";
+    const std::string cost = cost_sentence(bound, result->executions, options.machine.cost_table());
+    std::cout << "\n";
+    for (const std::string& line : wrap(cost, terminal.width)) std::cout << line << "\n";
   }
   return result;
 }

@@ -54,7 +54,9 @@ std::string usage_of(const CLI::App& command) {
   std::string text = full_name(command);
   if (!command.get_subcommands({}).empty()) return text + " COMMAND [FLAG ...]";
   for (const CLI::Option* option : command.get_options()) {
-    if (!option->nonpositional()) text += " " + option->get_type_name();
+    if (option->nonpositional()) continue;
+    const std::string type = option->get_type_name();
+    text += " " + type.substr(0, type.find(':'));  // without the check of the value
   }
   return text + " [FLAG ...]";
 }

@@ -23,8 +23,10 @@ CommandAction add_isa(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
 CommandAction add_exercises(CLI::App& app);
 CommandAction add_next(CLI::App& app);
+CommandAction add_read(CLI::App& app);
 CommandAction add_grade(CLI::App& app);
 CommandAction add_attention(CLI::App& app);
+CommandAction add_projections(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
 CommandAction add_manual(CLI::App& app);  // hidden, like the next one: for makers of packages

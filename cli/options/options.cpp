@@ -10,6 +10,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/pager.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "gpus/gpu_specs.hpp"
 #include "text/lists.hpp"
@@ -96,9 +97,13 @@ void TerminalOptions::add_to(CLI::App& command) {
       .between(20, 500)
       .type_name("COLUMNS")
       .group(kTerminalGroup);
+  add_flag(command, "--no-pager", no_pager,
+           "on a terminal, print long output as it is, not through $PAGER or less")
+      .group(kTerminalGroup);
 }
 
 Terminal TerminalOptions::terminal() const {
+  if (!no_pager) page_output();
   return detect_terminal({color_choice(color), ascii, unicode, width});
 }
 

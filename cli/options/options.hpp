@@ -30,9 +30,11 @@ struct TerminalOptions {
   std::string color = "auto";
   bool ascii = false;
   bool unicode = false;
+  bool no_pager = false;
   std::size_t width = 0;
 
   void add_to(CLI::App& command);
+  /// Returns the terminal. From here on, long output goes through a pager.
   Terminal terminal() const;
 };
 

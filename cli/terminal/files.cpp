@@ -83,11 +83,10 @@ std::string kind_of_file(fs::file_type type) {
   }
 }
 
-std::string read_regular_file(const std::string& name, fs::file_type type,
-                              std::int64_t most_bytes) {
+std::string read_regular_file(const std::string& name, fs::file_type type, std::int64_t most_bytes,
+                              const std::string& expected) {
   if (type != fs::file_type::regular) {
-    throw request_failure(in_quotes(name) + " is " + kind_of_file(type),
-                          "a program file, or - for standard input");
+    throw request_failure(in_quotes(name) + " is " + kind_of_file(type), expected);
   }
   std::error_code code;
   const std::uintmax_t size = fs::file_size(name, code);
@@ -157,8 +156,9 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
   std::error_code code;
   const fs::file_status status = fs::status(name, code);
   if (fs::exists(status)) {
-    return std::make_shared<toy::SourceText>(name,
-                                             read_regular_file(name, status.type(), most_bytes));
+    return std::make_shared<toy::SourceText>(
+        name, read_regular_file(name, status.type(), most_bytes,
+                                "a program file, or - for standard input"));
   }
   const bool may_be_bundled = name.find('/') == std::string::npos;
   const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
@@ -170,6 +170,15 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                             (may_be_bundled ? ", and no bundled program of that name" : ""),
                         may_be_bundled ? "a file, or a name that `flashlab programs` lists" : "",
                         near_program(name));
+}
+
+std::string read_text_file(const std::string& name, std::int64_t most_bytes,
+                           const std::string& expected) {
+  if (name == "-") return read_at_most(std::cin, "standard input", most_bytes);
+  std::error_code code;
+  const fs::file_status status = fs::status(name, code);
+  if (!fs::exists(status)) throw request_failure("there is no file " + in_quotes(name), expected);
+  return read_regular_file(name, status.type(), most_bytes, expected);
 }
 
 void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {

@@ -31,6 +31,11 @@ const BundledProgram* find_bundled_program(std::string_view name);
 std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                                     std::int64_t most_bytes);
 
+/// Returns the text of a regular file, or of standard input for `-`. Throws Failure as above; the
+/// message says that `expected` was expected: "a file that `flashlab grade --json` wrote".
+std::string read_text_file(const std::string& name, std::int64_t most_bytes,
+                           const std::string& expected);
+
 /// Writes a file completely or not at all: `write` fills a temporary file beside it, which is then
 /// renamed. `-` is standard output. Devices and pipes are written directly. Throws Failure.
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);

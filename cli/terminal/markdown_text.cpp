@@ -121,7 +121,10 @@ class Renderer {
   }
 
   void code_line(const std::string& line) {
-    put(blank(line) ? "" : "    " + styled(line, Style::kBlue, terminal_));
+    const std::size_t used = display_width(line);
+    const std::size_t indent =
+        used < terminal_.width ? std::min<std::size_t>(4, terminal_.width - used) : 0;
+    put(blank(line) ? "" : std::string(indent, ' ') + styled(line, Style::kBlue, terminal_));
   }
 
   void heading() {

@@ -41,6 +41,13 @@ PallasBytes pallas_bytes(std::string_view variant, const PallasShape& s, std::in
   return bytes;
 }
 
+PallasSharedMemory pallas_shared_memory(std::int64_t head_dim) {
+  constexpr std::int64_t kBlock = 64, kNarrow = 2, kWide = 4, kStatistics = 5;
+  const std::int64_t tile = kBlock * head_dim;
+  return {3 * tile * kNarrow + (tile + kBlock * kBlock + kStatistics * kBlock) * kWide,
+          2 * tile * kNarrow};
+}
+
 std::optional<double> pallas_ms(std::string_view variant, const PallasShape& shape,
                                 const MachineModel& data_sheet, std::string_view dtype,
                                 std::string_view products) {

@@ -24,6 +24,13 @@ std::int64_t pallas_flops(std::string_view variant, const PallasShape& shape);
 /// twice by the softmax, stored, read), and K and V once for each tile of block_q queries.
 PallasBytes pallas_bytes(std::string_view variant, const PallasShape& shape, std::int64_t block_q);
 
+/// Shared memory of the post's forward kernel, with tiles of 64 x 64 in 16 bits: Q, K, V, S and O in
+/// fp32, five statistics for each row; and one more copy of K and V for its second stage.
+struct PallasSharedMemory {
+  std::int64_t tile_bytes = 0, second_stage_bytes = 0;
+};
+PallasSharedMemory pallas_shared_memory(std::int64_t head_dim);
+
 /// Returns the milliseconds of the post's roofline: pallas_flops at the data sheet's tensor core
 /// rate, or the bytes of the post's code at the DRAM rate, whichever takes longer. Nothing for a
 /// machine without these rates.

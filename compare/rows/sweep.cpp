@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "attention_cuda/kernel_listing.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -148,6 +152,50 @@ void take_kernels(const std::vector<Row>& measured, std::vector<Call>& calls) {
   }
 }
 
+std::vector<Call> with_measured_shapes(const std::vector<Row>& measured,
+                                       const std::vector<Call>& calls) {
+  std::vector<Call> result;
+  for (const Call& call : calls) {
+    const Row wanted = unpredicted(call);
+    const auto fits = [&](const Row& row) {
+      return row.measured && row.variant == wanted.variant && row.dtype == wanted.dtype &&
+             row.products == wanted.products && row.mask == wanted.mask &&
+             row.seqlen_q == wanted.seqlen_q && row.seqlen_k == wanted.seqlen_k &&
+             row.head_dim == wanted.head_dim && (call.kernel.empty() || row.kernel == call.kernel);
+    };
+    const std::string key = key_of(wanted);
+    std::set<std::string> taken;
+    std::vector<Call> others;
+    for (const Row& row : measured) {
+      if (!fits(row) || !taken.insert(key_of(row)).second) continue;
+      others.push_back(call);
+      others.back().problem.batch = row.batch;
+      others.back().problem.num_heads = row.num_heads;
+      others.back().problem.num_kv_heads = row.num_kv_heads;
+    }
+    if (others.empty() || taken.contains(key)) others = {call};
+    result.insert(result.end(), others.begin(), others.end());
+  }
+  return result;
+}
+
+std::vector<std::string> measured_sizes(const std::vector<Row>& measured,
+                                        const std::string& variant, const std::string& dtype) {
+  std::map<std::pair<std::string, std::int64_t>, std::set<std::int64_t>> lengths;  // by flags, d
+  for (const Row& row : measured) {
+    if (!row.measured || row.variant != variant || row.dtype != dtype) continue;
+    const std::string flags = "--tokens " + std::to_string(row.batch * row.seqlen_q) +
+                              " --hidden " + std::to_string(row.num_heads * row.head_dim);
+    lengths[{flags, row.head_dim}].insert(row.seqlen_q);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [key, all] : lengths) {
+    texts.push_back("N " + joined(all, ", ", [](std::int64_t n) { return std::to_string(n); }) +
+                    " at d " + std::to_string(key.second) + " (" + key.first + ")");
+  }
+  return texts;
+}
+
 std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel& machine,
                               const MachineModel& data_sheet, std::vector<RefusedCall>& refused) {
   std::vector<Row> rows;
@@ -168,7 +216,7 @@ MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& f
     const auto found = std::find_if(from.begin(), from.end(),
                                     [&](const Row& other) { return is_same_call(other, row); });
     if (found == from.end() || (!found->measured && found->failure.empty())) {
-      report.not_there.push_back(key);
+      report.not_there.push_back(&row);
       continue;
     }
     merge(row, *found);

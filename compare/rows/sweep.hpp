@@ -36,6 +36,16 @@ std::vector<Call> calls_of(const SweepAxes& axes);
 /// that this version lacks are ignored.
 void take_kernels(const std::vector<Row>& measured, std::vector<Call>& calls);
 
+/// Replaces each call that `measured` lacks by those that it has of the same variant, type, mask, N
+/// and d, with other numbers of batch entries and heads. A call without such rows stays.
+std::vector<Call> with_measured_shapes(const std::vector<Row>& measured,
+                                       const std::vector<Call>& calls);
+
+/// Returns the sizes at which `measured` has a variant in a type: one text for each number of
+/// tokens and hidden columns, "N 512, 1024, 2048 at d 64 (--tokens 16384 --hidden 2048)".
+std::vector<std::string> measured_sizes(const std::vector<Row>& measured,
+                                        const std::string& variant, const std::string& dtype);
+
 /// A call that no kernel supports.
 struct RefusedCall {
   std::string call, reason;
@@ -50,7 +60,7 @@ Call call_of(const Row& row);
 
 struct MergeReport {
   int num_merged = 0;
-  std::vector<std::string> not_there;          // rows that are missing in `from`
+  std::vector<const Row*> not_there;           // rows of `into` that are missing in `from`
   std::vector<std::string> other_predictions;  // measured for another prediction: another hash
 };
 

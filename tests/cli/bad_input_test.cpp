@@ -35,13 +35,43 @@ TEST_CASE("a wrong command or flag is answered with a near miss") {
   check(Workplace(),
         {{"flashlab rum x", 2, {"there is no command 'rum'", "did you mean run?"}},
          {"flashlab run matmul_c00 --jsn", 2, {"unexpected argument '--jsn'", "mean --json?"}},
-         {"flashlab run", 2, {"program", "flashlab run --help"}},
          {"flashlab trace a b", 2, {"unexpected argument 'b'"}},
          {"flashlab run matmul_c00 --color blue", 2, {"--color", "blue"}},
          {"flashlab run matmul_c00 --precision half", 2, {"--precision", "half"}},
          {"flashlab run matmul_c00 --max-steps 0", 2, {"--max-steps"}},
          {"flashlab run matmul_c00 --ascii --unicode", 2, {"--ascii", "--unicode"}},
          {"flashlab isa --level sofmax", 2, {"--level", "sofmax"}}});
+}
+
+TEST_CASE("a missing argument is named with the command's usage") {
+  check(Workplace(),
+        {{"flashlab diff naive --outputs",
+          2,
+          {"the argument 'second' is missing", "expected flashlab diff PROGRAM PROGRAM"}},
+         {"flashlab run",
+          2,
+          {"the argument 'program' is missing", "expected flashlab run PROGRAM [FLAG ...]"}},
+         {"flashlab grade", 2, {"the argument 'exercise' is missing", "flashlab grade ID"}}});
+}
+
+TEST_CASE("a value that is no number is named with its flag") {
+  check(Workplace(),
+        {{"flashlab attention --packed 5,x",
+          2,
+          {"--packed 5,x: 'x' is not a number", "expected N,...: lengths of sequences"}},
+         {"flashlab attention --n 1k", 2, {"--n 1k: '1k' is not", "expected SIZE"}},
+         {"flashlab run matmul_c00 --max-steps x", 2, {"--max-steps", "Value x not in range 1 to"}},
+         {"flashlab run matmul_c00 --max-steps", 2, {"--max-steps has no value", "expected N: "}}});
+}
+
+TEST_CASE("a report that cannot be read is not called a program") {
+  check(Workplace(),
+        {{"flashlab exercises summary --class /dev/null",
+          2,
+          {"'/dev/null' is a device", "expected a file that `flashlab grade --json` wrote"}},
+         {"flashlab exercises summary --class none.json",
+          2,
+          {"there is no file 'none.json'", "expected a file that `flashlab grade --json` wrote"}}});
 }
 
 TEST_CASE("a program that cannot be read is a wrong request") {

@@ -1,5 +1,6 @@
 // The tables of `flashlab compare`, of a file with round numbers.
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 
 #include "tests/cli/command.hpp"
@@ -147,6 +148,36 @@ TEST_CASE("shared memory is shown of kernels with tiles, once each") {
   CHECK(text.find("\ns, bf16") == text.rfind("\ns, bf16"));
 }
 
+TEST_CASE("the post's tile and a T x T matrix are compared with limits of shared memory") {
+  const std::string text = shown(round_file(), "--show shared-memory");
+  CHECK_THAT(text, contains("57.2 + 16.0 = 73.2 KiB at d 64 (fits"));
+  CHECK_THAT(text, contains("97.2 + 32.0 = 129.2 KiB at d 128 (does not fit"));
+  CHECK_THAT(text, contains("\n256 128.0 56 % yes\n512 512.0 226 % no\n"));
+}
+
+TEST_CASE("the ridge is the rate of products over the rate of DRAM") {
+  const std::string text = shown(round_file(), "--show models");
+  CHECK(std::regex_search(text, std::regex("ridge [0-9.]+ FLOPs per byte of DRAM in bf16 \\(")));
+}
+
+TEST_CASE("the committed measurements are found without the flags of their shape") {
+  const Outcome found = flashlab("compare --measured h200 -v naive,flash2 --n 1024..16384");
+  CHECK(found.code == 0);
+  CHECK_THAT(found.err, !contains("no measurement"));
+  const Outcome of_sources =
+      flashlab("compare --measured h200_source_sizes -v flash2 --dtype float --n 8192");
+  CHECK_THAT(of_sources.err, !contains("no measurement"));
+}
+
+TEST_CASE("a comparison without a measured row says which sizes there are") {
+  const Outcome outcome = flashlab("compare --measured h200 -v flash2 --n 1000..16000 -H 3");
+  CHECK_THAT(outcome.err, contains("h200 has no measurement of flash2, bf16, batch 4, 3 heads"));
+  CHECK_THAT(outcome.err, contains("nor of ") && contains("more calls"));
+  CHECK_THAT(outcome.err, contains("it has flash2 in bf16: N ") &&
+                              contains("N 512, 1024, 2048, ") &&
+                              contains("(--tokens 16384 --hidden 2048)"));
+}
+
 TEST_CASE("attributes in which rows differ have columns, and are in sentences") {
   nlohmann::json file = round_file();
   nlohmann::json other = file["rows"][0];
@@ -172,7 +203,7 @@ TEST_CASE("the shares of close predictions are below times and sentences") {
   naive["steps"][0]["work"]["dram"]["bytes_read"] = 8;
   file["rows"].push_back(naive);
   const std::string text = shown(file, "--show sentences");
-  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to the SMs within 5 %: flash1, flash2, "
+  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to SMs within 5 %: flash1, flash2, "
                             "bwd-twopass, N >= 4096\n"));
   CHECK_THAT(text, contains("\n0 of 1 (0 %) times within 25 %: flash2 on tensor cores, N >= "
                             "4096\n"));

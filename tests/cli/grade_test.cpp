@@ -73,6 +73,13 @@ TEST_CASE("grade explains one submission in full") {
   CHECK(widest_line(wrong.out) <= 80);
 }
 
+TEST_CASE("grade names a question without an answer once") {
+  const Workplace place;
+  place.write("sheet.txt", "stores:\nnone_kept:\nall_kept: n\n");
+  const Outcome outcome = place.shell("flashlab grade 18 sheet.txt");
+  CHECK(count_of(outcome.out, "none_kept: there is no answer yet") == 1);
+}
+
 TEST_CASE("grade --all gives every student a row and the class a histogram") {
   const GradedClass place;
   const Outcome outcome = place.grade("--all class");

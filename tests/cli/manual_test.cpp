@@ -12,7 +12,10 @@ std::map<std::string, std::set<std::string>> commands_by_help(const std::string&
   static const std::regex kFlag(R"((?:^|[ ,])(--?[A-Za-z][\w-]*))");
   static const std::regex kCommand(R"(^  ([a-z]+) )");
   std::map<std::string, std::set<std::string>> result;
-  std::istringstream lines(flashlab(path + " --help").out);
+  const std::string help = flashlab(path + " --help").out;
+  INFO(path);
+  CHECK(widest_line(help) <= 80);
+  std::istringstream lines(help);
   bool in_commands = false;
   std::set<std::string> flags, below;
   for (std::string line; std::getline(lines, line);) {

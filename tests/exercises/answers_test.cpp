@@ -189,6 +189,19 @@ TEST_CASE("a wrong formula is refuted without giving the right one away", "[answ
         "loads: right to leading order, but the other terms count, too");
 }
 
+TEST_CASE("a counterexample keeps the conditions of its question", "[answers]") {
+  Question tiles = question(AnswerKind::kFormula, "n*d/B");
+  tiles.variables = {"n", "d", "B"};
+  tiles.conditions = {{"B", "n", Condition::Relation::kDivides},
+                      {"d", "B", Condition::Relation::kAtMost}};
+  const auto finding = [&] {
+    return graded_sheet(quiz_of({tiles}), "loads: n*d - B + 1\n").findings.front().what;
+  };
+  CHECK_THAT(finding(), contains("at n = 10, d = 3, B = 5 it is "));
+  tiles.conditions.clear();
+  CHECK_THAT(finding(), contains("at n = 2, d = 3, B = 5 it is "));
+}
+
 TEST_CASE("an answer in other variables is told which matter", "[answers]") {
   const Exercise quiz = quiz_of({question(AnswerKind::kFormula, "n^2")});
   const Verdict verdict = graded_sheet(quiz, "loads: d^2\n");

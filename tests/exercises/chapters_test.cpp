@@ -72,7 +72,7 @@ TEST_CASE("the course follows its chapters, whatever the numbers of the exercise
     REQUIRE(found != all.end());
     return found - all.begin();
   };
-  CHECK(all.front() == "01_demo_c00");
+  CHECK(all.front() == "01_demo_product");
   CHECK(place("15_tile_merge") + 1 == place("28_flash2"));
   CHECK(place("28_flash2") + 1 == place("29_flash2_causal"));
   CHECK(place("99_on_tiles") + 1 == place("16_loop_orders"));
@@ -109,5 +109,26 @@ TEST_CASE("a chapter names an exercise by its number and its title", "[chapters]
                              "/problem.md): `./lab exercises start " + number + "`";
     CAPTURE(link);
     CHECK(all.at(read.exercise->chapter).find(link) != std::string::npos);
+  }
+}
+
+TEST_CASE("the map for teachers lists the exercises of each chapter", "[chapters]") {
+  std::ostringstream map;
+  map << std::ifstream(FLASHLAB_SOURCE_DIR "/docs/map_for_teachers.md").rdbuf();
+  std::map<std::string, std::string> numbers;  // by chapter: "13, 14, 30"
+  for (const ExerciseSource& source : builtin_exercises()) {
+    const ReadResult read = read_exercise(source.id, source.files);
+    REQUIRE(read.exercise);
+    std::string& list = numbers[read.exercise->chapter];
+    list += (list.empty() ? "" : ", ") + std::to_string(std::stoi(source.id));
+  }
+  for (const auto& [chapter, text] : chapters()) {
+    const std::string row = "](" + chapter.substr(chapter.find('/') + 1) + ") |";
+    const std::size_t begin = map.str().find(row);
+    INFO(chapter);
+    REQUIRE(begin != std::string::npos);
+    const std::string line = map.str().substr(begin, map.str().find('\n', begin) - begin);
+    const std::string list = numbers.contains(chapter) ? numbers[chapter] : "–";
+    CHECK(line.find(" min | " + list + " |") != std::string::npos);
   }
 }

@@ -53,6 +53,12 @@ TEST_CASE("lint shows what the reader says", "[lint]") {
   CHECK_THAT(lint_with("solution.toy", "end\n", "\n"), contains("solution.toy: solution.toy:"));
 }
 
+TEST_CASE("a naive program must cost more than full marks", "[lint]") {
+  CHECK_THAT(toml("full = {", "naive = \"solution.toy\"\nfull = {"),
+             contains("solution.toy: the naive program has ") && contains("cycles or fewer") &&
+                 contains("loads or fewer"));
+}
+
 TEST_CASE("a solution without full marks is shown with its verdict", "[lint]") {
   const std::string costly = toml("3*n + 1", "3*n");
   CHECK_THAT(costly, contains("solution.toy: the solution does not earn full marks"));

@@ -173,6 +173,23 @@ TEST_CASE("a mistake is neither the right answer nor another mistake", "[reader]
              contains("a mistake above is the same answer"));
 }
 
+TEST_CASE("a condition relates two variables of one question", "[reader]") {
+  const auto with_condition = [](const std::string& condition) {
+    Files files = {{"problem.md", "Read."},
+                   {"hints.md", "## Concept\na\n## Place\nb\n## Operand\nc\n## Solution\nd\n"}};
+    files["exercise.toml"] = "title = \"Quiz\"\nconditions = [\"" + condition +
+                             "\"]\n[[question]]\nid = \"q\"\nask = \"How many?\"\n"
+                             "kind = \"formula\"\nanswer = \"n/B\"\nvariables = [\"n\", \"B\"]\n";
+    return errors_of(files);
+  };
+  CHECK(with_condition("B divides n") == "");
+  CHECK(with_condition("B <= n") == "");
+  CHECK_THAT(with_condition("n is a multiple of B"),
+             contains("exercise.toml:2:14") && contains("expected 'B divides n' or 's <= n'"));
+  CHECK_THAT(with_condition("n divides n"), contains("cannot be read"));
+  CHECK_THAT(with_condition("d divides n"), contains("no question has the variables"));
+}
+
 TEST_CASE("question keys are words of small letters, each once", "[reader]") {
   const std::string number = "kind = \"number\"\nanswer = \"1\"\n";
   CHECK_THAT(question_errors(number + "[[question]]\nid = \"q\"\nask = \"?\"\n" + number),

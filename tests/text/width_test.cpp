@@ -57,6 +57,15 @@ TEST_CASE("lines break between words, and inside a word that is too long", "[tex
   CHECK(paragraph_lines("unbreakable a", 3) == std::vector<std::string>{"unbreakable", "a"});
 }
 
+TEST_CASE("a command between backticks stays on one line if it fits on one", "[text]") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrap("try `a b c` now", 9) == Lines{"try", "`a b c`", "now"});
+  CHECK(wrap("`a b` or `c d`; e", 9) == Lines{"`a b` or", "`c d`; e"});
+  CHECK(wrap("try (`a b c`) now", 11) == Lines{"try", "(`a b c`)", "now"});
+  CHECK(wrap("see `a b c d e`", 9) == Lines{"see `a b", "c d e`"});  // too long for a line
+  CHECK(wrap("one ` two three", 9) == Lines{"one ` two", "three"});
+}
+
 TEST_CASE("wrapping loses nothing but blanks, and no line is too wide", "[text]") {
   std::mt19937 random(2);
   const auto without_blanks = [](std::string text) {

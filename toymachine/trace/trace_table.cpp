@@ -108,7 +108,10 @@ class TraceTable : public TraceSink {
 
   void end(const TraceSummary& summary) override {
     grid_.print(out_);
-    if (summary.claims_checked + summary.claims_unchecked > 0 && summary.complete) {
+    if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
+      out_ << "\n Claims: " << summary.claims_unchecked
+           << ", none checked: the machine checks numbers, not tiles.\n";
+    } else if (summary.complete && summary.claims_checked > 0) {
       out_ << "\n Claims checked: " << summary.claims_checked << ", all hold";
       if (summary.claims_unchecked > 0) out_ << "; not checked: " << summary.claims_unchecked;
       out_ << ".\n";

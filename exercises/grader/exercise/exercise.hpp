@@ -150,6 +150,13 @@ struct Mistake {
   std::string says;  // the explanation of this mistake
 };
 
+/// A condition between two variables: "B divides n", "s <= n".
+struct Condition {
+  enum class Relation : std::uint8_t { kDivides, kAtMost };
+  std::string left, right;
+  Relation relation = Relation::kDivides;
+};
+
 struct Question {
   std::string id;   // the key in an answer file: "kv_loads"
   std::string ask;  // one paragraph
@@ -158,6 +165,7 @@ struct Question {
   std::string because;                 // shown with a right answer; may be empty
   std::vector<std::string> choices;    // kChoice: a, b, c, …
   std::vector<std::string> variables;  // kFormula: what may occur
+  std::vector<Condition> conditions;   // kFormula: between its variables; counterexamples keep them
   bool leading = false;                // kFormula: the leading order suffices
   double tolerance = 0;                // kNumber: relative
   double within = 0;                   // kNumber: the answer may be off by this factor; 0: no

@@ -89,6 +89,7 @@ struct PartReader {
   void read_limits(TomlTable& limits);
   // read_questions.cpp
   void read_question(const toml::table& table);
+  void read_conditions(TomlTable& top);
   void read_answer_rules(TomlTable& question, Question& result);
   void read_number_rules(TomlTable& question, Question& result);
   void read_answer(TomlTable& question, Question& result);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "exercises/grader/exercise/judge_answer.hpp"
 #include "exercises/grader/exercise/read_parts.hpp"
@@ -24,6 +25,17 @@ bool is_key(std::string_view id) {
          });
 }
 
+/// Parses "B divides n" or "s <= n".
+std::optional<Condition> parse_condition(const std::string& text) {
+  std::istringstream words(text);
+  std::string left, relation, right, more;
+  if (!(words >> left >> relation >> right) || words >> more) return std::nullopt;
+  if (!is_name(left) || !is_name(right) || left == right) return std::nullopt;
+  if (relation == "divides") return Condition{left, right, Condition::Relation::kDivides};
+  if (relation == "<=") return Condition{left, right, Condition::Relation::kAtMost};
+  return std::nullopt;
+}
+
 /// Parses the answer for its question. Reports an error at the key.
 std::optional<Answer> read_or_complain(TomlTable& table, const Question& question,
                                        const std::string& text) {
@@ -42,6 +54,31 @@ void PartReader::read_questions(TomlTable& top, const std::vector<const toml::ta
   exercise.questions.conventions = filled(top, "conventions", top.text("conventions"));
   if (exercise.demo) top.wrong("demo", "questions cannot be a demonstration", "a program to write");
   for (const toml::table* question : tables) read_question(*question);
+  read_conditions(top);
+}
+
+void PartReader::read_conditions(TomlTable& top) {
+  for (const std::string& text : top.texts("conditions")) {
+    const std::optional<Condition> condition = parse_condition(text);
+    if (!condition) {
+      top.wrong("conditions", "'" + text + "' cannot be read", "'B divides n' or 's <= n'");
+      continue;
+    }
+    bool used = false;
+    for (Question& question : exercise.questions.questions) {
+      const auto& names = question.variables;
+      const auto has = [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      if (!has(condition->left) || !has(condition->right)) continue;
+      question.conditions.push_back(*condition);
+      used = true;
+    }
+    if (!used) {
+      top.wrong("conditions", "no question has the variables of '" + text + "'",
+                "two variables of one question");
+    }
+  }
 }
 
 void PartReader::read_question(const toml::table& table) {

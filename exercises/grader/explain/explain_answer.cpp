@@ -1,6 +1,7 @@
 // Explains a wrong answer.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "exercises/grader/exercise/judge_answer.hpp"
@@ -73,8 +74,15 @@ std::vector<std::string> dependences(const Answer& answer, const Answer& expecte
   return lines;
 }
 
-/// Small sizes at which the formulas are compared. The first are easy to check by hand.
-std::vector<Size> trial_sizes(const std::vector<std::string>& variables) {
+bool keeps(const Condition& condition, const Size& size) {
+  const std::int64_t left = size.at(condition.left), right = size.at(condition.right);
+  return condition.relation == Condition::Relation::kDivides ? right % left == 0 : left <= right;
+}
+
+/// Small sizes at which the formulas are compared. They keep the question's conditions, and the
+/// first are easy to check by hand.
+std::vector<Size> trial_sizes(const Question& question) {
+  const std::vector<std::string>& variables = question.variables;
   constexpr std::array<std::int64_t, 12> kValues = {2, 3, 5, 7, 4, 9, 1, 6, 11, 8, 13, 10};
   std::vector<Size> sizes;
   for (std::size_t start = 0; start < kValues.size(); ++start) {
@@ -83,7 +91,15 @@ std::vector<Size> trial_sizes(const std::vector<std::string>& variables) {
       for (std::size_t i = 0; i < variables.size(); ++i) {
         size[variables[i]] = kValues[(start + i * stride) % kValues.size()];
       }
-      sizes.push_back(std::move(size));
+      for (const Condition& condition : question.conditions) {
+        if (condition.relation != Condition::Relation::kDivides) continue;
+        std::int64_t& multiple = size.at(condition.right);
+        multiple = std::lcm(multiple, size.at(condition.left));
+      }
+      if (std::all_of(question.conditions.begin(), question.conditions.end(),
+                      [&](const Condition& condition) { return keeps(condition, size); })) {
+        sizes.push_back(std::move(size));
+      }
     }
   }
   return sizes;
@@ -97,7 +113,7 @@ std::string variables_text(const Size& size, const std::vector<std::string>& var
 }
 
 Objection counterexample(const Question& question, const Answer& answer, const Answer& expected) {
-  for (const Size& size : trial_sizes(question.variables)) {
+  for (const Size& size : trial_sizes(question)) {
     const auto right = value_at(expected.formula, size);
     if (!right) continue;
     const std::string at =

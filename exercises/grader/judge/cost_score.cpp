@@ -37,18 +37,34 @@ double CostScore::share() const {
   return lines.empty() ? 1 : total / static_cast<double>(lines.size());
 }
 
+namespace {
+
+/// Counts the naive program, which need not keep the limits that enforce the exercise's idea.
+std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& sized) {
+  if (task.cost.naive == nullptr) return std::nullopt;
+  ProgramTask unlimited = task;
+  unlimited.registers.clear();
+  unlimited.temporaries = true;
+  unlimited.most_temporary.reset();
+  unlimited.most_register_bytes.reset();
+  Attempt naive = count_attempt(unlimited, task.cost.naive, sized);
+  if (!naive.bound || !naive.refusal.empty()) return std::nullopt;
+  return naive;
+}
+
+}  // namespace
+
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   CostScore score;
   const Size& size = attempt.sized->size;
-  std::optional<Attempt> naive;
-  if (task.cost.naive != nullptr) naive = count_attempt(task, task.cost.naive, *attempt.sized);
+  const std::optional<Attempt> naive = count_naive(task, *attempt.sized);
   const auto count = [](const std::string& key, const Attempt& of) {
     return count_of(key, of.counters, *of.bound);
   };
   for (const auto& [key, formula] : task.cost.full) {
     CostLine line{key, count(key, attempt), value_at(formula, size), {}, {}};
     line.naive = 2 * line.full;
-    if (naive && naive->bound) line.naive = std::max(line.full, count(key, *naive));
+    if (naive) line.naive = std::max(line.full, count(key, *naive));
     line.share = cost_share(line);
     score.lines.push_back(std::move(line));
   }

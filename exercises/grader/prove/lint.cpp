@@ -75,11 +75,27 @@ class Linter {
     const std::string text =
         is_program() ? exercise_->files.at(file) : model_answers(exercise_->questions);
     const Verdict verdict = grader_.grade(file, text);
-    if (verdict.outcome == Outcome::kFull && verdict.points == verdict.max_points) return;
+    if (verdict.outcome == Outcome::kFull && verdict.points == verdict.max_points) {
+      return check_naive(verdict);
+    }
     add(file,
         is_program() ? "the solution does not earn full marks"
                      : "the answers in exercise.toml do not earn full marks",
         "all " + number(verdict.max_points) + " points", explanation(verdict));
+  }
+
+  /// Full marks and no points must be apart in every counter. A counter with a limit may be equal:
+  /// more of it is not accepted anyway.
+  void check_naive(const Verdict& solution) {
+    const Cost& cost = exercise_->program.cost;
+    if (!is_program() || cost.naive == nullptr) return;
+    for (const CostLine& line : solution.costs) {
+      if (line.naive > line.full || cost.most.contains(line.key)) continue;
+      add(cost.naive->source->name(),
+          "the naive program has " + line.full.get_str() + " " + line.key +
+              " or fewer, as many as full marks allow",
+          "a program that costs more than full marks in every counter of [cost.full]");
+    }
   }
 
   void check_starter() {

@@ -17,10 +17,6 @@ bool is_computed(const std::string& text) {
          begins("\xEF\xBC\xA0");
 }
 
-std::string cell(const std::string& text) {
-  return csv_cell((is_computed(text) ? "'" : "") + text);
-}
-
 std::string cost_cell(const Verdict& verdict, const std::string& key) {
   for (const CostLine& line : verdict.costs) {
     if (line.key == key) return line.value.get_str();
@@ -49,29 +45,34 @@ void write_proof_cells(std::ostream& out, const SizeScore* score) {
 
 }  // namespace
 
+std::string spreadsheet_cell(const std::string& text) {
+  return csv_cell((is_computed(text) ? "'" : "") + text);
+}
+
 void write_csv(std::ostream& out, const ClassReport& report) {
   const std::vector<std::string> counters = report.counters();
   out << "name,outcome,points,max_points";
-  for (const std::string& key : counters) out << ',' << cell(key);
+  for (const std::string& key : counters) out << ',' << spreadsheet_cell(key);
   if (report.has_load_lines()) out << ",order_cycles,avoidable_loads";
   if (report.proof) out << ",cycles_in_proof,above_best_at_least,above_best_at_most";
   out << ",line,finding" << kLineEnd;
   for (const StudentResult& student : report.students) {
     const Verdict& verdict = *student.verdict;
-    out << cell(student.name) << ',' << outcome_key(verdict.outcome) << ','
+    out << spreadsheet_cell(student.name) << ',' << outcome_key(verdict.outcome) << ','
         << points_text(verdict.points) << ',' << points_text(verdict.max_points);
     for (const std::string& key : counters) out << ',' << cost_cell(verdict, key);
     if (report.has_load_lines()) write_order_cells(out, verdict);
     if (report.proof) write_proof_cells(out, report.proof_score(student));
     const Finding first = verdict.findings.empty() ? Finding{} : verdict.findings.front();
-    out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ',' << cell(first.what)
-        << kLineEnd;
+    out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ','
+        << spreadsheet_cell(first.what) << kLineEnd;
   }
   const std::size_t empty_cells =
       counters.size() + (report.has_load_lines() ? 2 : 0) + (report.proof ? 3 : 0);
   for (const StudentResult& entry : report.skipped) {
-    out << cell(entry.name) << ",skipped,," << points_text(report.max_points)
-        << std::string(empty_cells, ',') << ",," << cell(why_skipped(entry)) << kLineEnd;
+    out << spreadsheet_cell(entry.name) << ",skipped,," << points_text(report.max_points)
+        << std::string(empty_cells, ',') << ",," << spreadsheet_cell(why_skipped(entry))
+        << kLineEnd;
   }
 }
 

@@ -70,6 +70,9 @@ inline constexpr int kReportVersion = 4;
 /// Writes {"format": "flashlab-grades", "version": kReportVersion, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
+/// Returns a cell of CSV. A text that a spreadsheet would interpret as a formula gets an apostrophe.
+std::string spreadsheet_cell(const std::string& text);
+
 /// Writes CSV by RFC 4180, with a header line and CRLF. After the counters: order_cycles (the
 /// minimum for the order of operations) and avoidable_loads; at the largest size with a searched
 /// proof, cycles_in_proof and the minimum and maximum distance from the best. If a spreadsheet

@@ -24,7 +24,7 @@ const std::vector<std::string> kOtherSchedules{
     "spectrum",         "bwd_rowwise",         "bwd_columnwise",     "bwd_no_delta_blocks",
     "bwd_no_delta_row", "bwd_onepass_loads_o", "bwd_twopass_loads_o"};
 const std::string kWindow = "flash2_window";
-const std::vector<std::string> kStreams{"stream_dx", "stream_dx_resident"};
+const std::vector<std::string> kStreams{"stream_dx", "stream_dx_columns", "stream_dx_resident"};
 
 struct Variant {
   std::string name;

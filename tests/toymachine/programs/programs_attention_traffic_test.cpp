@@ -221,6 +221,10 @@ TEST_CASE("dX in DRAM is loaded and stored once a pair of rows and once a row") 
   CHECK(traffic(streamed, "dx", 2).loads == n * n + n);
   CHECK(traffic(streamed, "dx", 2).stores == n * n + n);
   CHECK(traffic(streamed, "dwq", 2).stores == n);
+  const BoundProgram columns = bundled("stream_dx_columns", params(size));
+  CHECK(traffic(columns, "dx", 3).loads == n * n + n);
+  CHECK(traffic(columns, "k", 3).loads == n);
+  CHECK(traffic(columns, "q", 3).loads == n * n);
   const BoundProgram resident = bundled("stream_dx_resident", params(size));
   CHECK(traffic(resident, "dx").loads == 0);
   CHECK(traffic(resident, "dx").stores == n);

@@ -64,6 +64,13 @@ TEST_CASE("the first trace of the course, as it is printed") {
         " Claims checked: 1, all hold.\n");
 }
 
+TEST_CASE("claims about tiles are not said to hold") {
+  const std::string text = table(bundled("flash2"));
+  CHECK_THAT(text,
+             contains("\n Claims: 8, none checked: the machine checks numbers, not tiles.\n"));
+  CHECK_THAT(text, !contains("all hold"));
+}
+
 TEST_CASE("Unicode brings subscripts and lines, in the same columns") {
   const std::string ascii = table(bundled("matmul_c00"));
   const std::string small = table(bundled("matmul_c00"), unicode_options());

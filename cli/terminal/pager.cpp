@@ -1,0 +1,156 @@
+#include "cli/terminal/pager.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <streambuf>
+#include <string>
+#include <string_view>
+
+#include "text/width.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::size_t kMostHeldBytes = 1 << 20;
+constexpr const char* kUsualPager = "less -R";
+
+/// Returns whether a program of this name is on the PATH.
+bool is_on_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+/// Returns the pager's command; empty: none.
+std::string pager_command() {
+  if (const char* const own = std::getenv("PAGER")) return own;
+  return is_on_path("less") ? kUsualPager : "";
+}
+
+/// Holds text back, counts its rows, and becomes a pipe to the pager or steps aside.
+class PagedOutput : public std::streambuf {
+ public:
+  PagedOutput(const winsize& window, std::string pager)
+      : rows_(window.ws_row), columns_(window.ws_col), pager_(std::move(pager)) {
+    output_ = std::cout.rdbuf(this);
+    tied_ = std::cerr.tie(nullptr);  // a warning does not flush
+  }
+  ~PagedOutput() override { end(); }
+  PagedOutput(const PagedOutput&) = delete;
+  PagedOutput& operator=(const PagedOutput&) = delete;
+
+  void end() {
+    if (output_ == nullptr) return;
+    if (pipe_ != nullptr) {
+      pclose(pipe_);
+      pipe_ = nullptr;
+      std::cout.rdbuf(output_);
+    } else {
+      step_aside();
+    }
+    std::cerr.tie(tied_);
+    output_ = nullptr;
+  }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    const char one = traits_type::to_char_type(c);
+    return xsputn(&one, 1) == 1 ? c : traits_type::eof();
+  }
+
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    const auto bytes = static_cast<std::size_t>(size);
+    if (output_ == nullptr) return 0;
+    if (pipe_ != nullptr) {
+      return static_cast<std::streamsize>(std::fwrite(text, 1, bytes, pipe_));
+    }
+    if (is_aside_) return output_->sputn(text, size);
+    held_.append(text, bytes);
+    count_rows();
+    // The shell's prompt takes the last row.
+    if (used_rows_ >= rows_ || held_.size() > kMostHeldBytes) start_pager();
+    return size;
+  }
+
+  int sync() override {
+    if (pipe_ != nullptr) return std::fflush(pipe_);
+    step_aside();
+    return output_ == nullptr ? 0 : output_->pubsync();
+  }
+
+ private:
+  /// A line that is wider than the window takes several rows.
+  void count_rows() {
+    for (std::size_t end = 0; (end = held_.find('\n', counted_)) != std::string::npos;) {
+      const std::size_t width =
+          display_width(std::string_view(held_).substr(counted_, end - counted_));
+      used_rows_ += std::max<std::size_t>(1, (width + columns_ - 1) / columns_);
+      counted_ = end + 1;
+    }
+  }
+
+  void step_aside() {
+    if (is_aside_ || output_ == nullptr) return;
+    is_aside_ = true;
+    output_->sputn(held_.data(), static_cast<std::streamsize>(held_.size()));
+    held_.clear();
+    std::cout.rdbuf(output_);
+  }
+
+  void start_pager() {
+    setenv("LESS", "RX", 0);              // X: the last page stays on the terminal
+    pipe_ = popen(pager_.c_str(), "we");  // e: no worker keeps the pipe open
+    if (pipe_ == nullptr) return step_aside();
+    std::signal(SIGINT, SIG_IGN);  // for the pager, which ends when the user asks it to
+    std::fwrite(held_.data(), 1, held_.size(), pipe_);
+    held_.clear();
+  }
+
+  std::size_t rows_, columns_;
+  std::string pager_;
+  std::streambuf* output_ = nullptr;  // of std::cout; null after end()
+  std::ostream* tied_ = nullptr;
+  std::string held_;
+  std::size_t counted_ = 0;  // bytes of held_ whose rows are in used_rows_
+  std::size_t used_rows_ = 0;
+  bool is_aside_ = false;
+  FILE* pipe_ = nullptr;
+};
+
+std::unique_ptr<PagedOutput>& paged_output() {
+  static std::unique_ptr<PagedOutput> output;
+  return output;
+}
+
+}  // namespace
+
+void page_output() {
+  if (paged_output() != nullptr || isatty(STDOUT_FILENO) == 0) return;
+  const char* const terminal = std::getenv("TERM");
+  if (terminal == nullptr || std::string_view(terminal) == "dumb") return;
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row == 0 || window.ws_col == 0) {
+    return;
+  }
+  std::string pager = pager_command();
+  if (pager.empty() || pager == "cat") return;
+  paged_output() = std::make_unique<PagedOutput>(window, std::move(pager));
+}
+
+void end_paging() {
+  if (paged_output() != nullptr) paged_output()->end();
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,48 @@
+// flashlab read: the chapters of the course on the terminal.
+#include <regex>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+
+TEST_CASE("read lists every page, and finds a chapter by number and by name", "[read]") {
+  const Outcome contents = flashlab("read");
+  CHECK(contents.code == 0);
+  CHECK_THAT(contents.out, contains("4. Softmax") && contains("glossary") && !contains("_log"));
+  const std::string chapter = flashlab("read 4").out;
+  CHECK_THAT(chapter, contains("4. Softmax") && contains("Next chapter: flashlab read 5"));
+  for (const char* name : {"04", "softmax", "04_softmax"}) {
+    CHECK(flashlab(std::string("read ") + name).out == chapter);
+  }
+  CHECK_THAT(flashlab("read 13").out, !contains("Next chapter"));
+}
+
+TEST_CASE("answers to a chapter's questions are shown on request", "[read]") {
+  const std::string hidden = flashlab("read 4").out, shown = flashlab("read 4 --answers").out;
+  CHECK_THAT(hidden, contains("flashlab read 4 --answers"));
+  CHECK_THAT(shown, !contains("flashlab read 4 --answers") && contains("Answer"));
+  CHECK(shown.size() > hidden.size());
+}
+
+TEST_CASE("a chapter has no traces of the page for browsers", "[read]") {
+  for (int chapter = 1; chapter <= 13; ++chapter) {
+    const std::string text = flashlab("read " + std::to_string(chapter) + " --answers").out;
+    INFO(chapter);
+    CHECK_THAT(text, !contains("<!--") && !contains("<img") && !contains("<details") &&
+                         !contains("[Contents]"));
+    CHECK_FALSE(std::regex_search(text, std::regex("\\]\\([a-z0-9_]*[.]md")));
+  }
+  CHECK_THAT(flashlab("read 4").out, contains("Picture: A triangle of squares"));
+}
+
+TEST_CASE("a page that is not there is answered with a near one", "[read]") {
+  const Outcome outcome = flashlab("read glosary");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains("there is no page 'glosary'") && contains("mean glossary?"));
+}
+
+TEST_CASE("an exercise names the command that prints its chapter", "[read]") {
+  CHECK_THAT(flashlab("exercises show 8").out, contains("flashlab read 4"));
+}
+
+}  // namespace flashlab::test
