@@ -7,7 +7,8 @@ Needs nvcc and no GPU. A compiler warning is an error. Kernels of one generation
 for that generation alone, and only if --arch names it.
 --one-head-dim compiles only for head_dim 64, which is faster.
 --check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less, if a wgmma
-kernel spills at any, or if ptxas had to serialise wgmma (its warnings C75xx).
+kernel spills at any, or if ptxas had to serialise wgmma (its warnings C75xx). The portable flash2 that
+takes a state is exempt: it spills up to 16 bytes while it loads that, before its loop.
 """
 import argparse
 import concurrent.futures
@@ -143,8 +144,14 @@ def print_table(rows):
 def spilling(rows):
     """Returns the tensor-core kernels that --check rejects."""
     return [row for row in rows if "mma" in row["source"] and row["spill_store_bytes"] > 0 and
+            not takes_state(row) and
             ("wgmma" in row["source"] or row["head_dim"] is None or
              row["head_dim"] <= LARGEST_WITHOUT_SPILLS)]
+
+
+def takes_state(row):
+    """Whether this is the portable flash2 that begins or ends with a state: its last argument."""
+    return row["kernel"] == "flash2_mma_sm80" and row["template"].endswith("true")
 
 
 def result_of(nvcc, rows, seconds):

@@ -104,6 +104,19 @@ def forward():
     print(f"geometric mean {mean:.3f}, least {min(cells.values()):.2f}")
 
 
+def counters():
+    """Prints what the GPU's counters say about the forward pass, ours / FA4's."""
+    cells = {}
+    for row in results("forward_counters")["rows"]:
+        cells.setdefault((row["head_dim"], row["mask"], row["seqlen"]), {})[row["side"]] = row
+    names = {"TFLOP/s": ("tflops", 0), "tensor cores busy, %": ("tensor_cores_busy_percent", 0),
+             "exp2 busy, %": ("exp2_busy_percent", 0), "SMs with work, %": ("sms_with_work_percent", 0),
+             "GHz": ("ghz", 2)}
+    print_table(["head_dim", "mask", "N", *names],
+                [[*cell, *(" / ".join(f"{sides[side][key]:.{digits}f}" for side in ("flash2", "FA4"))
+                           for key, digits in names.values())] for cell, sides in cells.items()])
+
+
 def float_table(direction, source_times):
     row = rows_of("d", direction)[0]
     table = []
@@ -232,7 +245,7 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
-TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "float": floats, "backward": backward, "long": long,
+TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@
 //          ones take part in the scale of their column of V; those that no query sees do not
 // Tiles    as in flash2_wgmma_sm90, with twice as many columns: panels of high parts, then of low
 //          ones. S, P, O and R are in registers: N/2 + N/2 + d/2 + d/2 per thread for N keys
-// Scales   each warpgroup copies a tile's scales of keys and of columns of V to its shared memory, each
-//          warp those of its queries
+// Scales   warpgroups copy those of keys and of V's columns to shared memory, warps those of queries
 // Grid     as flash2_wgmma_sm90. It may start before the splitting kernel ends, and waits for it
 // Traffic  reads the parts, 4 bytes per element, as flash2_wgmma_sm90 does; writes O and lse once
 // Workspace  4 bytes for each element of Q, K and V, head_dim padded, and the scales
@@ -87,8 +86,8 @@ class Fp16x3Computing {
 
  private:
   __device__ const Sizes& sizes() const { return arguments_.wgmma.sizes; }
-  // Numbers that the inner loop has no registers for.
-  __device__ static int thread() { return recomputed(static_cast<int>(threadIdx.x)); }
+  // The inner loop has no registers for these.
+  __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
   __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
   /// The query of this thread's first row.
@@ -165,21 +164,16 @@ class Fp16x3Computing {
 
   /// Copies the scales of each warp's 16 queries to shared memory.
   __device__ void load_query_scales() {
+    const int row = first_row() - lane() / 4 + lane();
     const std::int64_t head = std::int64_t{work_.b} * sizes().num_heads + work_.h;
+    const bool is_query = lane() < 16 && row < sizes().seqlen_q;
+    const float scale = is_query ? arguments_.query_scales[head * sizes().seqlen_q + row] : 1.F;
     __syncwarp();  // no lane still reads those of the query tile before
-    if (lane() < 16) {
-      const int row = first_row() - lane() / 4 + lane();
-      ptx::store_shared(query_scales() + 4 * lane(),
-                        __float_as_uint(row < sizes().seqlen_q
-                                            ? arguments_.query_scales[head * sizes().seqlen_q + row]
-                                            : 1.F));
-    }
+    if (lane() < 16) ptx::store_shared(query_scales() + 4 * lane(), __float_as_uint(scale));
     __syncwarp();
   }
-  /// Of the warp's queries.
   __device__ ptx::SharedAddress query_scales() const {
-    return shared_.V(Config::kStagesV) + Config::kBarrierBytes +
-           4 * 16 * (thread() / 32 - kWarpgroup / 32);
+    return shared_.V(Config::kStagesV) + Config::kBarrierBytes + 64 * (thread() / 32 - 4);
   }
 
   /// The place of this thread's first scale of a tile. 32 bits are enough: K would not fit memory.

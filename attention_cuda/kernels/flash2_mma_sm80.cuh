@@ -27,7 +27,6 @@
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
-#include "attention_cuda/device/recomputed.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
 #include "attention_cuda/device/warp_attention.cuh"
@@ -133,8 +132,8 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row =
-          recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
-      StateRow(state, recomputed(b), recomputed(h), row, lane, sizes.head_dim)
+          ptx::recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
+      StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
           .load<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half],
                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
@@ -150,10 +149,10 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
   for (int r = 0; r < Config::kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = recomputed(first_query + 16 * r + 8 * half + lane / 4);
+      const int row = ptx::recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
-      StateRow(state, recomputed(b), recomputed(h), row, lane, sizes.head_dim)
+      StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
           .store<Config::kHeadDim>(rows.maximum[r][half], sum,
                                    [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
@@ -162,7 +161,8 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
 
 }  // namespace flash2_mma
 
-template <class Config>
+/// kHasState: with state_in or state_out. A kernel of its own, because loading a state spills registers.
+template <class Config, bool kHasState>
 __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
     flash2_mma_sm80_kernel(ForwardArguments<typename Config::Element> arguments,
                            StateTensors state_in, StateTensors state_out, AlignedRows aligned,
@@ -226,7 +226,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   Fragments<Config> fragments;
   RowStatistics<Config::kRowTiles> rows;
   clear(fragments.O);
-  if (state_in.is_given()) load_state(fragments, rows, state_in, b, h, warp_query, sizes);
+  if constexpr (kHasState) {
+    if (state_in.is_given()) load_state(fragments, rows, state_in, b, h, warp_query, sizes);
+  }
   if constexpr (Config::kQInRegisters) {
 #pragma unroll
     for (int k = 0; k < Config::kDepthSteps; ++k) {
@@ -261,14 +263,17 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   }
 
   // 5. O and lse. The places are computed again, because the loop needs the registers.
-  const GroupedTile done = grouped_tile(
-      sizes, heads_together, recomputed(static_cast<int>(blockIdx.x)), static_cast<int>(gridDim.x));
+  const GroupedTile done =
+      grouped_tile(sizes, heads_together, ptx::recomputed(static_cast<int>(blockIdx.x)),
+                   static_cast<int>(gridDim.x));
   const int own_query = done.q_tile * Config::kBlockQ +
-                        recomputed(static_cast<int>(threadIdx.x)) / 32 * Config::kWarpRows;
+                        ptx::recomputed(static_cast<int>(threadIdx.x)) / 32 * Config::kWarpRows;
   if (own_query >= sizes.seqlen_q) return;
-  if (state_out.is_given()) {
-    store_state(fragments, rows, state_out, done.b, done.h, own_query, sizes);
-    return;
+  if constexpr (kHasState) {
+    if (state_out.is_given()) {
+      store_state(fragments, rows, state_out, done.b, done.h, own_query, sizes);
+      return;
+    }
   }
   float* const mLse =
       arguments.lse.data == nullptr ? nullptr : arguments.lse.row(done.b, done.h, own_query);
@@ -290,7 +295,9 @@ void launch_flash2_mma(const ForwardCall& call, std::string_view name) {
   // If the scale is 0, Q is 0 as well (take_sign_into_queries), so any c works.
   const float scale = arguments.softmax_scale == 0 ? 1.f : fabsf(arguments.softmax_scale);
   const std::int64_t num_q_tiles = (problem.seqlen_q + Config::kBlockQ - 1) / Config::kBlockQ;
-  launch(call, name, flash2_mma_sm80_kernel<Config>,
+  launch(call, name,
+         call.options.has_state() ? flash2_mma_sm80_kernel<Config, true>
+                                  : flash2_mma_sm80_kernel<Config, false>,
          {num_q_tiles * problem.batch * problem.num_heads, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
          arguments, state_tensors(call.options.state_in), state_tensors(call.options.state_out),

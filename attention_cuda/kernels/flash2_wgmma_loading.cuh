@@ -6,7 +6,6 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/head_groups.cuh"
-#include "attention_cuda/device/recomputed.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"

@@ -55,12 +55,12 @@ class WgmmaComputing : private WgmmaOutput<Config> {
   __device__ WgmmaComputing(const WgmmaShared<Config>& shared, const WgmmaWork<Config>& work,
                             const WgmmaArguments& arguments)
       : Output(arguments, work,
-               work.first_query + 16 * (recomputed(static_cast<int>(threadIdx.x)) / 32 - 4) +
-                   recomputed(static_cast<int>(threadIdx.x)) % 32 / 4,
-               recomputed(static_cast<int>(threadIdx.x)) % 32),
+               work.first_query + 16 * (ptx::recomputed(static_cast<int>(threadIdx.x)) / 32 - 4) +
+                   ptx::recomputed(static_cast<int>(threadIdx.x)) % 32 / 4,
+               ptx::recomputed(static_cast<int>(threadIdx.x)) % 32),
         shared_(shared),
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
-        warp_(recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
+        warp_(ptx::recomputed(static_cast<int>(threadIdx.x)) / 32 % 4),
         end_for_all_(work.visible.of_query(work.first_query + 64 * warpgroup_) - work.first_key),
         first_for_all_(work.visible.first_of_query(work.first_query + 64 * warpgroup_ + 63) -
                        work.first_key) {}

@@ -27,6 +27,12 @@ __device__ __forceinline__ SharedAddress opaque(SharedAddress address) {
   return address;
 }
 
+/// The same for any number: values derived from it are computed where they are used, instead of being
+/// kept in registers.
+__device__ __forceinline__ int recomputed(int value) {
+  return static_cast<int>(opaque(static_cast<SharedAddress>(value)));
+}
+
 __device__ __forceinline__ float load_shared_float(SharedAddress address) {
   float value;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
