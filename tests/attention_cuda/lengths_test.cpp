@@ -99,7 +99,7 @@ TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
   }
 }
 
-TEST_CASE("kernels that take turns each run once in so many cases", "[lengths]") {
+TEST_CASE("kernels that take turns each run once per round of cases", "[lengths]") {
   KernelTurns turns;
   const std::vector<KernelCase> kernels = kernels_here(Pass::kForward, DataType::kFloat32);
   std::map<std::string, std::size_t> runs;
