@@ -92,14 +92,16 @@ def run_tests(program, limit_s):
 
 
 def run_sanitizers(program, limit_s):
-    """Runs small problems of every kernel under each tool of compute-sanitizer."""
+    """Runs each tile shape of every kernel at six ragged lengths, and a sample of the grid of cases,
+    under each tool of compute-sanitizer."""
     if not shutil.which("compute-sanitizer"):
         return [{"tool": tool, "outcome": "not run", "why": "no compute-sanitizer"}
                 for tool in SANITIZERS]
     environment = {"FLASHLAB_CASE_STEP": "211", "OMP_NUM_THREADS": "1"}
 
     def sanitize(tool):
-        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, "[grid]"]
+        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program,
+                   "[ragged],[grid]"]
         run = Run(command, limit_s, environment)
         summary = re.findall(r"=+ (?:ERROR|RACECHECK) SUMMARY: (.*)", run.text)
         refused = re.search(r"not supported|unsupported|Unable to|error 999", run.text)

@@ -1,6 +1,8 @@
 // Each length, tile edges and all, and lengths of many tiles.
+#include <array>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,28 @@ void check_each_head_dim(Pass pass, DataType dtype) {
     check(turns.next(kernels), head_dim);
   }
   for (const std::int64_t head_dim : {96, 192}) check(kernels, head_dim);  // tiles of their own
+}
+
+/// Every tile shape of every kernel: each compiled head_dim, at lengths that end inside of tiles, under
+/// each mask. compute-sanitizer runs this (bench/on_a_gpu.py).
+void check_ragged_lengths(Pass pass, DataType dtype) {
+  const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
+  constexpr std::array kCausal = {textbook::Causal::kNo, textbook::Causal::kTopLeft,
+                                  textbook::Causal::kBottomRight};
+  constexpr std::pair<int, int> kLengths[] = {{129, 129}, {200, 75}, {1, 65},
+                                              {63, 130},  {100, 31}, {193, 257}};
+  WorstErrors worst;
+  KernelTurns turns;
+  std::size_t number = 0;
+  for (const std::int64_t head_dim : {32, 64, 96, 128, 192, 256}) {
+    for (const auto& [seqlen_q, seqlen_k] : std::span(kLengths).first(FLASHLAB_RAGGED_LENGTHS)) {
+      GeneratedCase generated =
+          square_case(dtype, seqlen_q, head_dim, kCausal.at(number++ % kCausal.size()));
+      generated.problem.seqlen_k = seqlen_k;
+      generated.problem.num_heads = 2;
+      check_kernels(worst, pass, turns.next(kernels), generated);
+    }
+  }
 }
 
 }  // namespace
@@ -243,6 +267,20 @@ TEST_CASE("few queries see many keys, and many queries few", "[cuda][lengths]") 
       generated.problem.causal = textbook::Causal::kTopLeft;
       check_kernels(worst, pass, kernels, generated);
     }
+  }
+}
+
+TEST_CASE("each tile shape is right at six ragged lengths: forward", "[cuda][ragged]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    check_ragged_lengths(Pass::kForward, dtype);
+  }
+}
+
+TEST_CASE("each tile shape is right at six ragged lengths: backward", "[cuda][ragged]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16}) {
+    check_ragged_lengths(Pass::kBackward, dtype);
   }
 }
 
