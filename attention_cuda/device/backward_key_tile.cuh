@@ -42,6 +42,7 @@ class KeyTileBlock {
   using Element = typename Config::Element;
   using Scores = WarpSums<Config::kRowTiles, Config::kWarpChunk / 8>;
   static constexpr int kChunkElements = Config::KeyTile::kChunkElements;
+  static constexpr bool kKeepsStatistics = !TensorCore::kSplitsValues || Config::kStages == 1;
   using KeyGradients = WarpSums<Config::kRowTiles, Config::kWarpColumns / 8>;
 
  public:
@@ -145,7 +146,8 @@ class KeyTileBlock {
   }
 
   /// Loads a tile of Q and dO. Rows of queries that see no key count as 0, because they may contain
-  /// anything. Stores the range of one query, and returns its statistics for put_statistics.
+  /// anything. Stores the range of one query, and returns its statistics for put_statistics: later,
+  /// when they have come, unless there are no registers to keep them.
   __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
     const int first = at.query;
     const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
@@ -191,6 +193,7 @@ class KeyTileBlock {
         __syncthreads();
         const WalkPlace following = walk().next(at);
         if (walk().is_there(following)) statistics = load_queries(following, 1 - stage);
+        if (!kKeepsStatistics) put_statistics(statistics, 1 - stage);
       } else {
         __syncthreads();
         statistics = load_queries(at, 0);
@@ -201,7 +204,7 @@ class KeyTileBlock {
         if (!walk().is_first(at))
           add_dQ(gradient_tile(Config::kStages - 1 - stage), walk().previous_dQ_tile(at));
       }
-      put_statistics(statistics, Config::kStages - 1 - stage);
+      if (kKeepsStatistics) put_statistics(statistics, Config::kStages - 1 - stage);
       if constexpr (Config::kStages == 1) {
         ptx::cp_async_wait<0>();
         __syncthreads();

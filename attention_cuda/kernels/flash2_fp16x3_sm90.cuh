@@ -70,6 +70,9 @@ class Fp16x3Computing {
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1) {}
 
   __device__ void run() {
+    // No warp still reads scales when another one copies those of the next query tile. (The barrier of
+    // Q says so, too; racecheck does not see that.)
+    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
     int seen = work_.num_kv_tiles;
     if constexpr (Config::kSkips) {
       seen = work_.tiles_of_warpgroup(warpgroup_, sizes().seqlen_q);
