@@ -1,7 +1,7 @@
 // Bulk tensor copies: one thread starts a copy of a box between global and shared memory, and the
 // copy goes on by itself. Compute capability 9.0.
-// Source  PTX ISA, "Data movement and conversion instructions: cp.async.bulk.tensor"; CUDA Driver
-//         API, cuTensorMapEncodeTiled
+// Source  PTX ISA, "Data movement and conversion instructions: cp.async.bulk.tensor",
+//         "cp.reduce.async.bulk"; CUDA Driver API, cuTensorMapEncodeTiled
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -76,6 +76,15 @@ __device__ __forceinline__ void store_box(const TensorMap& map, SharedAddress fr
           &map),
       "r"(from), "r"(column), "r"(row), "r"(head), "r"(batch)
       : "memory");
+}
+
+/// Adds floats in shared memory to as many in global memory, in any order. Both begin at multiples of
+/// 16 bytes, and `bytes` is one. Belongs to a group of stores.
+__device__ __forceinline__ void add_floats(float* to, SharedAddress from, std::uint32_t bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(
+                   __cvta_generic_to_global(to)),
+               "r"(from), "r"(bytes)
+               : "memory");
 }
 
 /// The stores of this thread since its last call form a group.

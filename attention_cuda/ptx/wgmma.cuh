@@ -6,8 +6,8 @@
 //            row 8 below. a[0] and a[1] hold the same rows of A, columns 2 (l % 4) and the next;
 //            a[2] and a[3] hold columns 8 further. So D, rounded to 16 bits, has the layout of A.
 // Shared     Panels of 64 columns, 128 bytes per row, in the 128-byte swizzle; 8 rows take 1024
-//            bytes. K-major: rows of A or columns of B are rows of the panel. N-major: the 16 rows
-//            of B are rows of the panel.
+//            bytes. K-major: rows of A or columns of B are rows of the panel. M-major, N-major: the
+//            16 columns of A, the 16 rows of B are rows of the panel.
 // Source     PTX ISA, "Asynchronous warpgroup level matrix instructions"
 #pragma once
 
@@ -103,21 +103,26 @@ __device__ constexpr std::uint64_t descriptor_step(std::uint32_t bytes) { return
 #define FLASHLAB_TEXTS_256 FLASHLAB_TEXTS_240 ", " FLASHLAB_TEXT_15
 #define FLASHLAB_DS_256 FLASHLAB_DS_240, FLASHLAB_D(120)
 
-// N, and the numbers of the six operands after the registers of D.
+// N, and the numbers of the six operands after the registers of D. The fourth one of the first form is
+// whether A and B are transposed.
 #define FLASHLAB_WGMMA(N, n0, n1, n2, n3, n4, n5)                                                 \
-  template <class Element>                                                                        \
+  template <class Element, bool kIsTransposed = false>                                            \
   __device__ __forceinline__ void wgmma(float (&d)[N / 2], std::uint64_t a, std::uint64_t b,      \
                                         bool accumulates) {                                       \
     if constexpr (std::is_same_v<Element, BFloat16>) {                                            \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" n2 ", 0;\n"                               \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" FLASHLAB_TEXTS_##N \
-                   "}, %" n0 ", %" n1 ", p, 1, 1, 0, 0;\n}\n"                                     \
-                   : FLASHLAB_DS_##N : "l"(a), "l"(b), "r"(static_cast<int>(accumulates)));       \
+                   "}, %" n0 ", %" n1 ", p, 1, 1, %" n3 ", %" n3 ";\n}\n"                         \
+                   : FLASHLAB_DS_##N                                                              \
+                   : "l"(a), "l"(b), "r"(static_cast<int>(accumulates)),                          \
+                     "n"(static_cast<int>(kIsTransposed)));                                       \
     } else {                                                                                      \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" n2 ", 0;\n"                               \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 {" FLASHLAB_TEXTS_##N   \
-                   "}, %" n0 ", %" n1 ", p, 1, 1, 0, 0;\n}\n"                                     \
-                   : FLASHLAB_DS_##N : "l"(a), "l"(b), "r"(static_cast<int>(accumulates)));       \
+                   "}, %" n0 ", %" n1 ", p, 1, 1, %" n3 ", %" n3 ";\n}\n"                         \
+                   : FLASHLAB_DS_##N                                                              \
+                   : "l"(a), "l"(b), "r"(static_cast<int>(accumulates)),                          \
+                     "n"(static_cast<int>(kIsTransposed)));                                       \
     }                                                                                             \
   }                                                                                               \
   template <class Element>                                                                        \
@@ -140,7 +145,8 @@ __device__ constexpr std::uint64_t descriptor_step(std::uint32_t bytes) { return
     }                                                                                             \
   }
 
-// wgmma(d, a, b, …): A in shared memory, B K-major. wgmma(d, {a0…}, b, …): A in registers, B N-major.
+// wgmma(d, a, b, …): A in shared memory; A and B K-major, or with kIsTransposed M-major and N-major.
+// wgmma(d, {a0…}, b, …): A in registers, B N-major.
 FLASHLAB_WGMMA(16, "8", "9", "10", "11", "12", "13")
 FLASHLAB_WGMMA(32, "16", "17", "18", "19", "20", "21")
 FLASHLAB_WGMMA(48, "24", "25", "26", "27", "28", "29")

@@ -139,6 +139,21 @@ __global__ void store_kernel(const ptx::TensorMap& map, Fault fault) {
   if (fault != Fault::kEndsTooEarly) ptx::wait_stores_read<0>();
 }
 
+/// Each warp adds a number of its own to all of `sums`.
+__global__ void addition_kernel(float* sums, std::uint32_t count, Fault fault) {
+  const ptx::SharedAddress own = shared_at(threadIdx.x / 32 * kTileBytes);
+  for (std::uint32_t k = threadIdx.x % 32; k < count; k += 32) {
+    const float value = threadIdx.x < 32 ? 1.F : 16.F;
+    ptx::store_shared(own + 4 * k, __float_as_uint(value));
+  }
+  if (fault != Fault::kNoFenceOfProxy) ptx::fence_async_proxy();
+  __syncwarp();
+  if (threadIdx.x % 32 != 0) return;
+  ptx::add_floats(sums, own, 4 * count);
+  ptx::commit_stores();
+  if (fault != Fault::kEndsTooEarly) ptx::wait_stores_read<0>();
+}
+
 /// Which rule a kernel of products breaks.
 enum class ProductFault {
   kNone,
@@ -151,10 +166,15 @@ enum class ProductFault {
   kPointerWrites
 };
 
-/// Loads A [64, 64] and B [64, 64]; D = A B^T, or with `from_registers` D = A B, twice over the
-/// first 16 columns of A. `d`: by thread and register.
+enum class Form {
+  kABt,           // K-major both
+  kAtB,           // M-major and N-major
+  kRegistersOfA,  // A B
+};
+
+/// Loads A [64, 64] and B [64, 64]. `d`: their product by thread and register.
 __global__ void product_kernel(const ptx::TensorMap& a_map, const ptx::TensorMap& b_map, float* d,
-                               bool from_registers, ProductFault fault) {
+                               Form form, ProductFault fault) {
   const ptx::SharedAddress barrier = shared_at(kBarrierAt);
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(barrier, 1);
@@ -183,7 +203,12 @@ __global__ void product_kernel(const ptx::TensorMap& a_map, const ptx::TensorMap
   }
   for (int k = 0; k < 4; ++k) {
     const auto step = static_cast<std::uint32_t>(k);
-    if (from_registers) {
+    if (form == Form::kAtB) {
+      const std::uint64_t rows = ptx::descriptor_step(2048 * step);
+      ptx::wgmma<BFloat16, true>(sums, ptx::matrix_descriptor(shared_at(0), kTileBytes) + rows,
+                                 ptx::matrix_descriptor(shared_at(kTileBytes), kTileBytes) + rows,
+                                 k > 0);
+    } else if (form == Form::kRegistersOfA) {
       ptx::wgmma<BFloat16>(sums, a[k],
                            ptx::matrix_descriptor(shared_at(kTileBytes), kTileBytes) +
                                ptx::descriptor_step(2048 * step),
@@ -213,12 +238,12 @@ __global__ void product_kernel(const ptx::TensorMap& a_map, const ptx::TensorMap
   for (int i = 0; i < 32; ++i) d[threadIdx.x * 32 + i] = sums[i];
 }
 
-std::vector<float> product(bool from_registers, ProductFault fault = ProductFault::kNone) {
+std::vector<float> product(Form form, ProductFault fault = ProductFault::kNone) {
   Tile A(2), B(3);
   std::vector<float> d(kWarpgroup * 32);
   const ptx::TensorMap a_map = A.map(), b_map = B.map();
-  const auto error = launch(1, kWarpgroup, kSharedBytes, product_kernel, a_map, b_map, d.data(),
-                            from_registers, fault);
+  const auto error =
+      launch(1, kWarpgroup, kSharedBytes, product_kernel, a_map, b_map, d.data(), form, fault);
   REQUIRE(error == cudaSuccess);
   return d;
 }
@@ -227,7 +252,7 @@ std::string error_of_load(Fault fault) {
   return error_of([fault] { loaded(0, kRows, fault); });
 }
 std::string error_of_product(ProductFault fault) {
-  return error_of([fault] { product(true, fault); });
+  return error_of([fault] { product(Form::kRegistersOfA, fault); });
 }
 
 }  // namespace
@@ -263,15 +288,16 @@ TEST_CASE("a bulk store writes a box, and nothing outside of the tensor", "[asyn
 
 TEST_CASE("wgmma multiplies, from shared memory and from registers", "[async]") {
   const Tile A(2), B(3);
-  for (const bool from_registers : {false, true}) {
-    const std::vector<float> d = product(from_registers);
+  for (const Form form : {Form::kABt, Form::kAtB, Form::kRegistersOfA}) {
+    const std::vector<float> d = product(form);
     for (int thread = 0; thread < kWarpgroup; ++thread) {
       for (int i = 0; i < 32; ++i) {
         const int row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
         const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
         float expected = 0;
         for (int k = 0; k < 64; ++k) {
-          expected += A.at(row, k) * (from_registers ? B.at(k, column) : B.at(column, k));
+          expected += (form == Form::kAtB ? A.at(k, row) : A.at(row, k)) *
+                      (form == Form::kABt ? B.at(column, k) : B.at(k, column));
         }
         REQUIRE(d[static_cast<std::size_t>(thread * 32 + i)] == expected);
       }
@@ -311,6 +337,19 @@ TEST_CASE("a store reads what was fenced, and no other writes", "[async]") {
   CHECK_THAT(error_of_store(Fault::kEndsTooEarly), contains("may still read shared memory"));
 }
 
+TEST_CASE("bulk additions of several warps and blocks add up", "[async]") {
+  constexpr std::uint32_t kCount = 256;
+  alignas(16) float sums[kCount] = {};
+  const auto error_of_addition = [&](Fault fault) {
+    return error_of([&] { launch(3, 64, kSharedBytes, addition_kernel, sums, kCount, fault); });
+  };
+  CHECK(error_of_addition(Fault::kNone) == "no error");
+  for (const float sum : sums) CHECK(sum == 3 * (1 + 16));
+  CHECK_THAT(error_of_addition(Fault::kNoFenceOfProxy),
+             contains("wrote without fence.proxy.async"));
+  CHECK_THAT(error_of_addition(Fault::kEndsTooEarly), contains("may still read shared memory"));
+}
+
 TEST_CASE("a missing proxy fence that shows on no GPU is named", "[async]") {
   Tile tile(4);
   const ptx::TensorMap map = tile.map();
@@ -330,7 +369,7 @@ TEST_CASE("wgmma needs a fence before registers that changed", "[async]") {
 }
 
 TEST_CASE("accumulators carry the number of the product in flight until the wait", "[async]") {
-  for (const float value : product(true, ProductFault::kReadsTooEarly)) {
+  for (const float value : product(Form::kRegistersOfA, ProductFault::kReadsTooEarly)) {
     CHECK(emulation::poisoned_by(value) == 4);
   }
   CHECK_THAT(error_of_product(ProductFault::kWritesAccumulators), contains("wgmma 4"));
@@ -340,7 +379,7 @@ TEST_CASE("accumulators carry the number of the product in flight until the wait
 }
 
 TEST_CASE("wgmma does not see what was written through a pointer", "[async]") {
-  CHECK_THAT(error_of([] { product(false, ProductFault::kPointerWrites); }),
+  CHECK_THAT(error_of([] { product(Form::kABt, ProductFault::kPointerWrites); }),
              contains("written through a pointer"));
 }
 

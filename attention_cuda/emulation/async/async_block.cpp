@@ -1,6 +1,7 @@
 #include "attention_cuda/emulation/async/async_block.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -108,6 +109,30 @@ void AsyncBlock::store_box(int thread, std::size_t shared_at, const TensorMap& m
                     static_cast<std::size_t>(map.element_bytes));
       }
     });
+  };
+  operations_.issue(operation);
+  stores_[static_cast<std::size_t>(thread)].open.push_back(std::move(operation));
+}
+
+void AsyncBlock::add_floats(int thread, std::size_t shared_at, std::span<float> to) {
+  used();
+  auto operation = std::make_shared<AsyncOperation>();
+  operation->name =
+      "bulk addition " + std::to_string(next_copy_++) + " of thread " + std::to_string(thread);
+  if (shared_at % 16 != 0) {
+    throw std::logic_error(operation->name + " at byte " + std::to_string(shared_at) +
+                           " of shared memory; expected a multiple of 16");
+  }
+  operation->reads.push_back({shared_at, shared_at + to.size_bytes()});
+  const auto added = std::make_shared<std::vector<float>>(to.size());
+  operation->read = [this, added, shared_at, name = operation->name] {
+    const auto bytes = std::as_writable_bytes(std::span(*added));
+    views_.read(shared_at, {reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()}, name);
+  };
+  operation->write = [added, to] {
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      std::atomic_ref<float>(to[k]).fetch_add((*added)[k], std::memory_order_relaxed);
+    }
   };
   operations_.issue(operation);
   stores_[static_cast<std::size_t>(thread)].open.push_back(std::move(operation));

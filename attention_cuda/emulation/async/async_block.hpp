@@ -31,6 +31,8 @@ class AsyncBlock {
                 std::span<const std::int32_t> coordinates);
   void store_box(int thread, std::size_t shared_at, const TensorMap& map,
                  std::span<const std::int32_t> coordinates);
+  /// Adds floats in shared memory to those at `to`, at a random moment.
+  void add_floats(int thread, std::size_t shared_at, std::span<float> to);
   void commit_stores(int thread);
   /// Completes all but the newest groups of the thread's stores; with `only_reads`, until they have
   /// read shared memory.

@@ -95,9 +95,9 @@ std::uint64_t poisoned_by(float value) {
 
 bool WgmmaIssue::is_same_product(const WgmmaIssue& other) const {
   return num_columns == other.num_columns && is_bfloat16 == other.is_bfloat16 &&
-         accumulates == other.accumulates && is_b_transposed == other.is_b_transposed &&
-         (a == nullptr) == (other.a == nullptr) && a_descriptor == other.a_descriptor &&
-         b_descriptor == other.b_descriptor;
+         accumulates == other.accumulates && is_a_transposed == other.is_a_transposed &&
+         is_b_transposed == other.is_b_transposed && (a == nullptr) == (other.a == nullptr) &&
+         a_descriptor == other.a_descriptor && b_descriptor == other.b_descriptor;
 }
 
 void Warpgroups::begin(int num_threads) {
@@ -178,7 +178,8 @@ void Warpgroups::start(Group& group, const ProductHandle& product, int first_thr
   operation->before = group.last;
   operation->reads.push_back(B.range(first.num_columns));
   if (first.a == nullptr)
-    operation->reads.push_back(Matrix(first.a_descriptor, false, name).range(kRows));
+    operation->reads.push_back(
+        Matrix(first.a_descriptor, first.is_a_transposed, name).range(kRows));
   Product* const own = product.get();
   operation->read = [own, name, first_thread, &views] {
     const WgmmaIssue& what = own->parts.front();
@@ -195,7 +196,7 @@ void Warpgroups::start(Group& group, const ProductHandle& product, int first_thr
       }
     };
     load(what.b_descriptor, what.is_b_transposed, what.num_columns, Bs.data());
-    if (what.a == nullptr) load(what.a_descriptor, false, kRows, A.data());
+    if (what.a == nullptr) load(what.a_descriptor, what.is_a_transposed, kRows, A.data());
     for (std::size_t t = 0; t < kThreads && what.a != nullptr; ++t) {
       if (std::memcmp(own->parts[t].a, own->a[t].data(), 16) != 0) {
         throw std::logic_error(name + ": thread " +

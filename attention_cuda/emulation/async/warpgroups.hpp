@@ -25,6 +25,7 @@ struct WgmmaIssue {
   int num_columns = 0;
   bool is_bfloat16 = true;           // else fp16
   bool accumulates = false;          // D += A B, else D = A B
+  bool is_a_transposed = false;      // A is M-major
   bool is_b_transposed = false;      // B is N-major
   float* d = nullptr;                // num_columns / 2 registers
   const std::uint32_t* a = nullptr;  // 4 registers; null: A is in shared memory

@@ -59,6 +59,14 @@ inline void store_box(const TensorMap& map, SharedAddress from, int column, int 
                                      map, at);
 }
 
+inline void add_floats(float* to, SharedAddress from, std::uint32_t bytes) {
+  emulation::require_aligned(to, 16, "a bulk addition");
+  emulation::async_block().add_floats(
+      emulation::thread_number(),
+      emulation::shared_offset(reinterpret_cast<const void*>(from), bytes, "a bulk addition"),
+      {to, bytes / 4});
+}
+
 inline void commit_stores() { emulation::async_block().commit_stores(emulation::thread_number()); }
 
 template <int kGroupsInFlight>

@@ -46,13 +46,14 @@ constexpr std::uint64_t descriptor_step(std::uint32_t bytes) { return bytes >> 4
 
 template <class Element, std::size_t kRegisters>
 void issue_wgmma(float (&d)[kRegisters], const std::uint32_t* a, std::uint64_t a_descriptor,
-                 std::uint64_t b_descriptor, bool accumulates) {
+                 std::uint64_t b_descriptor, bool accumulates, bool is_transposed) {
   static_assert(kRegisters % 8 == 0 && kRegisters <= 128, "N is a multiple of 16 up to 256");
   emulation::WgmmaIssue issue;
   issue.num_columns = static_cast<int>(2 * kRegisters);
   issue.is_bfloat16 = std::is_same_v<Element, BFloat16>;
   issue.accumulates = accumulates;
-  issue.is_b_transposed = a != nullptr;
+  issue.is_a_transposed = is_transposed && a == nullptr;
+  issue.is_b_transposed = is_transposed;
   issue.d = d;
   issue.a = a;
   issue.a_descriptor = a_descriptor;
@@ -61,14 +62,14 @@ void issue_wgmma(float (&d)[kRegisters], const std::uint32_t* a, std::uint64_t a
   block.warpgroups().issue(emulation::thread_number(), issue, block.views(), block.operations());
 }
 
-template <class Element, std::size_t kRegisters>
+template <class Element, bool kIsTransposed = false, std::size_t kRegisters>
 void wgmma(float (&d)[kRegisters], std::uint64_t a, std::uint64_t b, bool accumulates) {
-  issue_wgmma<Element>(d, nullptr, a, b, accumulates);
+  issue_wgmma<Element>(d, nullptr, a, b, accumulates, kIsTransposed);
 }
 
 template <class Element, std::size_t kRegisters>
 void wgmma(float (&d)[kRegisters], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulates) {
-  issue_wgmma<Element>(d, a, 0, b, accumulates);
+  issue_wgmma<Element>(d, a, 0, b, accumulates, true);
 }
 
 }  // namespace flashlab::cuda::ptx
