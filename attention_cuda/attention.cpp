@@ -115,13 +115,13 @@ void check_arguments(const AttentionProblem& problem, const ExecutionOptions& ex
   if (execution.workspace != nullptr) check_in_device_memory("workspace", execution.workspace);
 }
 
+template <class Tensors>
 const KernelRow& kernel_for(std::string_view variant, Pass pass, const AttentionProblem& problem,
-                            const ExecutionOptions& execution,
-                            const ForwardTensors* tensors = nullptr) {
+                            const ExecutionOptions& execution, const Tensors& tensors) {
   if (find_variant(variant).pass != pass) {
     throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
   }
-  return find_kernel(variant, problem, execution, compute_capability(), tensors);
+  return find_kernel_for(tensors, variant, problem, execution, compute_capability());
 }
 
 Call prepare(const KernelRow& row, const AttentionProblem& problem,
@@ -176,7 +176,7 @@ std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& pr
 void attention_forward(std::string_view variant, const ForwardTensors& tensors,
                        const AttentionOptions& options, const ExecutionOptions& execution) {
   const AttentionProblem problem = check_forward(tensors, options);
-  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution, &tensors);
+  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution, tensors);
   check_in_device_memory({{"Q", tensors.Q},
                           {"K", tensors.K},
                           {"V", tensors.V},
@@ -194,7 +194,7 @@ void attention_forward(std::string_view variant, const ForwardTensors& tensors,
 void attention_backward(std::string_view variant, const BackwardTensors& tensors,
                         const AttentionOptions& options, const ExecutionOptions& execution) {
   const AttentionProblem problem = check_backward(tensors, options);
-  const KernelRow& row = kernel_for(variant, Pass::kBackward, problem, execution);
+  const KernelRow& row = kernel_for(variant, Pass::kBackward, problem, execution, tensors);
   check_in_device_memory({{"Q", tensors.Q},
                           {"K", tensors.K},
                           {"V", tensors.V},

@@ -28,17 +28,17 @@ std::span<const KernelRow* const> kernels() {
   return kRows;
 }
 
-const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& problem,
-                             const ExecutionOptions& execution, int compute_capability,
-                             const ForwardTensors* tensors) {
-  const auto refusal = [&](const KernelRow& row) -> std::optional<ProblemError> {
-    if (tensors == nullptr || row.why_not == nullptr) return std::nullopt;
-    return row.why_not(*tensors);
+const KernelRow& find_kernel(
+    std::string_view variant, const AttentionProblem& problem, const ExecutionOptions& execution,
+    int compute_capability,
+    const std::function<std::optional<ProblemError>(const KernelRow&)>& refusal) {
+  const auto why_not = [&](const KernelRow& row) {
+    return refusal ? refusal(row) : std::optional<ProblemError>();
   };
   const auto is_usable = [&](const KernelListing& listing) {
     if (!execution.kernel.empty()) return true;  // it runs, or the caller is told why not
     const KernelRow* const row = linked_row(listing);
-    return row != nullptr && !refusal(*row);
+    return row != nullptr && !why_not(*row);
   };
   const KernelListing& listing =
       find_listing(variant, problem, execution, compute_capability, is_usable);
@@ -48,7 +48,7 @@ const KernelRow& find_kernel(std::string_view variant, const AttentionProblem& p
                        "a kernel of this build; FLASHLAB_CUDA_ARCHITECTURES lacks " +
                            compute_capability_text(listing.min_compute_capability));
   }
-  if (const auto why = refusal(*row)) throw ProblemError(*why);
+  if (const auto why = why_not(*row)) throw ProblemError(*why);
   return *row;
 }
 

@@ -21,9 +21,10 @@ struct QueryStatistics {
 };
 
 /// Loads the statistics of query i. A query beyond the last one sees nothing.
-template <class Element>
-__device__ __forceinline__ QueryStatistics load_statistics(
-    const BackwardArguments<Element>& arguments, const float* delta, int b, int h, int i) {
+template <class Arguments>
+__device__ __forceinline__ QueryStatistics load_statistics(const Arguments& arguments,
+                                                           const float* delta, int b, int h,
+                                                           int i) {
   const Sizes& sizes = arguments.sizes;
   const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
   if (lse == -INFINITY) return {INFINITY, 0.f};

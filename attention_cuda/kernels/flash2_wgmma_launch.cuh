@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
@@ -24,6 +29,24 @@ inline ptx::TensorLayout tensor_layout(const TensorView& tensor, DataType dtype,
   }
   layout.box_rows = rows;
   return layout;
+}
+
+/// Why bulk copies cannot address one of a call's tensors; nothing if they can.
+inline std::optional<ProblemError> why_no_bulk_copies(
+    std::string_view kernel,
+    std::initializer_list<std::pair<std::string_view, const TensorView*>> tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (std::ranges::find(tensor->shape, 0) != tensor->shape.end()) continue;
+    constexpr int kAnyRows = 64;
+    const auto why = ptx::why_not_addressable(tensor_layout(*tensor, tensor->dtype, kAnyRows));
+    if (why)
+      return ProblemError(name, *why, "what bulk copies address, for " + std::string(kernel));
+    if (tensor->shape[3] > 1 && tensor->strides[3] != 1) {
+      return ProblemError(name, "columns that are not adjacent",
+                          "adjacent columns for " + std::string(kernel));
+    }
+  }
+  return std::nullopt;
 }
 
 /// Whether query tiles see different numbers of keys because of their lengths.

@@ -86,20 +86,8 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     }
     const float inverse = sum == 0 ? 0.F : 1.F / sum;
     std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);
-#pragma unroll
-    for (int first = 0; first < Config::kHeadDim / 8; first += 4) {
-      std::uint32_t O[4];  // two columns of four chunks; then four times two of one chunk
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float* const two = O_ + 4 * (first + i) + 2 * r;
-        O[i] = ptx::pack(typename Config::Element{}, two[0] * inverse, two[1] * inverse);
-      }
-      transpose_in_quad(O, lane_);
-      const int chunk = first + lane_ % 4;
-      if (is_query(r) && chunk < num_chunks) {
-        *reinterpret_cast<uint4*>(O_row + 8 * chunk) = uint4{O[0], O[1], O[2], O[3]};
-      }
-    }
+    store_row_of_sums<typename Config::Element>(O_row, is_query(r), O_, r, inverse, num_chunks,
+                                                lane_);
   }
 };
 

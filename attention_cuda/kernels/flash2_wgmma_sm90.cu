@@ -1,8 +1,5 @@
 // flash2 forward in bf16 and fp16 on compute capability 9.0: see flash2_wgmma_sm90.cuh.
-#include <algorithm>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
 #include "attention_cuda/kernels/kernel_table.hpp"
@@ -35,21 +32,10 @@ void launch_flash2_wgmma_sm90(const ForwardCall& call) {
   }
 }
 
-/// Why bulk copies cannot address a tensor of the call; nothing if they can.
 std::optional<ProblemError> why_not_wgmma(const ForwardTensors& tensors) {
-  const std::pair<std::string_view, const TensorView&> all[] = {
-      {"Q", tensors.Q}, {"K", tensors.K}, {"V", tensors.V}, {"O", tensors.O}};
-  for (const auto& [name, tensor] : all) {
-    if (std::ranges::find(tensor.shape, 0) != tensor.shape.end()) continue;
-    constexpr int kAnyRows = 64;
-    const auto why = ptx::why_not_addressable(tensor_layout(tensor, tensor.dtype, kAnyRows));
-    if (why) return ProblemError(name, *why, "what bulk copies address, for flash2_wgmma_sm90");
-    if (tensor.shape[3] > 1 && tensor.strides[3] != 1) {
-      return ProblemError(name, "columns that are not adjacent",
-                          "adjacent columns for flash2_wgmma_sm90");
-    }
-  }
-  return std::nullopt;
+  return why_no_bulk_copies(
+      "flash2_wgmma_sm90",
+      {{"Q", &tensors.Q}, {"K", &tensors.K}, {"V", &tensors.V}, {"O", &tensors.O}});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "attention_cuda/kernels/bwd_naive.hpp"
 #include "attention_cuda/kernels/bwd_onepass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_onepass_mma_sm80.hpp"
+#include "attention_cuda/kernels/bwd_onepass_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
 #include "attention_cuda/kernels/flash1.hpp"
@@ -118,6 +119,10 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource},
      "bwd_onepass",
      bwd_onepass_mma_launches},
+    {{"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma", true,
+      true, kBwdWgmmaMostHeadDim},
+     "bwd_onepass",
+     bwd_onepass_wgmma_launches},
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
      "bwd_twopass",
      bwd_twopass_fp32_launches},

@@ -61,6 +61,14 @@ __device__ __forceinline__ void store_shared(SharedAddress address, float first,
                : "memory");
 }
 
+/// Stores four floats, 16-byte aligned.
+__device__ __forceinline__ void store_shared(SharedAddress address, const float4& values) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(address), "f"(values.x), "f"(values.y), "f"(values.z), "f"(values.w)
+               : "memory");
+}
+
 /// Loads four floats, 16-byte aligned.
 __device__ __forceinline__ float4 load_shared_float4(SharedAddress address) {
   float4 values;

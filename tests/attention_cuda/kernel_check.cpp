@@ -185,7 +185,7 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
       continue;
     }
     const Execution execution(kernel, checked);
-    if (kernel.row->why_not != nullptr && kernel.row->why_not(tensors)) {
+    if (kernel.row->refusal(tensors)) {
       CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
                                               execution.options()),
                       ProblemError);
@@ -239,7 +239,23 @@ void check_backward_kernels(WorstErrors& worst, const std::vector<KernelCase>& k
         copies.view(in.Q),      copies.view(in.K),        copies.view(in.V),
         copies.view(forward.O), copies.view(forward.lse), copies.view(in.dO),
         copies.view(out.dQ),    copies.view(out.dK),      copies.view(out.dV)};
-    const Execution execution(kernel, check_backward(tensors, generated.options()));
+    const AttentionProblem checked = check_backward(tensors, generated.options());
+    if (d > kernel.row->max_head_dim) {
+      cuda::ExecutionOptions named;
+      named.products = kernel.arithmetic.products;
+      named.kernel = kernel.row->stem;
+      CHECK_THROWS_AS(
+          cuda::attention_backward(kernel.row->variant, tensors, generated.options(), named),
+          ProblemError);
+      continue;
+    }
+    const Execution execution(kernel, checked);
+    if (kernel.row->refusal(tensors)) {
+      CHECK_THROWS_AS(cuda::attention_backward(kernel.row->variant, tensors, generated.options(),
+                                               execution.options()),
+                      ProblemError);
+      continue;
+    }
     cuda::attention_backward(kernel.row->variant, tensors, generated.options(),
                              execution.options());
     check_call(cudaDeviceSynchronize());

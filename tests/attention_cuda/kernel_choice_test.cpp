@@ -39,8 +39,8 @@ std::string_view chosen(const UnreadTensors& tensors, int compute_capability,
                         std::string_view named = {}) {
   cuda::ExecutionOptions execution;
   execution.kernel = named;
-  return cuda::find_kernel("flash2", check_forward(tensors.forward, {}), execution,
-                           compute_capability, &tensors.forward)
+  return cuda::find_kernel_for(tensors.forward, "flash2", check_forward(tensors.forward, {}),
+                               execution, compute_capability)
       .stem;
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a window runs the last kernel that takes windows, and others say why 
   options.mask = Mask::kCausalTopLeft;
   options.window_left = 16;
   const AttentionProblem problem = check_forward(tensors.forward, options);
-  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem ==
+  CHECK(cuda::find_kernel_for(tensors.forward, "flash2", problem, {}, 90).stem ==
         (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
     const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);
@@ -130,7 +130,7 @@ TEST_CASE("packed sequences run the last kernel that takes them", "[cuda][call]"
   AttentionOptions options;
   options.cu_seqlens_q = options.cu_seqlens_k = cu_seqlens;
   const AttentionProblem problem = check_forward(tensors.forward, options);
-  CHECK(cuda::find_kernel("flash2", problem, {}, 90, &tensors.forward).stem ==
+  CHECK(cuda::find_kernel_for(tensors.forward, "flash2", problem, {}, 90).stem ==
         (is_in_this_build("flash2_wgmma_sm90") ? "flash2_wgmma_sm90" : "flash2_mma_sm80"));
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) {
     const auto why = cuda::why_unsupported(kernel, problem, {}, kernel.min_compute_capability);

@@ -33,6 +33,10 @@ inline void store_shared(SharedAddress address, float first, float second) {
   reinterpret_cast<float*>(address)[0] = first;
   reinterpret_cast<float*>(address)[1] = second;
 }
+inline void store_shared(SharedAddress address, const float4& values) {
+  emulation::note_shared_write(reinterpret_cast<const void*>(address), 16, "st.shared");
+  *reinterpret_cast<float4*>(address) = values;
+}
 inline float4 load_shared_float4(SharedAddress address) {
   return *reinterpret_cast<const float4*>(address);
 }

@@ -1,0 +1,422 @@
+// bwd-onepass with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and wgmma.
+// One block per K/V tile, dQ by bulk additions.
+//
+//   delta = rowsum(dO o O);  dQ sums = 0
+//   a block for each K/V tile:
+//     for each query head of the kv head, each query tile i that sees the tile:
+//       1  S^T = K Qi^T  and  dP^T = V dOi^T  run together
+//       2  wait for S^T;  P^T = 2^(c S^T - lse), 0 for hidden pairs
+//       3  wait for dP^T;  dS^T = P^T o (dP^T - delta), also to shared memory
+//       4  dV += P^T dOi  begins;  all warpgroups have dS^T;  dQ = dS K  and  dK += dS^T Qi  begin
+//       5  wait for dQ;  add it to the dQ sums;  wait for dK
+//     dK = scale dK;  write dK and dV
+//   dQ = scale x sums, rounded                                        dQ_of_wgmma_sums_kernel
+//
+// Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
+//          K, V, dK, dV [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
+//          multiples of 16 bytes; head_dim to 128
+// Roles    one thread of warpgroup 0 issues all copies, a warp of it brings lse and delta. The other
+//          two warpgroups compute, 64 keys each, and setmaxnreg gives them the first one's registers
+// Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [128, kHeadDim] stay; rings of two sQ
+//          and sdO [kBlockQ, kHeadDim]; two sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's
+//          part of dQ in registers. Rows of S^T are keys, so that P^T and dS^T are operands of the
+//          next products without a copy. Only dQ sums over the keys of both warpgroups
+// dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
+//          and one thread adds it to the sums in global memory by a bulk copy
+// Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, and of
+//          dO. Named ones: all that compute, each warpgroup
+// Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
+// Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
+//          is then read and written once
+// Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; operands from
+//          shared memory without ldmatrix; 16 KiB per addition to dQ in place of 128 bytes
+// Source   Dao 2023, FlashAttention-2, Algorithm 2; Shah et al. 2024, FlashAttention-3
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/device/quad_transpose.cuh"
+#include "attention_cuda/kernels/bwd_onepass_wgmma_loading.cuh"
+#include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/exp2.cuh"
+#include "attention_cuda/ptx/stmatrix.cuh"
+#include "attention_cuda/ptx/warpgroup.cuh"
+#include "attention_cuda/ptx/wgmma.cuh"
+
+namespace flashlab::cuda {
+
+/// One computing warpgroup: 64 keys. Each thread has a part of two of them, 8 apart.
+template <class Config>
+class BwdWgmmaComputing {
+ public:
+  __device__ BwdWgmmaComputing(const BwdWgmmaShared<Config>& shared,
+                               const BwdWgmmaWork<Config>& work, const BwdWgmmaArguments& arguments)
+      : shared_(shared),
+        work_(work),
+        arguments_(arguments),
+        warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1) {
+    const int first = work.first_key + kRows * warpgroup_;
+    first_for_all_ = work.visible.first_query(first + kRows - 1);
+    end_for_all_ = work.visible.end_query(first);
+  }
+
+  __device__ void run() {
+#pragma unroll
+    for (int i = 0; i < Config::kHeadDim / 2; ++i) dK_[i] = dV_[i] = 0;
+    if (work_.first_tile < work_.end_tile) {
+      find_limits();
+      ptx::mbarrier_wait(shared_.k_full(), 0);
+      ptx::mbarrier_wait(shared_.v_full(), 0);
+      clear_unseen_keys();
+      work_.for_each_query_tile(arguments_.sizes,
+                                [&](const BwdWgmmaTile& tile) { add_query_tile(tile); });
+      if (is_first_thread()) ptx::wait_stores<0>();
+    }
+    finish();
+  }
+
+ private:
+  static constexpr int kWarpgroup = Config::kWarpgroup, kRows = BwdWgmmaShape::kRowsOfWarpgroup;
+  static constexpr int kPanelRowBytes = Config::kPanelRowBytes;
+
+  __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
+  __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
+  __device__ static int lane() { return thread() % 32; }
+  /// Of the block's keys, the first one of this thread.
+  __device__ static int row() { return 16 * (thread() / 32 - kWarpgroup / 32) + thread() % 32 / 4; }
+  __device__ static bool is_first_thread() { return threadIdx.x % kWarpgroup == 0; }
+
+  __device__ void sync_warpgroup() const {
+    ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
+  }
+  __device__ static void sync_computing() {
+    ptx::barrier_sync(Config::kAllComputing, Config::kComputing * kWarpgroup);
+  }
+
+  __device__ void add_query_tile(const BwdWgmmaTile& tile) {
+    // 1.
+    ptx::mbarrier_wait(shared_.q_full(tile.stage), tile.parity);
+    if (has_unseen_queries(tile)) {
+      ptx::mbarrier_wait(shared_.do_full(tile.stage), tile.parity);
+      clear_unseen_queries(tile);
+    }
+    multiply_rows(S_, shared_.K(), shared_.Q(tile.stage));
+    ptx::mbarrier_wait(shared_.do_full(tile.stage), tile.parity);
+    multiply_rows(dP_, shared_.V(), shared_.dO(tile.stage));
+    // 2. and 3.
+    ptx::wgmma_wait<1>();
+    if (hides(tile)) {
+      weigh<true>(tile);
+    } else {
+      weigh<false>(tile);
+    }
+    round(P_, S_);
+    ptx::wgmma_wait<0>();
+    differentiate(tile);
+    round(dS_, dP_);
+    store_dS(tile.stage);
+    // 4.
+    multiply_registers(dV_, P_, shared_.dO(tile.stage));
+    if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
+    sync_computing();
+    float dQ[Config::kColumnsOfDQ / 2];  // 64 rows
+    multiply_dS_K(dQ, tile.stage);
+    multiply_registers(dK_, dS_, shared_.Q(tile.stage));
+    // 5.
+    ptx::wgmma_wait<1>();  // dV and dQ are complete
+    release(shared_.do_empty(tile.stage));
+    add_dQ(dQ, tile);
+    ptx::wgmma_wait<0>();
+    release(shared_.q_empty(tile.stage));
+  }
+
+  __device__ void release(ptx::SharedAddress empty) {
+    if (is_first_thread()) ptx::mbarrier_arrive(empty);
+  }
+
+  // -------------------------------------------------------------------------------- products
+
+  /// `sums` = rows of K or V of the warpgroup times all rows of Q or dO, transposed. Asynchronous.
+  __device__ void multiply_rows(float (&sums)[Config::kBlockQ / 2], ptx::SharedAddress keys,
+                                ptx::SharedAddress queries) {
+    ptx::wgmma_fence();
+    const std::uint64_t A = ptx::matrix_descriptor(keys + warpgroup_ * kRows * kPanelRowBytes),
+                        B = ptx::matrix_descriptor(queries);
+#pragma unroll
+    for (int k = 0; k < Config::kHeadDim / 16; ++k) {
+      const int panel = k / 4, column = 32 * (k % 4);
+      ptx::wgmma<typename Config::Element>(
+          sums, A + ptx::descriptor_step(panel * Config::kBlockKV * kPanelRowBytes + column),
+          B + ptx::descriptor_step(panel * Config::kBlockQ * kPanelRowBytes + column), k > 0);
+    }
+    ptx::wgmma_commit();
+  }
+
+  /// `sums` += P^T dO or dS^T Q, asynchronous.
+  __device__ void multiply_registers(float (&sums)[Config::kHeadDim / 2],
+                                     const std::uint32_t (&A)[Config::kBlockQ / 16][4],
+                                     ptx::SharedAddress queries) {
+    ptx::wgmma_fence();
+    const std::uint64_t B = ptx::matrix_descriptor(queries, Config::kBlockQ * kPanelRowBytes);
+#pragma unroll
+    for (int k = 0; k < Config::kBlockQ / 16; ++k) {
+      ptx::wgmma<typename Config::Element>(sums, A[k],
+                                           B + ptx::descriptor_step(k * 16 * kPanelRowBytes), true);
+    }
+    ptx::wgmma_commit();
+  }
+
+  /// dQ = dS K for the warpgroup's queries or columns, asynchronous.
+  __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], int stage) {
+    constexpr int kPanelBytes = Config::kBlockKV * kPanelRowBytes;
+    ptx::wgmma_fence();
+    const int panel_of_dS = Config::kDividesColumns ? 0 : warpgroup_,
+              panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
+    const std::uint64_t A =
+        ptx::matrix_descriptor(shared_.dS(stage) + panel_of_dS * kPanelBytes, kPanelBytes);
+    const std::uint64_t B =
+        ptx::matrix_descriptor(shared_.K() + panel_of_K * kPanelBytes, kPanelBytes);
+#pragma unroll
+    for (int k = 0; k < Config::kBlockKV / 16; ++k) {
+      const std::uint64_t rows = ptx::descriptor_step(k * 16 * kPanelRowBytes);
+      ptx::wgmma<typename Config::Element, true>(dQ, A + rows, B + rows, k > 0);
+    }
+    ptx::wgmma_commit();
+  }
+
+  // -------------------------------------------------------------------------------- P and dS
+
+  /// Whether a query of the tile does not see a key of the warpgroup.
+  __device__ bool hides(const BwdWgmmaTile& tile) const {
+    const int first = tile.q_tile * Config::kBlockQ;
+    return first < first_for_all_ ||
+           min(first + Config::kBlockQ, arguments_.sizes.seqlen_q) > end_for_all_;
+  }
+
+  /// Replaces S^T by P^T.
+  template <bool kHides>
+  __device__ void weigh(const BwdWgmmaTile& tile) {
+    const float c = arguments_.softmax_scale * kLog2E;
+    const ptx::SharedAddress lse = shared_.statistics(tile.stage) + 4 * 2 * (lane() % 4);
+    int first[2] = {},
+        count[2] = {};  // queries that see this thread's keys, from its first column on
+    if constexpr (kHides) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const float2 limits = ptx::load_shared_float2(shared_.limits() + 8 * (row() + 8 * r));
+        first[r] = __float_as_int(limits.x) - tile.q_tile * Config::kBlockQ - 2 * (lane() % 4);
+        count[r] = __float_as_int(limits.y);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < Config::kBlockQ / 2; i += 4) {
+      const float2 lse_log2 = ptx::load_shared_float2(lse + 4 * 2 * i);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        S_[i + j] = ptx::exp2_approximate(S_[i + j] * c - (j % 2 == 0 ? lse_log2.x : lse_log2.y));
+        if constexpr (kHides) {
+          const auto past = static_cast<unsigned>(2 * i + j % 2 - first[j / 2]);
+          if (past >= static_cast<unsigned>(count[j / 2])) S_[i + j] = 0;
+        }
+      }
+    }
+  }
+
+  /// Replaces dP^T by dS^T.
+  __device__ void differentiate(const BwdWgmmaTile& tile) {
+    const ptx::SharedAddress delta =
+        shared_.statistics(tile.stage) + 4 * (Config::kBlockQ + 2 * (lane() % 4));
+#pragma unroll
+    for (int i = 0; i < Config::kBlockQ / 2; i += 4) {
+      const float2 deltas = ptx::load_shared_float2(delta + 4 * 2 * i);
+      dP_[i] = S_[i] * (dP_[i] - deltas.x);
+      dP_[i + 1] = S_[i + 1] * (dP_[i + 1] - deltas.y);
+      dP_[i + 2] = S_[i + 2] * (dP_[i + 2] - deltas.x);
+      dP_[i + 3] = S_[i + 3] * (dP_[i + 3] - deltas.y);
+    }
+  }
+
+  /// An accumulator has the layout of A, with two columns per register.
+  __device__ static void round(std::uint32_t (&to)[Config::kBlockQ / 16][4],
+                               const float (&sums)[Config::kBlockQ / 2]) {
+#pragma unroll
+    for (int i = 0; i < Config::kBlockQ / 4; ++i) {
+      to[i / 4][i % 4] = ptx::pack(typename Config::Element{}, sums[2 * i], sums[2 * i + 1]);
+    }
+  }
+
+  /// Writes the warpgroup's rows of dS^T to shared memory, for products.
+  __device__ void store_dS(int stage) {
+    const int matrix = lane() / 8;  // of the four that a warp stores at a time
+    const int key = 16 * (thread() / 32 - kWarpgroup / 32) + lane() % 8 + 8 * (matrix % 2);
+    const ptx::SharedAddress to = shared_.dS(stage) + key * kPanelRowBytes;
+#pragma unroll
+    for (int k = 0; k < Config::kBlockQ / 16; ++k) {
+      const int chunk = 2 * (k % 4) + matrix / 2;
+      ptx::store_matrices(
+          to + k / 4 * Config::kBlockKV * kPanelRowBytes + 16 * (chunk ^ (lane() % 8)), dS_[k][0],
+          dS_[k][1], dS_[k][2], dS_[k][3]);
+    }
+    ptx::fence_async_proxy();
+  }
+
+  // -------------------------------------------------------------------------------- results
+
+  /// Adds the warpgroup's part of a tile of dQ to the sums.
+  __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], const BwdWgmmaTile& tile) {
+    const ptx::SharedAddress sums = shared_.sums(warpgroup_);
+#pragma unroll
+    for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
+      ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread_of_warpgroup()),
+                        make_float4(dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]));
+    }
+    ptx::fence_async_proxy();
+    sync_warpgroup();
+    if (!is_first_thread()) return;
+    const std::int64_t head = std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head;
+    const std::int64_t part =
+        (head * arguments_.num_q_tiles + tile.q_tile) * Config::kComputing + warpgroup_;
+    ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfWarpgroup, sums,
+                    4 * Config::kSumsOfWarpgroup);
+    ptx::commit_stores();
+  }
+
+  /// Writes dK and dV.
+  __device__ void finish() {
+    const Sizes& sizes = arguments_.sizes;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int key = work_.first_key + row() + 8 * r;
+      const bool is_key = key < sizes.seqlen_k;
+      store_row_of_sums<typename Config::Element>(arguments_.dK.row(work_.b, work_.kv_head, key),
+                                                  is_key, dK_, r, arguments_.softmax_scale,
+                                                  sizes.head_dim / 8, lane());
+      store_row_of_sums<typename Config::Element>(arguments_.dV.row(work_.b, work_.kv_head, key),
+                                                  is_key, dV_, r, 1.F, sizes.head_dim / 8, lane());
+    }
+  }
+
+  // -------------------------------------------------------------------------------- what is hidden
+
+  /// Stores which queries see each key of the warpgroup, for its own threads.
+  __device__ void find_limits() {
+    if (thread_of_warpgroup() < kRows) {
+      const int row_of_key = kRows * warpgroup_ + thread_of_warpgroup();
+      const int first = work_.visible.first_query(work_.first_key + row_of_key),
+                end = work_.visible.end_query(work_.first_key + row_of_key);
+      ptx::store_shared(shared_.limits() + 8 * row_of_key, __int_as_float(first),
+                        __int_as_float(max(0, end - first)));
+    }
+    sync_warpgroup();
+  }
+
+  /// Sets rows [0, first) and [end, rows) of a tile to 0: nobody sees them, so they may hold NaN, and
+  /// 0 NaN is NaN. By all that compute.
+  __device__ void clear_rows(ptx::SharedAddress tile, int rows, int first, int end) {
+    constexpr int kWords = kPanelRowBytes / 4;
+    const auto at = static_cast<int>(threadIdx.x) - kWarpgroup;
+    for (int panel = 0; panel < Config::kPanels; ++panel) {
+      for (int word = at; word < rows * kWords; word += Config::kComputing * kWarpgroup) {
+        if (word >= first * kWords && word < end * kWords) continue;
+        ptx::store_shared(tile + panel * rows * kPanelRowBytes + 4 * word, 0U);
+      }
+    }
+  }
+
+  __device__ void clear_unseen_keys() {
+    const int first = work_.visible.first_of_query(0) - work_.first_key,
+              end = work_.visible.of_query(arguments_.sizes.seqlen_q - 1) - work_.first_key;
+    if (first <= 0 && end >= Config::kBlockKV) return;
+    clear_rows(shared_.K(), Config::kBlockKV, first, end);
+    clear_rows(shared_.V(), Config::kBlockKV, first, end);
+    ptx::fence_async_proxy();
+    sync_computing();
+  }
+
+  __device__ int first_seeing() const { return work_.visible.first_query(0); }
+  __device__ int end_seeing() const {
+    return min(work_.visible.end_query(work_.visible.keys - 1), arguments_.sizes.seqlen_q);
+  }
+  __device__ bool has_unseen_queries(const BwdWgmmaTile& tile) const {
+    const int first = tile.q_tile * Config::kBlockQ;
+    return first < first_seeing() ||
+           min(first + Config::kBlockQ, arguments_.sizes.seqlen_q) > end_seeing();
+  }
+  __device__ void clear_unseen_queries(const BwdWgmmaTile& tile) {
+    const int at = tile.q_tile * Config::kBlockQ;
+    clear_rows(shared_.Q(tile.stage), Config::kBlockQ, first_seeing() - at, end_seeing() - at);
+    clear_rows(shared_.dO(tile.stage), Config::kBlockQ, first_seeing() - at, end_seeing() - at);
+    ptx::fence_async_proxy();
+    sync_computing();
+  }
+
+  BwdWgmmaShared<Config> shared_;
+  const BwdWgmmaWork<Config>& work_;
+  const BwdWgmmaArguments& arguments_;
+  int warpgroup_;
+  int first_for_all_, end_for_all_;  // the queries that see all keys of the warpgroup
+  float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
+  std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
+  float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];
+};
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, 1)
+    bwd_onepass_wgmma_sm90_kernel(const __grid_constant__ ptx::TensorMap Q_map,
+                                  const __grid_constant__ ptx::TensorMap K_map,
+                                  const __grid_constant__ ptx::TensorMap V_map,
+                                  const __grid_constant__ ptx::TensorMap dO_map,
+                                  const BwdWgmmaArguments arguments) {
+  const BwdWgmmaShared<Config> shared(ptx::shared_memory());
+  initialise_barriers(shared);
+  const BwdWgmmaWork<Config> work(arguments);
+  if (threadIdx.x < Config::kWarpgroup) {
+    ptx::release_registers<Config::kLoadingRegisters>();
+    if (threadIdx.x < 32) {
+      if (ptx::elect_one()) {
+        load_tiles(shared, work, arguments.sizes, Q_map, K_map, V_map, dO_map);
+      }
+    } else if (threadIdx.x < 64) {
+      load_statistics(shared, work, arguments);
+    }
+  } else {
+    ptx::take_registers<Config::kComputingRegisters>();
+    BwdWgmmaComputing<Config>(shared, work, arguments).run();
+  }
+}
+
+/// One block converts a tile of sums into rows of dQ.
+template <class Config>
+__global__ void __launch_bounds__(Config::kComputing* Config::kWarpgroup)
+    dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
+                            float softmax_scale) {
+  const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
+  const Place place = place_of(blockIdx.x, num_tiles, sizes);
+  const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
+  const auto* const from =
+      reinterpret_cast<const float4*>(dQ_sums +
+                                      (std::int64_t{blockIdx.x} * Config::kComputing + warpgroup) *
+                                          Config::kSumsOfWarpgroup) +
+      thread % Config::kWarpgroup;
+  float sums[Config::kColumnsOfDQ / 2];
+#pragma unroll
+  for (int i = 0; i < Config::kColumnsOfDQ / 8; ++i) {
+    const float4 four = from[i * Config::kWarpgroup];
+    sums[4 * i] = four.x;
+    sums[4 * i + 1] = four.y;
+    sums[4 * i + 2] = four.z;
+    sums[4 * i + 3] = four.w;
+  }
+  const int first_chunk = Config::kDividesColumns ? warpgroup * Config::kColumnsOfDQ / 8 : 0;
+  const int first_row = place.part * Config::kBlockQ +
+                        (Config::kDividesColumns ? 0 : warpgroup * BwdWgmmaShape::kRowsOfWarpgroup);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = first_row + thread % Config::kWarpgroup / 32 * 16 + thread % 32 / 4 + 8 * r;
+    store_row_of_sums<typename Config::Element>(dQ.row(place.b, place.h, row) + 8 * first_chunk,
+                                                row < sizes.seqlen_q, sums, r, softmax_scale,
+                                                sizes.head_dim / 8 - first_chunk, thread % 32);
+  }
+}
+
+}  // namespace flashlab::cuda

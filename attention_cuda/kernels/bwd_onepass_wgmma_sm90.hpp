@@ -1,0 +1,70 @@
+// The tiles and launches of bwd_onepass_wgmma_sm90.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/detail/backward_launches.hpp"
+#include "attention_cuda/kernels/flash2_wgmma_sm90.hpp"
+
+namespace flashlab::cuda {
+
+/// Two warpgroups of 64 keys each, and one more that loads.
+struct BwdWgmmaShape {
+  int head_dim;  // the largest that it takes
+  int block_q;
+
+  static constexpr int kComputing = 2, kRowsOfWarpgroup = WgmmaShape::kRowsOfWarpgroup;
+  static constexpr int kBlockKV = kComputing * kRowsOfWarpgroup;
+  static constexpr int kNumThreads = WgmmaShape::kWarpgroupThreads * (kComputing + 1);
+  static constexpr int kStages = 2;  // of sQ, sdO, sdS and the statistics of queries
+  static constexpr int kPanelRowBytes = 2 * WgmmaShape::kPanelColumns;
+
+  constexpr int num_panels() const { return head_dim / WgmmaShape::kPanelColumns; }
+  constexpr int keys_bytes() const { return kBlockKV * num_panels() * kPanelRowBytes; }
+  constexpr int queries_bytes() const { return block_q * num_panels() * kPanelRowBytes; }
+  /// dS^T [kBlockKV, block_q].
+  constexpr int gradient_bytes() const { return kBlockKV * 2 * block_q; }
+  /// fp32 sums of dQ, of all warpgroups.
+  constexpr int sums_bytes() const { return 4 * block_q * head_dim; }
+  /// lse and delta of each query, in fp32.
+  constexpr int statistics_bytes() const { return 2 * 4 * block_q; }
+  /// The first query that sees each key, and the number of them.
+  static constexpr int kLimitsBytes = 8 * kBlockKV;
+  /// Two for K and V; "full" and "empty" for each stage of Q and of dO.
+  static constexpr int kBarrierBytes = 8 * (2 + 4 * kStages);
+  constexpr int shared_bytes() const {
+    return 2 * keys_bytes() +
+           kStages * (2 * queries_bytes() + gradient_bytes() + statistics_bytes()) + sums_bytes() +
+           kLimitsBytes + kBarrierBytes + WgmmaShape::kAlignment;
+  }
+};
+
+inline constexpr BwdWgmmaShape kBwdWgmmaShapes[] = {{64, 128}, {128, 64}};
+inline constexpr int kBwdWgmmaMostHeadDim = 128;
+
+/// The row of kBwdWgmmaShapes for a head_dim.
+constexpr int bwd_wgmma_index(std::int64_t head_dim) {
+  return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
+}
+
+inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
+  const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
+  const std::int64_t num_q_tiles =
+                         request.heads() * num_tiles(request.problem.seqlen_q, shape.block_q),
+                     sums = num_q_tiles * shape.sums_bytes(),
+                     dQ = request.rows() * request.problem.head_dim * request.element_bytes();
+  LaunchTiles zero = uncounted_launch("dQ sums to zero", num_q_tiles, {0, sums});
+  zero.is_counted = true;
+  zero.toy_pass = "Zero";
+  zero.num_threads = 0;  // cudaMemset
+  LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
+  round.num_threads = WgmmaShape::kWarpgroupThreads * BwdWgmmaShape::kComputing;
+  return {delta_launch(request), zero,
+          for_dKV(backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q,
+                                 BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads,
+                                 shape.shared_bytes()),
+                  request),
+          round};
+}
+
+}  // namespace flashlab::cuda
