@@ -6,9 +6,10 @@ LaunchTiles delta_launch(const TilesRequest& request) {
   LaunchTiles launch;
   launch.name = "delta_kernel";
   launch.toy_pass = "Delta";
-  launch.block_q = DeltaShape::kNumWarps;
+  const DeltaShape shape = {static_cast<int>(request.problem.head_dim), request.element_bytes()};
+  launch.block_q = shape.num_rows();
   launch.num_threads = DeltaShape::kNumThreads;
-  launch.num_blocks = num_tiles(request.rows(), DeltaShape::kNumWarps);
+  launch.num_blocks = num_tiles(request.rows(), shape.num_rows());
   launch.elements_loaded = {"o", "do"};
   if (request.execution.round_statistics) {  // rounds lse as well
     const std::int64_t tensors =

@@ -8,9 +8,17 @@
 
 namespace flashlab::cuda {
 
-/// delta: one warp per row.
+/// delta: a power of two of lanes per row, for 16 bytes each if they are enough.
 struct DeltaShape {
-  static constexpr int kNumWarps = 8, kNumThreads = 32 * kNumWarps;
+  int head_dim, element_bytes;
+
+  static constexpr int kNumThreads = 256;
+  constexpr int lanes() const {
+    int lanes = 1;
+    while (lanes < 32 && 16 * lanes < head_dim * element_bytes) lanes *= 2;
+    return lanes;
+  }
+  constexpr int num_rows() const { return kNumThreads / lanes(); }
 };
 
 /// fp32 (device/backward_fp32.cuh): tiles of `block` queries and `block` keys.

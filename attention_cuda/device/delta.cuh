@@ -4,7 +4,7 @@
 //
 // Shapes   O, dO [batch, num_heads, seqlen_q, head_dim], any strides
 //          delta [batch, num_heads, seqlen_q] fp32, contiguous, in the workspace
-// Grid     one warp per row, kWarps rows per block
+// Grid     DeltaShape::lanes per row, as many rows per block as it has threads for
 // Rounded  with ExecutionOptions::round_statistics: delta and a copy of lse, both rounded to
 //          Element and stored as fp32; with_lse gives kernels the copy instead of lse
 // Traffic  O and dO once
@@ -20,41 +20,64 @@
 
 namespace flashlab::cuda {
 
-namespace delta_config {
-inline constexpr int kWarpSize = 32;
-inline constexpr int kWarps = DeltaShape::kNumWarps, kNumThreads = DeltaShape::kNumThreads;
-}  // namespace delta_config
-
 /// One number per query, [batch, num_heads, seqlen_q], contiguous.
 template <class Number>
 DeviceTensor<Number> per_query(Number* data, const Sizes& sizes) {
   return {data, static_cast<std::int64_t>(sizes.num_heads) * sizes.seqlen_q, sizes.seqlen_q, 1, 1};
 }
 
+/// A lane's part of the sum over a row's elements: chunks of 16 bytes, `lanes` apart.
+template <class Element>
+__device__ __forceinline__ float sum_of_chunks(const Element* O, const Element* dO, int head_dim,
+                                               int lane, int lanes) {
+  constexpr int kElements = 16 / static_cast<int>(sizeof(Element));
+  struct alignas(16) Chunk {
+    Element elements[kElements];
+  };
+  float sum = 0.f;
+  for (int c = lane * kElements; c < head_dim; c += lanes * kElements) {
+    const Chunk o = *reinterpret_cast<const Chunk*>(O + c);
+    const Chunk gradient = *reinterpret_cast<const Chunk*>(dO + c);
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      sum = fmaf(ptx::to_float(gradient.elements[e]), ptx::to_float(o.elements[e]), sum);
+    }
+  }
+  return sum;
+}
+
 /// rounded_lse null: rounds nothing.
 template <class Element>
-__global__ void __launch_bounds__(delta_config::kNumThreads)
-    delta_kernel(const BackwardArguments<Element> arguments, float* delta, float* rounded_lse) {
+__global__ void __launch_bounds__(DeltaShape::kNumThreads)
+    delta_kernel(const BackwardArguments<Element> arguments, float* delta, float* rounded_lse,
+                 int lanes, bool is_aligned) {
   const Sizes& sizes = arguments.sizes;
-  const int lane = threadIdx.x % delta_config::kWarpSize;
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * delta_config::kWarps +
-                           threadIdx.x / delta_config::kWarpSize;
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const std::int64_t row =
+      (static_cast<std::int64_t>(blockIdx.x) * DeltaShape::kNumThreads + threadIdx.x) / lanes;
   const std::int64_t head = row / sizes.seqlen_q;
-  if (head >= static_cast<std::int64_t>(sizes.batch) * sizes.num_heads) return;
+  const bool is_row = head < static_cast<std::int64_t>(sizes.batch) * sizes.num_heads;
   const int i = static_cast<int>(row % sizes.seqlen_q);
   const int b = static_cast<int>(head / sizes.num_heads);
   const int h = static_cast<int>(head % sizes.num_heads);
 
-  const Element* const O = arguments.O.row(b, h, i);
-  const Element* const dO = arguments.dO.row(b, h, i);
   float sum = 0.f;
-  for (int c = lane; c < sizes.head_dim; c += delta_config::kWarpSize) {
-    sum = fmaf(ptx::to_float(dO[c * arguments.dO.column_stride]),
-               ptx::to_float(O[c * arguments.O.column_stride]), sum);
+  if (is_row) {
+    const Element* const O = arguments.O.row(b, h, i);
+    const Element* const dO = arguments.dO.row(b, h, i);
+    if (is_aligned) {
+      sum = sum_of_chunks(O, dO, sizes.head_dim, lane, lanes);
+    } else {
+      for (int c = lane; c < sizes.head_dim; c += lanes) {
+        sum = fmaf(ptx::to_float(dO[c * arguments.dO.column_stride]),
+                   ptx::to_float(O[c * arguments.O.column_stride]), sum);
+      }
+    }
   }
-  for (int distance = delta_config::kWarpSize / 2; distance > 0; distance /= 2) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) {
     sum += __shfl_xor_sync(0xffffffffu, sum, distance);
   }
+  if (!is_row) return;
   if (lane != 0) return;
   if (rounded_lse == nullptr) {
     delta[row] = sum;
@@ -71,9 +94,12 @@ void launch_delta(const Call& call, const BackwardArguments<Element>& arguments,
   const Sizes& sizes = arguments.sizes;
   const std::int64_t rows =
       static_cast<std::int64_t>(sizes.batch) * sizes.num_heads * sizes.seqlen_q;
+  const DeltaShape shape = {sizes.head_dim, static_cast<int>(sizeof(Element))};
+  const bool is_aligned =
+      arguments.O.has_aligned_rows(sizes.head_dim) && arguments.dO.has_aligned_rows(sizes.head_dim);
   launch(call, "delta_kernel", delta_kernel<Element>,
-         {(rows + delta_config::kWarps - 1) / delta_config::kWarps, delta_config::kNumThreads},
-         arguments, delta, rounded_lse);
+         {num_tiles(rows, shape.num_rows()), DeltaShape::kNumThreads}, arguments, delta,
+         rounded_lse, shape.lanes(), is_aligned);
 }
 
 /// Returns the same arguments with a contiguous lse [batch, num_heads, seqlen_q].

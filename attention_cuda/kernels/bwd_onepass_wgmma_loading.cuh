@@ -81,10 +81,12 @@ class BwdWgmmaShared {
 
   __device__ ptx::SharedAddress k_full() const { return barrier(0); }
   __device__ ptx::SharedAddress v_full() const { return barrier(1); }
-  __device__ ptx::SharedAddress q_full(int stage) const { return barrier(2 + 4 * stage); }
-  __device__ ptx::SharedAddress q_empty(int stage) const { return barrier(3 + 4 * stage); }
-  __device__ ptx::SharedAddress do_full(int stage) const { return barrier(4 + 4 * stage); }
-  __device__ ptx::SharedAddress do_empty(int stage) const { return barrier(5 + 4 * stage); }
+  __device__ ptx::SharedAddress q_full(int stage) const { return barrier(2 + 6 * stage); }
+  __device__ ptx::SharedAddress q_empty(int stage) const { return barrier(3 + 6 * stage); }
+  __device__ ptx::SharedAddress do_full(int stage) const { return barrier(4 + 6 * stage); }
+  __device__ ptx::SharedAddress do_empty(int stage) const { return barrier(5 + 6 * stage); }
+  __device__ ptx::SharedAddress ds_full(int stage) const { return barrier(6 + 6 * stage); }
+  __device__ ptx::SharedAddress ds_empty(int stage) const { return barrier(7 + 6 * stage); }
 
  private:
   static constexpr BwdWgmmaShape kShape = Config::kShape;
@@ -105,33 +107,37 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared) {
       ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing);
       ptx::mbarrier_init(shared.do_full(stage), 1);
       ptx::mbarrier_init(shared.do_empty(stage), Config::kComputing);
+      ptx::mbarrier_init(shared.ds_full(stage), Config::kComputing);
+      ptx::mbarrier_init(shared.ds_empty(stage), Config::kComputing);
     }
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
 }
 
-/// A query tile of the block's walk, and where its copies lie.
+/// A query tile of the block's walk.
 struct BwdWgmmaTile {
   int head, q_tile;
-  int stage;
-  std::uint32_t parity;  // of the stage's phase
+  std::uint32_t number;  // of the block's tiles
 };
 
-/// A block's keys, and the queries that see them.
+/// A block's keys, and its walk over the queries that see them: all query tiles of one head, then
+/// those of the next.
 template <class Config>
 struct BwdWgmmaWork {
   int b, kv_head;
   int first_key;
   int first_tile, end_tile;  // query tiles that see a key
+  int end_head;
   VisibleKeys visible;
 
   __device__ explicit BwdWgmmaWork(const BwdWgmmaArguments& arguments) {
     const Sizes& sizes = arguments.sizes;
-    const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    const Place place = place_of_kv(blockIdx.x, num_tiles, sizes);
+    const auto num_key_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
+    const Place place = place_of_kv(blockIdx.x, num_key_tiles, sizes);
     b = place.b;
     kv_head = place.h;
+    end_head = (kv_head + 1) * sizes.heads_per_kv_head;
     first_key = place.part * Config::kBlockKV;
     visible = arguments.mask.of_batch_entry(b, sizes);
     const int last_key = min(first_key + Config::kBlockKV, visible.keys) - 1;
@@ -140,19 +146,34 @@ struct BwdWgmmaWork {
     end_tile = static_cast<int>(ceil_div(end_query, Config::kBlockQ));
   }
 
-  /// Calls work(BwdWgmmaTile): all query tiles of one head, then those of the next.
-  template <class Work>
-  __device__ __forceinline__ void for_each_query_tile(const Sizes& sizes, const Work& work) const {
-    std::uint32_t number = 0;
+  __device__ BwdWgmmaTile first(const Sizes& sizes) const {
     const int first_head = kv_head * sizes.heads_per_kv_head;
-#pragma unroll 1
-    for (int head = first_head; head < first_head + sizes.heads_per_kv_head; ++head) {
-#pragma unroll 1
-      for (int q_tile = first_tile; q_tile < end_tile; ++q_tile, ++number) {
-        work(BwdWgmmaTile{head, q_tile, static_cast<int>(number % Config::kStages),
-                          number / Config::kStages % 2});
-      }
-    }
+    return {first_tile < end_tile ? first_head : end_head, first_tile, 0};
+  }
+  __device__ BwdWgmmaTile next(const BwdWgmmaTile& tile) const {
+    const bool is_last = tile.q_tile + 1 == end_tile;
+    return {tile.head + (is_last ? 1 : 0), is_last ? first_tile : tile.q_tile + 1, tile.number + 1};
+  }
+  __device__ bool is_there(const BwdWgmmaTile& tile) const { return tile.head < end_head; }
+
+  /// The rows of the K/V tile that any query sees.
+  __device__ IndexRange seen_keys(const Sizes& sizes) const {
+    return {visible.first_of_query(0) - first_key,
+            visible.of_query(sizes.seqlen_q - 1) - first_key};
+  }
+  /// The rows of a query tile that see any key.
+  __device__ IndexRange seeing_queries(int q_tile, const Sizes& sizes) const {
+    const int first = q_tile * Config::kBlockQ;
+    return {visible.first_query(0) - first,
+            min(visible.end_query(visible.keys - 1), sizes.seqlen_q) - first};
+  }
+
+  /// Where a tile's copies lie, and the parity of that stage's phase.
+  __device__ static int stage(const BwdWgmmaTile& tile) {
+    return static_cast<int>(tile.number % Config::kStages);
+  }
+  __device__ static std::uint32_t parity(const BwdWgmmaTile& tile) {
+    return tile.number / Config::kStages % 2;
   }
 };
 
@@ -175,15 +196,14 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
   load(shared.K(), K_map, shared.k_full(), Config::kBlockKV, work.first_key, work.kv_head);
   load(shared.V(), V_map, shared.v_full(), Config::kBlockKV, work.first_key, work.kv_head);
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
-  work.for_each_query_tile(sizes, [&](const BwdWgmmaTile& tile) {
-    const int first_query = tile.q_tile * Config::kBlockQ;
-    ptx::mbarrier_wait(shared.q_empty(tile.stage), tile.parity ^ 1);
-    load(shared.Q(tile.stage), Q_map, shared.q_full(tile.stage), Config::kBlockQ, first_query,
-         tile.head);
-    ptx::mbarrier_wait(shared.do_empty(tile.stage), tile.parity ^ 1);
-    load(shared.dO(tile.stage), dO_map, shared.do_full(tile.stage), Config::kBlockQ, first_query,
-         tile.head);
-  });
+#pragma unroll 1
+  for (BwdWgmmaTile tile = work.first(sizes); work.is_there(tile); tile = work.next(tile)) {
+    const int first_query = tile.q_tile * Config::kBlockQ, stage = work.stage(tile);
+    ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
+    load(shared.Q(stage), Q_map, shared.q_full(stage), Config::kBlockQ, first_query, tile.head);
+    ptx::mbarrier_wait(shared.do_empty(stage), work.parity(tile) ^ 1);
+    load(shared.dO(stage), dO_map, shared.do_full(stage), Config::kBlockQ, first_query, tile.head);
+  }
 }
 
 /// By one warp: lse and delta of all query tiles. Copies of rows of any length are not for bulk copies.
@@ -192,19 +212,49 @@ __device__ void load_statistics(const BwdWgmmaShared<Config>& shared,
                                 const BwdWgmmaWork<Config>& work,
                                 const BwdWgmmaArguments& arguments) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  work.for_each_query_tile(arguments.sizes, [&](const BwdWgmmaTile& tile) {
-    ptx::mbarrier_wait(shared.q_empty(tile.stage), tile.parity ^ 1);
+#pragma unroll 1
+  for (BwdWgmmaTile tile = work.first(arguments.sizes); work.is_there(tile);
+       tile = work.next(tile)) {
+    const int stage = work.stage(tile);
+    ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
 #pragma unroll
     for (int row = lane; row < Config::kBlockQ; row += 32) {
       const QueryStatistics statistics = load_statistics(
           arguments, arguments.delta, work.b, tile.head, tile.q_tile * Config::kBlockQ + row);
-      const ptx::SharedAddress to = shared.statistics(tile.stage) + 4 * row;
+      const ptx::SharedAddress to = shared.statistics(stage) + 4 * row;
       ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
       ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
     }
     __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(shared.q_full(tile.stage));
-  });
+    if (lane == 0) ptx::mbarrier_arrive(shared.q_full(stage));
+  }
+}
+
+/// By a computing warpgroup: which queries see each of its keys.
+template <class Config>
+__device__ void store_limits(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWork<Config>& work,
+                             int warpgroup) {
+  const int thread = static_cast<int>(threadIdx.x) % Config::kWarpgroup;
+  if (thread >= BwdWgmmaShape::kRowsOfWarpgroup) return;
+  const int row = BwdWgmmaShape::kRowsOfWarpgroup * warpgroup + thread;
+  const int first = work.visible.first_query(work.first_key + row),
+            end = work.visible.end_query(work.first_key + row);
+  ptx::store_shared(shared.limits() + 8 * row, __int_as_float(first),
+                    __int_as_float(max(0, end - first)));
+}
+
+/// By all that compute: sets the rows of a tile that are not in `kept` to 0.
+template <class Config>
+__device__ void clear_rows(ptx::SharedAddress tile, int rows, const IndexRange& kept) {
+  constexpr int kWords = Config::kPanelRowBytes / 4;
+  const int first = static_cast<int>(threadIdx.x) - Config::kWarpgroup;
+  for (int panel = 0; panel < Config::kPanels; ++panel) {
+    for (int word = first; word < rows * kWords; word += Config::kComputing * Config::kWarpgroup) {
+      if (word >= kept.first * kWords && word < kept.end * kWords) continue;
+      ptx::store_shared(tile + panel * rows * Config::kPanelRowBytes + 4 * word, 0U);
+    }
+  }
+  ptx::fence_async_proxy();
 }
 
 }  // namespace flashlab::cuda

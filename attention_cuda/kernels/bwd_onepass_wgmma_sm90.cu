@@ -11,6 +11,41 @@
 #include "attention_cuda/registry.hpp"
 
 namespace flashlab::cuda {
+
+/// One block converts a tile of sums into rows of dQ.
+template <class Config>
+__global__ void __launch_bounds__(Config::kComputing* Config::kWarpgroup)
+    dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
+                            float softmax_scale) {
+  const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
+  const Place place = place_of(blockIdx.x, num_tiles, sizes);
+  const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
+  const auto* const from =
+      reinterpret_cast<const float4*>(dQ_sums +
+                                      (std::int64_t{blockIdx.x} * Config::kComputing + warpgroup) *
+                                          Config::kSumsOfWarpgroup) +
+      thread % Config::kWarpgroup;
+  float sums[Config::kColumnsOfDQ / 2];
+#pragma unroll
+  for (int i = 0; i < Config::kColumnsOfDQ / 8; ++i) {
+    const float4 four = from[i * Config::kWarpgroup];
+    sums[4 * i] = four.x;
+    sums[4 * i + 1] = four.y;
+    sums[4 * i + 2] = four.z;
+    sums[4 * i + 3] = four.w;
+  }
+  const int first_chunk = Config::kDividesColumns ? warpgroup * Config::kColumnsOfDQ / 8 : 0;
+  const int first_row = place.part * Config::kBlockQ +
+                        (Config::kDividesColumns ? 0 : warpgroup * BwdWgmmaShape::kRowsOfWarpgroup);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = first_row + thread % Config::kWarpgroup / 32 * 16 + thread % 32 / 4 + 8 * r;
+    store_row_of_sums<typename Config::Element>(dQ.row(place.b, place.h, row) + 8 * first_chunk,
+                                                row < sizes.seqlen_q, sums, r, softmax_scale,
+                                                sizes.head_dim / 8 - first_chunk, thread % 32);
+  }
+}
+
 namespace {
 
 /// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
@@ -37,9 +72,9 @@ std::size_t bwd_onepass_wgmma_workspace_bytes(const AttentionProblem& problem,
   return arrays(problem, options, nullptr).bytes;
 }
 
-template <class Element, int kIndex>
+template <class Element, BwdWgmmaShape kShape>
 void launch_bwd_wgmma(const BackwardCall& call) {
-  using Config = BwdWgmmaConfig<Element, kBwdWgmmaShapes[kIndex]>;
+  using Config = BwdWgmmaConfig<Element, kShape>;
   const AttentionProblem& problem = call.problem;
   const BackwardTensors& tensors = call.tensors;
   const Arrays workspace = arrays(problem, call.options, call.workspace);
@@ -79,8 +114,8 @@ void launch_bwd_wgmma(const BackwardCall& call) {
 
 template <class Element>
 void launch_head_dim(const BackwardCall& call) {
-  bwd_wgmma_index(call.problem.head_dim) == 0 ? launch_bwd_wgmma<Element, 0>(call)
-                                              : launch_bwd_wgmma<Element, 1>(call);
+  bwd_wgmma_index(call.problem.head_dim) == 0 ? launch_bwd_wgmma<Element, kBwdWgmmaShapes[0]>(call)
+                                              : launch_bwd_wgmma<Element, kBwdWgmmaShapes[1]>(call);
 }
 
 void launch_bwd_onepass_wgmma_sm90(const BackwardCall& call) {

@@ -4,13 +4,13 @@
 //   delta = rowsum(dO o O);  dQ sums = 0
 //   a block for each K/V tile:
 //     for each query head of the kv head, each query tile i that sees the tile:
-//       1  S^T = K Qi^T  and  dP^T = V dOi^T  run together
+//       1  S^T = K Qi^T  and  dP^T = V dOi^T  begin
 //       2  wait for S^T;  P^T = 2^(c S^T - lse), 0 for hidden pairs
 //       3  wait for dP^T;  dS^T = P^T o (dP^T - delta), also to shared memory
-//       4  dV += P^T dOi  begins;  all warpgroups have dS^T;  dQ = dS K  and  dK += dS^T Qi  begin
-//       5  wait for dQ;  add it to the dQ sums;  wait for dK
-//     dK = scale dK;  write dK and dV
-//   dQ = scale x sums, rounded                                        dQ_of_wgmma_sums_kernel
+//       4  dQ = dS K of the tile before,  dV += P^T dOi  and  dK += dS^T Qi  begin
+//       5  wait for dQ and add it to the dQ sums;  wait for dV and dK
+//     dQ of the last tile;  dK = scale dK;  write dK and dV
+//   dQ = scale x sums, rounded                        dQ_of_wgmma_sums_kernel, in the .cu file
 //
 // Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V, dK, dV [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of
@@ -20,11 +20,13 @@
 // Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [128, kHeadDim] stay; rings of two sQ
 //          and sdO [kBlockQ, kHeadDim]; two sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's
 //          part of dQ in registers. Rows of S^T are keys, so that P^T and dS^T are operands of the
-//          next products without a copy. Only dQ sums over the keys of both warpgroups
+//          next products without a copy. Only dQ sums over the keys of both warpgroups. It comes a
+//          tile later: so none waits for the other one, and one computes P and dS while the other one
+//          multiplies
 // dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
 //          and one thread adds it to the sums in global memory by a bulk copy
-// Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, and of
-//          dO. Named ones: all that compute, each warpgroup
+// Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, of dO
+//          and of dS^T. Named ones: all that compute, each warpgroup
 // Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
 // Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
 //          is then read and written once
@@ -63,13 +65,26 @@ class BwdWgmmaComputing {
   __device__ void run() {
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) dK_[i] = dV_[i] = 0;
-    if (work_.first_tile < work_.end_tile) {
-      find_limits();
+    BwdWgmmaTile tile = work_.first(arguments_.sizes);
+    if (work_.is_there(tile)) {
+      store_limits(shared_, work_, warpgroup_);
+      sync_warpgroup();
       ptx::mbarrier_wait(shared_.k_full(), 0);
       ptx::mbarrier_wait(shared_.v_full(), 0);
       clear_unseen_keys();
-      work_.for_each_query_tile(arguments_.sizes,
-                                [&](const BwdWgmmaTile& tile) { add_query_tile(tile); });
+      add_query_tile<false>(tile, tile);
+      BwdWgmmaTile before = tile;
+#pragma unroll 1
+      for (tile = work_.next(tile); work_.is_there(tile); tile = work_.next(tile)) {
+        add_query_tile<true>(tile, before);
+        before = tile;
+      }
+      float dQ[Config::kColumnsOfDQ / 2];
+      multiply_dS_K(dQ, before);
+      ptx::wgmma_wait<0>();
+      if (is_first_thread()) ptx::wait_stores_read<0>();
+      sync_warpgroup();
+      add_dQ(dQ, before);
       if (is_first_thread()) ptx::wait_stores<0>();
     }
     finish();
@@ -93,41 +108,47 @@ class BwdWgmmaComputing {
     ptx::barrier_sync(Config::kAllComputing, Config::kComputing * kWarpgroup);
   }
 
-  __device__ void add_query_tile(const BwdWgmmaTile& tile) {
+  /// kHasBefore: with dQ of the tile before. By then the other warpgroup has its dS^T, even if it is
+  /// half a tile behind: one computes weights while the other one multiplies.
+  template <bool kHasBefore>
+  __device__ void add_query_tile(const BwdWgmmaTile& tile, const BwdWgmmaTile& before) {
+    const int stage = work_.stage(tile);
     // 1.
-    ptx::mbarrier_wait(shared_.q_full(tile.stage), tile.parity);
-    if (has_unseen_queries(tile)) {
-      ptx::mbarrier_wait(shared_.do_full(tile.stage), tile.parity);
-      clear_unseen_queries(tile);
-    }
-    multiply_rows(S_, shared_.K(), shared_.Q(tile.stage));
-    ptx::mbarrier_wait(shared_.do_full(tile.stage), tile.parity);
-    multiply_rows(dP_, shared_.V(), shared_.dO(tile.stage));
+    multiply_K_Q(tile);
+    ptx::mbarrier_wait(shared_.do_full(stage), work_.parity(tile));
+    clear_unseen_queries(shared_.dO(stage), tile.q_tile);
+    multiply_rows(dP_, shared_.V(), shared_.dO(stage));
     // 2. and 3.
     ptx::wgmma_wait<1>();
-    if (hides(tile)) {
-      weigh<true>(tile);
+    if (hides(tile.q_tile)) {
+      weigh<true>(stage, tile.q_tile);
     } else {
-      weigh<false>(tile);
+      weigh<false>(stage, tile.q_tile);
     }
     round(P_, S_);
     ptx::wgmma_wait<0>();
-    differentiate(tile);
+    differentiate(stage);
     round(dS_, dP_);
-    store_dS(tile.stage);
-    // 4.
-    multiply_registers(dV_, P_, shared_.dO(tile.stage));
+    ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
+    store_dS(stage);
     if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
-    sync_computing();
+    sync_warpgroup();
+    if (is_first_thread()) ptx::mbarrier_arrive(shared_.ds_full(stage));
+    // 4.
     float dQ[Config::kColumnsOfDQ / 2];  // 64 rows
-    multiply_dS_K(dQ, tile.stage);
-    multiply_registers(dK_, dS_, shared_.Q(tile.stage));
+    if constexpr (kHasBefore) multiply_dS_K(dQ, before);
+    multiply_registers(dV_, P_, shared_.dO(stage));
+    multiply_registers(dK_, dS_, shared_.Q(stage));
     // 5.
-    ptx::wgmma_wait<1>();  // dV and dQ are complete
-    release(shared_.do_empty(tile.stage));
-    add_dQ(dQ, tile);
+    if constexpr (kHasBefore) {
+      ptx::wgmma_wait<2>();
+      release(shared_.ds_empty(1 - stage));
+      add_dQ(dQ, before);
+    }
+    ptx::wgmma_wait<1>();
+    release(shared_.do_empty(stage));
     ptx::wgmma_wait<0>();
-    release(shared_.q_empty(tile.stage));
+    release(shared_.q_empty(stage));
   }
 
   __device__ void release(ptx::SharedAddress empty) {
@@ -135,6 +156,14 @@ class BwdWgmmaComputing {
   }
 
   // -------------------------------------------------------------------------------- products
+
+  /// S^T of a tile, asynchronous.
+  __device__ void multiply_K_Q(const BwdWgmmaTile& tile) {
+    const int stage = work_.stage(tile);
+    ptx::mbarrier_wait(shared_.q_full(stage), work_.parity(tile));
+    clear_unseen_queries(shared_.Q(stage), tile.q_tile);
+    multiply_rows(S_, shared_.K(), shared_.Q(stage));
+  }
 
   /// `sums` = rows of K or V of the warpgroup times all rows of Q or dO, transposed. Asynchronous.
   __device__ void multiply_rows(float (&sums)[Config::kBlockQ / 2], ptx::SharedAddress keys,
@@ -167,8 +196,10 @@ class BwdWgmmaComputing {
   }
 
   /// dQ = dS K for the warpgroup's queries or columns, asynchronous.
-  __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], int stage) {
+  __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], const BwdWgmmaTile& tile) {
     constexpr int kPanelBytes = Config::kBlockKV * kPanelRowBytes;
+    const int stage = work_.stage(tile);
+    ptx::mbarrier_wait(shared_.ds_full(stage), work_.parity(tile));
     ptx::wgmma_fence();
     const int panel_of_dS = Config::kDividesColumns ? 0 : warpgroup_,
               panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
@@ -187,24 +218,24 @@ class BwdWgmmaComputing {
   // -------------------------------------------------------------------------------- P and dS
 
   /// Whether a query of the tile does not see a key of the warpgroup.
-  __device__ bool hides(const BwdWgmmaTile& tile) const {
-    const int first = tile.q_tile * Config::kBlockQ;
+  __device__ bool hides(int q_tile) const {
+    const int first = q_tile * Config::kBlockQ;
     return first < first_for_all_ ||
            min(first + Config::kBlockQ, arguments_.sizes.seqlen_q) > end_for_all_;
   }
 
   /// Replaces S^T by P^T.
   template <bool kHides>
-  __device__ void weigh(const BwdWgmmaTile& tile) {
+  __device__ void weigh(int stage, int q_tile) {
     const float c = arguments_.softmax_scale * kLog2E;
-    const ptx::SharedAddress lse = shared_.statistics(tile.stage) + 4 * 2 * (lane() % 4);
+    const ptx::SharedAddress lse = shared_.statistics(stage) + 4 * 2 * (lane() % 4);
     int first[2] = {},
         count[2] = {};  // queries that see this thread's keys, from its first column on
     if constexpr (kHides) {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const float2 limits = ptx::load_shared_float2(shared_.limits() + 8 * (row() + 8 * r));
-        first[r] = __float_as_int(limits.x) - tile.q_tile * Config::kBlockQ - 2 * (lane() % 4);
+        first[r] = __float_as_int(limits.x) - q_tile * Config::kBlockQ - 2 * (lane() % 4);
         count[r] = __float_as_int(limits.y);
       }
     }
@@ -223,9 +254,9 @@ class BwdWgmmaComputing {
   }
 
   /// Replaces dP^T by dS^T.
-  __device__ void differentiate(const BwdWgmmaTile& tile) {
+  __device__ void differentiate(int stage) {
     const ptx::SharedAddress delta =
-        shared_.statistics(tile.stage) + 4 * (Config::kBlockQ + 2 * (lane() % 4));
+        shared_.statistics(stage) + 4 * (Config::kBlockQ + 2 * (lane() % 4));
 #pragma unroll
     for (int i = 0; i < Config::kBlockQ / 2; i += 4) {
       const float2 deltas = ptx::load_shared_float2(delta + 4 * 2 * i);
@@ -273,9 +304,9 @@ class BwdWgmmaComputing {
     ptx::fence_async_proxy();
     sync_warpgroup();
     if (!is_first_thread()) return;
-    const std::int64_t head = std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head;
-    const std::int64_t part =
-        (head * arguments_.num_q_tiles + tile.q_tile) * Config::kComputing + warpgroup_;
+    const std::int64_t tiles_before =
+        (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
+    const std::int64_t part = (tiles_before + tile.q_tile) * Config::kComputing + warpgroup_;
     ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfWarpgroup, sums,
                     4 * Config::kSumsOfWarpgroup);
     ptx::commit_stores();
@@ -298,55 +329,19 @@ class BwdWgmmaComputing {
 
   // -------------------------------------------------------------------------------- what is hidden
 
-  /// Stores which queries see each key of the warpgroup, for its own threads.
-  __device__ void find_limits() {
-    if (thread_of_warpgroup() < kRows) {
-      const int row_of_key = kRows * warpgroup_ + thread_of_warpgroup();
-      const int first = work_.visible.first_query(work_.first_key + row_of_key),
-                end = work_.visible.end_query(work_.first_key + row_of_key);
-      ptx::store_shared(shared_.limits() + 8 * row_of_key, __int_as_float(first),
-                        __int_as_float(max(0, end - first)));
-    }
-    sync_warpgroup();
-  }
-
-  /// Sets rows [0, first) and [end, rows) of a tile to 0: nobody sees them, so they may hold NaN, and
-  /// 0 NaN is NaN. By all that compute.
-  __device__ void clear_rows(ptx::SharedAddress tile, int rows, int first, int end) {
-    constexpr int kWords = kPanelRowBytes / 4;
-    const auto at = static_cast<int>(threadIdx.x) - kWarpgroup;
-    for (int panel = 0; panel < Config::kPanels; ++panel) {
-      for (int word = at; word < rows * kWords; word += Config::kComputing * kWarpgroup) {
-        if (word >= first * kWords && word < end * kWords) continue;
-        ptx::store_shared(tile + panel * rows * kPanelRowBytes + 4 * word, 0U);
-      }
-    }
-  }
-
+  /// Rows that nobody sees may hold NaN, and 0 NaN is NaN.
   __device__ void clear_unseen_keys() {
-    const int first = work_.visible.first_of_query(0) - work_.first_key,
-              end = work_.visible.of_query(arguments_.sizes.seqlen_q - 1) - work_.first_key;
-    if (first <= 0 && end >= Config::kBlockKV) return;
-    clear_rows(shared_.K(), Config::kBlockKV, first, end);
-    clear_rows(shared_.V(), Config::kBlockKV, first, end);
-    ptx::fence_async_proxy();
+    const IndexRange seen = work_.seen_keys(arguments_.sizes);
+    if (seen.first <= 0 && seen.end >= Config::kBlockKV) return;
+    clear_rows<Config>(shared_.K(), Config::kBlockKV, seen);
+    clear_rows<Config>(shared_.V(), Config::kBlockKV, seen);
     sync_computing();
   }
-
-  __device__ int first_seeing() const { return work_.visible.first_query(0); }
-  __device__ int end_seeing() const {
-    return min(work_.visible.end_query(work_.visible.keys - 1), arguments_.sizes.seqlen_q);
-  }
-  __device__ bool has_unseen_queries(const BwdWgmmaTile& tile) const {
-    const int first = tile.q_tile * Config::kBlockQ;
-    return first < first_seeing() ||
-           min(first + Config::kBlockQ, arguments_.sizes.seqlen_q) > end_seeing();
-  }
-  __device__ void clear_unseen_queries(const BwdWgmmaTile& tile) {
-    const int at = tile.q_tile * Config::kBlockQ;
-    clear_rows(shared_.Q(tile.stage), Config::kBlockQ, first_seeing() - at, end_seeing() - at);
-    clear_rows(shared_.dO(tile.stage), Config::kBlockQ, first_seeing() - at, end_seeing() - at);
-    ptx::fence_async_proxy();
+  __device__ void clear_unseen_queries(ptx::SharedAddress rows, int q_tile) {
+    const IndexRange seeing = work_.seeing_queries(q_tile, arguments_.sizes);
+    const int queries = arguments_.sizes.seqlen_q - q_tile * Config::kBlockQ;
+    if (seeing.first <= 0 && seeing.end >= min(Config::kBlockQ, queries)) return;
+    clear_rows<Config>(rows, Config::kBlockQ, seeing);
     sync_computing();
   }
 
@@ -382,40 +377,6 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   } else {
     ptx::take_registers<Config::kComputingRegisters>();
     BwdWgmmaComputing<Config>(shared, work, arguments).run();
-  }
-}
-
-/// One block converts a tile of sums into rows of dQ.
-template <class Config>
-__global__ void __launch_bounds__(Config::kComputing* Config::kWarpgroup)
-    dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
-                            float softmax_scale) {
-  const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
-  const Place place = place_of(blockIdx.x, num_tiles, sizes);
-  const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
-  const auto* const from =
-      reinterpret_cast<const float4*>(dQ_sums +
-                                      (std::int64_t{blockIdx.x} * Config::kComputing + warpgroup) *
-                                          Config::kSumsOfWarpgroup) +
-      thread % Config::kWarpgroup;
-  float sums[Config::kColumnsOfDQ / 2];
-#pragma unroll
-  for (int i = 0; i < Config::kColumnsOfDQ / 8; ++i) {
-    const float4 four = from[i * Config::kWarpgroup];
-    sums[4 * i] = four.x;
-    sums[4 * i + 1] = four.y;
-    sums[4 * i + 2] = four.z;
-    sums[4 * i + 3] = four.w;
-  }
-  const int first_chunk = Config::kDividesColumns ? warpgroup * Config::kColumnsOfDQ / 8 : 0;
-  const int first_row = place.part * Config::kBlockQ +
-                        (Config::kDividesColumns ? 0 : warpgroup * BwdWgmmaShape::kRowsOfWarpgroup);
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = first_row + thread % Config::kWarpgroup / 32 * 16 + thread % 32 / 4 + 8 * r;
-    store_row_of_sums<typename Config::Element>(dQ.row(place.b, place.h, row) + 8 * first_chunk,
-                                                row < sizes.seqlen_q, sums, r, softmax_scale,
-                                                sizes.head_dim / 8 - first_chunk, thread % 32);
   }
 }
 

@@ -30,8 +30,8 @@ struct BwdWgmmaShape {
   constexpr int statistics_bytes() const { return 2 * 4 * block_q; }
   /// The first query that sees each key, and the number of them.
   static constexpr int kLimitsBytes = 8 * kBlockKV;
-  /// Two for K and V; "full" and "empty" for each stage of Q and of dO.
-  static constexpr int kBarrierBytes = 8 * (2 + 4 * kStages);
+  /// Two for K and V; "full" and "empty" for each stage of Q, dO and dS^T.
+  static constexpr int kBarrierBytes = 8 * (2 + 6 * kStages);
   constexpr int shared_bytes() const {
     return 2 * keys_bytes() +
            kStages * (2 * queries_bytes() + gradient_bytes() + statistics_bytes()) + sums_bytes() +
