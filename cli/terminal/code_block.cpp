@@ -11,7 +11,7 @@ namespace {
 
 using Cells = std::vector<std::string>;  // one for each column of the terminal
 
-std::size_t indent_of(const Cells& line) {
+std::size_t first_letter(const Cells& line) {
   const auto text = std::find_if(line.begin(), line.end(), [](const auto& c) { return c != " "; });
   return static_cast<std::size_t>(text - line.begin());
 }
@@ -130,7 +130,7 @@ std::string comment_sign(const Cells& line, std::size_t at) {
 /// Where the line's text goes on: under the text behind the last gap of two blanks in its first
 /// half, or behind a comment's sign there.
 std::string hanging_indent(const Cells& line, std::size_t width) {
-  std::size_t at = indent_of(line);
+  std::size_t at = first_letter(line);
   bool has_gap = false;
   for (std::size_t i = at + 2; i < std::min(line.size(), width * 2 / 3); ++i) {
     const bool begins = line[i] != " " && line[i - 1] == " " && line[i - 2] == " ";
