@@ -47,30 +47,56 @@ class Search {
     const auto bound = bind_submission(task_, program_, sizes_[failing_].sized->size);
     if (!bound) return {};
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
-    std::vector<Edit> edits = enumerate_edits(*program_, edit_options(task_, bound->num_registers));
-    if (bound->tiled) {
-      std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
-        return is_for_tiles(a.kind) > is_for_tiles(b.kind);
-      });
-    }
-    bool tried_several = !bound->tiled;
-    for (const Edit& edit : edits) {
-      if (bound->tiled && !is_for_tiles(edit.kind)) {
-        if (!result_.repairs.empty()) break;
-        if (!tried_several && try_transpositions(edits)) return finished();
-        tried_several = true;
-      }
-      if (!consider(edit)) return finished();
-    }
-    if (!result_.repairs.empty()) return finished();  // a wrong line is likelier than a missing one
-    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
-      if (!consider(std::move(edit))) return finished();
-    }
-    if (result_.repairs.empty() && !bound->tiled && !is_nested_) try_with_exchange(edits);
+    const std::vector<Edit> edits =
+        enumerate_edits(*program_, edit_options(task_, bound->num_registers));
+    bound->tiled ? try_on_tiles(edits) : try_on_scalars(edits);
     return finished();
   }
 
  private:
+  void try_on_scalars(const std::vector<Edit>& edits) {
+    if (!consider_all(edits)) return;
+    const bool has_model =
+        std::any_of(result_.repairs.begin(), result_.repairs.end(),
+                    [&](const Repair& repair) { return becomes_model(repair.edit); });
+    if (has_model) return;
+    std::vector<Edit> insertions = enumerate_insertions(*program_, task_.solution.get());
+    const auto others = std::stable_partition(insertions.begin(), insertions.end(),
+                                              [&](const Edit& edit) { return is_gap(edit); });
+    if (!consider_all({insertions.begin(), others})) return;
+    if (!result_.repairs.empty()) return;  // a wrong line is likelier than a missing one
+    if (!consider_all({others, insertions.end()})) return;
+    if (result_.repairs.empty() && !is_nested_) try_with_exchange(edits);
+  }
+
+  /// A trial on tiles is so expensive that the budget pays for few of them: the likeliest come first.
+  void try_on_tiles(const std::vector<Edit>& edits) {
+    std::vector<Edit> for_tiles, to_model, others, gaps, insertions;
+    for (const Edit& edit : edits) {
+      (is_for_tiles(edit.kind) ? for_tiles
+       : becomes_model(edit)   ? to_model
+                               : others)
+          .push_back(edit);
+    }
+    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
+      (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
+    }
+    if (!consider_all(for_tiles) || !result_.repairs.empty()) return;
+    if (try_transpositions(edits)) return;
+    for (const std::vector<Edit>* list : {&to_model, &gaps, &others, &insertions}) {
+      if (!consider_all(*list) || !result_.repairs.empty()) return;
+    }
+  }
+
+  /// Returns false if the budget is spent.
+  bool consider_all(const std::vector<Edit>& edits) {
+    return std::all_of(edits.begin(), edits.end(),
+                       [&](const Edit& edit) { return consider(edit); });
+  }
+
+  /// Whether the line is inserted where the solution has it, between the same two lines.
+  bool is_gap(const Edit& edit) const { return neighbours(edit) == 2; }
+
   /// Whether a wrong line of this kind can be right on scalars.
   static bool is_for_tiles(EditKind kind) {
     return kind == EditKind::kTransposition || kind == EditKind::kOperands;
@@ -165,7 +191,7 @@ class Search {
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
       Vote& vote = votes[repair.edit.line];
-      vote.is_model |= !inserts && becomes_model(repair.edit);
+      vote.is_model |= inserts ? is_gap(repair.edit) : becomes_model(repair.edit);
       vote.is_suspect = repair.edit.line == suspect_;
       vote.count += inserts ? 0 : 1;  // a line that helps in many places does not show where
       vote.updates = std::max(vote.updates, inserts ? 0 : more_updates(repair.edit));
