@@ -58,7 +58,7 @@ class Search {
     if (!consider_all(edits)) return;
     const bool has_model =
         std::any_of(result_.repairs.begin(), result_.repairs.end(),
-                    [&](const Repair& repair) { return becomes_model(repair.edit); });
+                    [&](const Repair& repair) { return is_likely(repair.edit); });
     if (has_model) return;
     std::vector<Edit> insertions = enumerate_insertions(*program_, task_.solution.get());
     const auto others = std::stable_partition(insertions.begin(), insertions.end(),
@@ -73,10 +73,7 @@ class Search {
   void try_on_tiles(const std::vector<Edit>& edits) {
     std::vector<Edit> for_tiles, to_model, others, gaps, insertions;
     for (const Edit& edit : edits) {
-      (is_for_tiles(edit.kind) ? for_tiles
-       : becomes_model(edit)   ? to_model
-                               : others)
-          .push_back(edit);
+      (is_for_tiles(edit.kind) ? for_tiles : is_likely(edit) ? to_model : others).push_back(edit);
     }
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
@@ -92,6 +89,11 @@ class Search {
   bool consider_all(const std::vector<Edit>& edits) {
     return std::all_of(edits.begin(), edits.end(),
                        [&](const Edit& edit) { return consider(edit); });
+  }
+
+  /// Whether the edit makes a line of the solution, or exchanges two lines.
+  bool is_likely(const Edit& edit) const {
+    return edit.kind == EditKind::kSwap || becomes_model(edit);
   }
 
   /// Whether the line is inserted where the solution has it, between the same two lines.
