@@ -118,7 +118,7 @@ void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer, const PeerL
     }
   }
   svg.polyline(points, look.line);
-  for (const Point& point : points) svg.marker(look.marker, point, look.hollow, 3.5);
+  for (const Point& point : points) svg.marker(look.marker, point, look.hollow, 3);
 }
 
 std::vector<LegendEntry> time_legend(const Panel& panel,
