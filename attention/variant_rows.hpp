@@ -36,5 +36,8 @@
     "Dao 2023, FlashAttention-2, algorithm 2; two-option algorithm, option 1")                    \
   BACKWARD(bwd_twopass, "bwd-twopass",                                                            \
     "one pass for dQ, one for dK and dV; nothing is shared",                                      \
-    "two-option algorithm, option 2")
+    "two-option algorithm, option 2")                                                             \
+  BACKWARD(bwd_twopass_loads_o, "bwd-twopass-loads-o",                                            \
+    "bwd-twopass that loads O in both passes instead of one number per query",                    \
+    "two-option algorithm, option 2 as printed")
 // clang-format on

@@ -8,6 +8,7 @@
 #include "cli/options/command_line.hpp"
 #include "cli/options/command_tree.hpp"
 #include "cli/options/commands.hpp"
+#include "cli/options/parse_failure.hpp"
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -16,7 +17,6 @@
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -99,15 +99,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> flag_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
 /// Returns the arguments after replacing shortcuts: `flashlab help trace` is `flashlab
 /// trace --help`, a bare `flashlab` is `flashlab next --where`, and `flashlab exercises` is
 /// `flashlab exercises list`.
@@ -145,79 +136,6 @@ void check_command_names(const CLI::App& app, const std::vector<std::string>& wo
                         toy::nearest(words[at], names).value_or(""));
 }
 
-/// The command that the words so far select.
-const CLI::App& innermost(const CLI::App& app) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  return chosen.empty() ? app : innermost(*chosen.front());
-}
-
-/// The error about a required argument, with the command's usage.
-Failure missing_argument(const CLI::App& command, const std::string& parser_says) {
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
-    if (option->get_required() && parser_says.starts_with(name + " is required")) {
-      return request_failure(
-          option->nonpositional() ? name + " is missing" : "the argument '" + name + "' is missing",
-          usage_of(command));
-    }
-  }
-  return request_failure(printable(parser_says), usage_of(command));
-}
-
-/// "N,...: lengths of sequences"
-std::string expected_value(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':')) + ": " + option.get_description();
-}
-
-/// The error about a flag's values that cannot be read.
-Failure unreadable_value(const CLI::Option& option) {
-  const std::vector<std::string>& values = option.results();
-  const auto is_number = [](const std::string& value) {
-    double number = 0;
-    return toy::read_whole(value, number);
-  };
-  const auto wrong = std::find_if_not(values.begin(), values.end(), is_number);
-  const std::string given = option.get_name() + " " + joined(values, ",");
-  return request_failure(
-      printable(given) + ": " +
-          (wrong == values.end() ? "the value cannot be read"
-                                 : "'" + printable(*wrong) + "' is not a number"),
-      expected_value(option));
-}
-
-/// The parser's error, with a similar name for an unknown flag.
-Failure parse_failure(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& command = innermost(app);
-  const std::string help = "what `" + full_name(command) + " --help` lists";
-  for (const std::string& word : app.remaining(true)) {
-    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) break;
-    const std::string flag = word.substr(0, word.find('='));
-    return request_failure(
-        "unexpected argument '" + printable(word) + "'", help,
-        flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
-  }
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
-    return missing_argument(command, error.what());
-  }
-  const std::string text = error.what();
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
-    for (const CLI::Option* option : command.get_options()) {
-      if (text.starts_with(option->get_name() + ": ") && text.ends_with(" missing")) {
-        return request_failure(option->get_name() + " has no value", expected_value(*option));
-      }
-    }
-  }
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
-    for (const CLI::Option* option : command.get_options()) {
-      if (text.find(" " + option->get_name() + " = ") != std::string::npos) {
-        return unreadable_value(*option);
-      }
-    }
-  }
-  return request_failure(printable(text), help);
-}
-
 int run_command(int argc, char** argv) {
   CLI::App app(
       "Write programs for a small machine, run them, see every step, count every cycle.\n\n"
@@ -236,17 +154,16 @@ int run_command(int argc, char** argv) {
   std::vector<CommandAction> actions;
   for (const AddCommand add : commands()) actions.push_back(add(app));
 
-  std::vector<std::string> words = arguments(argc, argv);
+  const std::vector<std::string> words = arguments(argc, argv);
   check_command_names(app, words);
   try {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 requires
-    app.parse(words);
-  } catch (const CLI::Success& request) {  // --help, --version
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the order it requires
+  } catch (const CLI::Success& request) {                               // --help, --version
     if (std::find(words.begin(), words.end(), "--no-pager") == words.end()) page_output();
     app.exit(request);
     return kExitGood;
   } catch (const CLI::ParseError& error) {
-    throw parse_failure(app, error);
+    throw parse_failure(app, error, words);
   }
   return run_chosen(app, actions);
 }

@@ -83,6 +83,23 @@ std::size_t display_width(std::string_view text) {
   return columns;
 }
 
+std::vector<std::string> display_cells(std::string_view text) {
+  std::vector<std::string> cells;
+  for (std::size_t at = 0; at < text.size();) {
+    const Piece piece = piece_at(text, at);
+    const std::string bytes(text.substr(at, piece.bytes));
+    at += piece.bytes;
+    if (bytes.starts_with('\x1b')) continue;
+    if (piece.columns > 0) {
+      cells.push_back(bytes);
+      cells.resize(cells.size() + piece.columns - 1);
+    } else if (!cells.empty()) {
+      cells.back() += bytes;
+    }
+  }
+  return cells;
+}
+
 std::string fitted(std::string_view text, std::size_t width, bool unicode) {
   const std::size_t natural = display_width(text);
   if (natural <= width) return std::string(text) + std::string(width - natural, ' ');

@@ -12,6 +12,10 @@ namespace flashlab {
 /// East Asian wide letters 2, a byte of invalid UTF-8 1.
 std::size_t display_width(std::string_view text);
 
+/// Returns the columns of the text, each with its bytes. Combining marks are in the column before,
+/// and the second column of a wide letter is empty. Colour codes are left out.
+std::vector<std::string> display_cells(std::string_view text);
+
 /// Returns the text in exactly `width` columns: padded on the right, or cut with an ellipsis.
 std::string fitted(std::string_view text, std::size_t width, bool unicode);
 

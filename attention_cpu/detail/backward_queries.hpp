@@ -89,6 +89,15 @@ class BackwardQueries {
     return group;
   }
 
+  /// rowsum(dO o O) of query i, from O.
+  Element delta(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    const Element* const o = call_.O.head(b, h) + i * call_.O.row_stride;
+    const Element* const gradient = call_.dO.head(b, h) + i * call_.dO.row_stride;
+    Element sum = 0;
+    for (std::int64_t c = 0; c < call_.head_dim; ++c) sum += gradient[c] * o[c];
+    return sum;
+  }
+
  private:
   static constexpr std::int64_t kN = kGroup<Element>;
 
@@ -135,13 +144,9 @@ class BackwardQueries {
   /// Stores lse and delta of query i, kN elements apart.
   void load_statistics(std::int64_t b, std::int64_t h, std::int64_t i, Element* to) const {
     constexpr Element kInfinity = std::numeric_limits<Element>::infinity();
-    const Element* const o = call_.O.head(b, h) + i * call_.O.row_stride;
-    const Element* const gradient = call_.dO.head(b, h) + i * call_.dO.row_stride;
-    Element delta = 0;
-    for (std::int64_t c = 0; c < call_.head_dim; ++c) delta += gradient[c] * o[c];
     const Element lse = call_.lse.at(b, h, i);
     to[0] = lse == -kInfinity ? kInfinity : lse * static_cast<Element>(kLog2E);
-    to[kN] = delta;
+    to[kN] = delta(b, h, i);
   }
 
   const BackwardCall<Element>& call_;

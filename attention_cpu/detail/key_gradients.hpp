@@ -20,7 +20,8 @@ class KeyGradients {
     return 2 * kBackwardBlockKV * (kGroup<Element> + padded_head_dim<Element>(head_dim));
   }
 
-  /// add_to(tile, h, g) sets in the tile where and when the group's dQ [head_dim, kGroup] is added.
+  /// add_to(tile, queries, h, g) sets in the tile where and when the group's dQ [head_dim, kGroup] is
+  /// added, and may replace the group's delta.
   template <class AddTo>
   void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_key, const AddTo& add_to) {
     BackwardTile<Element> tile = tile_at(b, kv_head, first_key);
@@ -28,9 +29,9 @@ class KeyGradients {
     const KeyRange seeing = call_.queries_that_see(b, first_key, tile.num_keys);
     for (std::int64_t h = kv_head * per_kv_head; h < (kv_head + 1) * per_kv_head; ++h) {
       for (std::int64_t g = seeing.first / kGroup<Element>; g * kGroup<Element> < seeing.end; ++g) {
-        const QueryGroup<Element> queries = queries_.group(b, h, g);
+        QueryGroup<Element> queries = queries_.group(b, h, g);
         if (within(queries.seen_by_any, first_key, tile.num_keys).count() == 0) continue;
-        add_to(tile, h, g);
+        add_to(tile, queries, h, g);
         backward::meet(queries, tile);
       }
     }

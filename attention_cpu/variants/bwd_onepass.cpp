@@ -88,11 +88,12 @@ class OnePass {
       if (taken >= num_heads * num_kv_tiles_) return;
       const std::int64_t head = taken % num_heads, tile = taken / num_heads,
                          b = head / call_.num_kv_heads;
-      gradients.run(b, head % call_.num_kv_heads, tile * kBackwardBlockKV,
-                    [&](BackwardTile<Element>& to, std::int64_t h, std::int64_t g) {
-                      to.dQ = dQ_ + index_of(b, h, g) * group_size_;
-                      to.turn = {added_ + index_of(b, h, g), tile, call_.progress};
-                    });
+      gradients.run(
+          b, head % call_.num_kv_heads, tile * kBackwardBlockKV,
+          [&](BackwardTile<Element>& to, QueryGroup<Element>&, std::int64_t h, std::int64_t g) {
+            to.dQ = dQ_ + index_of(b, h, g) * group_size_;
+            to.turn = {added_ + index_of(b, h, g), tile, call_.progress};
+          });
       call_.progress->finished();
     }
   }

@@ -44,7 +44,7 @@ Flag add_option(CLI::App& command, const std::string& names, Value& value,
 
 Flag add_flag(CLI::App& command, const std::string& names, bool& is_given,
               const std::string& help) {
-  return Flag(command.add_flag(names, is_given, help));
+  return Flag(command.add_flag(names, is_given, help)->disable_flag_override());
 }
 
 void note_if_given(CLI::App& command, const std::string& group, bool& is_given) {

@@ -1,5 +1,5 @@
 // Flags and arguments of commands, without including CLI11, which takes seconds to compile. Only
-// flags.cpp, command_tree.cpp and main.cpp include it.
+// flags.cpp, command_tree.cpp, parse_failure.cpp and main.cpp include it.
 #pragma once
 
 #include <cstddef>

@@ -72,6 +72,7 @@ std::string draw_picture(const PictureFlags& flags) {
     if (needs_run) programs.back().run = recorded(source, flags.run);
   }
   if (flags.kind == "cells") return live_cells_svg(only(programs, flags.kind));
+  if (flags.kind == "graph") return graph_svg(programs);
   if (flags.kind == "rescaled") return rescaled_sum_svg(only(programs, flags.kind));
   if (flags.kind == "timeline")
     return timeline_picture(flags, *sources.front(), only(programs, flags.kind));
@@ -96,11 +97,13 @@ CommandAction add_picture(CLI::App& app) {
       "  flashlab picture rescaled softmax_online --svg sum.svg   the sum that is corrected\n"
       "  flashlab picture tiles flash2 flash1 --svg tiles.svg     the order of the tiles, and "
       "loads\n"
+      "  flashlab picture graph naive flash2 --svg graph.svg      which arrays are computed from "
+      "which\n"
       "  flashlab picture memory naive online -D n=64,d=8 --svg memory.svg   all arrays to scale\n"
       "  flashlab picture timeline flash2 --cost LOAD=20 --svg lanes.svg     who works, who "
       "waits\n");
-  add_option(command, "kind", options->kind, "cells, rescaled, tiles, memory, timeline")
-      .one_of({"cells", "rescaled", "tiles", "memory", "timeline"})
+  add_option(command, "kind", options->kind, "cells, rescaled, tiles, graph, memory, timeline")
+      .one_of({"cells", "rescaled", "tiles", "graph", "memory", "timeline"})
       .type_name("KIND")
       .required();
   add_option(command, "programs", options->programs, "program files or bundled programs")

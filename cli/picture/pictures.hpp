@@ -30,6 +30,9 @@ std::string rescaled_sum_svg(const PicturedProgram& program);
 std::string tiles_svg(const std::vector<PicturedProgram>& programs);
 /// Draws all arrays of the programs, and the most that their registers hold, to one scale.
 std::string memory_svg(const std::vector<PicturedProgram>& programs);
+/// Draws which arrays are computed from which others: the computational graph, as far as it goes
+/// through DRAM.
+std::string graph_svg(const std::vector<PicturedProgram>& programs);
 /// Draws the lanes of both units under each model of time.
 std::string timeline_svg(const PicturedProgram& program,
                          const std::vector<toy::Timeline>& timelines);

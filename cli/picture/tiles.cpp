@@ -220,7 +220,10 @@ class TilesPanelDrawing {
       }
     }
     if (has_rows[0]) svg_.text({origin_.x - kMatrixGap, text_y}, "loads", "soft end");
-    if (has_rows[1]) svg_.text({origin_.x + width() + kMatrixGap, text_y}, stores_text(), "soft");
+    if (has_rows[1]) {
+      const double room = compare::kPictureWidth - 4 - compare::text_width(stores_text());
+      svg_.text({std::min(origin_.x + width() + kMatrixGap, room), text_y}, stores_text(), "soft");
+    }
     return below + 14;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/terminal/code_block.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -13,6 +14,7 @@ namespace flashlab::cli {
 namespace {
 
 constexpr std::string_view kSpaces = " \t";
+constexpr char kLoneQuote = '\x01';  // a quote without code; printable text has no such character
 
 /// Converts the text to ASCII with common replacements.
 std::string in_ascii(std::string text) {
@@ -108,23 +110,35 @@ class Renderer {
   }
 
   void fenced() {
+    const std::string language = lines_[at_].substr(3);
+    std::vector<std::string> code;
     for (++at_; at_ < lines_.size() && !lines_[at_].starts_with("```"); ++at_) {
-      code_line(lines_[at_]);
+      code.push_back(lines_[at_]);
     }
     ++at_;
+    put_code(code, language);
   }
 
   void indented() {
+    std::vector<std::string> code;
     for (; at_ < lines_.size() && indent_of(lines_[at_]) >= 4 && !blank(lines_[at_]); ++at_) {
-      code_line(lines_[at_].substr(4));
+      code.push_back(lines_[at_].substr(4));
     }
+    put_code(code, {});
   }
 
-  void code_line(const std::string& line) {
-    const std::size_t used = display_width(line);
-    const std::size_t indent =
-        used < terminal_.width ? std::min<std::size_t>(4, terminal_.width - used) : 0;
-    put(blank(line) ? "" : std::string(indent, ' ') + styled(line, Style::kBlue, terminal_));
+  /// Indents code by four, or by less if it does not fit otherwise.
+  void put_code(const std::vector<std::string>& code, std::string_view language) {
+    constexpr std::size_t kIndent = 4;
+    const std::vector<std::string> lines = fitted_code(code, terminal_.width, language);
+    std::size_t widest = 0;
+    for (const std::string& line : lines) widest = std::max(widest, display_width(line));
+    const std::size_t room = terminal_.width - std::min(widest, terminal_.width);
+    for (const std::string& line : lines) {
+      put(blank(line)
+              ? ""
+              : std::string(std::min(room, kIndent), ' ') + styled(line, Style::kBlue, terminal_));
+    }
   }
 
   void heading() {
@@ -150,7 +164,7 @@ class Renderer {
     const std::size_t hang = indent + bullet;
     const std::size_t room = width_ > hang + 10 ? width_ - hang : width_;
     bool first = true;
-    for (const std::string& line : wrap(inline_text(joined), room)) {
+    for (const std::string& line : inline_lines(joined, room)) {
       put((first ? std::string(indent, ' ') + head : std::string(hang, ' ')) + line);
       first = false;
     }
@@ -207,16 +221,72 @@ class Renderer {
   }
 
   std::string inline_text(std::string_view text) const {
+    return coloured({quoted_text(text)}).front();
+  }
+
+  /// Wraps the text before it gets colours, so that no command is broken that fits on a line.
+  std::vector<std::string> inline_lines(std::string_view text, std::size_t width) const {
+    const std::string quoted = quoted_text(text);
+    std::vector<std::string> lines;
+    std::size_t start = 0;
+    for (std::size_t open = 0; (open = quoted.find('`', open)) != std::string::npos;) {
+      const std::size_t close = quoted.find('`', open + 1);
+      if (close == std::string::npos) break;
+      const std::string code = quoted.substr(open, close + 1 - open);
+      open = close + 1;
+      if (display_width(code) <= width || !is_command(code)) continue;
+      const std::size_t end = std::min(quoted.find(' ', open), quoted.size());
+      std::string before = quoted.substr(start, open - code.size() - start);
+      before.erase(before.find_last_not_of(' ') + 1);
+      if (!before.empty()) append(lines, wrap(before, width));
+      append(lines, command_lines(code + quoted.substr(open, end - open), width));
+      open = start = std::min(end + 1, quoted.size());
+    }
+    if (start < quoted.size() || lines.empty()) append(lines, wrap(quoted.substr(start), width));
+    return coloured(std::move(lines));
+  }
+
+  static bool is_command(std::string_view code) {
+    return code.starts_with("`flashlab ") || code.find(" -") != std::string_view::npos;
+  }
+
+  static void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+
+  /// Replaces the quotes around code by colour, on a terminal that has it.
+  std::vector<std::string> coloured(std::vector<std::string> lines) const {
+    bool is_code = false;
+    for (std::string& line : lines) {
+      std::string result;
+      for (std::size_t at = 0; at <= line.size();) {
+        const std::size_t quote = std::min(line.find('`', at), line.size());
+        const std::string part = line.substr(at, quote - at);
+        result += is_code ? styled(part, Style::kBlue, terminal_) : part;
+        if (quote < line.size()) {
+          is_code = !is_code;
+          if (!terminal_.color) result += '`';
+        }
+        at = quote + 1;
+      }
+      std::replace(result.begin(), result.end(), kLoneQuote, '`');
+      line = std::move(result);
+    }
+    return lines;
+  }
+
+  /// The text without marks for bold text and links, but with the quotes around code.
+  std::string quoted_text(std::string_view text) const {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
       std::string_view inside;
       if (take_between(text, "`", at, inside)) {
-        result += terminal_.color ? styled(inside, Style::kBlue, terminal_)
-                                  : "`" + std::string(inside) + "`";
+        result += "`" + std::string(inside) + "`";
       } else if (take_between(text, "**", at, inside)) {
         result += styled(inside, Style::kBold, terminal_);
       } else if (!link(text, at, result)) {
-        result += text[at++];
+        result += text[at] == '`' ? kLoneQuote : text[at];
+        ++at;
       }
     }
     return result;

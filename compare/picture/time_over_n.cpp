@@ -1,6 +1,7 @@
 // Draws time over N. Markers are measured, with bars from the fastest to the slowest run. Lines are
 // predicted: solid by the overlap model, dashed by the roofline.
 #include <algorithm>
+#include <array>
 
 #include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
@@ -94,15 +95,30 @@ void draw_series(Svg& svg, const Frame& frame, const Series& series, bool is_mea
   }
 }
 
-void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer) {
+/// How a peer is drawn: hollow and broken, unlike the variants, and unlike the other peers.
+struct PeerLook {
+  Marker marker = Marker::kCircle;
+  std::string hollow, line;
+};
+
+PeerLook look_of_peer(std::size_t index) {
+  static const std::array<PeerLook, 4> kLooks = {
+      {{Marker::kCircle, "hollow c7", "series dot c7"},
+       {Marker::kSquare, "hollow c8", "series dashdot c8"},
+       {Marker::kDiamond, "hollow c9", "series dash c9"},
+       {Marker::kDown, "hollow c3", "series dot c3"}}};
+  return kLooks[index % kLooks.size()];
+}
+
+void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer, const PeerLook& look) {
   std::vector<Point> points;
   for (const auto& [length, ms] : peer.ms_at_length) {
     if (is_drawable(static_cast<double>(length)) && is_drawable(ms)) {
       points.push_back(frame.at(static_cast<double>(length), ms));
     }
   }
-  svg.polyline(points, "series dot c7");
-  for (const Point& point : points) svg.marker(Marker::kCircle, point, "hollow c7", 3);
+  svg.polyline(points, look.line);
+  for (const Point& point : points) svg.marker(look.marker, point, look.hollow, 3);
 }
 
 std::vector<LegendEntry> time_legend(const Panel& panel,
@@ -113,8 +129,9 @@ std::vector<LegendEntry> time_legend(const Panel& panel,
   for (const Series& series : panel.series) {
     entries.push_back({series.look.marker, fill + series.look.colour, "", series.name});
   }
-  for (const PeerSeries* peer : peers) {
-    entries.push_back({Marker::kCircle, "hollow c7", "series dot c7", peer->name});
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const PeerLook look = look_of_peer(i);
+    entries.push_back({look.marker, look.hollow, look.line, peers[i]->name});
   }
   entries.push_back({Marker::kCircle, "", "thin c0", "predicted: overlap"});
   entries.push_back({Marker::kCircle, "", "thin dash c0", "roofline"});
@@ -167,7 +184,8 @@ std::vector<Picture> draw_times(const Comparison& comparison,
                  panel.text);
     draw_frame(svg, frame, length_ticks(frame.x), decade_ticks(frame.y, time_text),
                "N (1k is 1024)", "time");
-    for (const PeerSeries* peer : peers) draw_peer(svg, frame, *peer);
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      draw_peer(svg, frame, *peers[i], look_of_peer(i));
     for (const Series& series : panel.series) draw_series(svg, frame, series, is_measured);
     const double legend_top = frame.y.from + kFrameFoot;
     const auto legend = time_legend(panel, peers, is_measured);

@@ -82,6 +82,11 @@ void check_that_two_threads_share(std::string_view variant, const Tensors& tenso
 
 }  // namespace
 
+TEST_CASE("two passes that load O compute the same bits as those that load one number per query") {
+  CHECK(results("bwd-twopass-loads-o", some_heads(), with_threads(2)) ==
+        results("bwd-twopass", some_heads(), with_threads(2)));
+}
+
 TEST_CASE("a call gives the same bits twice", "[determinism]") {
   for (const std::string_view variant : all_variants_here()) {
     for (const int num_threads : {1, 2, 3, 7}) {

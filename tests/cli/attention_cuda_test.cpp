@@ -78,7 +78,8 @@ TEST_CASE("every variant that a GPU has is verified") {
   }
   const auto document = small_gpu_json("--variant all --verify");
   CHECK(document["verification"]["outputs"].size() == 7 * 2 + 3 * 3);
-  CHECK_FALSE(document.contains("not_run"));
+  REQUIRE(document["not_run"].size() == 1);  // only the CPU has it
+  CHECK_THAT(document["not_run"].dump(), contains("bwd-twopass-loads-o"));
 }
 
 TEST_CASE("what --variant all cannot run is named") {
@@ -141,7 +142,8 @@ TEST_CASE("the flag --list has the kernels of a GPU") {
   REQUIRE(kernels.size() >= 2);
   CHECK(kernels[0]["kernel"] == "flash2_fp32");
   CHECK(kernels[0]["arithmetic"][0]["dtype"] == "float");
-  for (const auto& variant : variants) CHECK_FALSE(variant["gpu_kernels"].empty());
+  for (const auto& variant : variants)
+    CHECK(variant["gpu_kernels"].empty() == (variant["variant"] == "bwd-twopass-loads-o"));
 }
 
 TEST_CASE("the tables of a GPU fit 80 columns") {

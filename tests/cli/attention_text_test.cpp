@@ -99,7 +99,7 @@ TEST_CASE("a run names its threads and its workspace, and runs of all variants s
   CHECK(document["instruction_set"] == set_in_use());
   CHECK_FALSE(document.contains("verification"));
   CHECK_FALSE(document.contains("measurement"));
-  REQUIRE(document["runs"].size() == 10);
+  REQUIRE(document["runs"].size() == 11);
   CHECK(document["runs"][0]["variant"] == "naive");
   CHECK(document["runs"][9]["variant"] == "bwd-twopass");
   for (const nlohmann::json& run : document["runs"]) {

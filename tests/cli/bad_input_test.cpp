@@ -64,6 +64,27 @@ TEST_CASE("a value that is no number is named with its flag") {
          {"flashlab run matmul_c00 --max-steps", 2, {"--max-steps has no value", "expected N: "}}});
 }
 
+TEST_CASE("a flag without a value refuses one, and its message names the flag") {
+  check(Workplace(),
+        {{"flashlab read 3 --answers=maybe",
+          2,
+          {"--answers takes no value, but found 'maybe'", "expected --answers without '=maybe'"}},
+         {"flashlab run matmul_c00 --json=1", 2, {"--json takes no value, but found '1'"}},
+         {"flashlab grade 3 x --quiet=no", 2, {"--quiet takes no value, but found 'no'"}}});
+}
+
+TEST_CASE("a message names the flag as it was typed") {
+  check(Workplace(),
+        {{"flashlab projections -N 1e9",
+          2,
+          {"error: -N: Value 1e9 not in range", "expected SIZE: rows of X in a batch entry"}},
+         {"flashlab projections -N=1e9", 2, {"error: -N: Value =1e9 not in range"}},
+         {"flashlab projections --n=1e9", 2, {"error: --n: Value 1e9 not in range"}},
+         {"flashlab projections -N 4 --n 1e9", 2, {"error: --n: "}},
+         {"flashlab attention -Nx", 2, {"error: -N x: 'x' is not a number"}},
+         {"flashlab attention -N", 2, {"error: -N has no value"}}});
+}
+
 TEST_CASE("a report that cannot be read is not called a program") {
   check(Workplace(),
         {{"flashlab exercises summary --class /dev/null",

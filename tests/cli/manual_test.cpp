@@ -164,7 +164,7 @@ TEST_CASE("bash completes commands, programs, exercises, choices, lists and file
   CHECK(completed(place, "flashlab attention --mask causal-") == Words{"causal-bottom-right"});
   CHECK(completed(place, "flashlab attention --mask = causal-") == Words{"causal-bottom-right"});
   CHECK(completed(place, "flashlab attention --verify -v flash2") == Words{"flash2"});
-  CHECK(completed(place, "flashlab compare -v naive,bwd-t") == Words{"naive,bwd-twopass"});
+  CHECK(completed(place, "flashlab compare -v naive,bwd-o") == Words{"naive,bwd-onepass"});
   CHECK(completed(place, "flashlab grade 2 --all wo") == Words{"work"});
   CHECK(completed(place, "flashlab run x -D n") == Words{});
   CHECK(completed(place, "flashlab help tou") == Words{"tour"});

@@ -48,6 +48,24 @@ TEST_CASE("a picture of tiles connects them in their order and leaves the others
   CHECK_THAT(picture("tiles flash1 -D n=8 -D B=2"), contains("column by column"));
 }
 
+TEST_CASE("words beside the tiles stay inside the picture") {
+  const std::string svg = picture("tiles bwd_onepass -D n=8 -D B=2");
+  std::smatch match;
+  REQUIRE(std::regex_search(svg, match, std::regex("x=\"([0-9.]+)\"[^>]*>atomic additions<")));
+  CHECK(std::stod(match[1]) < 480 - 120);
+}
+
+TEST_CASE("a picture of the graph has an arrow from each array to what is computed from it") {
+  const std::string naive = picture("graph bwd_naive");
+  CHECK_THAT(naive,
+             contains("dp from v, do; delta from o, do; ds from p, dp, delta; dq from k, ds"));
+  // Two results and a temporary come from the inputs alone: dS never leaves the registers.
+  CHECK_THAT(picture("graph bwd_onepass"), contains("dk from q, k, v, do, lse, delta"));
+  CHECK_THAT(picture("graph flash2"), contains("o from q, k, v; lse from q, k."));
+  CHECK_THAT(picture("graph naive"), contains("p from s, m, l (later)"));
+  CHECK(matches_in(naive, "class=\"ink dash\"") == 4);  // p, dp, delta, ds
+}
+
 TEST_CASE("a picture of memory draws every array, with areas in proportion to the bytes") {
   const std::string svg = picture("memory naive -D n=64 -D d=16");
   const auto area = [&](const std::string& classes) {

@@ -1,5 +1,6 @@
 // flashlab read: the chapters of the course on the terminal.
 #include <regex>
+#include <sstream>
 
 #include "tests/cli/command.hpp"
 
@@ -33,6 +34,29 @@ TEST_CASE("a chapter has no traces of the page for browsers", "[read]") {
     CHECK_FALSE(std::regex_search(text, std::regex("\\]\\([a-z0-9_]*[.]md")));
   }
   CHECK_THAT(flashlab("read 4").out, contains("Picture: A triangle of squares"));
+}
+
+TEST_CASE("no page is wider than the window", "[read]") {
+  std::istringstream contents(flashlab("read").out);
+  std::string line, page;
+  std::getline(contents, line);  // the titles and the rule below
+  std::getline(contents, line);
+  int pages = 0;
+  while (std::getline(contents, line) && std::istringstream(line) >> page) {
+    ++pages;
+    for (const int width : {80, 120}) {
+      const std::string flags = " --answers --unicode --width " + std::to_string(width);
+      INFO(page << flags);
+      CHECK(widest_line(flashlab("read " + page + flags).out) <= static_cast<std::size_t>(width));
+    }
+  }
+  CHECK(pages > 25);
+}
+
+TEST_CASE("a command that is longer than a line is broken as a shell reads it", "[read]") {
+  CHECK_THAT(flashlab("read 3").out,
+             contains("`flashlab run matmul_inner_no_reuse --no-outputs |\n"
+                      "    grep -E \"^  (cycles|loads|stores|compute)\"`\n"));
 }
 
 TEST_CASE("a page that is not there is answered with a near one", "[read]") {

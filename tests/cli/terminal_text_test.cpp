@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal/code_block.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
@@ -43,6 +44,63 @@ TEST_CASE("code keeps its lines, indented by four") {
   CHECK(in_forty("   a\n") == "a\n");  // three blanks are no code
   CHECK(in_forty("\ta\n") == "    a\n");
   CHECK(in_forty("```\nnever ends\n") == "    never ends\n");
+}
+
+TEST_CASE("code that is too wide continues as what it is") {
+  using Lines = std::vector<std::string>;
+  const auto fitted = [](const char* code, const char* language = "text") {
+    return fitted_code({code}, 26, language);
+  };
+  CHECK(fitted("; a comment of more columns") == Lines{"; a comment of more", "; columns"});
+  CHECK(fitted("MUL R0, R1   ; the sum so far") ==
+        Lines{"MUL R0, R1   ; the sum so", "             ; far"});
+  CHECK(fitted("x = one + two + three + four") == Lines{"x = one + two + three +", "    four"});
+  CHECK(fitted("name  a text of several words") == Lines{"name  a text of several", "      words"});
+  CHECK(fitted("run --one 1 --two 2 --three", "sh") ==
+        Lines{"run --one 1 --two 2 \\", "    --three"});
+  CHECK(fitted("run \"a b c\" | grep \"c d e f\"", "sh") ==
+        Lines{"run \"a b c\" |", "    grep \"c d e f\""});
+  CHECK(fitted("twentysixlettersinone+sigma2") == Lines{"twentysixlettersinone+sigm", "    a2"});
+}
+
+TEST_CASE("a printed table that is too wide continues below with its names") {
+  using Lines = std::vector<std::string>;
+  CHECK(fitted_code({"  n   first  second  third",  //
+                     "  ────────────────────────",  //
+                     "  1      10      20     30",  //
+                     "  2      11      21     31"},
+                    24) == Lines{"  n   first  second",  //
+                                 "  ─────────────────",  //
+                                 "  1      10      20",  //
+                                 "  2      11      21",  //
+                                 "",                     //
+                                 "  n  third",           //
+                                 "  ────────",           //
+                                 "  1     30",           //
+                                 "  2     31"});
+  // Two columns tell these rows apart.
+  CHECK(fitted_code({"d   step  cycles  waiting",  //
+                     "64  one       10       20",  //
+                     "64  two       11       21"},
+                    24) == Lines{"d   step  cycles",   //
+                                 "64  one       10",   //
+                                 "64  two       11",   //
+                                 "",                   //
+                                 "d   step  waiting",  //
+                                 "64  one        20",  //
+                                 "64  two        21"});
+}
+
+TEST_CASE("a command in a text is not broken if it fits on a line, also in colour") {
+  const std::string text = "First of all, try `flashlab run naive`, then `flashlab isa`.\n";
+  CHECK(in_forty(text) == "First of all, try `flashlab run naive`,\nthen `flashlab isa`.\n");
+  CHECK(in_forty("Now and then, when needed, " + text) ==
+        "Now and then, when needed, First of all,\ntry `flashlab run naive`, then\n"
+        "`flashlab isa`.\n");
+  CHECK(markdown_text("Now and then, when needed, see `flashlab run x`\n", kColourForty) ==
+        "Now and then, when needed, see\n\x1b[34mflashlab run x\x1b[0m\n");
+  CHECK(in_forty("See `flashlab run naive --no-outputs | grep loads`.\n") ==
+        "See\n`flashlab run naive --no-outputs |\n    grep loads`.\n");
 }
 
 TEST_CASE("words in a line may be bold, code or links") {

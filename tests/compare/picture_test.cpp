@@ -204,6 +204,16 @@ TEST_CASE("a peer stands beside the rows of its pass, type and head_dim, and now
   }
 }
 
+TEST_CASE("two peers differ in marker, colour and dash") {
+  std::vector<PeerSeries> peers = options().peers;
+  peers.push_back(peers.front());
+  peers.back().name = "Another";
+  const std::string svg = svg_of(draw_times(sample_comparison(), peers), "time_forward_bf16_d64");
+  CHECK(count_of(svg, "series dot c7") == 1 + 1);  // one in the legend
+  CHECK(count_of(svg, "series dashdot c8") == 1 + 1);
+  CHECK(count_of(svg, "marker hollow c7") == count_of(svg, "marker hollow c8"));
+}
+
 TEST_CASE("areas of memory are as the bytes") {
   const Comparison comparison = sample_comparison({{1024, 8192}, {64}, {"bf16"}});
   const std::string svg = svg_of(draw_memory(comparison), "memory_to_scale_forward_bf16_d64");

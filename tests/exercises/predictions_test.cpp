@@ -37,13 +37,13 @@ std::string times(bool wait) {
   const double products = rate.at("flops_per_s").at("bf16"), exps = rate.at("exps_per_s"),
                elementwise = rate.at("elementwise_per_s"), copy = rate.at("dram_copy_bytes_per_s");
   constexpr double kScores = 64.0 * 8192 * 8192;  // of 16384 tokens, 32 heads
-  const double products_a_score = 4 * 64 / products;
-  const double flash2_a_score = products_a_score + (wait ? 1 / exps + 4 / elementwise : 0);
-  return "flops_an_exp: 4*d\n" + line("balance", products / exps / 4) +
+  const double products_per_score = 4 * 64 / products;
+  const double flash2_per_score = products_per_score + (wait ? 1 / exps + 4 / elementwise : 0);
+  return "flops_per_exp: 4*d\n" + line("balance", products / exps / 4) +
          line("share_64", products / exps / 4 / 64) + "bound_128: b\n" +
-         line("products_ms", 1e3 * kScores * products_a_score) +
-         line("flash2_ms", 1e3 * kScores * flash2_a_score) +
-         line("naive_over_flash2", 44 / copy / flash2_a_score) +
+         line("products_ms", 1e3 * kScores * products_per_score) +
+         line("flash2_ms", 1e3 * kScores * flash2_per_score) +
+         line("naive_over_flash2", 44 / copy / flash2_per_score) +
          "passes_products: 7/5\npasses_measured: 7/5\nflash1_launches: 4096/32 + 2\n"
          "launch_bound: a\n";
 }
@@ -52,8 +52,8 @@ constexpr const char* kBytes =
     "flash2_read: b*n*d + 2*b*n*d*n/B\nflash2_written: b*n*d + 4*n\nmegabytes: 34.1\n"
     "flash2_counted: 1\ndram: 4*b*n*d + 4*n\nheads_between: 1\nheads_in_turn: 1\n"
     "flash1_toy: 3*b*n^2*d/Bk\nflash1_gpu: 3*b*n^2*d/Bk + 2*b*n^2*d/B\n"
-    "flash1_over_flash2: (3/32 + 2/64)/(2/128)\nsame_flops: b\nnotebook_steps: 5\n"
-    "naive_times: 12\nnaive_a_score: 9*4 + 4 + 2 + 2\n";
+    "flash1_over_flash2: (3/32 + 2/64)/(2/128)\nsame_flops: b\npallas_steps: 5\n"
+    "naive_times: 12\nnaive_per_score: 9*4 + 4 + 2 + 2\n";
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "tests/catch_shim.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -55,6 +56,37 @@ bool proposes(const Repairs& repairs, const std::string& what) {
 }
 
 }  // namespace
+
+TEST_CASE("the line of a fault is named on tiles, with indexed registers, and if it is missing",
+          "[repair]") {
+  struct Fault {
+    const char *exercise, *from, *to;
+    std::uint32_t line;
+  };
+  const Fault faults[] = {
+      {"31_flash1", "MUL L, A, A ", "MUL L, A, Q ", 58},  // not seen with tiles of one number
+      {"31_flash1", "ROWSUM P, X", "ROWMAX P, X", 57},
+      {"31_flash1", "LOAD l[i][0], L", "LOAD l[j][0], L", 48},
+      {"31_flash1", "FILL 0, L\n", "", 23},  // "STORE O, l[i][0]" would do, too
+      {"32_split_kv_merge", "STORE O[c], o[i][c]", "STORE O[c], o[0][c]", 44},
+      {"32_split_kv_merge", "LOAD m[w][i][0], W", "LOAD m[w][i][0], O[w]", 24},  // no such register
+      {"32_split_kv_merge", "MAX M, W, M ", "MAX M, W, O[w] ", 26},              // at some sizes
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.exercise, fault.from);
+    for (const auto& source : all_exercises({})) {
+      if (source.id != fault.exercise) continue;
+      ReadResult read = read_exercise(source.id, source.files);
+      REQUIRE(read.exercise);
+      const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
+      std::string text = exercise->program.solution->source->text();
+      text.replace(text.find(fault.from), std::string(fault.from).size(), fault.to);
+      const Verdict verdict = Grader(exercise).grade("mine.toy", text);
+      REQUIRE_FALSE(verdict.findings.empty());
+      CHECK(verdict.findings.front().line == fault.line);
+    }
+  }
+}
 
 TEST_CASE("a wrong index is found and named", "[repair]") {
   const Repairs repairs = repairs_of("LOAD y[i], R1", "LOAD y[i - 1], R1");

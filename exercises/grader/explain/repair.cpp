@@ -15,12 +15,12 @@ namespace flashlab::exercises {
 namespace {
 
 /// The maximum number of words, place by place, that another line shares with this one.
-int likeness(const toy::SourceText& source, const std::vector<std::string>& line,
-             std::uint32_t except) {
+int likeness(const toy::SourceText& source, const StatementLines& lines,
+             const std::vector<std::string>& line, std::uint32_t except) {
   int best = 0;
   for (std::uint32_t other = 1; other <= source.num_lines(); ++other) {
     if (other == except) continue;
-    const std::vector<std::string> there = words(source.line(other));
+    const std::vector<std::string>& there = lines.words(other);
     if (there.size() != line.size() || line.empty() || there[0] != line[0]) continue;
     int same = 0;
     for (std::size_t i = 0; i < line.size(); ++i) same += there[i] == line[i] ? 1 : 0;
@@ -39,7 +39,9 @@ class Search {
         sizes_(sizes),
         failing_(failing),
         suspect_(suspect),
-        budget_(budget) {
+        budget_(budget),
+        mine_(*program->source),
+        model_(*task.solution->source) {
     trials_.resize(sizes.size());
   }
 
@@ -47,30 +49,59 @@ class Search {
     const auto bound = bind_submission(task_, program_, sizes_[failing_].sized->size);
     if (!bound) return {};
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
-    std::vector<Edit> edits = enumerate_edits(*program_, edit_options(task_, bound->num_registers));
-    if (bound->tiled) {
-      std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
-        return is_for_tiles(a.kind) > is_for_tiles(b.kind);
-      });
-    }
-    bool tried_several = !bound->tiled;
-    for (const Edit& edit : edits) {
-      if (bound->tiled && !is_for_tiles(edit.kind)) {
-        if (!result_.repairs.empty()) break;
-        if (!tried_several && try_transpositions(edits)) return finished();
-        tried_several = true;
-      }
-      if (!consider(edit)) return finished();
-    }
-    if (!result_.repairs.empty()) return finished();  // a wrong line is likelier than a missing one
-    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
-      if (!consider(std::move(edit))) return finished();
-    }
-    if (result_.repairs.empty() && !bound->tiled && !is_nested_) try_with_exchange(edits);
+    const std::vector<Edit> edits =
+        enumerate_edits(*program_, edit_options(task_, bound->num_registers));
+    bound->tiled ? try_on_tiles(edits) : try_on_scalars(edits);
     return finished();
   }
 
  private:
+  void try_on_scalars(const std::vector<Edit>& edits) {
+    if (!consider_all(edits)) return;
+    const bool has_model =
+        std::any_of(result_.repairs.begin(), result_.repairs.end(),
+                    [&](const Repair& repair) { return is_likely(repair.edit); });
+    if (has_model) return;
+    std::vector<Edit> insertions = enumerate_insertions(*program_, task_.solution.get());
+    const auto others = std::stable_partition(insertions.begin(), insertions.end(),
+                                              [&](const Edit& edit) { return is_gap(edit); });
+    if (!consider_all({insertions.begin(), others})) return;
+    if (!result_.repairs.empty()) return;  // a wrong line is likelier than a missing one
+    if (!consider_all({others, insertions.end()})) return;
+    if (result_.repairs.empty() && !is_nested_) try_with_exchange(edits);
+  }
+
+  /// A trial on tiles is so expensive that the budget pays for few of them: the likeliest come first.
+  void try_on_tiles(const std::vector<Edit>& edits) {
+    std::vector<Edit> for_tiles, to_model, others, gaps, insertions;
+    for (const Edit& edit : edits) {
+      (is_for_tiles(edit.kind) ? for_tiles : is_likely(edit) ? to_model : others).push_back(edit);
+    }
+    if (!consider_all(for_tiles) || !result_.repairs.empty()) return;
+    if (try_transpositions(edits)) return;
+    if (!consider_all(to_model) || !result_.repairs.empty()) return;
+    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
+      (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
+    }
+    for (const std::vector<Edit>* list : {&gaps, &others, &insertions}) {
+      if (!consider_all(*list) || !result_.repairs.empty()) return;
+    }
+  }
+
+  /// Returns false if the budget is spent.
+  bool consider_all(const std::vector<Edit>& edits) {
+    return std::all_of(edits.begin(), edits.end(),
+                       [&](const Edit& edit) { return consider(edit); });
+  }
+
+  /// Whether the edit makes a line of the solution, or exchanges two lines.
+  bool is_likely(const Edit& edit) const {
+    return edit.kind == EditKind::kSwap || becomes_model(edit);
+  }
+
+  /// Whether the line is inserted where the solution has it, between the same two lines.
+  bool is_gap(const Edit& edit) const { return neighbours(edit) == 2; }
+
   /// Whether a wrong line of this kind can be right on scalars.
   static bool is_for_tiles(EditKind kind) {
     return kind == EditKind::kTransposition || kind == EditKind::kOperands;
@@ -165,7 +196,7 @@ class Search {
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
       Vote& vote = votes[repair.edit.line];
-      vote.is_model |= !inserts && becomes_model(repair.edit);
+      vote.is_model |= inserts ? is_gap(repair.edit) : becomes_model(repair.edit);
       vote.is_suspect = repair.edit.line == suspect_;
       vote.count += inserts ? 0 : 1;  // a line that helps in many places does not show where
       vote.updates = std::max(vote.updates, inserts ? 0 : more_updates(repair.edit));
@@ -187,15 +218,12 @@ class Search {
 
   /// How many of the two lines beside the inserted one are also beside it in the solution.
   int neighbours(const Edit& edit) const {
-    const toy::SourceText &mine = *program_->source, &model = *task_.solution->source;
-    const std::uint32_t above = edit.behind ? edit.line : next_statement(mine, edit.line, -1);
-    const std::uint32_t below = edit.behind ? next_statement(mine, edit.line, 1) : edit.line;
+    const std::uint32_t above = edit.behind ? edit.line : mine_.next(edit.line, -1);
+    const std::uint32_t below = edit.behind ? mine_.next(edit.line, 1) : edit.line;
     int best = 0;
-    for (std::uint32_t line = 1; line <= model.num_lines(); ++line) {
-      if (words(model.line(line)) != words(edit.text)) continue;
+    for (const std::uint32_t line : model_.with(words(edit.text))) {
       const auto same = [&](std::uint32_t here, int step) {
-        const std::uint32_t there = next_statement(model, line, step);
-        return words(model.line(there)) == words(mine.line(here)) ? 1 : 0;
+        return model_.words(model_.next(line, step)) == mine_.words(here) ? 1 : 0;
       };
       best = std::max(best, same(above, -1) + same(below, 1));
     }
@@ -210,31 +238,26 @@ class Search {
   }
 
   bool is_in_model(const std::vector<std::string>& line) const {
-    const toy::SourceText& model = *task_.solution->source;
-    for (std::uint32_t i = 1; i <= model.num_lines(); ++i) {
-      if (words(model.line(i)) == line) return true;
-    }
-    return false;
+    return !model_.with(line).empty();
   }
 
   /// Learners use the registers that the starter names, so their right lines are often the solution's.
   bool becomes_model(const Edit& edit) const {
     return edit.instruction && is_in_model(words(edit.text)) &&
-           !is_in_model(words(program_->source->line(edit.line)));
+           !is_in_model(mine_.words(edit.line));
   }
 
   int more_updates(const Edit& edit) const {
     if (!edit.instruction) return 0;
-    return (is_update(words(edit.text)) ? 1 : 0) -
-           (is_update(words(program_->source->line(edit.line))) ? 1 : 0);
+    return (is_update(words(edit.text)) ? 1 : 0) - (is_update(mine_.words(edit.line)) ? 1 : 0);
   }
 
   /// The increase of the line's likeness to other lines of the program by the edit.
   int gain(const Edit& edit) const {
     if (!edit.instruction) return 0;
     const toy::SourceText& source = *program_->source;
-    return likeness(source, words(edit.text), edit.line) -
-           likeness(source, words(source.line(edit.line)), edit.line);
+    return likeness(source, mine_, words(edit.text), edit.line) -
+           likeness(source, mine_, mine_.words(edit.line), edit.line);
   }
   const ProgramTask& task_;
   const std::shared_ptr<const toy::Program>& program_;
@@ -242,6 +265,7 @@ class Search {
   const std::size_t failing_;
   const std::uint32_t suspect_;
   const RepairBudget& budget_;
+  const StatementLines mine_, model_;           // the submission's lines, the solution's
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
   bool is_nested_ = false;                      // one mistake is repaired already
   Repairs result_;

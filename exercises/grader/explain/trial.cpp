@@ -58,15 +58,18 @@ class LaneTrial : public Trial {
   std::vector<toy::LaneValue> dram_, registers_;
 };
 
-/// On tiles: a few inputs one after another, each program assembled and bound again.
+/// On tiles, or where the unchanged program does not bind: a few inputs one after another, each
+/// program assembled and bound again.
 class TileTrial : public Trial {
  public:
   TileTrial(const ProgramTask& task, std::shared_ptr<const toy::Program> program,
-            const toy::BoundProgram& bound, const RepairSize& size)
+            const toy::BoundProgram* bound, const RepairSize& size)
       : task_(task), program_(std::move(program)), sized_(*size.sized) {
     constexpr std::size_t kMostCases = 3;
-    const auto executions = toy::count_executions(bound);
-    if (executions) own_steps_ = toy::count(bound, *executions, {}).steps.get_ui();
+    if (bound != nullptr) {
+      const auto executions = toy::count_executions(*bound);
+      if (executions) own_steps_ = toy::count(*bound, *executions, {}).steps.get_ui();
+    }
     order_ = plainest_first(sized_.cases);
     order_.resize(std::min(order_.size(), kMostCases));
   }
@@ -126,10 +129,10 @@ class TileTrial : public Trial {
 std::unique_ptr<Trial> make_trial(const ProgramTask& task,
                                   const std::shared_ptr<const toy::Program>& program,
                                   const RepairSize& size) {
-  auto bound = bind_submission(task, program, size.sized->size);
-  if (!bound) return nullptr;
-  if (bound->tiled || size.lanes == nullptr)
-    return std::make_unique<TileTrial>(task, program, *bound, size);
+  const auto bound = bind_submission(task, program, size.sized->size);
+  // An edited program may bind where this one names registers that it does not have.
+  if (!bound || bound->tiled || size.lanes == nullptr)
+    return std::make_unique<TileTrial>(task, program, bound ? &*bound : nullptr, size);
   return std::make_unique<LaneTrial>(task, *bound, size);
 }
 

@@ -21,7 +21,6 @@ class Trial {
   virtual std::size_t right_outputs(const std::vector<Edit>& edits, std::uint64_t& steps) = 0;
 };
 
-/// Returns null if the program does not bind at this size.
 std::unique_ptr<Trial> make_trial(const ProgramTask& task,
                                   const std::shared_ptr<const toy::Program>& program,
                                   const RepairSize& size);

@@ -8,6 +8,7 @@
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "tests/toymachine/trace/trace_program.hpp"
+#include "toymachine/history/data_flow.hpp"
 #include "toymachine/history/meetings.hpp"
 #include "toymachine/history/register_lives.hpp"
 #include "toymachine/history/rescaled_sum.hpp"
@@ -206,4 +207,18 @@ TEST_CASE("a sum that starts as a constant 0 has no term for it") {
 
 TEST_CASE("safe softmax rescales nothing") {
   CHECK_FALSE(rescaled_sum(recorded(bundled("softmax_safe"))));
+}
+
+TEST_CASE("a stored value flows from the arrays whose loads reached it through registers") {
+  const BoundProgram program = bundled("naive", params({{"n", 4}, {"d", 2}, {"B", 2}}));
+  const std::vector<ArrayFlow> flows = array_flows(recorded(program, 1.0F / 64));
+  std::string text;
+  for (const ArrayFlow& flow : flows)
+    text += program.arrays[flow.from].name + (flow.goes_back ? ">>" : ">") +
+            program.arrays[flow.to].name + " ";
+  CHECK(text == "q>s k>s s>m s>p m>p p>l l>>p v>o p>o ");
+}
+
+TEST_CASE("an array is deeper than all that flows into it, but for what goes back") {
+  CHECK(flow_depths({{0, 2}, {1, 2}, {0, 1}, {2, 1, true}}, 4) == std::vector<int>{0, 1, 2, 0});
 }

@@ -1,0 +1,147 @@
+#include "cli/options/parse_failure.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "cli/options/command_tree.hpp"
+#include "text/lists.hpp"
+#include "text/visible.hpp"
+#include "toymachine/language/read_number.hpp"
+#include "toymachine/language/source.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is(const CLI::ParseError& error, CLI::ExitCodes code) {
+  return error.get_exit_code() == static_cast<int>(code);
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// The command that the words so far select.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// The name of a flag in one of the words: "--n" in "--n=4", "-N" in "-N4". Empty if the word is no
+/// flag.
+std::string flag_in(std::string_view word) {
+  if (word.starts_with("--")) return std::string(word.substr(0, word.find('=')));
+  return word.size() > 1 && word[0] == '-' ? std::string(word.substr(0, 2)) : "";
+}
+
+/// The option's name as it was typed last; its long name if it was not.
+std::string typed_name(const CLI::Option& option, const Words& words) {
+  const auto names_it = [&](const std::string& word) {
+    const std::string flag = flag_in(word);
+    return !flag.empty() && option.check_name(flag);
+  };
+  const auto last = std::find_if(words.rbegin(), words.rend(), names_it);
+  return last == words.rend() ? option.get_name() : flag_in(*last);
+}
+
+/// The error about a required argument, with the command's usage.
+Failure missing_argument(const CLI::App& command, const std::string& parser_says) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_required() && parser_says.starts_with(name + " is required")) {
+      return request_failure(
+          option->nonpositional() ? name + " is missing" : "the argument '" + name + "' is missing",
+          usage_of(command));
+    }
+  }
+  return request_failure(printable(parser_says), usage_of(command));
+}
+
+/// "N,...: lengths of sequences"
+std::string expected_value(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':')) + ": " + option.get_description();
+}
+
+/// The error about a value of a flag that takes none, if there is one.
+std::optional<Failure> superfluous_value(const CLI::App& command, const Words& words) {
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const CLI::Option* option =
+        equals == std::string::npos ? nullptr : command.get_option_no_throw(flag_in(word));
+    if (option == nullptr || option->get_expected_max() > 0) continue;
+    const std::string name = flag_in(word), value = printable(word.substr(equals));
+    return request_failure(name + " takes no value, but found '" + value.substr(1) + "'",
+                           name + " without '" + value + "'");
+  }
+  return {};
+}
+
+/// The error about a flag's values that cannot be read.
+Failure unreadable_value(const CLI::Option& option, const std::string& name) {
+  const std::vector<std::string>& values = option.results();
+  const auto is_number = [](const std::string& value) {
+    double number = 0;
+    return toy::read_whole(value, number);
+  };
+  const auto wrong = std::find_if_not(values.begin(), values.end(), is_number);
+  const std::string given = name + " " + joined(values, ",");
+  return request_failure(
+      printable(given) + ": " +
+          (wrong == values.end() ? "the value cannot be read"
+                                 : "'" + printable(*wrong) + "' is not a number"),
+      expected_value(option));
+}
+
+/// The error about the value of one flag, if it is one.
+std::optional<Failure> wrong_value(const CLI::App& command, const CLI::ParseError& error,
+                                   const Words& words) {
+  const std::string text = error.what();
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name(), prefix = name + ": ";
+    if (is(error, CLI::ExitCodes::ConversionError) &&
+        text.find(" " + name + " = ") != std::string::npos) {
+      return unreadable_value(*option, typed_name(*option, words));
+    }
+    if (!text.starts_with(prefix)) continue;
+    if (is(error, CLI::ExitCodes::ArgumentMismatch) && text.ends_with(" missing")) {
+      return request_failure(typed_name(*option, words) + " has no value", expected_value(*option));
+    }
+    if (is(error, CLI::ExitCodes::ValidationError) && option->nonpositional()) {
+      return request_failure(
+          typed_name(*option, words) + ": " + printable(text.substr(prefix.size())),
+          expected_value(*option));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Failure parse_failure(const CLI::App& app, const CLI::ParseError& error, const Words& words) {
+  const CLI::App& command = innermost(app);
+  const std::string help = "what `" + full_name(command) + " --help` lists";
+  for (const std::string& word : app.remaining(true)) {
+    if (!is(error, CLI::ExitCodes::ExtrasError)) break;
+    const std::string flag = word.substr(0, word.find('='));
+    return request_failure(
+        "unexpected argument '" + printable(word) + "'", help,
+        flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
+  }
+  const std::string text = error.what();
+  if (is(error, CLI::ExitCodes::RequiredError)) return missing_argument(command, text);
+  if (is(error, CLI::ExitCodes::ArgumentMismatch)) {
+    if (const auto failure = superfluous_value(command, words)) return *failure;
+  }
+  return wrong_value(command, error, words).value_or(request_failure(printable(text), help));
+}
+
+}  // namespace flashlab::cli
