@@ -23,6 +23,9 @@ struct BwdWgmmaConfig {
   static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
   static constexpr int kPanels = kShape.num_panels();
+  static constexpr int kKeysBytes = kShape.keys_bytes(), kQueriesBytes = kShape.queries_bytes();
+  static constexpr int kGradientBytes = kShape.gradient_bytes();
+  static constexpr int kStatisticsBytes = kShape.statistics_bytes();
   static constexpr int kSharedBytes = kShape.shared_bytes();
   // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by columns, or if it has 128 queries by those.
   static constexpr bool kDividesColumns = kBlockQ == BwdWgmmaShape::kRowsOfWarpgroup;
@@ -58,15 +61,15 @@ class BwdWgmmaShared {
   }
   /// [kBlockKV, kHeadDim] each.
   __device__ ptx::SharedAddress K() const { return K_; }
-  __device__ ptx::SharedAddress V() const { return K_ + kShape.keys_bytes(); }
+  __device__ ptx::SharedAddress V() const { return K_ + Config::kKeysBytes; }
   /// [kBlockQ, kHeadDim] each.
   __device__ ptx::SharedAddress Q(int stage) const {
-    return K_ + 2 * kShape.keys_bytes() + stage * kShape.queries_bytes();
+    return K_ + 2 * Config::kKeysBytes + stage * Config::kQueriesBytes;
   }
   __device__ ptx::SharedAddress dO(int stage) const { return Q(Config::kStages + stage); }
   /// dS^T [kBlockKV, kBlockQ].
   __device__ ptx::SharedAddress dS(int stage) const {
-    return Q(2 * Config::kStages) + stage * kShape.gradient_bytes();
+    return Q(2 * Config::kStages) + stage * Config::kGradientBytes;
   }
   /// A warpgroup's part of a tile of dQ, in the order of the fragments.
   __device__ ptx::SharedAddress sums(int warpgroup) const {
@@ -74,7 +77,7 @@ class BwdWgmmaShared {
   }
   /// lse log2(e) [kBlockQ], delta [kBlockQ].
   __device__ ptx::SharedAddress statistics(int stage) const {
-    return sums(Config::kComputing) + stage * kShape.statistics_bytes();
+    return sums(Config::kComputing) + stage * Config::kStatisticsBytes;
   }
   /// [kBlockKV][2]: the first query that sees a key, and their number.
   __device__ ptx::SharedAddress limits() const { return statistics(Config::kStages); }
@@ -89,7 +92,6 @@ class BwdWgmmaShared {
   __device__ ptx::SharedAddress ds_empty(int stage) const { return barrier(7 + 6 * stage); }
 
  private:
-  static constexpr BwdWgmmaShape kShape = Config::kShape;
   __device__ ptx::SharedAddress barrier(int number) const {
     return limits() + BwdWgmmaShape::kLimitsBytes + number * ptx::kMbarrierBytes;
   }

@@ -49,12 +49,13 @@ __global__ void __launch_bounds__(Config::kComputing* Config::kWarpgroup)
 namespace {
 
 /// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
-struct Arrays {
+struct BwdWgmmaArrays {
   float *delta, *rounded_lse, *dQ_sums;
   std::size_t bytes;
 };
 
-Arrays arrays(const AttentionProblem& problem, const ExecutionOptions& options, std::byte* memory) {
+BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem, const ExecutionOptions& options,
+                                std::byte* memory) {
   Workspace workspace(memory);
   const std::int64_t heads = problem.batch * problem.num_heads;
   constexpr std::int64_t kMostBlockQ = 128;
@@ -69,7 +70,7 @@ Arrays arrays(const AttentionProblem& problem, const ExecutionOptions& options, 
 
 std::size_t bwd_onepass_wgmma_workspace_bytes(const AttentionProblem& problem,
                                               const ExecutionOptions& options) {
-  return arrays(problem, options, nullptr).bytes;
+  return bwd_wgmma_arrays(problem, options, nullptr).bytes;
 }
 
 template <class Element, BwdWgmmaShape kShape>
@@ -77,7 +78,7 @@ void launch_bwd_wgmma(const BackwardCall& call) {
   using Config = BwdWgmmaConfig<Element, kShape>;
   const AttentionProblem& problem = call.problem;
   const BackwardTensors& tensors = call.tensors;
-  const Arrays workspace = arrays(problem, call.options, call.workspace);
+  const BwdWgmmaArrays workspace = bwd_wgmma_arrays(problem, call.options, call.workspace);
   auto arguments = backward_arguments<Element>(call);
   launch_delta(call, arguments, workspace.delta, workspace.rounded_lse);
   if (workspace.rounded_lse != nullptr) arguments = with_lse(arguments, workspace.rounded_lse);
@@ -113,14 +114,14 @@ void launch_bwd_wgmma(const BackwardCall& call) {
 }
 
 template <class Element>
-void launch_head_dim(const BackwardCall& call) {
+void launch_bwd_head_dim(const BackwardCall& call) {
   bwd_wgmma_index(call.problem.head_dim) == 0 ? launch_bwd_wgmma<Element, kBwdWgmmaShapes[0]>(call)
                                               : launch_bwd_wgmma<Element, kBwdWgmmaShapes[1]>(call);
 }
 
 void launch_bwd_onepass_wgmma_sm90(const BackwardCall& call) {
-  call.problem.dtype == DataType::kBFloat16 ? launch_head_dim<BFloat16>(call)
-                                            : launch_head_dim<Float16>(call);
+  call.problem.dtype == DataType::kBFloat16 ? launch_bwd_head_dim<BFloat16>(call)
+                                            : launch_bwd_head_dim<Float16>(call);
 }
 
 std::optional<ProblemError> why_not_bwd_wgmma(const BackwardTensors& tensors) {

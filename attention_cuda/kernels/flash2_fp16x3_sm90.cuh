@@ -70,8 +70,7 @@ class Fp16x3Computing {
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1) {}
 
   __device__ void run() {
-    // No warp still reads scales when another one copies those of the next query tile. (The barrier of
-    // Q says so, too; racecheck does not see that.)
+    // Orders reads of scales before copies for the next query tile, as Q's barriers do, for racecheck.
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
     int seen = work_.num_kv_tiles;
     if constexpr (Config::kSkips) {
@@ -89,7 +88,6 @@ class Fp16x3Computing {
 
  private:
   __device__ const Sizes& sizes() const { return arguments_.wgmma.sizes; }
-  // The inner loop has no registers for these.
   __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
   __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
@@ -275,8 +273,7 @@ class Fp16x3Computing {
     }
   }
 
-  /// Sets hidden scores to -inf.
-  __device__ void mask(int tile) {
+  __device__ void mask(int tile) {  // hidden scores become -inf
     const int first_column = tile * Config::kBlockKV + 2 * (lane() % 4);
     const int limit[2] = {work_.visible.of_query(first_row()) - first_column,
                           work_.visible.of_query(first_row() + 8) - first_column};

@@ -143,8 +143,7 @@ __global__ void store_kernel(const ptx::TensorMap& map, Fault fault) {
 __global__ void addition_kernel(float* sums, std::uint32_t count, Fault fault) {
   const ptx::SharedAddress own = shared_at(threadIdx.x / 32 * kTileBytes);
   for (std::uint32_t k = threadIdx.x % 32; k < count; k += 32) {
-    const float value = threadIdx.x < 32 ? 1.F : 16.F;
-    ptx::store_shared(own + 4 * k, __float_as_uint(value));
+    ptx::store_shared(own + 4 * k, __float_as_uint(threadIdx.x < 32 ? 1.F : 16.F));
   }
   if (fault != Fault::kNoFenceOfProxy) ptx::fence_async_proxy();
   __syncwarp();
@@ -166,11 +165,8 @@ enum class ProductFault {
   kPointerWrites
 };
 
-enum class Form {
-  kABt,           // K-major both
-  kAtB,           // M-major and N-major
-  kRegistersOfA,  // A B
-};
+/// A B^T, K-major both; A^T B, M-major and N-major; A B.
+enum class Form { kABt, kAtB, kRegistersOfA };
 
 /// Loads A [64, 64] and B [64, 64]. `d`: their product by thread and register.
 __global__ void product_kernel(const ptx::TensorMap& a_map, const ptx::TensorMap& b_map, float* d,
@@ -338,10 +334,9 @@ TEST_CASE("a store reads what was fenced, and no other writes", "[async]") {
 }
 
 TEST_CASE("bulk additions of several warps and blocks add up", "[async]") {
-  constexpr std::uint32_t kCount = 256;
-  alignas(16) float sums[kCount] = {};
+  alignas(16) float sums[256] = {};
   const auto error_of_addition = [&](Fault fault) {
-    return error_of([&] { launch(3, 64, kSharedBytes, addition_kernel, sums, kCount, fault); });
+    return error_of([&] { launch(3, 64, kSharedBytes, addition_kernel, sums, 256U, fault); });
   };
   CHECK(error_of_addition(Fault::kNone) == "no error");
   for (const float sum : sums) CHECK(sum == 3 * (1 + 16));
