@@ -8,7 +8,8 @@ for that generation alone, and only if --arch names it.
 --one-head-dim compiles only for head_dim 64, which is faster.
 --check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less, if a wgmma
 kernel spills at any, or if ptxas had to serialise wgmma (its warnings C75xx). The portable flash2 that
-takes a state is exempt: it spills up to 16 bytes while it loads that, before its loop.
+takes a state is exempt: it spills up to 16 bytes while it loads that, before its loop. The backward wgmma
+kernel may spill 48 bytes.
 """
 import argparse
 import concurrent.futures
@@ -26,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-Werror=all-warnings", "-Xcompiler=-Wall,-Wextra",
          "-Xptxas=-v", "-I."]
 LARGEST_WITHOUT_SPILLS = 128  # head_dim
+ALLOWED_SPILLS = {"bwd_onepass_wgmma_sm90": 48}  # bytes; others: none
 KERNEL = re.compile(r"Compiling entry function '(?P<name>\w+)' for 'sm_(?P<arch>\w+)'")
 STACK = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
                    r"(?P<loads>\d+) bytes spill loads")
@@ -143,7 +145,8 @@ def print_table(rows):
 
 def spilling(rows):
     """Returns the tensor-core kernels that --check rejects."""
-    return [row for row in rows if "mma" in row["source"] and row["spill_store_bytes"] > 0 and
+    return [row for row in rows if "mma" in row["source"] and
+            row["spill_store_bytes"] > ALLOWED_SPILLS.get(row["kernel"], 0) and
             not takes_state(row) and
             ("wgmma" in row["source"] or row["head_dim"] is None or
              row["head_dim"] <= LARGEST_WITHOUT_SPILLS)]
