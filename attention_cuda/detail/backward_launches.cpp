@@ -19,6 +19,14 @@ LaunchTiles delta_launch(const TilesRequest& request) {
   return launch;
 }
 
+LaunchTiles zero_dQ_sums(std::int64_t num_dQ_tiles, std::int64_t bytes) {
+  LaunchTiles zero = uncounted_launch("dQ sums to zero", num_dQ_tiles, {0, bytes});
+  zero.is_counted = true;
+  zero.toy_pass = "Zero";
+  zero.num_threads = 0;
+  return zero;
+}
+
 LaunchTiles backward_tiles(std::string_view name, std::string_view toy_pass, int block_q,
                            int block_kv, int num_threads, std::int64_t shared_bytes) {
   LaunchTiles launch;

@@ -1,6 +1,7 @@
 // Launches that several backward kernels share.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "attention_cuda/detail/backward_tile_shapes.hpp"
@@ -9,6 +10,8 @@
 namespace flashlab::cuda {
 
 LaunchTiles delta_launch(const TilesRequest& request);
+/// cudaMemset of this many bytes of dQ sums.
+LaunchTiles zero_dQ_sums(std::int64_t num_dQ_tiles, std::int64_t bytes);
 LaunchTiles backward_tiles(std::string_view name, std::string_view toy_pass, int block_q,
                            int block_kv, int num_threads, std::int64_t shared_bytes);
 /// One block per query tile.

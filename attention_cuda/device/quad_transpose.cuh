@@ -1,5 +1,5 @@
 // Sums of mma and wgmma have two adjacent columns per thread. A transpose among the four threads of a
-// row gives each of them eight, which is 16 bytes of a 16-bit type.
+// row gives each of them eight, which is 16 bytes of a 16-bit type. So rows of sums are stored.
 #pragma once
 
 #include <cuda_runtime.h>

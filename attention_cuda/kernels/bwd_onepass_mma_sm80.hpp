@@ -43,17 +43,13 @@ inline Launches bwd_onepass_mma_launches(const TilesRequest& request) {
                          request.heads() * num_tiles(request.problem.seqlen_q, shape.block_q),
                      sums = 4 * num_dQ_tiles * shape.block_q * head_dim,
                      dQ = request.rows() * request.problem.head_dim * request.element_bytes();
-  LaunchTiles zero = uncounted_launch("dQ sums to zero", num_dQ_tiles, {0, sums});
-  zero.is_counted = true;
-  zero.toy_pass = "Zero";
-  zero.num_threads = 0;  // cudaMemset
   LaunchTiles round = uncounted_launch("dQ_of_sums_kernel", num_dQ_tiles, {sums, dQ});
   round.num_threads = shape.num_threads();
   round.shared_bytes = std::int64_t{shape.block_q} * head_dim * request.element_bytes();
   const std::string_view name =
       request.element_bytes() == 2 ? "bwd_onepass_mma_sm80" : "bwd_onepass_mma_tf32_sm80";
-  return {delta_launch(request), zero, mma_key_pass(name, "Gradients", shape, true, request),
-          round};
+  return {delta_launch(request), zero_dQ_sums(num_dQ_tiles, sums),
+          mma_key_pass(name, "Gradients", shape, true, request), round};
 }
 
 }  // namespace flashlab::cuda

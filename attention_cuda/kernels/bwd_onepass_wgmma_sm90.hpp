@@ -53,13 +53,9 @@ inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
                          request.heads() * num_tiles(request.problem.seqlen_q, shape.block_q),
                      sums = num_q_tiles * shape.sums_bytes(),
                      dQ = request.rows() * request.problem.head_dim * request.element_bytes();
-  LaunchTiles zero = uncounted_launch("dQ sums to zero", num_q_tiles, {0, sums});
-  zero.is_counted = true;
-  zero.toy_pass = "Zero";
-  zero.num_threads = 0;  // cudaMemset
   LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
   round.num_threads = WgmmaShape::kWarpgroupThreads * BwdWgmmaShape::kComputing;
-  return {delta_launch(request), zero,
+  return {delta_launch(request), zero_dQ_sums(num_q_tiles, sums),
           for_dKV(backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q,
                                  BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads,
                                  shape.shared_bytes()),

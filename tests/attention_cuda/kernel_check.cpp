@@ -55,6 +55,24 @@ bool refuses(const KernelCase& kernel, const AttentionProblem& problem) {
   return false;
 }
 
+/// Whether a kernel does not take the head_dim or the tensors. Then `call`, which is given a call's
+/// options, must throw.
+template <class Tensors, class Call>
+bool refuses_tensors(const KernelCase& kernel, const Tensors& tensors, std::int64_t head_dim,
+                     const Call& call) {
+  if (head_dim <= kernel.row->max_head_dim && !kernel.row->refusal(tensors)) return false;
+  cuda::ExecutionOptions named;
+  named.products = kernel.arithmetic.products;
+  named.kernel = kernel.row->stem;
+  try {
+    call(named);
+    FAIL_CHECK("a kernel takes what its row denies");
+  } catch (const ProblemError& error) {
+    CHECK(error.field != "workspace_bytes");  // it is refused before that
+  }
+  return true;
+}
+
 /// A workspace of the size that is asked for, and the options that name it.
 class Execution {
  public:
@@ -175,25 +193,13 @@ void check_forward_kernels(WorstErrors& worst, const std::vector<KernelCase>& ke
                                     copies.view(out.O), copies.view(out.lse)};
     const AttentionProblem checked = check_forward(tensors, generated.options());
     if (refuses(kernel, checked)) continue;
-    if (d > kernel.row->max_head_dim) {
-      cuda::ExecutionOptions named;
-      named.products = kernel.arithmetic.products;
-      named.kernel = kernel.row->stem;
-      CHECK_THROWS_AS(
-          cuda::attention_forward(kernel.row->variant, tensors, generated.options(), named),
-          ProblemError);
-      continue;
-    }
+    const auto call = [&](const cuda::ExecutionOptions& options) {
+      cuda::attention_forward(kernel.row->variant, tensors, generated.options(), options);
+    };
+    if (refuses_tensors(kernel, tensors, d, call)) continue;
     const Execution execution(kernel, checked);
-    if (kernel.row->refusal(tensors)) {
-      CHECK_THROWS_AS(cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
-                                              execution.options()),
-                      ProblemError);
-      continue;
-    }
     if (parts.empty()) {
-      cuda::attention_forward(kernel.row->variant, tensors, generated.options(),
-                              execution.options());
+      call(execution.options());
     } else {
       run_in_parts(kernel, tensors, generated.options(), execution.options(), checked, parts);
     }
@@ -240,24 +246,12 @@ void check_backward_kernels(WorstErrors& worst, const std::vector<KernelCase>& k
         copies.view(forward.O), copies.view(forward.lse), copies.view(in.dO),
         copies.view(out.dQ),    copies.view(out.dK),      copies.view(out.dV)};
     const AttentionProblem checked = check_backward(tensors, generated.options());
-    if (d > kernel.row->max_head_dim) {
-      cuda::ExecutionOptions named;
-      named.products = kernel.arithmetic.products;
-      named.kernel = kernel.row->stem;
-      CHECK_THROWS_AS(
-          cuda::attention_backward(kernel.row->variant, tensors, generated.options(), named),
-          ProblemError);
-      continue;
-    }
+    const auto call = [&](const cuda::ExecutionOptions& options) {
+      cuda::attention_backward(kernel.row->variant, tensors, generated.options(), options);
+    };
+    if (refuses_tensors(kernel, tensors, d, call)) continue;
     const Execution execution(kernel, checked);
-    if (kernel.row->refusal(tensors)) {
-      CHECK_THROWS_AS(cuda::attention_backward(kernel.row->variant, tensors, generated.options(),
-                                               execution.options()),
-                      ProblemError);
-      continue;
-    }
-    cuda::attention_backward(kernel.row->variant, tensors, generated.options(),
-                             execution.options());
+    call(execution.options());
     check_call(cudaDeviceSynchronize());
     copies.fetch();
     const auto held_against = [&](const Values& exact, const std::vector<float>& plainly,
