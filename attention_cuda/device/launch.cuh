@@ -58,6 +58,8 @@ struct LaunchShape {
   /// The kernel may start before the previous one ends, and waits for it by itself
   /// (ptx/dependent_launch.cuh). Only code for compute capability 9.0 or later does.
   bool overlaps_previous = false;
+  /// Neighbouring blocks that run together (ptx/cluster.cuh); num_blocks is a multiple.
+  int cluster_blocks = 1;
 };
 
 /// Whether the kernel was compiled with instructions of compute capability 9.0.
@@ -88,12 +90,17 @@ void launch(const Call& call, std::string_view name, void (*kernel)(Parameters..
   config.blockDim = dim3(static_cast<unsigned>(shape.num_threads));
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = call.options.stream;
-  cudaLaunchAttribute attribute = {};
+  cudaLaunchAttribute attributes[2] = {};
+  config.attrs = attributes;
   if (shape.overlaps_previous && can_overlap(reinterpret_cast<const void*>(kernel))) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+  }
+  if (shape.cluster_blocks > 1) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(shape.cluster_blocks), 1, 1};
   }
   const Step step(call, name);
   check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),

@@ -1,4 +1,5 @@
-// Runs a block's threads, each on its own stack, in turns on one processor thread.
+// Runs the threads of a block, or of a cluster of blocks, each on its own stack, in turns on one
+// processor thread.
 #pragma once
 
 #include <array>
@@ -21,6 +22,7 @@ struct Launch {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::function<void()> thread;  ///< the body of each thread
+  int cluster_blocks = 1;        ///< neighbours along x that run together
 };
 
 /// Runs a grid to its end. Throws std::logic_error with block and thread if threads deadlock, if a
@@ -33,6 +35,15 @@ int lane_index();
 /// Returns the number of the thread in its block.
 int thread_number();
 void sync_block();
+
+/// Returns the number of the block in its cluster.
+int cluster_rank();
+int cluster_blocks();
+/// barrier.cluster: the wait returns when all threads of the cluster that have not ended have arrived.
+void arrive_at_cluster();
+void wait_for_cluster();
+/// mapa: the address in the shared memory of another block of the cluster.
+const void* in_block_of_cluster(const void* address, int rank);
 
 /// Returns the block's shared memory. At the start all bytes are 0xFF, which is NaN
 /// in every format.
@@ -58,6 +69,15 @@ void note_shared_write(const void* address, std::size_t bytes, const char* instr
 
 class AsyncBlock;
 AsyncBlock& async_block();
+
+/// Bytes of shared memory of a block of the cluster.
+struct ClusterPlace {
+  AsyncBlock* block;
+  std::size_t offset;
+};
+/// Throws std::logic_error if the address is in no block, or the block has ended.
+ClusterPlace cluster_place(const void* address, std::size_t bytes, const char* operation);
+
 AsyncCopies& async_copies();
 Statistics& block_statistics();
 

@@ -1,11 +1,11 @@
-// Runs the blocks of a launch on one or several processor threads.
+// Runs the clusters of a launch on one or several processor threads.
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <vector>
 
-#include "attention_cuda/emulation/block_runner.hpp"
+#include "attention_cuda/emulation/cluster_runner.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
 
@@ -39,8 +39,8 @@ void note(const Launch& launch, std::int64_t num_blocks) {
                    static_cast<std::int64_t>(launch.shared_bytes)});
 }
 
-BlockRunner& own_runner() {
-  static thread_local BlockRunner runner;
+ClusterRunner& own_runner() {
+  static thread_local ClusterRunner runner;
   return runner;
 }
 
@@ -66,17 +66,18 @@ std::vector<GridShape> launched_grids() {
 void run(const Launch& launch) {
   const std::int64_t num_blocks =
       static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
+  const std::int64_t num_clusters = num_blocks / launch.cluster_blocks;
   note(launch, num_blocks);
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure;  // the first
 #pragma omp parallel num_threads(settings.num_threads)
   {
-    BlockRunner& runner = own_runner();
+    ClusterRunner& runner = own_runner();
 #pragma omp for schedule(dynamic)
-    for (std::int64_t block = 0; block < num_blocks; ++block) {
+    for (std::int64_t cluster = 0; cluster < num_clusters; ++cluster) {
       if (has_failed) continue;
       try {
-        runner.run(launch, block, settings.seed);
+        runner.run(launch, cluster, settings.seed);
       } catch (...) {
         has_failed = true;
 #pragma omp critical(flashlab_emulation_failure)

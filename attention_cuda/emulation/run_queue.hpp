@@ -50,7 +50,7 @@ class RunQueue {
   }
 
  private:
-  static constexpr std::uint32_t kCapacity = 1024;  // a power of two: indices wrap around
+  static constexpr std::uint32_t kCapacity = 4096;  // a power of two: indices wrap around
 
   std::array<std::uint16_t, kCapacity> threads_;
   std::uint32_t first_ = 0, size_ = 0;

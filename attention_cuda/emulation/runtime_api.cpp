@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t kMemoryBytes = std::size_t{8} << 30;
 constexpr int kSharedBytes = 48 << 10, kSharedBytesOptin = 227 << 10, kVersion = 13000;
 // The limits of a launch, from the table of compute capabilities in the CUDA programming guide.
+constexpr unsigned kMostBlocksOfCluster = 8;
 constexpr unsigned kMaxGridX = 0x7FFFFFFF, kMaxGridYZ = 65535, kMaxBlockZ = 64;
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -60,6 +61,7 @@ constexpr ErrorText kErrors[] = {
     {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
 };
 
 const ErrorText& text_of(cudaError_t error) {
@@ -332,14 +334,23 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
   if (config.dynamicSmemBytes > static_cast<std::size_t>(shared_limits.of(kernel))) {
     return recorded(cudaErrorInvalidValue);
   }
-  if (config.numAttrs > 1 ||
-      (config.numAttrs == 1 &&
-       config.attrs->id != cudaLaunchAttributeProgrammaticStreamSerialization)) {
-    return recorded(cudaErrorNotSupported);
+  Launch grid = {config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(thread)};
+  bool overlaps = false;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      overlaps = attribute.val.programmaticStreamSerializationAllowed != 0;
+    } else if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      const auto& cluster = attribute.val.clusterDim;
+      if (cluster.x < 1 || cluster.x > kMostBlocksOfCluster || cluster.y != 1 || cluster.z != 1 ||
+          config.gridDim.x % cluster.x != 0) {
+        return recorded(cudaErrorInvalidClusterSize);
+      }
+      grid.cluster_blocks = static_cast<int>(cluster.x);
+    } else {
+      return recorded(cudaErrorNotSupported);
+    }
   }
-  const bool overlaps =
-      config.numAttrs == 1 && config.attrs->val.programmaticStreamSerializationAllowed != 0;
-  const Launch grid = {config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(thread)};
   if (overlaps) {
     run_overlapping(num_threads(config), [&] { run(grid); });
   } else {

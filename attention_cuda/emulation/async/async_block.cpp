@@ -138,6 +138,38 @@ void AsyncBlock::add_floats(int thread, std::size_t shared_at, std::span<float> 
   stores_[static_cast<std::size_t>(thread)].open.push_back(std::move(operation));
 }
 
+void AsyncBlock::copy_to(AsyncBlock& other, int thread, std::size_t from_at, std::size_t to_at,
+                         std::size_t bytes, std::size_t mbarrier_at) {
+  used();
+  other.used();
+  const std::string name = "bulk copy " + std::to_string(next_copy_++) + " of thread " +
+                           std::to_string(thread) + " to another block";
+  if (from_at % 16 != 0 || to_at % 16 != 0 || bytes % 16 != 0 || bytes == 0) {
+    throw std::logic_error(name + ": from byte " + std::to_string(from_at) + " to byte " +
+                           std::to_string(to_at) + ", " + std::to_string(bytes) +
+                           " bytes; expected multiples of 16");
+  }
+  other.mbarriers_.require_fenced(mbarrier_at, name);
+  const auto copied = std::make_shared<std::vector<unsigned char>>(bytes);
+  auto reading = std::make_shared<AsyncOperation>();
+  reading->name = name;
+  reading->reads.push_back({from_at, from_at + bytes});
+  reading->read = [this, copied, from_at, name] { views_.read(from_at, *copied, name); };
+  reading->write = [] {};
+  auto writing = std::make_shared<AsyncOperation>();
+  writing->name = name;
+  writing->writes.push_back({to_at, to_at + bytes});
+  writing->before = reading;
+  writing->read = [] {};
+  writing->write = [&other, copied, to_at, mbarrier_at] {
+    other.views_.write(to_at, *copied);
+    other.mbarriers_.complete(mbarrier_at, static_cast<std::int64_t>(copied->size()));
+  };
+  operations_.issue(reading);
+  other.operations_.issue(writing);
+  other.views_.poison({to_at, to_at + bytes});
+}
+
 void AsyncBlock::commit_stores(int thread) {
   Stores& own = used().stores_[static_cast<std::size_t>(thread)];
   own.groups.push_back(std::move(own.open));

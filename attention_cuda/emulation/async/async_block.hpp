@@ -33,6 +33,9 @@ class AsyncBlock {
                  std::span<const std::int32_t> coordinates);
   /// Adds floats in shared memory to those at `to`, at a random moment.
   void add_floats(int thread, std::size_t shared_at, std::span<float> to);
+  /// Copies shared memory to another block's, whose mbarrier counts the bytes.
+  void copy_to(AsyncBlock& other, int thread, std::size_t from_at, std::size_t to_at,
+               std::size_t bytes, std::size_t mbarrier_at);
   void commit_stores(int thread);
   /// Completes all but the newest groups of the thread's stores; with `only_reads`, until they have
   /// read shared memory.

@@ -33,8 +33,10 @@ void take_registers() {
   change_registers<kRegisters>("setmaxnreg.inc", [](int warp) {
     emulation::RegisterPool& pool = emulation::async_block().registers();
     pool.request(warp, kRegisters);
-    emulation::wait_until([&pool, warp] { return pool.missing(warp, kRegisters); },
-                          [&pool, warp] { return pool.has(warp, kRegisters); });
+    do {  // another warp may take them between the wake-up and the next turn of this one
+      emulation::wait_until([&pool, warp] { return pool.missing(warp, kRegisters); },
+                            [&pool, warp] { return pool.has(warp, kRegisters); });
+    } while (!pool.has(warp, kRegisters));
     pool.take(warp, kRegisters);
   });
 }
