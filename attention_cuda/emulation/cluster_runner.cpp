@@ -15,17 +15,17 @@ constexpr unsigned char kPoison = 0xFF;
 
 constinit thread_local ClusterRunner* running = nullptr;
 
-ClusterRunner& runner() {
-  if (running == nullptr) throw std::logic_error("a device function was called outside a kernel");
-  return *running;
-}
-
 std::string to_string(const uint3& index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
          std::to_string(index.z) + ")";
 }
 
 }  // namespace
+
+ClusterRunner& ClusterRunner::of_device_function() {
+  if (running == nullptr) throw std::logic_error("a device function was called outside a kernel");
+  return *running;
+}
 
 // One cluster
 
@@ -46,7 +46,7 @@ void ClusterRunner::run(const Launch& launch, std::int64_t cluster_number, std::
   prepare_threads();
   blocked_.clear();
   running = this;
-  current_ = queue_.take();
+  current_ = queue_.empty() ? late_queue_.take() : queue_.take();
   threadIdx = thread(current_).index;
   blockIdx = block().index;
   main_.switch_to(context(current_));
@@ -98,8 +98,24 @@ void ClusterRunner::prepare_threads() {
   warp_order_.resize(warps_.size());
   std::iota(warp_order_.begin(), warp_order_.end(), std::uint16_t{0});
   queue_.clear();
+  late_queue_.clear();
+  choose_late_threads();
   random_.shuffle(warp_order_);
   for (const auto warp : warp_order_) enqueue_lanes(warp, [](int) { return true; });
+}
+
+/// In half of the orders, the threads of one warpgroup of one block run when no other thread can: so it
+/// comes late for everything that others do not wait for.
+void ClusterRunner::choose_late_threads() {
+  constexpr int kWarpgroup = 4 * kWarpLanes;
+  first_late_ = end_late_ = 0;
+  if (random_.below(2) == 0) return;
+  const int warpgroups = (block_threads_ + kWarpgroup - 1) / kWarpgroup;
+  const auto number =
+      static_cast<int>(random_.below(static_cast<std::uint32_t>(num_blocks_ * warpgroups)));
+  const int first_of_block = number / warpgroups * block_threads_;
+  first_late_ = first_of_block + number % warpgroups * kWarpgroup;
+  end_late_ = std::min(first_late_ + kWarpgroup, first_of_block + block_threads_);
 }
 
 void ClusterRunner::block_ended(Block& block) {
@@ -168,11 +184,11 @@ int ClusterRunner::next_thread() {
   constexpr std::uint32_t kOneIn = 4;
   if (random_.below(kOneIn) == 0) advance_some();
   if (!blocked_.empty()) wake_blocked();
-  while (queue_.empty()) {
+  while (queue_.empty() && late_queue_.empty()) {
     if (!advance_some()) throw_stuck();
     wake_blocked();
   }
-  return queue_.take();
+  return queue_.empty() ? late_queue_.take() : queue_.take();
 }
 
 /// One step of a random operation in flight, of any block. False if there is none.
@@ -188,7 +204,7 @@ void ClusterRunner::wake_blocked() {
   std::erase_if(blocked_, [this](const Blocked& blocked) {
     if (!blocked.is_ready()) return false;
     auto ready = static_cast<std::uint16_t>(blocked.thread);
-    queue_.add({&ready, 1}, random_);
+    enqueue({&ready, 1});
     return true;
   });
 }
@@ -304,7 +320,12 @@ void ClusterRunner::enqueue_lanes(std::size_t warp, Predicate is_wanted) {
   for (int i = first; i < end; ++i) {
     if (is_wanted(i)) wanted[count++] = static_cast<std::uint16_t>(i);
   }
-  queue_.add(std::span(wanted).first(count), random_);
+  if (count > 0) enqueue(std::span(wanted).first(count));
+}
+
+void ClusterRunner::enqueue(std::span<std::uint16_t> threads) {
+  const bool are_late = threads.front() >= first_late_ && threads.front() < end_late_;
+  (are_late ? late_queue_ : queue_).add(threads, random_);
 }
 
 // Errors
@@ -339,77 +360,6 @@ void ClusterRunner::throw_failure() {
   } catch (const std::exception& error) {
     throw std::logic_error(error.what() + where);
   }
-}
-
-// Functions for the running thread
-
-int lane_index() { return runner().lane(); }
-int thread_number() { return runner().thread_number(); }
-int cluster_rank() { return runner().rank(); }
-int cluster_blocks() { return runner().num_blocks(); }
-void sync_block() { runner().sync_block(); }
-void arrive_at_cluster() { runner().arrive_at_cluster(); }
-void wait_for_cluster() { runner().wait_for_cluster(); }
-std::span<unsigned char> shared_bytes() { return runner().shared_bytes(); }
-AsyncBlock& async_block() { return runner().async(); }
-void note_shared_write(const void* address, std::size_t bytes, const char* instruction) {
-  const std::size_t at = shared_offset(address, bytes, instruction);
-  runner().async().wrote_shared(thread_number(), {at, at + bytes}, instruction);
-}
-void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready) {
-  runner().wait_until(std::move(describe), std::move(is_ready));
-}
-AsyncCopies& async_copies() { return runner().async_copies(); }
-Statistics& block_statistics() { return runner().statistics(); }
-
-void meet_warp(const char* operation, void* data, CompleteWarp complete) {
-  runner().meet_warp(operation, data, complete);
-}
-
-void require_aligned(const void* address, std::size_t bytes, const char* operation) {
-  if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) {
-    throw std::logic_error(std::string(operation) + ": the address is not a multiple of " +
-                           std::to_string(bytes));
-  }
-}
-
-std::size_t shared_offset(const void* address, std::size_t bytes, const char* operation) {
-  const auto shared = runner().shared_bytes();
-  const auto offset =
-      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shared.data());
-  if (offset >= shared.size() || shared.size() - offset < bytes) {
-    throw std::logic_error(std::string(operation) + " outside shared memory");
-  }
-  return offset;
-}
-
-const void* in_block_of_cluster(const void* address, int rank) {
-  if (rank < 0 || rank >= runner().num_blocks()) {
-    throw std::logic_error("mapa for block " + std::to_string(rank) + " of a cluster of " +
-                           std::to_string(runner().num_blocks()));
-  }
-  return runner().shared_bytes_of(rank).data() + shared_offset(address, 0, "mapa");
-}
-
-ClusterPlace cluster_place(const void* address, std::size_t bytes, const char* operation) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (int rank = 0; rank < runner().num_blocks(); ++rank) {
-    const auto shared = runner().shared_bytes_of(rank);
-    const auto offset = at - reinterpret_cast<std::uintptr_t>(shared.data());
-    if (offset < shared.size() && shared.size() - offset >= bytes) {
-      return {&runner().async_of(rank, operation), offset};
-    }
-  }
-  throw std::logic_error(std::string(operation) + " outside shared memory of the cluster");
-}
-
-std::size_t require_shared_16(const void* address, const char* operation) {
-  const std::size_t offset = shared_offset(address, 16, operation);
-  if (offset % 16 != 0) {
-    throw std::logic_error(std::string(operation) + " at byte " + std::to_string(offset) +
-                           " of shared memory, not a multiple of 16");
-  }
-  return offset;
 }
 
 }  // namespace flashlab::cuda::emulation

@@ -1,5 +1,4 @@
 // Runs the threads of one cluster of blocks after another; most launches have clusters of one block.
-// Implements fibers.hpp for the running thread.
 #pragma once
 
 #include <array>
@@ -28,7 +27,9 @@ class ClusterRunner {
   /// Returns statistics of the blocks since the last call.
   Statistics take_statistics();
 
-  // For the running thread.
+  // For the running thread, through fibers.hpp.
+  /// The runner whose thread calls it. Throws std::logic_error outside a kernel.
+  static ClusterRunner& of_device_function();
   int lane() const { return thread(current_).number % kWarpLanes; }
   int thread_number() const { return thread(current_).number; }
   int rank() const { return thread(current_).rank; }
@@ -104,6 +105,9 @@ class ClusterRunner {
   void release_barrier(int rank);
   template <class Predicate>
   void enqueue_lanes(std::size_t warp, Predicate is_wanted);
+  /// Threads of one warp.
+  void enqueue(std::span<std::uint16_t> threads);
+  void choose_late_threads();
   void let_others_run();
   /// Advances operations in flight and wakes blocked threads, until one can run.
   int next_thread();
@@ -117,7 +121,8 @@ class ClusterRunner {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<std::uint16_t> warp_order_;
-  RunQueue queue_;
+  RunQueue queue_, late_queue_;  // the second is taken from where the first has none
+  int first_late_ = 0, end_late_ = 0;
   std::vector<Blocked> blocked_;
   std::vector<std::unique_ptr<Block>> blocks_;  // at least those of the cluster
   Random random_{0};

@@ -33,29 +33,20 @@ __device__ __forceinline__ ClusterAddress in_block_of_cluster(SharedAddress own,
   return address;
 }
 
-/// All threads of the cluster arrive, and each waits for all. Writes before are visible after.
+/// All threads of the cluster arrive, and each waits for all. Orders mbarriers before a
+/// fence_mbarrier_init, and no other writes: a release here would wait for all additions in flight.
 __device__ __forceinline__ void cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// Arrives at an mbarrier of any block of the cluster.
+/// Arrives at an mbarrier of any block of the cluster: this block no longer reads what asynchronous
+/// copies will overwrite. Does not order ordinary writes for the other block, which would cost a fence of
+/// the whole GPU; copy_to_block brings data, and its mbarrier says that they are there.
 __device__ __forceinline__ void mbarrier_arrive_in_cluster(ClusterAddress barrier) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
-               : "memory");
-}
-
-/// mbarrier_wait for a phase with arrivals from other blocks.
-__device__ __forceinline__ void mbarrier_wait_in_cluster(SharedAddress barrier,
-                                                         std::uint32_t parity) {
-  asm volatile(
-      "{\n.reg .pred p;\n"
-      "WAIT_%=:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
-      "@p bra DONE_%=;\nbra WAIT_%=;\nDONE_%=:\n}\n" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 /// Copies shared memory to another block of the cluster; an mbarrier there counts the bytes.

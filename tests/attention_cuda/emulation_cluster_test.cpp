@@ -18,7 +18,8 @@
 namespace emulation = flashlab::cuda::emulation;
 namespace ptx = flashlab::cuda::ptx;
 using flashlab::BFloat16;
-using flashlab::test::contains, flashlab::test::error_of;
+using flashlab::test::contains;
+using flashlab::test::error_of;
 
 namespace {
 
@@ -94,7 +95,7 @@ __global__ void exchange_kernel(std::uint32_t* received, ClusterFault fault) {
   }
   ptx::mbarrier_arrive_in_cluster(ptx::in_block_of_cluster(place_in_shared(kReadAt), other));
   if (fault == ClusterFault::kNoBarrierAtEnd) return;
-  ptx::mbarrier_wait_in_cluster(place_in_shared(kReadAt), 0);
+  ptx::mbarrier_wait(place_in_shared(kReadAt), 0);
   ptx::cluster_arrive();
   ptx::cluster_wait();
 }

@@ -30,10 +30,6 @@ inline void mbarrier_arrive_in_cluster(ClusterAddress barrier) {
   place.block->mbarriers().arrive(place.offset);
 }
 
-inline void mbarrier_wait_in_cluster(SharedAddress barrier, std::uint32_t parity) {
-  mbarrier_wait(barrier, parity);
-}
-
 inline void copy_to_block(ClusterAddress to, SharedAddress from, std::uint32_t bytes,
                           ClusterAddress barrier) {
   const emulation::ClusterPlace place =
