@@ -4,6 +4,8 @@
     O = flashlab.attention(Q, K, V, mask="causal")            # part of autograd's graph
     O, lse = flashlab.attention_forward(Q, K, V)              # the passes one by one
     dQ, dK, dV = flashlab.attention_backward(Q, K, V, O, lse, dO, variant="bwd-twopass")
+    state = flashlab.attention_state(Q, K0, V0)               # of the keys K0, then of K1 too
+    O, lse = flashlab.attention_forward(Q, K1, V1, state=state, query_offset=-K0.shape[2])
 
 Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bfloat16 or float16
          K, V, dK, dV  [batch, num_kv_heads, seqlen_k, head_dim]   num_kv_heads divides num_heads
@@ -48,6 +50,11 @@ class BackwardStruct(ctypes.Structure):
                 for name in ("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV")]
 
 
+class StateStruct(ctypes.Structure):
+    """flashlab_state"""
+    _fields_ = [("m", TensorStruct), ("l", TensorStruct), ("O", TensorStruct)]
+
+
 class OptionsStruct(ctypes.Structure):
     """flashlab_options"""
     _fields_ = [("struct_bytes", ctypes.c_uint64), ("variant", ctypes.c_char_p),
@@ -72,6 +79,13 @@ class KernelStruct(ctypes.Structure):
     _fields_ = [(name, ctypes.c_char_p)
                 for name in ("stem", "variant", "pass", "arithmetic", "source")]
     _fields_ += [("min_compute_capability", ctypes.c_int32)]
+
+
+class State(typing.NamedTuple):
+    """What flash2 knows after some of the keys; all float32."""
+    m: torch.Tensor  # [batch, num_heads, seqlen_q]: near the largest S log2(e), or -inf
+    l: torch.Tensor  # [batch, num_heads, seqlen_q]: the sum of 2^(S log2(e) - m)
+    O: torch.Tensor  # [batch, num_heads, seqlen_q, head_dim]: the sum of 2^(S log2(e) - m) V
 
 
 class Kernel(typing.NamedTuple):
@@ -181,7 +195,8 @@ class Call:
 
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
                  key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
-                 products="native", kernel="", num_splits=0, round_statistics=False):
+                 products="native", kernel="", num_splits=0, query_offset=0,
+                 round_statistics=False, state_in=None, state_out=None):
         self._library, self._held = loaded_library(), [tensors, key_lengths]
         functions = self._library.functions
         self._run = getattr(functions, f"flashlab_attention_{direction}")
@@ -196,10 +211,12 @@ class Call:
             kernel=kernel.encode() or None, mask=_number("mask", mask, MASKS),
             products=_number("products", products, PRODUCTS), softmax_scale=softmax_scale or 0,
             has_softmax_scale=softmax_scale is not None, num_splits=num_splits,
-            round_statistics=round_statistics)
+            query_offset=query_offset, round_statistics=round_statistics)
         self._set_key_lengths(key_lengths)
         self._set_window(*_window(window))
         self._set_cu_seqlens(cu_seqlens_q, cu_seqlens_k)
+        self._set_state("state_in", state_in)
+        self._set_state("state_out", state_out)
         self._set_workspace(getattr(functions, f"flashlab_{direction}_workspace_bytes"))
 
     def __call__(self):
@@ -256,6 +273,14 @@ class Call:
             self._held.append(array)
             setattr(self._options, name, ctypes.addressof(array))
 
+    def _set_state(self, name, state):
+        if state is None:
+            return
+        struct = StateStruct(*(_tensor_struct(f"{name}.{part}", getattr(state, part), self._device)
+                               for part, _ in StateStruct._fields_))
+        self._held += [state, struct]
+        setattr(self._options, name, ctypes.addressof(struct))
+
     def _set_workspace(self, function):
         needed = ctypes.c_uint64()
         with self._on_device():
@@ -292,9 +317,10 @@ _Triple = typing.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits):
+             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset):
     return {"mask": mask, "softmax_scale": softmax_scale, "products": products, "kernel": kernel,
-            "num_splits": num_splits, "window": (window_left, window_right),
+            "num_splits": num_splits, "query_offset": query_offset,
+            "window": (window_left, window_right),
             "cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k,
             "key_lengths": key_lengths if key_length_tensor is None else key_length_tensor}
 
@@ -303,11 +329,11 @@ def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, w
 def _forward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, variant: str, backward_variant: str,
              mask: str, softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
              window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor, cu_seqlens_k: _Tensor,
-             products: str, kernel: str, num_splits: int) -> _Pair:
+             products: str, kernel: str, num_splits: int, query_offset: int) -> _Pair:
     O, lse = _outputs(Q)
     Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
          **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits))()
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset))()
     return O, lse
 
 
@@ -326,13 +352,13 @@ def _backward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, O: torch.Tensor
               softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
               window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor,
               cu_seqlens_k: _Tensor, products: str, kernel: str, num_splits: int,
-              round_statistics: bool) -> _Triple:
+              query_offset: int, round_statistics: bool) -> _Triple:
     gradients = tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
     tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
                        (Q, K, V, O, lse, dO, *gradients)))
     Call("backward", tensors, variant=variant, round_statistics=round_statistics,
          **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits))()
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset))()
     return gradients
 
 
@@ -343,9 +369,10 @@ def _(Q, K, V, *_):
 
 def _save(ctx, inputs, output):
     (Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, window_left, window_right,
-     cu_seqlens_q, cu_seqlens_k, products, _, splits) = inputs
+     cu_seqlens_q, cu_seqlens_k, products, _, splits, query_offset) = inputs
     ctx.save_for_backward(Q, K, V, *output, length_tensor, cu_seqlens_q, cu_seqlens_k)
-    ctx.options = (mask, scale, lengths), (window_left, window_right), (products, "", splits, False)
+    ctx.options = ((mask, scale, lengths), (window_left, window_right),
+                   (products, "", splits, query_offset, False))
     ctx.variant = backward_variant
     ctx.mark_non_differentiable(output[1])  # lse
 
@@ -355,21 +382,22 @@ def _differentiate(ctx, dO, _):
     before, window, after = ctx.options
     gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *window, cu_seqlens_q,
                           cu_seqlens_k, *after)
-    return (*gradients, *[None] * 13)
+    return (*gradients, *[None] * 14)
 
 
 _forward.register_autograd(_differentiate, setup_context=_save)
 
 
 def _arguments(Q, mask="none", softmax_scale=None, key_lengths=None, window=None,
-               cu_seqlens_q=None, cu_seqlens_k=None, products="native", kernel="", num_splits=0):
+               cu_seqlens_q=None, cu_seqlens_k=None, products="native", kernel="", num_splits=0,
+               query_offset=0):
     """Returns the options in the order of the operations' parameters."""
     is_tensor = isinstance(key_lengths, torch.Tensor)
     return (mask, None if softmax_scale is None else float(softmax_scale),
             None if is_tensor or key_lengths is None else list(key_lengths),
             key_lengths if is_tensor else None, *_window(window),
             _on_device_of(Q, cu_seqlens_q), _on_device_of(Q, cu_seqlens_k), products, kernel,
-            num_splits)
+            num_splits, query_offset)
 
 
 def _on_device_of(Q, bounds):
@@ -379,16 +407,40 @@ def _on_device_of(Q, bounds):
     return torch.tensor(bounds, dtype=torch.int64, device=Q.device)
 
 
-def attention_forward(Q, K, V, *, variant="auto", **options):
+def attention_forward(Q, K, V, *, variant="auto", state=None, **options):
     """Returns (O, lse). variant "auto": "split-kv" for few queries and many keys, else "flash2".
     Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
     key_lengths (a list, or an int64 tensor on the GPU), window (the keys that a query sees before
     its position, or a pair: before and after, None for no limit), cu_seqlens_q and cu_seqlens_k
     (the bounds of sequences packed in one batch entry: lists, or int64 tensors on the GPU),
-    products "native", "tf32", "tf32x3" or "fp16x3" (has no backward pass), kernel, num_splits. Not
-    part of autograd's graph."""
+    query_offset (the position of query 0 minus that of key 0, if Q and K are parts of longer
+    sequences), products "native", "tf32", "tf32x3" or "fp16x3" (has no backward pass), kernel,
+    num_splits. With a state of attention_state, O and lse are those of its keys and of these; only
+    flash2 on tensor cores, and torch.compile does not trace it. Not part of autograd's graph."""
     with torch.no_grad():
-        return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
+        if state is None:
+            return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
+        return _forward_of_state(Q, K, V, variant, state, None, options)
+
+
+def attention_state(Q, K, V, *, state=None, variant="auto", **options):
+    """Returns the State after the keys of `state` (None: there are none) and these. Several calls,
+    each with a part of K and V, so compute one attention; attention_forward with the state ends it.
+    The options are attention_forward's; only flash2 on tensor cores has a state. Not part of
+    autograd's graph."""
+    with torch.no_grad():
+        m, l, O = (Q.new_empty(shape, dtype=torch.float32)
+                   for shape in (Q.shape[:3], Q.shape[:3], Q.shape))
+        result = State(m, l, O)
+        _forward_of_state(Q, K, V, variant, state, result, options)
+        return result
+
+
+def _forward_of_state(Q, K, V, variant, state_in, state_out, options):
+    O, lse = _outputs(Q)
+    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
+         state_in=state_in, state_out=state_out, **options)()
+    return O, lse
 
 
 def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
@@ -399,6 +451,6 @@ def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_stat
 
 def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, window,
-    cu_seqlens_q, cu_seqlens_k, products, as for attention_forward. Keeps Q, K, V, O and lse for the
+    cu_seqlens_q, cu_seqlens_k, query_offset, products, as for attention_forward. Keeps Q, K, V, O and lse for the
     backward pass. torch.compile traces it without a break (fullgraph=True)."""
     return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(Q, **options))[0]

@@ -80,6 +80,27 @@ class Forward(unittest.TestCase):
         of_alone, = torch.autograd.grad(alone, K, dO[:, :, 8:])
         self.assertTrue(torch.allclose(gradient[:, :, 3:], of_alone[:, :, 3:], atol=1e-5))
 
+    def test_an_offset_moves_the_queries_along_the_mask(self):
+        Q, K, V, dO = (tensor.requires_grad_() for tensor in draw())
+        moved = flashlab.attention(Q[:, :, 5:], K, V, mask="causal", query_offset=5)
+        whole = flashlab.attention(Q, K, V, mask="causal")
+        self.assertTrue(torch.allclose(moved, whole[:, :, 5:], atol=1e-6))
+        for ours, expected in zip(torch.autograd.grad(moved, (Q, K), dO[:, :, 5:]),
+                                  torch.autograd.grad(whole[:, :, 5:], (Q, K), dO[:, :, 5:])):
+            self.assertTrue(torch.allclose(ours, expected, atol=1e-5))
+
+    def test_a_state_takes_the_keys_in_parts(self):
+        Q, K, V, _ = draw(torch.bfloat16)
+        for mask in ("none", "causal"):
+            O, lse = flashlab.attention_forward(Q, K, V, mask=mask)
+            state = flashlab.attention_state(Q, K[:, :, :7], V[:, :, :7], mask=mask)
+            state = flashlab.attention_state(Q, K[:, :, 7:20], V[:, :, 7:20], state=state, mask=mask,
+                                             query_offset=-7)
+            in_parts = flashlab.attention_forward(Q, K[:, :, 20:], V[:, :, 20:], state=state,
+                                                  mask=mask, query_offset=-20)
+            self.assertLess(gradient_check.relative_error(in_parts[0], O.double()), 1e-2)
+            self.assertTrue(torch.allclose(in_parts[1], lse, atol=1e-5))
+
     def test_strides_are_taken_as_they_are(self):
         Q, K, V, _ = draw()
         expected, _ = flashlab.attention_forward(Q, K, V)
@@ -123,6 +144,9 @@ class Errors(unittest.TestCase):
         self.assertIn("variant: flash9: expected one of naive",
                       self.refusal(Q, K, V, variant="flash9"))
         self.assertIn("products", self.refusal(Q, K, V, products="fp8"))
+        state = flashlab.State(*(torch.zeros(shape) for shape in ((2, 4, 20), (2, 4), Q.shape)))
+        self.assertIn("l: shape [2, 4]: expected", self.refusal(
+            Q.bfloat16(), K.bfloat16(), V.bfloat16(), state=state))
         self.assertIn("key_lengths: torch.int32 [2]", self.refusal(
             Q, K, V, key_lengths=torch.tensor([1, 2], dtype=torch.int32)))
 

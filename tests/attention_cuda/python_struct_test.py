@@ -35,7 +35,7 @@ def fields_in_python(struct):
 
 class Structs(unittest.TestCase):
     def test_python_has_the_fields_of_c(self):
-        for struct in ("flashlab_options", "flashlab_tensor"):
+        for struct in ("flashlab_options", "flashlab_tensor", "flashlab_state"):
             self.assertEqual(fields_in_python(struct), fields_in_c(struct))
 
 
