@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
+#include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
 
@@ -39,6 +40,23 @@ bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
          arguments.V.has_aligned_rows(head_dim) && arguments.dO.has_aligned_rows(head_dim) &&
          arguments.dQ.has_aligned_rows(head_dim) && arguments.dK.has_aligned_rows(head_dim) &&
          arguments.dV.has_aligned_rows(head_dim);
+}
+
+/// What bwd-onepass does before its kernel: computes delta, and sets the sums of dQ to zero. `arrays`: of
+/// the workspace. Returns the call's arguments, with rounded lse if the call rounds statistics.
+template <class Element, class Arrays>
+BackwardArguments<Element> begin_onepass(const BackwardCall& call, const Arrays& arrays,
+                                         std::int64_t sums_bytes) {
+  auto arguments = backward_arguments<Element>(call);
+  launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
+  if (arrays.rounded_lse != nullptr) arguments = with_lse(arguments, arrays.rounded_lse);
+  if (sums_bytes > 0) {
+    const Step step(call, "dQ sums to zero");
+    check_cuda(cudaMemsetAsync(arrays.dQ_sums, 0, static_cast<std::size_t>(sums_bytes),
+                               call.options.stream),
+               "cudaMemsetAsync(dQ sums)");
+  }
+  return arguments;
 }
 
 /// Returns the maximum shared memory of a block on the current device, in bytes.

@@ -112,20 +112,11 @@ void launch_bwd_onepass_mma(const BackwardCall& call, std::string_view name) {
   static_assert(kMaxBlockQ % Config::kBlockQ == 0);
   const AttentionProblem& problem = call.problem;
   const Arrays workspace = arrays(problem, call.options, call.workspace);
-  auto arguments = backward_arguments<typename Config::Element>(call);
-  launch_delta(call, arguments, workspace.delta, workspace.rounded_lse);
-  if (workspace.rounded_lse != nullptr) arguments = with_lse(arguments, workspace.rounded_lse);
-
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
-  if (num_dQ_tiles > 0) {
-    const Step step(call, "dQ sums to zero");
-    check_cuda(cudaMemsetAsync(
-                   workspace.dQ_sums, 0,
-                   static_cast<std::size_t>(num_dQ_tiles) * Config::kTileElements * sizeof(float),
-                   call.options.stream),
-               "cudaMemsetAsync(dQ sums)");
-  }
+  constexpr std::int64_t kTileBytes = Config::kTileElements * sizeof(float);
+  const auto arguments =
+      begin_onepass<typename Config::Element>(call, workspace, num_dQ_tiles * kTileBytes);
   const bool is_aligned = has_aligned_rows(arguments);
   launch(call, name, bwd_onepass_mma_sm80_kernel<Config>,
          {problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Config::kBlockKV),

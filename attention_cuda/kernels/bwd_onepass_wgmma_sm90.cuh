@@ -28,6 +28,7 @@
 // Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, of dO
 //          and of dS^T. Named ones: all that compute, each warpgroup
 // Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128
 // Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
 //          is then read and written once
 // Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; operands from
@@ -38,10 +39,8 @@
 #include <cstdint>
 
 #include "attention_cuda/device/quad_transpose.cuh"
-#include "attention_cuda/kernels/bwd_onepass_wgmma_loading.cuh"
-#include "attention_cuda/ptx/convert.cuh"
-#include "attention_cuda/ptx/exp2.cuh"
-#include "attention_cuda/ptx/stmatrix.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/backward_wgmma/weights.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -56,18 +55,16 @@ class BwdWgmmaComputing {
       : shared_(shared),
         work_(work),
         arguments_(arguments),
-        warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1) {
-    const int first = work.first_key + kRows * warpgroup_;
-    first_for_all_ = work.visible.first_query(first + kRows - 1);
-    end_for_all_ = work.visible.end_query(first);
-  }
+        warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
+        seeing_all_(work.visible, work.first_key + kRows * warpgroup_, kRows) {}
 
   __device__ void run() {
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) dK_[i] = dV_[i] = 0;
     BwdWgmmaTile tile = work_.first(arguments_.sizes);
     if (work_.is_there(tile)) {
-      store_limits(shared_, work_, warpgroup_);
+      store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
+                   work_.first_key + kRows * warpgroup_);
       sync_warpgroup();
       ptx::mbarrier_wait(shared_.k_full(), 0);
       ptx::mbarrier_wait(shared_.v_full(), 0);
@@ -120,15 +117,18 @@ class BwdWgmmaComputing {
     multiply_rows(dP_, shared_.V(), shared_.dO(stage));
     // 2. and 3.
     ptx::wgmma_wait<1>();
-    if (hides(tile.q_tile)) {
-      weigh<true>(stage, tile.q_tile);
+    const int first_query = tile.q_tile * Config::kBlockQ;
+    const float c = arguments_.softmax_scale * kLog2E;
+    const ptx::SharedAddress lse = shared_.statistics(stage), limits = shared_.limits() + 8 * row();
+    if (seeing_all_.excludes(first_query, Config::kBlockQ, arguments_.sizes.seqlen_q)) {
+      weigh<true>(S_, lse, limits, first_query, c, lane());
     } else {
-      weigh<false>(stage, tile.q_tile);
+      weigh<false>(S_, lse, limits, first_query, c, lane());
     }
-    round(P_, S_);
+    round<typename Config::Element>(P_, S_);
     ptx::wgmma_wait<0>();
-    differentiate(stage);
-    round(dS_, dP_);
+    differentiate(dP_, S_, lse + 4 * Config::kBlockQ, lane());
+    round<typename Config::Element>(dS_, dP_);
     ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
     store_dS(stage);
     if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
@@ -215,79 +215,10 @@ class BwdWgmmaComputing {
     ptx::wgmma_commit();
   }
 
-  // -------------------------------------------------------------------------------- P and dS
-
-  /// Whether a query of the tile does not see a key of the warpgroup.
-  __device__ bool hides(int q_tile) const {
-    const int first = q_tile * Config::kBlockQ;
-    return first < first_for_all_ ||
-           min(first + Config::kBlockQ, arguments_.sizes.seqlen_q) > end_for_all_;
-  }
-
-  /// Replaces S^T by P^T.
-  template <bool kHides>
-  __device__ void weigh(int stage, int q_tile) {
-    const float c = arguments_.softmax_scale * kLog2E;
-    const ptx::SharedAddress lse = shared_.statistics(stage) + 4 * 2 * (lane() % 4);
-    int first[2] = {},
-        count[2] = {};  // queries that see this thread's keys, from its first column on
-    if constexpr (kHides) {
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const float2 limits = ptx::load_shared_float2(shared_.limits() + 8 * (row() + 8 * r));
-        first[r] = __float_as_int(limits.x) - q_tile * Config::kBlockQ - 2 * (lane() % 4);
-        count[r] = __float_as_int(limits.y);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < Config::kBlockQ / 2; i += 4) {
-      const float2 lse_log2 = ptx::load_shared_float2(lse + 4 * 2 * i);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        S_[i + j] = ptx::exp2_approximate(S_[i + j] * c - (j % 2 == 0 ? lse_log2.x : lse_log2.y));
-        if constexpr (kHides) {
-          const auto past = static_cast<unsigned>(2 * i + j % 2 - first[j / 2]);
-          if (past >= static_cast<unsigned>(count[j / 2])) S_[i + j] = 0;
-        }
-      }
-    }
-  }
-
-  /// Replaces dP^T by dS^T.
-  __device__ void differentiate(int stage) {
-    const ptx::SharedAddress delta =
-        shared_.statistics(stage) + 4 * (Config::kBlockQ + 2 * (lane() % 4));
-#pragma unroll
-    for (int i = 0; i < Config::kBlockQ / 2; i += 4) {
-      const float2 deltas = ptx::load_shared_float2(delta + 4 * 2 * i);
-      dP_[i] = S_[i] * (dP_[i] - deltas.x);
-      dP_[i + 1] = S_[i + 1] * (dP_[i + 1] - deltas.y);
-      dP_[i + 2] = S_[i + 2] * (dP_[i + 2] - deltas.x);
-      dP_[i + 3] = S_[i + 3] * (dP_[i + 3] - deltas.y);
-    }
-  }
-
-  /// An accumulator has the layout of A, with two columns per register.
-  __device__ static void round(std::uint32_t (&to)[Config::kBlockQ / 16][4],
-                               const float (&sums)[Config::kBlockQ / 2]) {
-#pragma unroll
-    for (int i = 0; i < Config::kBlockQ / 4; ++i) {
-      to[i / 4][i % 4] = ptx::pack(typename Config::Element{}, sums[2 * i], sums[2 * i + 1]);
-    }
-  }
-
   /// Writes the warpgroup's rows of dS^T to shared memory, for products.
   __device__ void store_dS(int stage) {
-    const int matrix = lane() / 8;  // of the four that a warp stores at a time
-    const int key = 16 * (thread() / 32 - kWarpgroup / 32) + lane() % 8 + 8 * (matrix % 2);
-    const ptx::SharedAddress to = shared_.dS(stage) + key * kPanelRowBytes;
-#pragma unroll
-    for (int k = 0; k < Config::kBlockQ / 16; ++k) {
-      const int chunk = 2 * (k % 4) + matrix / 2;
-      ptx::store_matrices(
-          to + k / 4 * Config::kBlockKV * kPanelRowBytes + 16 * (chunk ^ (lane() % 8)), dS_[k][0],
-          dS_[k][1], dS_[k][2], dS_[k][3]);
-    }
+    const int first_key = 16 * (thread() / 32 - kWarpgroup / 32);
+    store_rounded(shared_.dS(stage), Config::kBlockKV, first_key, dS_, lane());
     ptx::fence_async_proxy();
   }
 
@@ -307,8 +238,7 @@ class BwdWgmmaComputing {
     const std::int64_t tiles_before =
         (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
     const std::int64_t part = (tiles_before + tile.q_tile) * Config::kComputing + warpgroup_;
-    ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfWarpgroup, sums,
-                    4 * Config::kSumsOfWarpgroup);
+    ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfPart, sums, 4 * Config::kSumsOfPart);
     ptx::commit_stores();
   }
 
@@ -331,25 +261,29 @@ class BwdWgmmaComputing {
 
   /// Rows that nobody sees may hold NaN, and 0 NaN is NaN.
   __device__ void clear_unseen_keys() {
-    const IndexRange seen = work_.seen_keys(arguments_.sizes);
+    const IndexRange seen = work_.seen_keys(work_.first_key, arguments_.sizes);
     if (seen.first <= 0 && seen.end >= Config::kBlockKV) return;
-    clear_rows<Config>(shared_.K(), Config::kBlockKV, seen);
-    clear_rows<Config>(shared_.V(), Config::kBlockKV, seen);
+    clear(shared_.K(), Config::kBlockKV, seen);
+    clear(shared_.V(), Config::kBlockKV, seen);
     sync_computing();
   }
   __device__ void clear_unseen_queries(ptx::SharedAddress rows, int q_tile) {
     const IndexRange seeing = work_.seeing_queries(q_tile, arguments_.sizes);
     const int queries = arguments_.sizes.seqlen_q - q_tile * Config::kBlockQ;
     if (seeing.first <= 0 && seeing.end >= min(Config::kBlockQ, queries)) return;
-    clear_rows<Config>(rows, Config::kBlockQ, seeing);
+    clear(rows, Config::kBlockQ, seeing);
     sync_computing();
+  }
+  __device__ static void clear(ptx::SharedAddress tile, int rows, const IndexRange& kept) {
+    clear_rows(tile, rows, Config::kPanels, kept, static_cast<int>(threadIdx.x) - kWarpgroup,
+               Config::kComputing * kWarpgroup);
   }
 
   BwdWgmmaShared<Config> shared_;
   const BwdWgmmaWork<Config>& work_;
   const BwdWgmmaArguments& arguments_;
   int warpgroup_;
-  int first_for_all_, end_for_all_;  // the queries that see all keys of the warpgroup
+  SeeingAll seeing_all_;
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];

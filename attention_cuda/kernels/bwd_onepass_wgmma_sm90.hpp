@@ -47,20 +47,26 @@ constexpr int bwd_wgmma_index(std::int64_t head_dim) {
   return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
 }
 
-inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
-  const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
+/// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
+/// num_warpgroups: of a block that rounds one.
+inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTiles& gradients,
+                                   int head_dim, int num_warpgroups) {
   const std::int64_t num_q_tiles =
-                         request.heads() * num_tiles(request.problem.seqlen_q, shape.block_q),
-                     sums = num_q_tiles * shape.sums_bytes(),
+                         request.heads() * num_tiles(request.problem.seqlen_q, gradients.block_q),
+                     sums = num_q_tiles * 4 * gradients.block_q * head_dim,
                      dQ = request.rows() * request.problem.head_dim * request.element_bytes();
   LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
-  round.num_threads = WgmmaShape::kWarpgroupThreads * BwdWgmmaShape::kComputing;
-  return {delta_launch(request), zero_dQ_sums(num_q_tiles, sums),
-          for_dKV(backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q,
-                                 BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads,
-                                 shape.shared_bytes()),
-                  request),
-          round};
+  round.num_threads = WgmmaShape::kWarpgroupThreads * num_warpgroups;
+  return {delta_launch(request), zero_dQ_sums(num_q_tiles, sums), gradients, round};
+}
+
+inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
+  const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
+  const LaunchTiles gradients = for_dKV(
+      backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q, BwdWgmmaShape::kBlockKV,
+                     BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
+      request);
+  return bwd_wgmma_launches(request, gradients, shape.head_dim, BwdWgmmaShape::kComputing);
 }
 
 }  // namespace flashlab::cuda

@@ -12,6 +12,7 @@
 #include "attention_cuda/kernels/bwd_naive.hpp"
 #include "attention_cuda/kernels/bwd_onepass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_onepass_mma_sm80.hpp"
+#include "attention_cuda/kernels/bwd_onepass_pair_sm90.hpp"
 #include "attention_cuda/kernels/bwd_onepass_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
@@ -113,6 +114,11 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource},
      "bwd_onepass",
      bwd_onepass_fp32_launches},
+    // Before the portable one, so that it runs by name only, until it is measured.
+    {{"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma", true, true,
+      BwdPairShape::kMostHeadDim},
+     "bwd_onepass",
+     bwd_onepass_pair_launches},
     {{"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource},
      "bwd_onepass",
      bwd_onepass_mma_launches},

@@ -42,6 +42,12 @@ __device__ __forceinline__ void unpack(Float16, std::uint32_t packed, float& fir
       : "r"(packed));
 }
 
+__device__ __forceinline__ void unpack(BFloat16, std::uint32_t packed, float& first,
+                                       float& second) {
+  first = __uint_as_float(packed << 16);
+  second = __uint_as_float(packed & 0xFFFF0000U);
+}
+
 template <class Element>
 __device__ __forceinline__ Element from_float(float value) {
   return {static_cast<std::uint16_t>(pack(Element{}, value, 0.f))};

@@ -20,9 +20,10 @@ inline std::uint32_t pack(Float16 format, float first, float second) {
          static_cast<std::uint32_t>(emulation::round_to(format, second).bits) << 16;
 }
 
-inline void unpack(Float16, std::uint32_t packed, float& first, float& second) {
-  first = to_float(Float16{static_cast<std::uint16_t>(packed)});
-  second = to_float(Float16{static_cast<std::uint16_t>(packed >> 16)});
+template <class Element>
+void unpack(Element, std::uint32_t packed, float& first, float& second) {
+  first = to_float(Element{static_cast<std::uint16_t>(packed)});
+  second = to_float(Element{static_cast<std::uint16_t>(packed >> 16)});
 }
 
 template <class Element>

@@ -19,6 +19,8 @@ struct BwdWgmmaConfig {
   static constexpr BwdWgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockQ = kShape.block_q;
   static constexpr int kBlockKV = BwdWgmmaShape::kBlockKV, kComputing = BwdWgmmaShape::kComputing;
+  static constexpr int kOwnKeys = kBlockKV;  // of a block
+  static constexpr int kClusterBlocks = 1;
   static constexpr int kThreads = BwdWgmmaShape::kNumThreads, kStages = BwdWgmmaShape::kStages;
   static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
@@ -26,11 +28,11 @@ struct BwdWgmmaConfig {
   static constexpr int kKeysBytes = kShape.keys_bytes(), kQueriesBytes = kShape.queries_bytes();
   static constexpr int kGradientBytes = kShape.gradient_bytes();
   static constexpr int kStatisticsBytes = kShape.statistics_bytes();
-  static constexpr int kSharedBytes = kShape.shared_bytes();
+  static constexpr int kSharedBytes = kShape.shared_bytes(), kSumsBytes = kShape.sums_bytes();
   // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by columns, or if it has 128 queries by those.
   static constexpr bool kDividesColumns = kBlockQ == BwdWgmmaShape::kRowsOfWarpgroup;
   static constexpr int kColumnsOfDQ = kDividesColumns ? kHeadDim / kComputing : kHeadDim;
-  static constexpr int kSumsOfWarpgroup = kBlockQ * kHeadDim / kComputing;
+  static constexpr int kPartsOfDQ = kComputing, kSumsOfPart = kBlockQ * kHeadDim / kPartsOfDQ;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
   // Named barriers: one for all that compute, then one for each warpgroup.
@@ -73,7 +75,7 @@ class BwdWgmmaShared {
   }
   /// A warpgroup's part of a tile of dQ, in the order of the fragments.
   __device__ ptx::SharedAddress sums(int warpgroup) const {
-    return dS(Config::kStages) + warpgroup * 4 * Config::kSumsOfWarpgroup;
+    return dS(Config::kStages) + warpgroup * 4 * Config::kSumsOfPart;
   }
   /// lse log2(e) [kBlockQ], delta [kBlockQ].
   __device__ ptx::SharedAddress statistics(int stage) const {
@@ -123,8 +125,8 @@ struct BwdWgmmaTile {
   std::uint32_t number;  // of the block's tiles
 };
 
-/// A block's keys, and its walk over the queries that see them: all query tiles of one head, then
-/// those of the next.
+/// A block's keys (those of a cluster, if there is one), and its walk over the queries that see them: all
+/// query tiles of one head, then those of the next.
 template <class Config>
 struct BwdWgmmaWork {
   int b, kv_head;
@@ -136,7 +138,7 @@ struct BwdWgmmaWork {
   __device__ explicit BwdWgmmaWork(const BwdWgmmaArguments& arguments) {
     const Sizes& sizes = arguments.sizes;
     const auto num_key_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    const Place place = place_of_kv(blockIdx.x, num_key_tiles, sizes);
+    const Place place = place_of_kv(blockIdx.x / Config::kClusterBlocks, num_key_tiles, sizes);
     b = place.b;
     kv_head = place.h;
     end_head = (kv_head + 1) * sizes.heads_per_kv_head;
@@ -158,10 +160,9 @@ struct BwdWgmmaWork {
   }
   __device__ bool is_there(const BwdWgmmaTile& tile) const { return tile.head < end_head; }
 
-  /// The rows of the K/V tile that any query sees.
-  __device__ IndexRange seen_keys(const Sizes& sizes) const {
-    return {visible.first_of_query(0) - first_key,
-            visible.of_query(sizes.seqlen_q - 1) - first_key};
+  /// The rows that any query sees of K and V from `first` on.
+  __device__ IndexRange seen_keys(int first, const Sizes& sizes) const {
+    return {visible.first_of_query(0) - first, visible.of_query(sizes.seqlen_q - 1) - first};
   }
   /// The rows of a query tile that see any key.
   __device__ IndexRange seeing_queries(int q_tile, const Sizes& sizes) const {
@@ -171,11 +172,15 @@ struct BwdWgmmaWork {
   }
 
   /// Where a tile's copies lie, and the parity of that stage's phase.
-  __device__ static int stage(const BwdWgmmaTile& tile) {
-    return static_cast<int>(tile.number % Config::kStages);
-  }
+  __device__ static int stage(const BwdWgmmaTile& tile) { return stage_of(tile.number); }
   __device__ static std::uint32_t parity(const BwdWgmmaTile& tile) {
-    return tile.number / Config::kStages % 2;
+    return parity_of(tile.number);
+  }
+  __device__ static int stage_of(std::uint32_t number) {
+    return static_cast<int>(number % Config::kStages);
+  }
+  __device__ static std::uint32_t parity_of(std::uint32_t number) {
+    return number / Config::kStages % 2;
   }
 };
 
@@ -209,9 +214,8 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
 }
 
 /// By one warp: lse and delta of all query tiles. Copies of rows of any length are not for bulk copies.
-template <class Config>
-__device__ void load_statistics(const BwdWgmmaShared<Config>& shared,
-                                const BwdWgmmaWork<Config>& work,
+template <class Config, class Shared>
+__device__ void load_statistics(const Shared& shared, const BwdWgmmaWork<Config>& work,
                                 const BwdWgmmaArguments& arguments) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll 1
@@ -232,28 +236,25 @@ __device__ void load_statistics(const BwdWgmmaShared<Config>& shared,
   }
 }
 
-/// By a computing warpgroup: which queries see each of its keys.
-template <class Config>
-__device__ void store_limits(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWork<Config>& work,
-                             int warpgroup) {
-  const int thread = static_cast<int>(threadIdx.x) % Config::kWarpgroup;
-  if (thread >= BwdWgmmaShape::kRowsOfWarpgroup) return;
-  const int row = BwdWgmmaShape::kRowsOfWarpgroup * warpgroup + thread;
-  const int first = work.visible.first_query(work.first_key + row),
-            end = work.visible.end_query(work.first_key + row);
-  ptx::store_shared(shared.limits() + 8 * row, __int_as_float(first),
-                    __int_as_float(max(0, end - first)));
+/// By a computing warpgroup: which queries see each of its keys, from first_key on. `to`: a pair of
+/// numbers for each.
+__device__ inline void store_limits(ptx::SharedAddress to, const VisibleKeys& visible,
+                                    int first_key) {
+  const int row = static_cast<int>(threadIdx.x) % WgmmaShape::kWarpgroupThreads;
+  if (row >= BwdWgmmaShape::kRowsOfWarpgroup) return;
+  const int first = visible.first_query(first_key + row), end = visible.end_query(first_key + row);
+  ptx::store_shared(to + 8 * row, __int_as_float(first), __int_as_float(max(0, end - first)));
 }
 
-/// By all that compute: sets the rows of a tile that are not in `kept` to 0.
-template <class Config>
-__device__ void clear_rows(ptx::SharedAddress tile, int rows, const IndexRange& kept) {
-  constexpr int kWords = Config::kPanelRowBytes / 4;
-  const int first = static_cast<int>(threadIdx.x) - Config::kWarpgroup;
-  for (int panel = 0; panel < Config::kPanels; ++panel) {
-    for (int word = first; word < rows * kWords; word += Config::kComputing * Config::kWarpgroup) {
+/// By num_threads threads, of which this one is number `thread`: sets the rows of a tile [rows, panels]
+/// that are not in `kept` to 0.
+__device__ inline void clear_rows(ptx::SharedAddress tile, int rows, int num_panels,
+                                  const IndexRange& kept, int thread, int num_threads) {
+  constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes, kWords = kPanelRowBytes / 4;
+  for (int panel = 0; panel < num_panels; ++panel) {
+    for (int word = thread; word < rows * kWords; word += num_threads) {
       if (word >= kept.first * kWords && word < kept.end * kWords) continue;
-      ptx::store_shared(tile + panel * rows * Config::kPanelRowBytes + 4 * word, 0U);
+      ptx::store_shared(tile + panel * rows * kPanelRowBytes + 4 * word, 0U);
     }
   }
   ptx::fence_async_proxy();

@@ -1,0 +1,122 @@
+// The launches of the backward kernels with wgmma: delta, zeros, the gradients, and dQ from its sums.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "attention_cuda/detail/workspace.hpp"
+#include "attention_cuda/device/backward_launch.cuh"
+#include "attention_cuda/device/launch.cuh"
+#include "attention_cuda/device/quad_transpose.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
+
+namespace flashlab::cuda {
+
+/// One block converts a tile of sums into rows of dQ.
+template <class Config>
+__global__ void __launch_bounds__(Config::kPartsOfDQ* Config::kWarpgroup)
+    dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
+                            float softmax_scale) {
+  const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
+  const Place place = place_of(blockIdx.x, num_tiles, sizes);
+  const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
+  const auto* const from =
+      reinterpret_cast<const float4*>(dQ_sums +
+                                      (std::int64_t{blockIdx.x} * Config::kPartsOfDQ + warpgroup) *
+                                          Config::kSumsOfPart) +
+      thread % Config::kWarpgroup;
+  float sums[Config::kColumnsOfDQ / 2];
+#pragma unroll
+  for (int i = 0; i < Config::kColumnsOfDQ / 8; ++i) {
+    const float4 four = from[i * Config::kWarpgroup];
+    sums[4 * i] = four.x;
+    sums[4 * i + 1] = four.y;
+    sums[4 * i + 2] = four.z;
+    sums[4 * i + 3] = four.w;
+  }
+  const int first_chunk = Config::kDividesColumns ? warpgroup * Config::kColumnsOfDQ / 8 : 0;
+  const int first_row = place.part * Config::kBlockQ +
+                        (Config::kDividesColumns ? 0 : warpgroup * BwdWgmmaShape::kRowsOfWarpgroup);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = first_row + thread % Config::kWarpgroup / 32 * 16 + thread % 32 / 4 + 8 * r;
+    store_row_of_sums<typename Config::Element>(dQ.row(place.b, place.h, row) + 8 * first_chunk,
+                                                row < sizes.seqlen_q, sums, r, softmax_scale,
+                                                sizes.head_dim / 8 - first_chunk, thread % 32);
+  }
+}
+
+/// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
+struct BwdWgmmaArrays {
+  float *delta, *rounded_lse, *dQ_sums;
+  std::size_t bytes;
+};
+
+/// head_dim: of the sums of dQ.
+inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
+                                       const ExecutionOptions& options, std::byte* memory,
+                                       int head_dim) {
+  Workspace workspace(memory);
+  const std::int64_t heads = problem.batch * problem.num_heads;
+  constexpr std::int64_t kMostBlockQ = 128;
+  float* const delta = workspace.take<float>(heads * problem.seqlen_q);
+  float* const rounded_lse =
+      options.round_statistics ? workspace.take<float>(heads * problem.seqlen_q) : nullptr;
+  float* const dQ_sums = workspace.take<float>(heads * ceil_div(problem.seqlen_q, kMostBlockQ) *
+                                               kMostBlockQ * head_dim);
+  return {delta, rounded_lse, dQ_sums, workspace.bytes()};
+}
+
+using BwdWgmmaKernel = void (*)(const ptx::TensorMap, const ptx::TensorMap, const ptx::TensorMap,
+                                const ptx::TensorMap, const BwdWgmmaArguments);
+
+/// delta, the kernel of this configuration, and dQ.
+template <class Config>
+void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaKernel kernel) {
+  using Element = typename Config::Element;
+  const AttentionProblem& problem = call.problem;
+  const BackwardTensors& tensors = call.tensors;
+  const BwdWgmmaArrays workspace =
+      bwd_wgmma_arrays(problem, call.options, call.workspace, Config::kHeadDim);
+  const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
+  const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
+  const auto arguments = begin_onepass<Element>(call, workspace, num_dQ_tiles * Config::kSumsBytes);
+  const auto map = [&](const TensorView& tensor, int rows) {
+    // Nothing is loaded from a tensor without elements, which has no map either.
+    const bool is_empty = std::ranges::find(tensor.shape, 0) != tensor.shape.end();
+    return is_empty ? ptx::TensorMap{}
+                    : ptx::make_tensor_map(tensor_layout(tensor, problem.dtype, rows));
+  };
+  const auto dQ = device_tensor<std::uint16_t>(tensors.dQ);
+  LaunchShape shape{problem.batch * problem.num_kv_heads *
+                        ceil_div(problem.seqlen_k, Config::kBlockKV) * Config::kClusterBlocks,
+                    Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
+  shape.cluster_blocks = Config::kClusterBlocks;
+  launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
+         map(tensors.K, Config::kOwnKeys), map(tensors.V, Config::kOwnKeys),
+         map(tensors.dO, Config::kBlockQ),
+         BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
+                           device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
+                           workspace.dQ_sums, arguments.sizes, arguments.mask,
+                           arguments.softmax_scale, static_cast<int>(num_q_tiles)});
+  launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
+         {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
+         static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);
+}
+
+/// Why a kernel with bulk copies cannot run the tensors; nothing if it can.
+inline std::optional<ProblemError> why_not_bwd_wgmma(std::string_view kernel,
+                                                     const BackwardTensors& tensors) {
+  return why_no_bulk_copies(kernel, {{"Q", &tensors.Q},
+                                     {"K", &tensors.K},
+                                     {"V", &tensors.V},
+                                     {"dO", &tensors.dO},
+                                     {"dQ", &tensors.dQ},
+                                     {"dK", &tensors.dK},
+                                     {"dV", &tensors.dV}});
+}
+
+}  // namespace flashlab::cuda
