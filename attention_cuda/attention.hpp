@@ -69,6 +69,9 @@ struct ExecutionOptions {
   /// is the cost of storing them in the tensors' type?). Only bwd-onepass and bwd-twopass with
   /// bf16 and fp16.
   bool round_statistics = false;
+  /// bwd-onepass adds to dQ in a fixed order, so that equal calls give equal bits on one kind of GPU.
+  /// All other variants do so anyway.
+  bool deterministic = false;
   std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
   /// Only flash2 with tensor cores. Empty: the call sees the first keys.

@@ -72,9 +72,6 @@ flashlab_options known(const flashlab_options* options) {
                            " bytes that version " + flashlab_version() + " knows");
   }
   std::memcpy(&result, options, sizeof(result));
-  if (result.reserved != 0) {
-    throw ProblemError("options.reserved", std::to_string(result.reserved), "0");
-  }
   return result;
 }
 
@@ -149,6 +146,7 @@ ExecutionOptions execution_options(const flashlab_options& options) {
   if (options.device_cu_seqlens_q != nullptr) result.num_sequences = options.num_sequences;
   result.num_splits = options.num_splits;
   result.round_statistics = options.round_statistics != 0;
+  result.deterministic = options.deterministic != 0;
   if (options.kernel != nullptr) result.kernel = options.kernel;
   result.state_in = state_of("state_in", options.state_in);
   result.state_out = state_of("state_out", options.state_out);

@@ -132,7 +132,10 @@ typedef struct flashlab_options {
   /// Not 0: rounds lse and delta to 16 bits before the backward pass reads them (an experiment:
   /// what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
   int32_t round_statistics;
-  int32_t reserved;  ///< 0
+  /// Not 0: bwd-onepass adds to dQ in a fixed order, so that equal calls give equal bits. For bf16 and
+  /// fp16, head_dim to 128, compute capability 9.0, without packed sequences. All other variants do so
+  /// anyway.
+  int32_t deterministic;
   /// The window: of the keys that the mask leaves, a query at position p sees p - window_left to
   /// p + window_right. p is the query's index; under causal-bottom-right, query + keys - seqlen_q.
   /// Each is used if has_window_… is not 0; else that side has no limit. A causal mask has no
@@ -172,7 +175,8 @@ FLASHLAB_API flashlab_status flashlab_attention_forward(const flashlab_forward_t
 /// Computes dQ, dK, dV from the results of the forward pass: P = exp(S - lse), delta =
 /// rowsum(dO o O).
 ///
-/// Bits    reproducible, except for bwd-onepass, which adds dQ in order of arrival
+/// Bits    reproducible, except for bwd-onepass, which adds dQ in order of arrival unless
+///         `deterministic` is set
 /// Cost    10 batch num_heads seqlen_q seqlen_k head_dim FLOPs, half of it with a causal mask
 /// Errors  as forward
 FLASHLAB_API flashlab_status flashlab_attention_backward(const flashlab_backward_tensors* tensors,

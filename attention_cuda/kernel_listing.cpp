@@ -78,6 +78,16 @@ std::optional<ProblemError> option_refusal(const KernelListing& kernel,
   return std::nullopt;
 }
 
+/// Ordered additions need blocks of neighbouring keys, which packed sequences may not give.
+std::optional<ProblemError> order_refusal(const KernelListing& kernel, bool is_packed,
+                                          const ExecutionOptions& execution) {
+  if (!execution.deterministic || kernel.additions == Additions::kNone) return std::nullopt;
+  if (kernel.additions == Additions::kAlsoOrdered && !is_packed) return std::nullopt;
+  const std::string what = is_packed ? "no packed sequences with " : "false with ";
+  return ProblemError("deterministic", "true",
+                      what + std::string(kernel.stem) + ", or bwd-twopass, which always is");
+}
+
 }  // namespace
 
 std::string_view to_string(Products products) {
@@ -124,6 +134,7 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
     return ProblemError(execution.state_in.empty() ? "state_out" : "state_in", "given",
                         "no state for " + std::string(kernel.stem));
   }
+  if (auto refusal = order_refusal(kernel, is_packed, execution)) return refusal;
   if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;
   return std::nullopt;

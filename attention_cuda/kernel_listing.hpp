@@ -23,6 +23,13 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
+/// In which order blocks add to the same numbers.
+enum class Additions : std::uint8_t {
+  kNone,          // no two blocks do
+  kAsTheyArrive,  // the last bits change from call to call
+  kAlsoOrdered    // or, with ExecutionOptions::deterministic, in a fixed order
+};
+
 /// One kernel file: kernels/<stem>.cu.
 struct KernelListing {
   std::string_view stem;
@@ -37,6 +44,7 @@ struct KernelListing {
   bool takes_packed = true;   // AttentionOptions::cu_seqlens_q, cu_seqlens_k
   std::int64_t max_head_dim = kMaxGpuHeadDim;
   bool takes_state = false;  // ExecutionOptions::state_in, state_out
+  Additions additions = Additions::kNone;
 };
 
 /// Returns "9.0" for 90.

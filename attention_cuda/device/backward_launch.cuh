@@ -3,7 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/delta.cuh"
@@ -42,18 +44,17 @@ bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
          arguments.dV.has_aligned_rows(head_dim);
 }
 
-/// What bwd-onepass does before its kernel: computes delta, and sets the sums of dQ to zero. `arrays`: of
-/// the workspace. Returns the call's arguments, with rounded lse if the call rounds statistics.
+/// What bwd-onepass does before its kernel: computes delta, and sets `zeros`, the sums of dQ, to zero.
+/// `arrays`: of the workspace. Returns the call's arguments, with rounded lse if the call rounds statistics.
 template <class Element, class Arrays>
 BackwardArguments<Element> begin_onepass(const BackwardCall& call, const Arrays& arrays,
-                                         std::int64_t sums_bytes) {
+                                         std::span<std::byte> zeros) {
   auto arguments = backward_arguments<Element>(call);
   launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
   if (arrays.rounded_lse != nullptr) arguments = with_lse(arguments, arrays.rounded_lse);
-  if (sums_bytes > 0) {
+  if (!zeros.empty()) {
     const Step step(call, "dQ sums to zero");
-    check_cuda(cudaMemsetAsync(arrays.dQ_sums, 0, static_cast<std::size_t>(sums_bytes),
-                               call.options.stream),
+    check_cuda(cudaMemsetAsync(zeros.data(), 0, zeros.size(), call.options.stream),
                "cudaMemsetAsync(dQ sums)");
   }
   return arguments;

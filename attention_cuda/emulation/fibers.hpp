@@ -63,6 +63,12 @@ std::size_t shared_offset(const void* address, std::size_t bytes, const char* op
 /// `describe`: names what the thread waits for, in the report of a deadlock.
 void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready);
 
+/// Waits for blocks that run on other processor threads, or have run. `describe` names what the thread
+/// waits for. Throws std::logic_error if they do not get there: none does where blocks run one after
+/// another, nor where nothing happens for seconds.
+void wait_for_other_blocks(const std::function<bool()>& is_ready,
+                           const std::function<std::string()>& describe);
+
 /// Notes a write by an instruction, if the block uses asynchronous instructions. Throws
 /// std::logic_error if one in flight uses the bytes.
 void note_shared_write(const void* address, std::size_t bytes, const char* instruction);

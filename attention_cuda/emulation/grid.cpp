@@ -1,8 +1,13 @@
 // Runs the clusters of a launch on one or several processor threads.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "attention_cuda/emulation/cluster_runner.hpp"
@@ -61,6 +66,19 @@ void reset_statistics() {
 std::vector<GridShape> launched_grids() {
   const std::lock_guard lock(statistics_mutex);
   return grids;
+}
+
+void wait_for_other_blocks(const std::function<bool()>& is_ready,
+                           const std::function<std::string()>& describe) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kMost = std::chrono::seconds(10);
+  const auto end = Clock::now() + (settings.num_threads > 1 ? kMost : Clock::duration::zero());
+  while (!is_ready()) {
+    if (Clock::now() >= end) {
+      throw std::logic_error("no block that this one waits for gets to " + describe());
+    }
+    std::this_thread::yield();
+  }
 }
 
 void run(const Launch& launch) {

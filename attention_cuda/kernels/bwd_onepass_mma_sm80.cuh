@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "attention_cuda/detail/workspace.hpp"
@@ -114,9 +115,10 @@ void launch_bwd_onepass_mma(const BackwardCall& call, std::string_view name) {
   const Arrays workspace = arrays(problem, call.options, call.workspace);
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
-  constexpr std::int64_t kTileBytes = Config::kTileElements * sizeof(float);
+  const std::span sums(workspace.dQ_sums,
+                       static_cast<std::size_t>(num_dQ_tiles * Config::kTileElements));
   const auto arguments =
-      begin_onepass<typename Config::Element>(call, workspace, num_dQ_tiles * kTileBytes);
+      begin_onepass<typename Config::Element>(call, workspace, std::as_writable_bytes(sums));
   const bool is_aligned = has_aligned_rows(arguments);
   launch(call, name, bwd_onepass_mma_sm80_kernel<Config>,
          {problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Config::kBlockKV),

@@ -24,11 +24,13 @@
 //          tile later: so none waits for the other one, and one computes P and dS while the other one
 //          multiplies
 // dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
-//          and one thread adds it to the sums in global memory by a bulk copy
+//          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: in the
+//          order of falling keys, in which the grid starts blocks then; a counter for each part of a
+//          tile says whose turn it is
 // Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, of dO
 //          and of dS^T. Named ones: all that compute, each warpgroup
 // Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; counters of turns
 // Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
 //          is then read and written once
 // Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; operands from
@@ -41,6 +43,7 @@
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
+#include "attention_cuda/ptx/turn.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -83,6 +86,7 @@ class BwdWgmmaComputing {
       sync_warpgroup();
       add_dQ(dQ, before);
       if (is_first_thread()) ptx::wait_stores<0>();
+      end_turn(before);
     }
     finish();
   }
@@ -149,6 +153,7 @@ class BwdWgmmaComputing {
     release(shared_.do_empty(stage));
     ptx::wgmma_wait<0>();
     release(shared_.q_empty(stage));
+    if constexpr (kHasBefore) end_turn(before);
   }
 
   __device__ void release(ptx::SharedAddress empty) {
@@ -235,11 +240,25 @@ class BwdWgmmaComputing {
     ptx::fence_async_proxy();
     sync_warpgroup();
     if (!is_first_thread()) return;
-    const std::int64_t tiles_before =
-        (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
-    const std::int64_t part = (tiles_before + tile.q_tile) * Config::kComputing + warpgroup_;
+    const std::int64_t part = part_of(tile);
+    if (arguments_.turns != nullptr) {
+      ptx::wait_for_turn(arguments_.turns + part,
+                         work_.blocks_before(tile.q_tile, arguments_.sizes));
+    }
     ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfPart, sums, 4 * Config::kSumsOfPart);
     ptx::commit_stores();
+  }
+  /// The next block may add to the warpgroup's part of this tile.
+  __device__ void end_turn(const BwdWgmmaTile& tile) {
+    if (arguments_.turns == nullptr || !is_first_thread()) return;
+    ptx::wait_stores<0>();
+    ptx::end_turn(arguments_.turns + part_of(tile));
+  }
+  /// The number of the warpgroup's part of a tile of dQ, of all parts.
+  __device__ std::int64_t part_of(const BwdWgmmaTile& tile) const {
+    const std::int64_t tiles_before =
+        (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
+    return (tiles_before + tile.q_tile) * Config::kComputing + warpgroup_;
   }
 
   /// Writes dK and dV.

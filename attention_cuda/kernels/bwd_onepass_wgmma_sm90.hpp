@@ -47,6 +47,12 @@ constexpr int bwd_wgmma_index(std::int64_t head_dim) {
   return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
 }
 
+/// Counters of turns, for ExecutionOptions::deterministic: one for each warpgroup's part of a tile of dQ.
+/// heads: of the batch.
+constexpr std::int64_t bwd_wgmma_turns(std::int64_t heads, std::int64_t seqlen_q) {
+  return heads * BwdWgmmaShape::kComputing * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup);
+}
+
 /// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
 /// num_warpgroups: of a block that rounds one.
 inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTiles& gradients,
@@ -57,7 +63,13 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
                      dQ = request.rows() * request.problem.head_dim * request.element_bytes();
   LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
   round.num_threads = WgmmaShape::kWarpgroupThreads * num_warpgroups;
-  return {delta_launch(request), zero_dQ_sums(num_q_tiles, sums), gradients, round};
+  constexpr std::int64_t kAlignment = 256;  // of arrays in the workspace
+  const std::int64_t turns =
+      request.execution.deterministic
+          ? num_tiles(4 * bwd_wgmma_turns(request.heads(), request.problem.seqlen_q), kAlignment) *
+                kAlignment
+          : 0;
+  return {delta_launch(request), zero_dQ_sums(num_q_tiles, turns + sums), gradients, round};
 }
 
 inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {

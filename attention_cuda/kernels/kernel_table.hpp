@@ -4,8 +4,9 @@
 //
 // Columns  stem, variant, types and products, first compute capability, source, and where needed
 //          the last compute capability, the instruction that multiplies, whether it takes windows
-//          and packed sequences, the largest head_dim, and whether it takes a state; then the toy
-//          program that counts its work, and its launches (kernels/<stem>.hpp)
+//          and packed sequences, the largest head_dim, whether it takes a state, and the order of
+//          additions; then the toy program that counts its work, and its launches
+//          (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -45,6 +46,12 @@ inline constexpr Arithmetic kLibrary[] = {{DataType::kFloat32, Products::kNative
 
 inline constexpr std::string_view kForwardSource = "Dao 2023, FlashAttention-2, Algorithm 1",
                                   kBackwardSource = "Dao 2023, FlashAttention-2, Algorithm 2";
+
+/// A kernel whose blocks add to dQ as they arrive.
+constexpr KernelListing arriving(KernelListing kernel) {
+  kernel.additions = Additions::kAsTheyArrive;
+  return kernel;
+}
 
 /// A kernel's listing, the toy program that counts its work, and the launches of a call.
 struct TableRow : KernelListing {
@@ -111,22 +118,18 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_naive", "bwd-naive", kLibraryFp32, 80, "toy-model notes; two-option algorithm"},
      "bwd_naive",
      bwd_naive_launches},
-    {{"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource},
-     "bwd_onepass",
+    {arriving({"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource}), "bwd_onepass",
      bwd_onepass_fp32_launches},
     // Before the portable one, so that it runs by name only, until it is measured.
-    {{"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma", true, true,
-      BwdPairShape::kMostHeadDim},
-     "bwd_onepass",
-     bwd_onepass_pair_launches},
-    {{"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource},
-     "bwd_onepass",
+    {arriving({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma",
+               true, true, BwdPairShape::kMostHeadDim}),
+     "bwd_onepass", bwd_onepass_pair_launches},
+    {arriving({"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource}), "bwd_onepass",
      bwd_onepass_mma_launches},
-    {{"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource},
-     "bwd_onepass",
-     bwd_onepass_mma_launches},
+    {arriving({"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource}),
+     "bwd_onepass", bwd_onepass_mma_launches},
     {{"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma", true,
-      true, kBwdWgmmaMostHeadDim},
+      true, kBwdWgmmaMostHeadDim, false, Additions::kAlsoOrdered},
      "bwd_onepass",
      bwd_onepass_wgmma_launches},
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},

@@ -64,7 +64,7 @@ class OptionsStruct(ctypes.Structure):
                 ("key_lengths", ctypes.c_void_p), ("num_key_lengths", ctypes.c_int64),
                 ("device_key_lengths", ctypes.c_void_p), ("stream", ctypes.c_void_p),
                 ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64),
-                ("round_statistics", ctypes.c_int32), ("reserved", ctypes.c_int32),
+                ("round_statistics", ctypes.c_int32), ("deterministic", ctypes.c_int32),
                 ("window_left", ctypes.c_int64), ("window_right", ctypes.c_int64),
                 ("has_window_left", ctypes.c_int32), ("has_window_right", ctypes.c_int32),
                 ("cu_seqlens_q", ctypes.c_void_p), ("cu_seqlens_k", ctypes.c_void_p),
@@ -196,7 +196,7 @@ class Call:
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
                  key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
                  products="native", kernel="", num_splits=0, query_offset=0,
-                 round_statistics=False, state_in=None, state_out=None):
+                 deterministic=False, round_statistics=False, state_in=None, state_out=None):
         self._library, self._held = loaded_library(), [tensors, key_lengths]
         functions = self._library.functions
         self._run = getattr(functions, f"flashlab_attention_{direction}")
@@ -211,7 +211,8 @@ class Call:
             kernel=kernel.encode() or None, mask=_number("mask", mask, MASKS),
             products=_number("products", products, PRODUCTS), softmax_scale=softmax_scale or 0,
             has_softmax_scale=softmax_scale is not None, num_splits=num_splits,
-            query_offset=query_offset, round_statistics=round_statistics)
+            query_offset=query_offset, deterministic=deterministic,
+            round_statistics=round_statistics)
         self._set_key_lengths(key_lengths)
         self._set_window(*_window(window))
         self._set_cu_seqlens(cu_seqlens_q, cu_seqlens_k)
@@ -317,10 +318,11 @@ _Triple = typing.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset):
+             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
+             deterministic):
     return {"mask": mask, "softmax_scale": softmax_scale, "products": products, "kernel": kernel,
             "num_splits": num_splits, "query_offset": query_offset,
-            "window": (window_left, window_right),
+            "deterministic": deterministic, "window": (window_left, window_right),
             "cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k,
             "key_lengths": key_lengths if key_length_tensor is None else key_length_tensor}
 
@@ -329,11 +331,13 @@ def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, w
 def _forward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, variant: str, backward_variant: str,
              mask: str, softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
              window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor, cu_seqlens_k: _Tensor,
-             products: str, kernel: str, num_splits: int, query_offset: int) -> _Pair:
+             products: str, kernel: str, num_splits: int, query_offset: int,
+             deterministic: bool) -> _Pair:
     O, lse = _outputs(Q)
     Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
          **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset))()
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
+                    deterministic))()
     return O, lse
 
 
@@ -352,13 +356,14 @@ def _backward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, O: torch.Tensor
               softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
               window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor,
               cu_seqlens_k: _Tensor, products: str, kernel: str, num_splits: int,
-              query_offset: int, round_statistics: bool) -> _Triple:
+              query_offset: int, deterministic: bool, round_statistics: bool) -> _Triple:
     gradients = tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
     tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
                        (Q, K, V, O, lse, dO, *gradients)))
     Call("backward", tensors, variant=variant, round_statistics=round_statistics,
          **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset))()
+                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
+                    deterministic))()
     return gradients
 
 
@@ -369,10 +374,10 @@ def _(Q, K, V, *_):
 
 def _save(ctx, inputs, output):
     (Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, window_left, window_right,
-     cu_seqlens_q, cu_seqlens_k, products, _, splits, query_offset) = inputs
+     cu_seqlens_q, cu_seqlens_k, products, _, splits, query_offset, deterministic) = inputs
     ctx.save_for_backward(Q, K, V, *output, length_tensor, cu_seqlens_q, cu_seqlens_k)
     ctx.options = ((mask, scale, lengths), (window_left, window_right),
-                   (products, "", splits, query_offset, False))
+                   (products, "", splits, query_offset, deterministic, False))
     ctx.variant = backward_variant
     ctx.mark_non_differentiable(output[1])  # lse
 
@@ -382,7 +387,7 @@ def _differentiate(ctx, dO, _):
     before, window, after = ctx.options
     gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *window, cu_seqlens_q,
                           cu_seqlens_k, *after)
-    return (*gradients, *[None] * 14)
+    return (*gradients, *[None] * 15)
 
 
 _forward.register_autograd(_differentiate, setup_context=_save)
@@ -390,14 +395,14 @@ _forward.register_autograd(_differentiate, setup_context=_save)
 
 def _arguments(Q, mask="none", softmax_scale=None, key_lengths=None, window=None,
                cu_seqlens_q=None, cu_seqlens_k=None, products="native", kernel="", num_splits=0,
-               query_offset=0):
+               query_offset=0, deterministic=False):
     """Returns the options in the order of the operations' parameters."""
     is_tensor = isinstance(key_lengths, torch.Tensor)
     return (mask, None if softmax_scale is None else float(softmax_scale),
             None if is_tensor or key_lengths is None else list(key_lengths),
             key_lengths if is_tensor else None, *_window(window),
             _on_device_of(Q, cu_seqlens_q), _on_device_of(Q, cu_seqlens_k), products, kernel,
-            num_splits, query_offset)
+            num_splits, query_offset, deterministic)
 
 
 def _on_device_of(Q, bounds):
@@ -445,12 +450,15 @@ def _forward_of_state(Q, K, V, variant, state_in, state_out, options):
 
 def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
                        **options):
-    """Returns (dQ, dK, dV) from the results of attention_forward with the same options."""
+    """Returns (dQ, dK, dV) from the results of attention_forward with the same options.
+    deterministic=True: bwd-onepass adds to dQ in a fixed order (bf16 and fp16, head_dim to 128,
+    compute capability 9.0); other variants do so anyway."""
     return _backward(Q, K, V, O, lse, dO, variant, *_arguments(Q, **options), round_statistics)
 
 
 def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, window,
-    cu_seqlens_q, cu_seqlens_k, query_offset, products, as for attention_forward. Keeps Q, K, V, O and lse for the
+    cu_seqlens_q, cu_seqlens_k, query_offset, products, as for attention_forward, and deterministic,
+    as for attention_backward. Keeps Q, K, V, O and lse for the
     backward pass. torch.compile traces it without a break (fullgraph=True)."""
     return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(Q, **options))[0]

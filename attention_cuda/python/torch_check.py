@@ -43,7 +43,7 @@ def check_schemas():
     for lengths in (None, [40]):
         torch.library.opcheck(torch.ops.flashlab.attention_forward, (
             Q, K, V, "flash2", "bwd-onepass", "causal", None, lengths, None, None, None, None, None,
-            "native", "", 0, 0))
+            "native", "", 0, 0, False))
 
 
 def check_compile():

@@ -43,6 +43,7 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
   execution.kernel = request.gpu.kernel;
   execution.num_splits = request.gpu.num_splits;
   execution.round_statistics = request.gpu.round_statistics;
+  execution.deterministic = request.gpu.deterministic;
   return execution;
 }
 

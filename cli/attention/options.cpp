@@ -67,7 +67,8 @@ void refuse_idle_flags(const AttentionFlags& flags) {
                           {"--products", "cuda", !flags.products.empty()},
                           {"--kernel", "cuda", !flags.kernel.empty()},
                           {"--num-splits", "cuda", flags.num_splits.has_value()},
-                          {"--round-statistics", "cuda", flags.round_statistics}};
+                          {"--round-statistics", "cuda", flags.round_statistics},
+                          {"--deterministic", "cuda", flags.deterministic}};
   for (const auto& [flag, device, is_given] : all) {
     if (is_given && flags.device != device) {
       throw request_failure(std::string(flag) + " has no effect on the device " + flags.device,
@@ -208,6 +209,9 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
+  add_flag(command, "--deterministic", deterministic,
+           "bwd-onepass adds to dQ in a fixed order (bf16 and fp16, head_dim to 128, Hopper)")
+      .group(kGpuGroup);
 }
 
 AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
@@ -217,6 +221,7 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   gpu.kernel = flags.kernel;
   gpu.num_splits = flags.num_splits.value_or(0);
   gpu.round_statistics = flags.round_statistics;
+  gpu.deterministic = flags.deterministic;
   variants = chosen_variants(flags.variant.value_or(std::string(cuda::kAutoVariant)));
   num_threads = flags.num_threads;
   seed = flags.seed;

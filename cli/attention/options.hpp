@@ -26,7 +26,7 @@ struct AttentionFlags {
   bool verify = false, bench = false, by_kernel = false, list = false, json = false;
   std::string products, kernel;
   std::optional<int> num_splits;
-  bool round_statistics = false;
+  bool round_statistics = false, deterministic = false;
   std::optional<int> repeat;
   TerminalOptions terminal;
 
@@ -44,7 +44,7 @@ struct GpuFlags {
   std::string products = "native";
   std::string kernel;  // a stem; empty: the best
   int num_splits = 0;
-  bool round_statistics = false;
+  bool round_statistics = false, deterministic = false;
 };
 
 /// The request, checked as far as possible without tensors.

@@ -223,8 +223,6 @@ TEST_CASE("a number that C has no name for is refused", "[c]") {
           p.options.has_window_left = 1;
           p.options.window_left = -1;
         }) == "window_left: -1: expected 0 keys or more, or none: no limit");
-  CHECK(refusal([](InterfaceProblem& p) { p.options.reserved = 1; }) ==
-        "options.reserved: 1: expected 0");
 }
 
 TEST_CASE("the options of an older or a newer program are told apart", "[c]") {

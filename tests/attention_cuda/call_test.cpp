@@ -127,13 +127,27 @@ TEST_CASE("a call gives the same bits each time, bwd-onepass but for dQ", "[cuda
       const AttentionOptions options = {Mask::kCausalBottomRight, {}, {}};
       std::vector<double> first = problem.run(kernel, options);
       std::vector<double> second = problem.run(kernel, options);
-      if (kernel.row->variant == "bwd-onepass") {
+      if (kernel.row->additions != cuda::Additions::kNone) {
         const auto end_of_dQ = kSizes.batch * kSizes.num_heads * kSizes.seqlen_q * kSizes.head_dim;
         first.erase(first.begin(), first.begin() + end_of_dQ);
         second.erase(second.begin(), second.begin() + end_of_dQ);
       }
       CHECK(first == second);
     }
+  }
+}
+
+TEST_CASE("a deterministic call gives dQ with the same bits each time", "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const KernelCase& kernel : kernels_here(Pass::kBackward, DataType::kBFloat16)) {
+    if (kernel.row->additions != cuda::Additions::kAlsoOrdered) continue;
+    INFO(kernel.name());
+    Problem problem(DataType::kBFloat16);
+    cuda::ExecutionOptions execution;
+    execution.deterministic = true;
+    const std::vector<double> first = problem.run(kernel, {}, execution);
+    constexpr int kRuns = 4;
+    for (int k = 1; k < kRuns; ++k) REQUIRE(problem.run(kernel, {}, execution) == first);
   }
 }
 
@@ -219,10 +233,11 @@ TEST_CASE("a wrong call is refused with argument, value and what was expected", 
     }
     return "";
   };
-  cuda::ExecutionOptions tf32, unknown, rounded, state;
+  cuda::ExecutionOptions tf32, unknown, rounded, ordered, state;
   tf32.products = cuda::Products::kTensorFloat32;
   unknown.kernel = "flash3";
   rounded.round_statistics = true;
+  ordered.deterministic = true;
   float number = 0;
   state.state_out.m = view(&number, {1});
   CHECK_THAT(refusal({}, DataType::kFloat64, "flash2"), contains("dtype: double: expected float"));
@@ -232,6 +247,9 @@ TEST_CASE("a wrong call is refused with argument, value and what was expected", 
              contains("kernel: flash3: expected a kernel of flash2"));
   CHECK_THAT(refusal(rounded, DataType::kFloat32, "bwd-onepass"),
              contains("round_statistics: true: expected a backward pass of bf16 or fp16"));
+  CHECK_THAT(refusal(ordered, DataType::kFloat32, "bwd-onepass"),
+             contains("deterministic: true: expected false with bwd_onepass_fp32, or bwd-twopass"));
+  CHECK(refusal(ordered, DataType::kFloat32, "bwd-twopass") == "");
   CHECK_THAT(refusal(state, DataType::kFloat32, "flash1"),
              contains("state_out: given: expected no state for flash1"));
   CHECK_THAT(refusal({}, DataType::kFloat32, "flash9"), contains("variant: flash9"));

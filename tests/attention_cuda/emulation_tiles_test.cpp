@@ -176,7 +176,7 @@ TEST_CASE("kernel_tiles tells the launches of every kernel, head_dim by head_dim
   }
 }
 
-TEST_CASE("kernel_tiles tells what key lengths, splits and rounded statistics add",
+TEST_CASE("kernel_tiles tells what key lengths, splits, rounded statistics and turns add",
           "[emulation][tiles]") {
   const std::vector<std::int64_t> lengths = {40, 0};
   cuda::ExecutionOptions three_splits;
@@ -187,6 +187,10 @@ TEST_CASE("kernel_tiles tells what key lengths, splits and rounded statistics ad
     cuda::ExecutionOptions rounded;
     rounded.round_statistics = true;
     check_launches(kernel, {1, 2, 1, 40, 50, 64}, {Mask::kCausalBottomRight, {}, {}}, rounded);
+    if (kernel.row->additions != cuda::Additions::kAlsoOrdered) continue;
+    cuda::ExecutionOptions ordered;
+    ordered.deterministic = true;
+    check_launches(kernel, {1, 2, 1, 140, 50, 64}, {Mask::kCausalBottomRight, {}, {}}, ordered);
   }
   for (const KernelCase& kernel : every_kernel()) {
     if (kernel.row->variant != "split-kv") continue;

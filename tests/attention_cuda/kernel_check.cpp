@@ -89,6 +89,7 @@ class Execution {
     cuda::ExecutionOptions options;
     options.products = kernel.arithmetic.products;
     options.kernel = kernel.row->stem;
+    options.deterministic = kernel.deterministic;
     return options;
   }
   cuda::ExecutionOptions options_;

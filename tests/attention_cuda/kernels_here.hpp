@@ -15,10 +15,11 @@ namespace flashlab::test {
 struct KernelCase {
   const cuda::KernelRow* row;
   cuda::Arithmetic arithmetic;
+  bool deterministic = false;
 
   std::string name() const {
     return std::string(row->stem) + " " + std::string(to_string(arithmetic.dtype)) + " " +
-           std::string(to_string(arithmetic.products));
+           std::string(to_string(arithmetic.products)) + (deterministic ? " in order" : "");
   }
 };
 

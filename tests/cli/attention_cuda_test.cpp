@@ -170,6 +170,7 @@ TEST_CASE("what a GPU cannot do is refused with what was expected") {
       {"--kernel flash3", {"flash3", "--list"}},
       {"-v flash2 --kernel bwd_naive", {"bwd_naive", "a kernel of flash2"}},
       {"--round-statistics", {"round_statistics", "bf16"}},
+      {"-v bwd-onepass --deterministic", {"deterministic: true", "bwd-twopass"}},
       {"--num-splits 0", {"--num-splits"}},
       {"--repeat 3", {"--repeat", "--by-kernel"}},
       {"-H 6 --kv-heads 4 --bench", {"K: 4 heads", "divides Q's 6 heads"}},
@@ -193,6 +194,13 @@ TEST_CASE("windows and packed sequences are the GPU's problem, too") {
         "attention --device cuda -d 16 --dtype bf16 --verify --json " + std::string(flags)));
     CHECK(document["verification"]["agrees"] == true);
   }
+}
+
+TEST_CASE("a backward pass in a fixed order is verified like any other") {
+  const auto document = json_of(emulated(
+      "attention --device cuda -v bwd-onepass -N 150 -d 64 --dtype bf16 --deterministic --verify "
+      "--json"));
+  CHECK(document["verification"]["agrees"] == true);
 }
 
 TEST_CASE("device memory that is not there is a limit") {

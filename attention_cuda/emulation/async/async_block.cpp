@@ -185,6 +185,14 @@ void AsyncBlock::wait_stores(int thread, int groups_in_flight, bool only_reads) 
   while (!only_reads && own.groups.size() > kept) own.groups.pop_front();
 }
 
+void AsyncBlock::require_stores_complete(int thread, const char* what) {
+  const Stores& own = used().stores_[static_cast<std::size_t>(thread)];
+  if (own.open.empty() && own.groups.empty()) return;
+  throw std::logic_error(std::string(what) +
+                         " while bulk stores of the thread are in flight: it has "
+                         "not waited until they are complete");
+}
+
 void AsyncBlock::thread_ends(int thread) const {
   if (!is_used_) return;
   warpgroups_.require_finished(thread);

@@ -41,6 +41,9 @@ class AsyncBlock {
   /// read shared memory.
   void wait_stores(int thread, int groups_in_flight, bool only_reads);
 
+  /// Throws std::logic_error, which begins with `what`, unless all stores of the thread are complete.
+  void require_stores_complete(int thread, const char* what);
+
   /// One step of a random operation in flight. False if there is none.
   bool advance(Random& random) { return is_used_ && operations_.advance(random); }
   bool has_operations() const { return is_used_ && !operations_.in_flight().empty(); }

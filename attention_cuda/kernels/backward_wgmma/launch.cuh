@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "attention_cuda/detail/workspace.hpp"
@@ -51,8 +52,17 @@ __global__ void __launch_bounds__(Config::kPartsOfDQ* Config::kWarpgroup)
 
 /// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
 struct BwdWgmmaArrays {
-  float *delta, *rounded_lse, *dQ_sums;
+  float *delta, *rounded_lse;
+  int* turns;  // null: none
+  float* dQ_sums;
   std::size_t bytes;
+
+  /// What is set to zero at once: counters of turns, and the sums of this many tiles behind them.
+  std::span<std::byte> zeros(std::int64_t tiles, std::int64_t bytes_of_tile) const {
+    auto* const sums = reinterpret_cast<std::byte*>(dQ_sums);
+    auto* const first = turns == nullptr ? sums : reinterpret_cast<std::byte*>(turns);
+    return {first, sums + tiles * bytes_of_tile};
+  }
 };
 
 /// head_dim: of the sums of dQ.
@@ -65,9 +75,12 @@ inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
   float* const delta = workspace.take<float>(heads * problem.seqlen_q);
   float* const rounded_lse =
       options.round_statistics ? workspace.take<float>(heads * problem.seqlen_q) : nullptr;
+  int* const turns = options.deterministic
+                         ? workspace.take<int>(bwd_wgmma_turns(heads, problem.seqlen_q))
+                         : nullptr;
   float* const dQ_sums = workspace.take<float>(heads * ceil_div(problem.seqlen_q, kMostBlockQ) *
                                                kMostBlockQ * head_dim);
-  return {delta, rounded_lse, dQ_sums, workspace.bytes()};
+  return {delta, rounded_lse, turns, dQ_sums, workspace.bytes()};
 }
 
 using BwdWgmmaKernel = void (*)(const ptx::TensorMap, const ptx::TensorMap, const ptx::TensorMap,
@@ -83,7 +96,8 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
       bwd_wgmma_arrays(problem, call.options, call.workspace, Config::kHeadDim);
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
-  const auto arguments = begin_onepass<Element>(call, workspace, num_dQ_tiles * Config::kSumsBytes);
+  const auto arguments =
+      begin_onepass<Element>(call, workspace, workspace.zeros(num_dQ_tiles, Config::kSumsBytes));
   const auto map = [&](const TensorView& tensor, int rows) {
     // Nothing is loaded from a tensor without elements, which has no map either.
     const bool is_empty = std::ranges::find(tensor.shape, 0) != tensor.shape.end();
@@ -95,13 +109,13 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                         ceil_div(problem.seqlen_k, Config::kBlockKV) * Config::kClusterBlocks,
                     Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
   shape.cluster_blocks = Config::kClusterBlocks;
-  launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
-         map(tensors.K, Config::kOwnKeys), map(tensors.V, Config::kOwnKeys),
-         map(tensors.dO, Config::kBlockQ),
-         BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
-                           device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
-                           workspace.dQ_sums, arguments.sizes, arguments.mask,
-                           arguments.softmax_scale, static_cast<int>(num_q_tiles)});
+  launch(
+      call, name, kernel, shape, map(tensors.Q, Config::kBlockQ), map(tensors.K, Config::kOwnKeys),
+      map(tensors.V, Config::kOwnKeys), map(tensors.dO, Config::kBlockQ),
+      BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
+                        device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
+                        workspace.dQ_sums, arguments.sizes, arguments.mask, arguments.softmax_scale,
+                        static_cast<int>(num_q_tiles), workspace.turns});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

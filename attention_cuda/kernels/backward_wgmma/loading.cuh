@@ -50,6 +50,8 @@ struct BwdWgmmaArguments {
   MaskArguments mask;
   float softmax_scale;
   int num_q_tiles;  // of a head
+  /// For each part of a tile of sums, how many blocks have added to it. Null: in order of arrival.
+  int* turns = nullptr;
 };
 
 /// A block's shared memory.
@@ -142,12 +144,35 @@ struct BwdWgmmaWork {
     b = place.b;
     kv_head = place.h;
     end_head = (kv_head + 1) * sizes.heads_per_kv_head;
-    first_key = place.part * Config::kBlockKV;
+    const int key_tile = arguments.turns == nullptr ? place.part : num_key_tiles - 1 - place.part;
+    first_key = key_tile * Config::kBlockKV;
     visible = arguments.mask.of_batch_entry(b, sizes);
-    const int last_key = min(first_key + Config::kBlockKV, visible.keys) - 1;
+    const IndexRange tiles = query_tiles(first_key, sizes);
+    first_tile = tiles.first;
+    end_tile = tiles.end;
+  }
+
+  /// The query tiles that the block of these keys adds to.
+  __device__ IndexRange query_tiles(int first_of_keys, const Sizes& sizes) const {
+    const int last_key = min(first_of_keys + Config::kBlockKV, visible.keys) - 1;
     const int end_query = min(visible.end_query(last_key), sizes.seqlen_q);
-    first_tile = visible.first_query(first_key) / Config::kBlockQ;
-    end_tile = static_cast<int>(ceil_div(end_query, Config::kBlockQ));
+    return {visible.first_query(first_of_keys) / Config::kBlockQ,
+            static_cast<int>(ceil_div(end_query, Config::kBlockQ))};
+  }
+  /// How many blocks add to a query tile before this one, if they have turns: those of later keys, for
+  /// under a causal mask they get there first. Without packed sequences, the blocks that add to a tile
+  /// are neighbours.
+  __device__ int blocks_before(int q_tile, const Sizes& sizes) const {
+    const auto adds = [&](int first_of_keys) {
+      const IndexRange tiles = query_tiles(first_of_keys, sizes);
+      return first_of_keys < sizes.seqlen_k && q_tile >= tiles.first && q_tile < tiles.end;
+    };
+    const int last_query = min((q_tile + 1) * Config::kBlockQ, sizes.seqlen_q) - 1;
+    const int last_key = visible.of_query(last_query) - 1;
+    int last = max(first_key, last_key / Config::kBlockKV * Config::kBlockKV);
+    // A block also adds 0 if only queries of the tile would see its keys that are not there.
+    while (adds(last + Config::kBlockKV)) last += Config::kBlockKV;
+    return (last - first_key) / Config::kBlockKV;
   }
 
   __device__ BwdWgmmaTile first(const Sizes& sizes) const {
