@@ -141,8 +141,14 @@ TEST_CASE("the flag --list has the kernels of a GPU") {
   REQUIRE(kernels.size() >= 2);
   CHECK(kernels[0]["kernel"] == "flash2_fp32");
   CHECK(kernels[0]["arithmetic"][0]["dtype"] == "float");
-  for (const auto& variant : variants)
-    CHECK(variant["gpu_kernels"].empty() == (variant["variant"] == "bwd-twopass-loads-o"));
+  for (const auto& variant : variants) CHECK_FALSE(variant["gpu_kernels"].empty());
+}
+
+TEST_CASE("a time of one call without a warm-up is called so, on either device") {
+  const std::string note = "ms: of one call, without a warm-up. --bench measures the time.\n";
+  CHECK_THAT(emulated(kSmallOnGpu + "--width 80").out, contains(note));
+  CHECK_THAT(flashlab("attention -N 8 -d 8 --width 80").out, contains(note));
+  CHECK_THAT(flashlab("attention -N 8 -d 8 --bench --repeat 1 --width 80").out, !contains(note));
 }
 
 TEST_CASE("the tables of a GPU fit 80 columns") {
