@@ -53,13 +53,22 @@ struct LoadedStatistics {
   float lse_log2, delta;
 };
 
-__device__ __forceinline__ LoadedStatistics query_statistics(
-    const BackwardArguments<float>& arguments, const float* delta, int b, int h, int i) {
+/// delta as device/delta.cuh stored it.
+__device__ __forceinline__ float delta_of(const float* delta,
+                                          const BackwardArguments<float>& arguments, int b, int h,
+                                          int i) {
   const Sizes& sizes = arguments.sizes;
-  const float lse = i < sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
-  if (lse == -INFINITY) return {INFINITY, 0.f};
   const std::int64_t head = static_cast<std::int64_t>(b) * sizes.num_heads + h;
-  return {lse * kLog2E, delta[head * sizes.seqlen_q + i]};
+  return delta[head * sizes.seqlen_q + i];
+}
+
+/// Delta: a source of delta, for which delta_of is declared.
+template <class Delta>
+__device__ __forceinline__ LoadedStatistics query_statistics(
+    const BackwardArguments<float>& arguments, const Delta& delta, int b, int h, int i) {
+  const float lse = i < arguments.sizes.seqlen_q ? *arguments.lse.row(b, h, i) : -INFINITY;
+  if (lse == -INFINITY) return {INFINITY, 0.f};
+  return {lse * kLog2E, delta_of(delta, arguments, b, h, i)};
 }
 
 __device__ __forceinline__ bool is_visible(const StatisticsAndLimits& query, int key) {

@@ -46,6 +46,28 @@ __device__ __forceinline__ float sum_of_chunks(const Element* O, const Element* 
   return sum;
 }
 
+/// A lane's part of delta of one query. is_aligned: 16 bytes of O and of dO can be loaded at once.
+template <class Element>
+__device__ __forceinline__ float part_of_delta(const BackwardArguments<Element>& arguments, int b,
+                                               int h, int i, int lane, int lanes, bool is_aligned) {
+  const int head_dim = arguments.sizes.head_dim;
+  const Element* const O = arguments.O.row(b, h, i);
+  const Element* const dO = arguments.dO.row(b, h, i);
+  if (is_aligned) return sum_of_chunks(O, dO, head_dim, lane, lanes);
+  float sum = 0.f;
+  for (int c = lane; c < head_dim; c += lanes) {
+    sum = fmaf(ptx::to_float(dO[c * arguments.dO.column_stride]),
+               ptx::to_float(O[c * arguments.O.column_stride]), sum);
+  }
+  return sum;
+}
+
+template <class Element>
+__host__ __device__ bool has_aligned_outputs(const BackwardArguments<Element>& arguments) {
+  return arguments.O.has_aligned_rows(arguments.sizes.head_dim) &&
+         arguments.dO.has_aligned_rows(arguments.sizes.head_dim);
+}
+
 /// rounded_lse null: rounds nothing.
 template <class Element>
 __global__ void __launch_bounds__(DeltaShape::kNumThreads)
@@ -61,19 +83,7 @@ __global__ void __launch_bounds__(DeltaShape::kNumThreads)
   const int b = static_cast<int>(head / sizes.num_heads);
   const int h = static_cast<int>(head % sizes.num_heads);
 
-  float sum = 0.f;
-  if (is_row) {
-    const Element* const O = arguments.O.row(b, h, i);
-    const Element* const dO = arguments.dO.row(b, h, i);
-    if (is_aligned) {
-      sum = sum_of_chunks(O, dO, sizes.head_dim, lane, lanes);
-    } else {
-      for (int c = lane; c < sizes.head_dim; c += lanes) {
-        sum = fmaf(ptx::to_float(dO[c * arguments.dO.column_stride]),
-                   ptx::to_float(O[c * arguments.O.column_stride]), sum);
-      }
-    }
-  }
+  float sum = is_row ? part_of_delta(arguments, b, h, i, lane, lanes, is_aligned) : 0.f;
   for (int distance = lanes / 2; distance > 0; distance /= 2) {
     sum += __shfl_xor_sync(0xffffffffu, sum, distance);
   }
@@ -95,11 +105,9 @@ void launch_delta(const Call& call, const BackwardArguments<Element>& arguments,
   const std::int64_t rows =
       static_cast<std::int64_t>(sizes.batch) * sizes.num_heads * sizes.seqlen_q;
   const DeltaShape shape = {sizes.head_dim, static_cast<int>(sizeof(Element))};
-  const bool is_aligned =
-      arguments.O.has_aligned_rows(sizes.head_dim) && arguments.dO.has_aligned_rows(sizes.head_dim);
   launch(call, "delta_kernel", delta_kernel<Element>,
          {num_tiles(rows, shape.num_rows()), DeltaShape::kNumThreads}, arguments, delta,
-         rounded_lse, shape.lanes(), is_aligned);
+         rounded_lse, shape.lanes(), has_aligned_outputs(arguments));
 }
 
 /// Returns the same arguments with a contiguous lse [batch, num_heads, seqlen_q].

@@ -90,9 +90,9 @@ __device__ __forceinline__ void load_keys(const BackwardArguments<float>& argume
 }
 
 /// Starts the copies of Q and dO. Returns the statistics.
-template <class Config>
+template <class Config, class Delta>
 __device__ __forceinline__ LoadedStatistics fetch_queries(const BackwardArguments<float>& arguments,
-                                                          const float* delta, int b, int h,
+                                                          const Delta& delta, int b, int h,
                                                           int q_begin,
                                                           const KeyPassMemory<Config>& shared) {
   const int head_dim = arguments.sizes.head_dim, seqlen_q = arguments.sizes.seqlen_q;
@@ -181,9 +181,10 @@ __device__ __forceinline__ void add_to_gradient(bool hides_some,
   }
 }
 
-template <class Config, bool kAddsdQ>
+/// delta: see query_statistics.
+template <class Config, bool kAddsdQ, class Delta>
 __device__ __forceinline__ void key_pass(const BackwardArguments<float>& arguments,
-                                         const float* delta) {
+                                         const Delta& delta) {
   constexpr int kBlockQ = Config::kBlockQ, kBlockKV = Config::kBlockKV;
   const Sizes& sizes = arguments.sizes;
   const int head_dim = sizes.head_dim;

@@ -16,6 +16,7 @@
 #include "attention_cuda/kernels/bwd_onepass_pair_sm90.hpp"
 #include "attention_cuda/kernels/bwd_onepass_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
+#include "attention_cuda/kernels/bwd_twopass_loads_o_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
 #include "attention_cuda/kernels/flash1.hpp"
 #include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
@@ -141,6 +142,10 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_twopass_mma_tf32_sm80", "bwd-twopass", kTf32, 80, kBackwardSource},
      "bwd_twopass",
      bwd_twopass_mma_launches},
+    {{"bwd_twopass_loads_o_fp32", "bwd-twopass-loads-o", kFp32, 80,
+      "two-option algorithm, option 2 as printed"},
+     "bwd_twopass_loads_o",
+     bwd_twopass_loads_o_fp32_launches},
 };
 
 /// Returns the row of a kernel file. Does not compile if there is none.

@@ -83,7 +83,8 @@ std::string summaries_text(const std::vector<AttentionSummary>& summaries,
       cells = {"", "", ""};
     }
   }
-  return table.to_string(terminal);
+  return table.to_string(terminal) + "\n" +
+         in_lines("ms: of one call, without a warm-up. --bench measures the time.", terminal);
 }
 
 std::string verification_text(const Verification& verification, const Terminal& terminal) {

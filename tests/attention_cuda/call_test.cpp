@@ -118,6 +118,21 @@ class Names : public cuda::KernelObserver {
 
 }  // namespace
 
+TEST_CASE("bwd-twopass-loads-o has no delta but what its two passes compute from O",
+          "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  for (const KernelCase& kernel : kernels_here(Pass::kBackward, DataType::kFloat32)) {
+    if (kernel.row->variant != "bwd-twopass-loads-o") continue;
+    Names names;
+    cuda::ExecutionOptions execution;
+    execution.observer = &names;
+    Problem(DataType::kFloat32, {1, 2, 1, 6, 9, 40}).run(kernel, {}, execution);
+    CHECK(names.begun == std::vector<std::string>{"flash2_fp32",
+                                                  "bwd_twopass_loads_o_fp32_dQ_kernel",
+                                                  "bwd_twopass_loads_o_fp32_dKV_kernel"});
+  }
+}
+
 TEST_CASE("a call gives the same bits each time, bwd-onepass but for dQ", "[cuda][call]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kFloat32, DataType::kBFloat16}) {

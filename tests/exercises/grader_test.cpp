@@ -2,6 +2,7 @@
 #include "exercises/grader/grade/grader.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
@@ -19,13 +20,12 @@ std::shared_ptr<const Exercise> template_as_it_is() {
   return std::make_shared<const Exercise>(std::move(*read.exercise));
 }
 
-/// The grader of an exercise of the course, in which some files have the text of others.
-Grader changed_grader(const std::string& id,
-                      const std::map<std::string, std::string>& copies = {}) {
+/// The grader of an exercise of the course, in which some files have another text.
+Grader changed_grader(const std::string& id, const Files& changed = {}) {
   for (const ExerciseSource& source : builtin_exercises()) {
     if (source.id != id) continue;
     Files files = source.files;
-    for (const auto& [file, other] : copies) files[file] = files.at(other);
+    for (const auto& [file, text] : changed) files[file] = text;
     ReadResult read = read_exercise(id, files);
     REQUIRE(read.exercise);
     return Grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
@@ -71,8 +71,18 @@ TEST_CASE("outer products without reuse of operands are a bare pass", "[grader]"
   CHECK(verdict.costs.front().value == 28);
 }
 
+TEST_CASE("a naive program may take more registers than the exercise's machine has", "[grader]") {
+  const std::string few = changed_grader("04_outer_product").exercise().files.at("naive.toy");
+  std::string many = std::regex_replace(few, std::regex("R2"), "R7");
+  many = std::regex_replace(many, std::regex("registers 3"), "registers 8");
+  const Grader grader = changed_grader("04_outer_product", {{"naive.toy", many}});
+  CHECK(grader.grade("mine.toy", few).points == 6);
+}
+
 TEST_CASE("a naive program that costs no more than full marks takes no points away", "[grader]") {
-  const Grader grader = changed_grader("04_outer_product", {{"naive.toy", "solution.toy"}});
+  const std::string solution =
+      changed_grader("04_outer_product").exercise().files.at("solution.toy");
+  const Grader grader = changed_grader("04_outer_product", {{"naive.toy", solution}});
   const Verdict verdict = grader.grade("mine.toy", grader.exercise().files.at("solution.toy"));
   CHECK(verdict.points == verdict.max_points);
 }

@@ -59,6 +59,19 @@ TEST_CASE("a naive program must cost more than full marks", "[lint]") {
                  contains("loads or fewer"));
 }
 
+TEST_CASE("a naive program that does not fit the exercise is shown with its error", "[lint]") {
+  ExerciseSource source = copy();
+  std::string& text = source.files["exercise.toml"];
+  text.replace(text.find("full = {"), 8, "naive = \"naive.toy\"\nfull = {");
+  source.files["naive.toy"] = source.files["solution.toy"];
+  std::string& naive = source.files["naive.toy"];
+  naive.replace(naive.find(".registers 3"), 12, ".registers 1");
+  const std::vector<LintProblem> problems = lint(source);
+  REQUIRE(problems.size() == 1);
+  CHECK_THAT(problems[0].what, contains("the naive program cannot be counted at n = 1") &&
+                                   contains("naive.toy:") && contains("there is no register"));
+}
+
 TEST_CASE("a solution without full marks is shown with its verdict", "[lint]") {
   const std::string costly = toml("3*n + 1", "3*n");
   CHECK_THAT(costly, contains("solution.toy: the solution does not earn full marks"));

@@ -335,6 +335,11 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
     for (Size& size : counted_sizes(task, options.seed)) {
       shared->counted.push_back({std::move(size), {}});
     }
+    // If the naive program does not fit, this fails for the teacher, not later for a learner.
+    for (const SizedCases& sized : shared->counted) count_naive(task, sized);
+    for (const RepairSize& size : shared->repair_sizes.all) {
+      if (shared->counted.empty()) count_naive(task, *size.sized);
+    }
     Attempt solution = shared->counted.empty()
                            ? attempt(task, task.solution, shared->sizes.back().sized, nullptr)
                            : count_attempt(task, task.solution, shared->counted.front());

@@ -28,8 +28,8 @@ struct GraderOptions {
 
 class Grader {
  public:
-  /// Throws std::runtime_error if the exercise itself is broken: its reference or its program for
-  /// derived inputs fails at one of its sizes.
+  /// Throws std::runtime_error if the exercise itself is broken: its reference, its naive
+  /// program or its program for derived inputs fails at one of its sizes.
   explicit Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& options = {});
   ~Grader();
   Grader(Grader&&) noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include "exercises/grader/exercise/count_keys.hpp"
 
@@ -37,9 +38,6 @@ double CostScore::share() const {
   return lines.empty() ? 1 : total / static_cast<double>(lines.size());
 }
 
-namespace {
-
-/// Counts the naive program, which need not keep the limits that enforce the exercise's idea.
 std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& sized) {
   if (task.cost.naive == nullptr) return std::nullopt;
   ProgramTask unlimited = task;
@@ -48,11 +46,12 @@ std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& si
   unlimited.most_temporary.reset();
   unlimited.most_register_bytes.reset();
   Attempt naive = count_attempt(unlimited, task.cost.naive, sized);
-  if (!naive.bound || !naive.refusal.empty()) return std::nullopt;
-  return naive;
+  if (naive.bound && naive.refusal.empty()) return naive;
+  const std::string size = to_string(sized.size);
+  throw std::runtime_error("the naive program cannot be counted" +
+                           (size.empty() ? "" : " at " + size) + "\n" +
+                           toy::format(naive.refusal, *task.cost.naive->source));
 }
-
-}  // namespace
 
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   CostScore score;

@@ -1,6 +1,7 @@
 // Converts a right program's counts into a score.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
@@ -31,6 +32,11 @@ struct CostScore {
   /// Returns the earned fraction of the points for cost.
   double share() const;
 };
+
+/// Returns the counts of the naive program, which need not keep the limits that enforce the
+/// exercise's idea; nothing if there is no such program. Throws std::runtime_error with its errors if
+/// it does not fit the exercise at this size.
+std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& sized);
 
 /// Returns the score of an attempt. The caller sets CostLine::solution.
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt);

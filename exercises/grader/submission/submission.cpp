@@ -191,7 +191,7 @@ toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
   plain.params = size;
   const auto interface = toy::bind(task.interface, plain);
   if (!interface) return interface.diagnostics;
-  if (interface->registers_declared) binding.registers = interface->num_registers;
+  if (!task.registers.empty()) binding.registers = interface->num_registers;
   auto bound = toy::bind(program, binding);
   if (!bound) return bound;
   for (const toy::BoundArray& wanted : interface->arrays) {
