@@ -100,10 +100,11 @@ const std::map<std::string, Names>& may_use() {
       {"compare",
        {"attention", "attention_cuda", "compare", "gpus", "results", "text", "toymachine"}},
       {"optimal", {"optimal", "text", "toymachine"}},
+      {"generate", {"generate", "text", "toymachine"}},
       {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
       {"cli",
-       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "gpus",
-        "optimal", "results", "text", "toymachine"}},
+       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",
+        "gpus", "optimal", "results", "text", "toymachine"}},
   };
   return kMayUse;
 }
@@ -144,6 +145,7 @@ const std::map<std::string, std::vector<std::string>>& floors() {
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
         "trace", "history", "timeline"}},
       {"optimal", {"search", "problem", "products", "values", "solve"}},
+      {"generate", {"plan", "source/device", "source"}},
       {"exercises/grader",
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
@@ -333,8 +335,9 @@ TEST_CASE("a mnemonic stands in the instruction table and in no other source", "
 
 TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", "[structure]") {
   static const Names kMayCall = {"read_number.hpp", "read_number.cpp", "fast_float_number.hpp"};
-  for (const std::string folder : {"text", "toymachine", "optimal", "attention", "attention_cpu",
-                                   "attention_cuda", "compare", "exercises", "cli"}) {
+  for (const std::string folder :
+       {"text", "toymachine", "optimal", "generate", "attention", "attention_cpu", "attention_cuda",
+        "compare", "exercises", "cli"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (kMayCall.contains(source.filename().string()) || is_benchmark(source)) continue;
       INFO(source << " calls it: toymachine/language/read_number.hpp has what to call");

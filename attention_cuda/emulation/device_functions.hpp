@@ -117,6 +117,7 @@ inline int __all_sync(unsigned mask, int vote) {
 /// Returns the old value.
 template <class Value>
 Value atomicAdd(Value* address, std::type_identity_t<Value> value) {
+  flashlab::cuda::emulation::block_statistics().atomic_bytes += sizeof(Value);
   return std::atomic_ref<Value>(*address).fetch_add(value, std::memory_order_relaxed);
 }
 
@@ -126,11 +127,30 @@ Value __ldg(const Value* address) {
   return *address;
 }
 
+/// Loads and stores that the first-level cache does not keep: each goes to the second level.
+template <class Value>
+Value __ldcg(const Value* address) {
+  flashlab::cuda::emulation::require_aligned(address, alignof(Value), "__ldcg");
+  flashlab::cuda::emulation::block_statistics().l2_loaded_bytes += sizeof(Value);
+  return *address;
+}
+template <class Value>
+void __stcg(Value* address, std::type_identity_t<Value> value) {
+  flashlab::cuda::emulation::require_aligned(address, alignof(Value), "__stcg");
+  flashlab::cuda::emulation::block_statistics().l2_stored_bytes += sizeof(Value);
+  *address = value;
+}
+
 // The processor's arithmetic rounds to nearest, like these functions. math.h may
 // have declared __expf.
 inline float __fadd_rn(float x, float y) { return x + y; }
 inline float __fsub_rn(float x, float y) { return x - y; }
 inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fdiv_rn(float x, float y) { return x / y; }
+inline double __dadd_rn(double x, double y) { return x + y; }
+inline double __dsub_rn(double x, double y) { return x - y; }
+inline double __dmul_rn(double x, double y) { return x * y; }
+inline double __ddiv_rn(double x, double y) { return x / y; }
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float __expf(float x) noexcept { return expf(x); }

@@ -36,6 +36,9 @@ void add_to_total(const Statistics& more) {
   total.ldmatrices += more.ldmatrices;
   total.ldmatrix_conflicts += more.ldmatrix_conflicts;
   total.cp_async_bytes += more.cp_async_bytes;
+  total.l2_loaded_bytes += more.l2_loaded_bytes;
+  total.l2_stored_bytes += more.l2_stored_bytes;
+  total.atomic_bytes += more.atomic_bytes;
 }
 
 void note(const Launch& launch, std::int64_t num_blocks) {

@@ -138,7 +138,7 @@ struct BoundLabel {
 struct Node {
   enum class Kind : std::uint8_t { kBlock, kLoopBegin, kLoopEnd, kLabel };
   Kind kind = Kind::kBlock;
-  std::uint32_t first = 0;  // kBlock: instructions [first, last); kLabel: labels[first]
+  std::uint32_t first = 0;  // kBlock: instructions [first, last) of one pass; kLabel: labels[first]
   std::uint32_t last = 0;
   std::uint32_t loop = 0;     // kLoopBegin, kLoopEnd
   std::uint32_t partner = 0;  // kLoopBegin, kLoopEnd

@@ -113,7 +113,8 @@ class NestBinder : BindingStep {
         instruction.operands.push_back(std::move(*value));
     }
     const bool extends = !bound_.nodes.empty() && bound_.nodes.back().kind == Node::Kind::kBlock &&
-                         bound_.nodes.back().last == instruction.site;
+                         bound_.nodes.back().last == instruction.site &&
+                         bound_.instructions[instruction.site - 1].pass == instruction.pass;
     if (!extends) add_node(Node::Kind::kBlock).first = instruction.site;
     bound_.nodes.back().last = instruction.site + 1;
   }

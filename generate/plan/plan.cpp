@@ -1,0 +1,147 @@
+#include "generate/plan/plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "generate/plan/grid.hpp"
+#include "generate/plan/stretches.hpp"
+#include "toymachine/count/counters.hpp"
+
+namespace flashlab::generate {
+namespace {
+
+constexpr std::int64_t kWarp = 32, kMostThreads = 256;
+constexpr std::int64_t kElementsPerPlace = 4;  // registers begin at multiples of it: 16 bytes
+
+/// Refuses what the device code cannot do.
+std::optional<toy::Diagnostic> unsupported(const toy::BoundProgram& program) {
+  for (const toy::BoundInstruction& instruction : program.instructions) {
+    for (const toy::BoundOperand& operand : instruction.operands) {
+      if (operand.kind != toy::OperandKind::kMemoryUpdate) continue;
+      const toy::BoundArray& array = program.arrays[operand.array];
+      if (!toy::is_narrow(array.element_type)) continue;
+      return toy::Diagnostic{toy::Severity::kError,
+                             toy::Fault::kProgram,
+                             instruction.span,
+                             array.name +
+                                 " holds 16-bit numbers, and GPUs before compute "
+                                 "capability 8.0 add to none of these in one step",
+                             array.name + " in float",
+                             {}};
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Gives every register that the launch writes its place.
+toy::Result<bool> place_registers(const toy::BoundProgram& program, Launch& launch) {
+  const auto sizes = tile_sizes(program, launch.first_node, launch.last_node);
+  if (!sizes) return too_long_to_follow();
+  const auto take = [&](std::int64_t elements) {
+    const std::int64_t offset = launch.shared_elements;
+    const std::int64_t most = INT64_MAX / 16 - offset;
+    launch.shared_elements += rounded_up(std::min(elements, most), kElementsPerPlace);
+    return offset;
+  };
+  for (std::size_t r = 0; r < sizes->largest.size(); ++r) {
+    const std::int64_t elements = sizes->largest[r].elements();
+    if (elements == 0) continue;
+    launch.registers.push_back(
+        {static_cast<std::int64_t>(r), take(elements), sizes->largest[r], sizes->sites[r]});
+  }
+  launch.scratch_elements = sizes->scratch;
+  launch.scratch_offset = take(sizes->scratch);
+  launch.threads = static_cast<int>(
+      std::min(kMostThreads, rounded_up(std::min(sizes->most_written, kMostThreads), kWarp)));
+  return true;
+}
+
+/// Whether b is the next register, with the same shape and written by the same line.
+bool alike(const toy::BoundProgram& program, const RegisterPlace& a, const RegisterPlace& b) {
+  return b.number == a.number + 1 && a.largest == b.largest &&
+         program.instructions[a.site].span.line == program.instructions[b.site].span.line;
+}
+
+/// "Q[0] to Q[3] 4 times 64 x 16 = 16384 (line 20), S 64 x 64 = 16384 (line 30)", in bytes.
+std::string places_text(const toy::BoundProgram& program, const Launch& launch,
+                        std::int64_t element_bytes) {
+  std::string text;
+  const std::vector<RegisterPlace>& places = launch.registers;
+  for (std::size_t first = 0; first < places.size();) {
+    std::size_t last = first;
+    while (last + 1 < places.size() && alike(program, places[last], places[last + 1])) ++last;
+    const RegisterPlace& place = places[first];
+    const auto times = static_cast<std::int64_t>(last - first + 1);
+    text += (text.empty() ? "" : ", ") + program.register_name(place.number);
+    if (times > 1) {
+      text += " to " + program.register_name(places[last].number) + " " + std::to_string(times) +
+              " times";
+    }
+    text += " " + std::to_string(place.largest.rows) + " x " + std::to_string(place.largest.cols) +
+            " = " + std::to_string(times * place.largest.elements() * element_bytes) + " (line " +
+            std::to_string(program.instructions[place.site].span.line) + ")";
+    first = last + 1;
+  }
+  if (launch.scratch_elements > 0) {
+    text += ", scratch " + std::to_string(launch.scratch_elements * element_bytes);
+  }
+  return text;
+}
+
+std::optional<toy::Diagnostic> too_large(const toy::BoundProgram& program, const Plan& plan,
+                                         const Launch& launch, const Target& target) {
+  if (plan.shared_bytes(launch) <= target.shared_bytes) return std::nullopt;
+  const auto largest = std::max_element(launch.registers.begin(), launch.registers.end(),
+                                        [](const RegisterPlace& a, const RegisterPlace& b) {
+                                          return a.largest.elements() < b.largest.elements();
+                                        });
+  return toy::Diagnostic{
+      toy::Severity::kError,
+      toy::Fault::kProgram,
+      program.instructions[largest->site].span,
+      "in shared memory, the registers take " + std::to_string(plan.shared_bytes(launch)) +
+          " bytes: " + places_text(program, launch, toy::element_bytes(plan.real)),
+      "at most " + std::to_string(target.shared_bytes) + " bytes per block (--sram): smaller tiles",
+      {}};
+}
+
+void note_arrays(const toy::BoundProgram& program, Launch& launch) {
+  std::set<std::size_t> used;
+  for_each_instruction(program, launch, [&](const toy::BoundInstruction& instruction) {
+    for (const toy::BoundOperand& operand : instruction.operands) {
+      if (toy::is_memory(operand.kind)) used.insert(operand.array);
+    }
+  });
+  launch.arrays.assign(used.begin(), used.end());
+}
+
+}  // namespace
+
+toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target) {
+  if (auto error = unsupported(program)) return std::move(*error);
+  Plan result;
+  if (toy::register_element_bytes(program) > toy::element_bytes(result.real)) {
+    result.real = toy::ElementType::kDouble;
+  }
+  auto launches = stretches(program);
+  if (!launches) return std::move(launches.diagnostics);
+  for (Launch& launch : *launches) {
+    if (auto grid = find_grid(program, launch); !grid) return std::move(grid.diagnostics);
+    if (auto places = place_registers(program, launch); !places) {
+      return std::move(places.diagnostics);
+    }
+    if (auto error = too_large(program, result, launch, target)) return std::move(*error);
+    note_arrays(program, launch);
+  }
+  result.launches = std::move(*launches);
+  return result;
+}
+
+}  // namespace flashlab::generate

@@ -1,0 +1,288 @@
+#include "generate/source/cuda_source.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "device_files.hpp"
+#include "generate/source/expressions.hpp"
+#include "generate/source/names.hpp"
+#include "text/lists.hpp"
+
+namespace flashlab::generate {
+namespace {
+
+constexpr std::int64_t kMostUnrolled = 64;  // iterations
+constexpr std::size_t kMostColumns = 100;
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// A line of the program that cannot end or continue a comment: no control characters, and no
+/// backslash, which would make the next line a comment as well.
+std::string comment_text(std::string_view line) {
+  std::string text(trimmed(line));
+  for (char& c : text) {
+    if (c == '\\') c = '/';
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return text;
+}
+
+std::string element_text(toy::ElementType type) {
+  switch (type) {
+    case toy::ElementType::kFloat:
+      return "float";
+    case toy::ElementType::kDouble:
+      return "double";
+    case toy::ElementType::kBf16:
+      return "toy::Bf16";
+    case toy::ElementType::kFp16:
+      return "toy::Fp16";
+  }
+  return "float";
+}
+
+class KernelWriter {
+ public:
+  KernelWriter(const toy::BoundProgram& program, const Plan& plan, const Launch& launch,
+               std::string name)
+      : program_(program),
+        plan_(plan),
+        launch_(launch),
+        names_(program, launch),
+        name_(std::move(name)) {}
+
+  std::string write() {
+    heading();
+    signature();
+    indent_ = 1;
+    line("using namespace toy;");
+    arrays();
+    registers();
+    body();
+    indent_ = 0;
+    line("}");
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& text) {
+    if (!text.empty()) text_ += std::string(2 * indent_, ' ') + text;
+    text_ += "\n";
+  }
+  /// Adds "before first, second, …after", in lines of at most 100 columns.
+  void list(std::string text, const std::vector<std::string>& entries, const std::string& after) {
+    const std::size_t most = kMostColumns - 2 * indent_;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::string entry = entries[i] + (i + 1 < entries.size() ? "," : after);
+      const bool begins = text.ends_with('(') || text.ends_with('{') || text.ends_with("    ");
+      if (text.size() + 1 + entry.size() > most) {
+        line(text);
+        text = "    " + entry;
+      } else {
+        text += (begins ? "" : " ") + entry;
+      }
+    }
+    line(entries.empty() ? text + after : text);
+  }
+  std::string source_line(const toy::SourceSpan& span) const {
+    return "// " + std::to_string(span.line) + ": " +
+           comment_text(program_.program->source->line(span.line));
+  }
+
+  /// What is launched, and why so.
+  void heading() {
+    for (const std::size_t pass : launch_.passes) {
+      const std::string& title = program_.program->passes[pass];
+      if (!title.empty()) line("// " + comment_text(title));
+    }
+    for (const Reason& reason : launch_.joins) line("// One launch: " + comment_text(reason.text));
+    line("// Blocks: " + std::to_string(launch_.blocks) + " of " + std::to_string(launch_.threads) +
+         " threads, " + std::to_string(plan_.shared_bytes(launch_)) + " bytes of shared memory");
+    if (launch_.one_block) {
+      line("// One block: " + comment_text(launch_.one_block->text));
+    }
+    for (const RepeatedLoad& load : launch_.repeated) {
+      line("// In every block, not once: line " +
+           std::to_string(program_.instructions[load.site].span.line) + " loads " +
+           std::to_string(load.bytes) + " bytes");
+    }
+  }
+
+  void signature() {
+    std::vector<bool> written(program_.arrays.size(), false);
+    for_each_instruction(program_, launch_, [&](const toy::BoundInstruction& instruction) {
+      for (const toy::BoundOperand& operand : instruction.operands) {
+        if (toy::is_memory_write(operand.kind)) written[operand.array] = true;
+      }
+    });
+    std::vector<std::string> parameters;
+    for (const std::size_t array : launch_.arrays) {
+      parameters.push_back(element_of(array, written) + "* " + names_.array(array) + "_data");
+    }
+    list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) +
+             ") " + name_ + "(",
+         parameters, ") {");
+    for (const std::size_t array : launch_.arrays) {
+      const toy::BoundArray& declared = program_.arrays[array];
+      const std::size_t rank = declared.extents.size();
+      const auto along = [&](const std::vector<std::int64_t>& list, std::size_t from_last) {
+        return from_last < rank ? std::to_string(list[rank - 1 - from_last]) : "1";
+      };
+      declarations_.push_back("const Array<" + element_of(array, written) + "> " +
+                              names_.array(array) + "{" + names_.array(array) + "_data, " +
+                              along(declared.extents, 1) + ", " + along(declared.extents, 0) +
+                              ", " + along(declared.tile, 1) + ", " + along(declared.tile, 0) +
+                              "};");
+    }
+  }
+  std::string element_of(std::size_t array, const std::vector<bool>& written) const {
+    return (written[array] ? "" : "const ") + element_text(program_.arrays[array].element_type);
+  }
+
+  void arrays() {
+    line("// Arrays: data, rows, columns, rows of a tile, columns of a tile");
+    for (const std::string& declaration : declarations_) line(declaration);
+  }
+
+  void registers() {
+    if (launch_.registers.empty()) return;
+    const std::string real = element_text(plan_.real);
+    line("// Registers");
+    line(real + "* const memory = shared_memory<" + real + ">();");
+    if (launch_.scratch_elements > 0) {
+      line(real + "* const scratch = memory + " + std::to_string(launch_.scratch_offset) + ";");
+    }
+    for (const Names::Variable& variable : names_.variables()) {
+      std::vector<std::string> places;
+      for (std::int64_t i = 0; i < variable.count; ++i) {
+        places.push_back(place_of(variable.first + i));
+      }
+      if (!variable.indexed && variable.count == 1) {
+        line("Tile<" + real + "> " + variable.name + " = " + places.front() + ";");
+      } else {
+        list("Tile<" + real + "> " + variable.name + "[" + std::to_string(variable.count) + "] = {",
+             places, "};");
+      }
+    }
+  }
+  std::string place_of(std::int64_t number) const {
+    const auto at = std::lower_bound(
+        launch_.registers.begin(), launch_.registers.end(), number,
+        [](const RegisterPlace& place, std::int64_t n) { return place.number < n; });
+    const bool is_written = at != launch_.registers.end() && at->number == number;
+    return is_written ? "tile_at(memory + " + std::to_string(at->offset) + ")" : "tile_at(memory)";
+  }
+
+  void body() {
+    for (std::size_t at = launch_.first_node; at < launch_.last_node; ++at) {
+      const toy::Node& node = program_.nodes[at];
+      if (node.kind == toy::Node::Kind::kBlock) {
+        block(node);
+      } else if (node.kind == toy::Node::Kind::kLoopBegin) {
+        if (program_.loops[node.loop].values.empty()) {
+          line(source_line(program_.loops[node.loop].span) + " (never runs)");
+          at = node.partner;
+        } else {
+          loop(at, node.loop);
+        }
+      } else if (node.kind == toy::Node::Kind::kLoopEnd && node.partner != grid_node()) {
+        --indent_;
+        line("}");
+      }
+    }
+  }
+  std::size_t grid_node() const { return launch_.grid_loop ? launch_.grid_node : SIZE_MAX; }
+
+  void loop(std::size_t at, std::uint32_t id) {
+    const toy::BoundLoop& loop = program_.loops[id];
+    const std::string& variable = names_.loop(id);
+    const std::string step = std::to_string(loop.step);
+    line(source_line(loop.span));
+    if (at == grid_node()) {
+      const std::string first = text_of(loop.lower, names_);
+      line("const Index " + variable + " = " + (first == "0" ? "" : first + " + ") +
+           (loop.step == 1 ? "" : step + "ll * ") + "static_cast<Index>(blockIdx.x);");
+      return;
+    }
+    if (is_unrolled(id)) line("#pragma unroll");
+    line("for (Index " + variable + " = " + text_of(loop.lower, names_) + "; " + variable + " < " +
+         text_of(loop.upper, names_) + "; " + variable + " += " + step + ") {");
+    ++indent_;
+  }
+
+  /// Whether its variable selects registers: unrolled, the index is a constant.
+  bool is_unrolled(std::uint32_t id) const {
+    const toy::BoundLoop& loop = program_.loops[id];
+    if (loop.trips.low != loop.trips.high || loop.trips.high > kMostUnrolled) return false;
+    bool selects = false;
+    for_each_instruction(program_, launch_, [&](const toy::BoundInstruction& instruction) {
+      for (const toy::BoundOperand& operand : instruction.operands) {
+        selects = selects || (toy::is_register(operand.kind) && operand.index.coefficient(id) != 0);
+      }
+    });
+    return selects;
+  }
+
+  void block(const toy::Node& node) {
+    for (std::uint32_t site = node.first; site < node.last; ++site) {
+      const toy::BoundInstruction& instruction = program_.instructions[site];
+      line(source_line(instruction.span));
+      line(statement_text(program_, instruction, names_, plan_.real,
+                          needs_scratch(program_, instruction)));
+    }
+  }
+
+  const toy::BoundProgram& program_;
+  const Plan& plan_;
+  const Launch& launch_;
+  const Names names_;
+  const std::string name_;
+  std::vector<std::string> declarations_;
+  std::string text_;
+  std::size_t indent_ = 0;
+};
+
+}  // namespace
+
+std::string kernel_name(const std::string& program, std::size_t launch) {
+  std::string name;
+  for (const char c : program) {
+    if (is_word(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "toy_" + name;
+  if (name.back() != '_') name += '_';
+  return name + std::to_string(launch + 1);
+}
+
+std::string device_functions() {
+  std::string text;
+  for (const EmbeddedFile& file : device_files) {
+    text += std::string(text.empty() ? "" : "\n") + std::string(file.text);
+  }
+  return text;
+}
+
+std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
+                         const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    if (i > 0) text += "\n";
+    text += KernelWriter(program, plan, plan.launches[i], kernel_name(name, i)).write();
+  }
+  return text;
+}
+
+std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
+                        const std::string& name) {
+  return device_functions() + "\n" + cuda_kernels(program, plan, name);
+}
+
+}  // namespace flashlab::generate

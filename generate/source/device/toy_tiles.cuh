@@ -1,0 +1,313 @@
+// Tiles of flashlab's machine on a GPU: the functions that generated programs call.
+//
+// A register is a tile in shared memory. All threads of a block execute an instruction together:
+// each computes some elements of the result, and then they wait for each other. Sums are added in
+// a fixed order.
+#ifndef FLASHLAB_TOY_TILES
+#define FLASHLAB_TOY_TILES
+
+namespace toy {
+
+template <class Real>
+__device__ inline Real* shared_memory() {
+#ifdef __CUDACC__
+  extern __shared__ double flashlab_shared_memory[];
+  return reinterpret_cast<Real*>(flashlab_shared_memory);
+#else  // flashlab's emulation of a GPU
+  return reinterpret_cast<Real*>(flashlab::cuda::emulation::shared_bytes().data());
+#endif
+}
+
+// Operands: everything with rows, cols, and an element for each row and column -----------------------
+
+/// A register: row by row in shared memory.
+template <class Real>
+struct Tile {
+  Real* data;
+  int rows, cols;
+  __device__ Real operator()(int row, int col) const { return data[row * cols + col]; }
+};
+template <class Real>
+__device__ inline Tile<Real> tile_at(Real* data) {
+  return {data, 0, 0};
+}
+
+template <class Real>
+struct Transposed {
+  Tile<Real> tile;
+  int rows, cols;
+  __device__ Real operator()(int row, int col) const { return tile(col, row); }
+};
+template <class Real>
+__device__ inline Transposed<Real> transposed(const Tile<Real>& tile) {
+  return {tile, tile.cols, tile.rows};
+}
+
+template <class Real>
+struct Scalar {
+  Real value;
+  int rows, cols;
+  __device__ Real operator()(int, int) const { return value; }
+};
+template <class Real>
+__device__ inline Scalar<Real> scalar(Real value) {
+  return {value, 1, 1};
+}
+
+/// A tile of an array in DRAM.
+template <class Element>
+struct Cell {
+  Element* data;
+  int rows, cols;
+  Index stride;
+  __device__ auto operator()(int row, int col) const { return read(data + row * stride + col); }
+};
+
+/// An array in DRAM, with its tiles. The last ones may be smaller.
+template <class Element>
+struct Array {
+  Element* data;
+  Index rows, cols, tile_rows, tile_cols;
+
+  __device__ Cell<Element> tile(Index row, Index col) const { return tile(0, row, col); }
+  /// Of arrays with more axes: `plane` counts over all but the last two.
+  __device__ Cell<Element> tile(Index plane, Index row, Index col) const {
+    const Index first_row = row * tile_rows, first_col = col * tile_cols;
+    return {data + (plane * rows + first_row) * cols + first_col,
+            static_cast<int>(smaller(tile_rows, rows - first_row)),
+            static_cast<int>(smaller(tile_cols, cols - first_col)), cols};
+  }
+};
+
+// Operations: their elements are computed when they are asked for ------------------------------------
+
+/// An element of an operand, of which a scalar or a column is repeated.
+template <class Operand>
+__device__ inline auto repeated(const Operand& a, int row, int col) {
+  return a(a.rows == 1 ? 0 : row, a.cols == 1 ? 0 : col);
+}
+
+template <class Function, class A, class B>
+struct Elementwise {
+  A a;
+  B b;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const {
+    return Function()(repeated(a, row, col), repeated(b, row, col));
+  }
+};
+template <class Function, class A, class B>
+__device__ inline Elementwise<Function, A, B> elementwise(const A& a, const B& b) {
+  return {a, b, a.rows > b.rows ? a.rows : b.rows, a.cols > b.cols ? a.cols : b.cols};
+}
+
+struct Add {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return add(x, y);
+  }
+};
+struct Subtract {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return subtract(x, y);
+  }
+};
+struct Multiply {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return multiply(x, y);
+  }
+};
+struct Divide {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return divide(x, y);
+  }
+};
+struct Larger {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return x > y ? x : y;
+  }
+};
+template <class A, class B>
+__device__ inline auto operator+(const A& a, const B& b) {
+  return elementwise<Add>(a, b);
+}
+template <class A, class B>
+__device__ inline auto operator-(const A& a, const B& b) {
+  return elementwise<Subtract>(a, b);
+}
+template <class A, class B>
+__device__ inline auto operator*(const A& a, const B& b) {
+  return elementwise<Multiply>(a, b);
+}
+template <class A, class B>
+__device__ inline auto operator/(const A& a, const B& b) {
+  return elementwise<Divide>(a, b);
+}
+template <class A, class B>
+__device__ inline auto maximum(const A& a, const B& b) {
+  return elementwise<Larger>(a, b);
+}
+
+template <class A>
+struct Exponential {
+  A a;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const { return exponential_of(a(row, col)); }
+};
+template <class A>
+__device__ inline Exponential<A> exponential(const A& a) {
+  return {a, a.rows, a.cols};
+}
+
+template <class A>
+struct Logarithm {
+  A a;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const { return log(a(row, col)); }
+};
+template <class A>
+__device__ inline Logarithm<A> logarithm(const A& a) {
+  return {a, a.rows, a.cols};
+}
+
+/// A matrix product: the terms are added from the first to the last.
+template <class A, class B>
+struct Product {
+  A a;
+  B b;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const {
+    auto sum = multiply(a(row, 0), b(0, col));
+    for (int k = 1; k < a.cols; ++k) sum = add(sum, multiply(a(row, k), b(k, col)));
+    return sum;
+  }
+};
+template <class A, class B>
+__device__ inline Product<A, B> product(const A& a, const B& b) {
+  return {a, b, a.rows, b.cols};
+}
+
+template <class A>
+struct RowMaximum {
+  A a;
+  int rows, cols;
+  __device__ auto operator()(int row, int) const {
+    auto largest = a(row, 0);
+    for (int col = 1; col < a.cols; ++col) {
+      const auto x = a(row, col);
+      largest = largest > x ? largest : x;
+    }
+    return largest;
+  }
+};
+template <class A>
+__device__ inline RowMaximum<A> row_maximum(const A& a) {
+  return {a, a.rows, 1};
+}
+
+template <class A>
+struct RowSum {
+  A a;
+  int rows, cols;
+  __device__ auto operator()(int row, int) const {
+    auto sum = a(row, 0);
+    for (int col = 1; col < a.cols; ++col) sum = add(sum, a(row, col));
+    return sum;
+  }
+};
+template <class A>
+__device__ inline RowSum<A> row_sum(const A& a) {
+  return {a, a.rows, 1};
+}
+
+/// -inf beyond the diagonal (masked) or before it (masked_left), of a tile that begins there.
+template <class A, bool kLeft>
+struct Masked {
+  A a;
+  Index first_row, first_col;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const {
+    auto x = a(row, col);
+    const Index beyond = (first_col + col) - (first_row + row);
+    if (kLeft ? beyond < 0 : beyond > 0) x = minus_infinity();
+    return x;
+  }
+};
+template <class A>
+__device__ inline Masked<A, false> masked(const A& a, Index first_row, Index first_col) {
+  return {a, first_row, first_col, a.rows, a.cols};
+}
+template <class A>
+__device__ inline Masked<A, true> masked_left(const A& a, Index first_row, Index first_col) {
+  return {a, first_row, first_col, a.rows, a.cols};
+}
+
+// Instructions: what all threads of a block do together ----------------------------------------------
+
+/// Computes the operation into the register, which may be an operand whose elements are read where
+/// they are written, or are repeated. If its shape changes, elements are written from the last to
+/// the first, and only after all threads have read: so nothing is overwritten that is still needed.
+template <class Real, class Operation>
+__device__ inline void set(Tile<Real>& target, const Operation& operation) {
+  const int rows = operation.rows, cols = operation.cols, size = rows * cols;
+  const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+  if (target.rows == rows && target.cols == cols) {
+    for (int i = thread; i < size; i += threads) target.data[i] = operation(i / cols, i % cols);
+  } else {
+    for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
+      const int i = first + thread;
+      Real result = 0;
+      if (i < size) result = operation(i / cols, i % cols);
+      __syncthreads();
+      if (i < size) target.data[i] = result;
+    }
+  }
+  __syncthreads();
+  target.rows = rows;
+  target.cols = cols;
+}
+
+/// The same by way of `scratch`, because a product or a reduction reads the register.
+template <class Real, class Operation>
+__device__ inline void set_by_way_of(Real* scratch, Tile<Real>& target,
+                                     const Operation& operation) {
+  const int rows = operation.rows, cols = operation.cols, size = rows * cols;
+  const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < size; i += threads) scratch[i] = operation(i / cols, i % cols);
+  __syncthreads();
+  for (int i = thread; i < size; i += threads) target.data[i] = scratch[i];
+  __syncthreads();
+  target.rows = rows;
+  target.cols = cols;
+}
+
+/// Computes the operation into a tile in DRAM, which a scalar or a column fills.
+template <class Element, class Operation>
+__device__ inline void store(const Cell<Element>& cell, const Operation& operation) {
+  const Index size = static_cast<Index>(cell.rows) * cell.cols;
+  for (Index i = threadIdx.x; i < size; i += blockDim.x) {
+    const int row = static_cast<int>(i / cell.cols), col = static_cast<int>(i % cell.cols);
+    write(cell.data + row * cell.stride + col, repeated(operation, row, col));
+  }
+  __syncthreads();
+}
+
+/// Adds the operation to a tile in DRAM, each element in one step.
+template <class Element, class Operation>
+__device__ inline void add_to(const Cell<Element>& cell, const Operation& operation) {
+  const Index size = static_cast<Index>(cell.rows) * cell.cols;
+  for (Index i = threadIdx.x; i < size; i += blockDim.x) {
+    const int row = static_cast<int>(i / cell.cols), col = static_cast<int>(i % cell.cols);
+    atomicAdd(cell.data + row * cell.stride + col,
+              static_cast<Element>(repeated(operation, row, col)));
+  }
+  __syncthreads();
+}
+
+}  // namespace toy
+
+#endif  // FLASHLAB_TOY_TILES

@@ -1,0 +1,40 @@
+// The programs, at several sizes, whose generated code the tests run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "toymachine/bind/bound_program.hpp"
+#include "toymachine/execute/execution.hpp"
+
+namespace flashlab::test {
+
+/// A program whose reference run reaches its end.
+struct GenerateCase {
+  std::string program;  // "flash2", "28_flash2", "random_3"
+  std::string setting;  // "n=5 d=3 …"
+  std::shared_ptr<const toy::BoundProgram> bound;
+};
+
+/// Returns all bundled programs, the solutions of all exercises, and programs drawn at random, each
+/// at several sizes. The same on every call.
+std::vector<GenerateCase> generate_cases();
+
+/// Returns a GenerateCase's name in generated sources: "flash2_n5_d3".
+std::string identifier_of(const GenerateCase& one);
+
+struct ReferenceRun {
+  std::vector<float> before, after;  // DRAM
+  toy::Execution execution;
+};
+
+/// Runs the program in float on random inputs; in a fixed order if elements are tiles. Returns
+/// nothing if the run stops with an error.
+std::optional<ReferenceRun> reference_run(const toy::BoundProgram& program);
+
+}  // namespace flashlab::test

@@ -1,0 +1,65 @@
+// Writes the generated code of all cases into a few C++ sources, for the build of the tests:
+//   write_generated_sources FILE…
+#include <cstddef>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "generate/source/cuda_source.hpp"
+#include "tests/generate/cases/cases.hpp"
+
+namespace {
+
+using flashlab::generate::Launch;
+using flashlab::generate::Plan;
+using flashlab::test::GenerateCase;
+
+/// A function that runs all launches.
+std::string host_function(const GenerateCase& one, const Plan& plan) {
+  const std::string name = identifier_of(one);
+  std::string text = "static void run_" + name + "(void* const* arrays) {\n  (void)arrays;\n";
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    text += "  flashlab::test::launch_generated(" + std::to_string(launch.blocks) + ", " +
+            std::to_string(launch.threads) + ", " + std::to_string(plan.shared_bytes(launch)) +
+            ", " + flashlab::generate::kernel_name(name, i);
+    for (const std::size_t array : launch.arrays)
+      text += ", (float*)arrays[" + std::to_string(array) + "]";
+    text += ");\n";
+  }
+  return text + "}\n";
+}
+
+void write(const std::string& path, const std::vector<GenerateCase>& cases, std::size_t first,
+           std::size_t step) {
+  std::ofstream file(path);
+  file << "#include \"tests/generate/generated_code.hpp\"\n"
+       << flashlab::generate::device_functions();
+  std::string table;
+  for (std::size_t i = first; i < cases.size(); i += step) {
+    const std::string name = identifier_of(cases[i]);
+    const auto plan = flashlab::generate::plan(*cases[i].bound, {});
+    if (!plan) throw std::runtime_error(name + ": " + plan.diagnostics.front().what);
+    file << flashlab::generate::cuda_kernels(*cases[i].bound, *plan, name)
+         << host_function(cases[i], *plan);
+    table += "    {\"" + name + "\", run_" + name + "},\n";
+  }
+  file << "static const flashlab::test::GeneratedCode kCases[] = {\n"
+       << table << "};\nstatic const int kAdded = flashlab::test::add_generated_code(kCases);\n";
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::vector<GenerateCase> cases = flashlab::test::generate_cases();
+  const auto files = static_cast<std::size_t>(argc - 1);
+  for (std::size_t i = 0; i < files; ++i) write(argv[i + 1], cases, i, files);
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "write_generated_sources: " << error.what() << "\n";
+  return 1;
+}
