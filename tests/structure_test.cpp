@@ -143,7 +143,7 @@ const std::map<std::string, std::vector<std::string>>& floors() {
   static const std::map<std::string, std::vector<std::string>> kFloors = {
       {"toymachine",
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
-        "trace", "history", "timeline"}},
+        "replay", "trace", "history", "timeline"}},
       {"optimal", {"search", "problem", "products", "values", "solve"}},
       {"generate", {"plan", "source/device", "source"}},
       {"exercises/grader",

@@ -196,9 +196,9 @@ class Liveness {
 };
 
 /// Replays the log as an execution: the live registers and their sizes.
-class Replay {
+class LifeWalk {
  public:
-  Replay(const BoundProgram& program, const std::vector<LogEntry>& log)
+  LifeWalk(const BoundProgram& program, const std::vector<LogEntry>& log)
       : log_(log),
         bytes_per_element_(register_element_bytes(program)),
         num_registers_(program.num_registers),
@@ -304,9 +304,9 @@ std::optional<RegisterBytes> peak_register_bytes(const BoundProgram& program) {
   Liveness liveness(program, &log);
   if (!liveness.run()) return std::nullopt;
   if (log.empty()) return RegisterBytes{};  // no instruction is ever executed
-  const auto peak = Replay(program, log).find_peak();
+  const auto peak = LifeWalk(program, log).find_peak();
   if (!peak) return std::nullopt;
-  return Replay(program, log).at(*peak, program);
+  return LifeWalk(program, log).at(*peak, program);
 }
 
 }  // namespace flashlab::toy

@@ -4,10 +4,14 @@
 // Visits the nest's nodes in order. Operands are slots, which hold a register number or a cell.
 // When a loop starts its next iteration, a constant is added to each slot, so that an instruction
 // is a single indirect call. Innermost loops on plain numbers run in strips (strip_plan.hpp).
+//
+// A run can pause between any two instructions, be saved, and go on from a saved state (replay/).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -40,6 +44,7 @@ class Interpreter {
     careful_.assign(program.loops.size(), false);
     increments_.resize(program.loops.size());
     direct_.resize(program.loops.size());
+    iterations_to_strips_.assign(program.loops.size(), 0);
     block_runs_.assign(program.nodes.size(), 0);
     hot_.resize(program.instructions.size());
     for (const BoundInstruction& instruction : program.instructions) prepare(instruction);
@@ -47,33 +52,123 @@ class Interpreter {
   }
 
   Result<Execution> run() {
-    const auto num_nodes = static_cast<std::uint32_t>(program_.nodes.size());
-    std::uint32_t at = 0;
-    while (at < num_nodes && !error_ && !stopped_) {
-      const Node& node = program_.nodes[at];
-      switch (node.kind) {
-        case Node::Kind::kBlock:
-          run_block(at, node);
-          ++at;
-          break;
-        case Node::Kind::kLoopBegin:
-          at = begin_loop(at, node);
-          break;
-        case Node::Kind::kLoopEnd:
-          at = end_loop(at, node);
-          break;
-        case Node::Kind::kLabel:
-          label(node);
-          ++at;
-          break;
-      }
-    }
+    run_to(UINT64_MAX);
     if (error_) return std::move(*error_);
     return result();
   }
 
+  // Pausing -------------------------------------------------------------------------------------
+
+  /// Goes on until `step` instructions were executed in all, or to an earlier stop: the end, an
+  /// error, or the observer's wish.
+  void run_to(std::uint64_t step) {
+    pause_at_ = step;
+    const auto num_nodes = static_cast<std::uint32_t>(program_.nodes.size());
+    while (at_ < num_nodes && !error_ && !stopped_) {
+      const Node& node = program_.nodes[at_];
+      switch (node.kind) {
+        case Node::Kind::kBlock:
+          if (steps_ >= pause_at_) return;
+          run_block(at_, node);
+          break;
+        case Node::Kind::kLoopBegin:
+          at_ = begin_loop(at_, node);
+          break;
+        case Node::Kind::kLoopEnd:
+          at_ = end_loop(at_, node);
+          break;
+        case Node::Kind::kLabel:
+          label(node);
+          ++at_;
+          break;
+      }
+    }
+  }
+
+  std::uint64_t steps() const { return steps_; }
+  const std::optional<Diagnostic>& error() const { return error_; }
+  /// The instruction that is executed next, or that failed; the number of instructions at the end.
+  std::uint32_t next_site() const {
+    if (at_ >= program_.nodes.size()) {
+      return static_cast<std::uint32_t>(program_.instructions.size());
+    }
+    return std::max(program_.nodes[at_].first, next_site_);
+  }
+  std::span<const std::int64_t> loop_values() const { return loop_values_; }
+  std::span<const Value> registers() const {
+    return {registers_.data(), static_cast<std::size_t>(program_.num_registers)};
+  }
+
+  /// A paused run, without its DRAM.
+  struct Saved {
+    std::uint32_t at = 0, next_site = 0;
+    std::uint64_t steps = 0;
+    std::int64_t iterations = 0;
+    std::vector<std::int64_t> loop_values, last_values;
+    std::vector<std::uint64_t> block_runs, work;
+    std::vector<Value> registers;
+  };
+  Saved save() const {
+    Saved saved{at_,          next_site_,  steps_, iterations_, loop_values_,
+                last_values_, block_runs_, work_,  {}};
+    saved.registers.reserve(registers().size());
+    for (const Value& value : registers()) saved.registers.push_back(Traits::copy(value));
+    return saved;
+  }
+  /// The DRAM must be as it was when the run was saved, at the same address.
+  void restore(const Saved& saved) {
+    error_.reset();
+    at_ = saved.at;
+    next_site_ = saved.next_site;
+    steps_ = saved.steps;
+    iterations_ = saved.iterations;
+    loop_values_ = saved.loop_values;
+    last_values_ = saved.last_values;
+    block_runs_ = saved.block_runs;
+    work_ = saved.work;
+    for (std::size_t i = 0; i < saved.registers.size(); ++i) {
+      registers_[i] = Traits::copy(saved.registers[i]);
+    }
+    std::fill(iterations_to_strips_.begin(), iterations_to_strips_.end(), 1);
+    const std::uint32_t site = next_site();
+    if (site >= program_.instructions.size()) return;
+    for (std::uint32_t loop = program_.instructions[site].loop; loop != kNoLoop;
+         loop = program_.loops[loop].parent) {
+      enter(loop);
+    }
+  }
+
+  Execution result() const {
+    Execution execution;
+    execution.steps = steps_;
+    execution.stopped = stopped_;
+    std::vector<Count> times(program_.instructions.size(), 0);
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& node = program_.nodes[i];
+      if (node.kind != Node::Kind::kBlock) continue;
+      for (std::uint32_t site = node.first; site < node.last; ++site) {
+        times[site] = static_cast<unsigned long>(block_runs_[i]);
+      }
+    }
+    if (at_ < program_.nodes.size()) {  // inside of a block, the instructions before that point
+      for (std::uint32_t site = program_.nodes[at_].first; site < next_site_; ++site) {
+        times[site] += 1;
+      }
+    }
+    execution.executions = scalar_executions(program_, std::move(times));
+    if constexpr (Traits::kTiles) {
+      for (std::size_t site = 0; site < work_.size(); ++site) {
+        execution.executions.work[site] = static_cast<unsigned long>(work_[site]);
+      }
+    }
+    return execution;
+  }
+
  private:
   static constexpr bool kStrips = !Observer::kPerStep && std::is_floating_point_v<Value>;
+  static constexpr bool kWatches = requires { Observer::kWatches; };
+  /// After a strip was refused, so many iterations run step by step before the next attempt.
+  static constexpr std::int64_t kIterationsToStrips = 512;
   static constexpr std::int64_t kIterationsBetweenChecks = 256;  // a power of two
   static constexpr std::int64_t kTileWorkPerCheck = 32;          // units of work in 10 ns
   static constexpr std::int64_t kFewestLanes =
@@ -82,7 +177,8 @@ class Interpreter {
   struct Hot {
     Execute<Value> execute = nullptr;
     Slots<Value> slots;
-    std::int8_t narrow_store = -1;  // operand that is a cell of bf16 or fp16, if any
+    std::int8_t store = -1;         // operand that is a cell and written, if any
+    std::int8_t narrow_store = -1;  // the same, of bf16 or fp16
   };
   struct Increment {
     std::int64_t* slot = nullptr;
@@ -100,6 +196,7 @@ class Interpreter {
       const Affine& index = instruction.operands[i].index;
       hot.slots.at[i] = index.constant;
       const bool stores = is_memory_write(instruction.operands[i].kind);
+      if (stores) hot.store = static_cast<std::int8_t>(i);
       if (stores && is_narrow(program_.arrays[instruction.operands[i].array].element_type)) {
         hot.narrow_store = static_cast<std::int8_t>(i);
       }
@@ -146,11 +243,13 @@ class Interpreter {
     last_values_[node.loop] = first + (trips - 1) * loop.step;
     enter(node.loop);
     if constexpr (kStrips) {
-      if (strips_[node.loop] && trips >= kFewestLanes && !careful_[node.loop]) {
-        return run_strips(at, node, trips);
-      }
+      if (in_strips(node.loop, trips)) return run_strips(at, node, trips);
     }
     return at + 1;
+  }
+
+  bool in_strips(std::uint32_t loop, std::int64_t trips) const {
+    return strips_[loop] && trips >= kFewestLanes && !careful_[loop];
   }
 
   std::uint32_t end_loop(std::uint32_t at, const Node& node) {
@@ -159,6 +258,16 @@ class Interpreter {
     if (!count_iteration()) return at;
     value += program_.loops[node.loop].step;
     for (const Increment& increment : increments_[node.loop]) *increment.slot += increment.delta;
+    if constexpr (kStrips) {
+      std::int64_t& waiting = iterations_to_strips_[node.loop];
+      if (waiting > 0 && --waiting == 0) {
+        const std::int64_t trips =
+            (last_values_[node.loop] - value) / program_.loops[node.loop].step + 1;
+        if (in_strips(node.loop, trips)) {
+          return run_strips(node.partner, program_.nodes[node.partner], trips);
+        }
+      }
+    }
     return node.partner + 1;
   }
 
@@ -222,12 +331,27 @@ class Interpreter {
     for (std::size_t i = 0; i < body.size(); ++i) {
       strips.cells[i] = hot_[body[i].instruction].slots.at[body[i].memory_operand];
     }
-    const std::uint64_t allowed =
-        (static_cast<std::uint64_t>(program_.limits.max_steps) - steps_) / length;
+    const std::uint64_t most =
+        std::min(static_cast<std::uint64_t>(program_.limits.max_steps), pause_at_);
+    const std::uint64_t allowed = (most - steps_) / length;
     const std::int64_t wanted =
         static_cast<std::uint64_t>(trips) > allowed ? static_cast<std::int64_t>(allowed) : trips;
-    const std::int64_t done = strips.runner.run(wanted, registers_.data(), dram_.data(),
-                                                strips.cells.data(), strips.strides.data());
+    const std::int64_t done =
+        strips.runner.run(wanted, registers_.data(), dram_.data(), strips.cells.data(),
+                          strips.strides.data(), [&](std::size_t lanes) {
+                            if constexpr (kWatches) {
+                              return observer_.accepts(strips.runner, lanes, registers_.data());
+                            } else {
+                              return true;
+                            }
+                          });
+    if constexpr (kWatches) {
+      for (const std::uint32_t store : strips.runner.plan().stores) {
+        const std::int64_t stride = strips.strides[store], distance = stride * (done - 1);
+        const std::int64_t first = strips.cells[store] + std::min<std::int64_t>(distance, 0);
+        if (done > 0) observer_.stores(first, std::abs(distance) + 1);
+      }
+    }
     for (std::uint32_t inside = at + 1; inside < node.partner; ++inside) {
       block_runs_[inside] += static_cast<std::uint64_t>(done);
     }
@@ -235,7 +359,8 @@ class Interpreter {
     iterations_ += done;
     if (done == trips) return node.partner + 1;
     loop_values_[node.loop] += done * program_.loops[node.loop].step;
-    enter(node.loop);  // the rest runs step by step, up to the failing step
+    enter(node.loop);  // the next iterations run step by step, up to the failing step if any
+    iterations_to_strips_[node.loop] = kIterationsToStrips;
     return at + 1;
   }
 
@@ -244,17 +369,28 @@ class Interpreter {
   void run_block(std::uint32_t at, const Node& node) {
     const std::uint32_t loop = program_.instructions[node.first].loop;
     const bool careful = loop != kNoLoop && careful_[loop];
-    const std::uint64_t length = node.last - node.first;
+    const std::uint32_t first = std::max(node.first, next_site_);
+    const std::uint64_t length = node.last - first;
     if (steps_ + length > static_cast<std::uint64_t>(program_.limits.max_steps)) {
       error_ =
           steps_error(program_.limits, "the program takes more than " +
                                            std::to_string(program_.limits.max_steps) + " steps");
       return;
     }
-    for (std::uint32_t site = node.first; site < node.last; ++site) {
+    const std::uint32_t last = length > pause_at_ - steps_
+                                   ? first + static_cast<std::uint32_t>(pause_at_ - steps_)
+                                   : node.last;
+    for (std::uint32_t site = first; site < last; ++site) {
+      next_site_ = site;
+      if constexpr (kWatches) {
+        if (observer_.stops_before(site, registers_.data())) return pause();
+      }
       if (careful && !check_ranges(site)) return;
       Hot& hot = hot_[site];
       if constexpr (Traits::kTiles) hot.slots.locate(loop_values_.data());
+      if constexpr (kWatches) {
+        if (hot.store >= 0) report_store(hot);
+      }
       Status status = hot.execute(hot.slots, registers_.data(), dram_.data());
       if constexpr (Traits::kTiles) {
         work_[site] += static_cast<std::uint64_t>(hot.slots.work);
@@ -267,10 +403,35 @@ class Interpreter {
       }
       ++steps_;
       if constexpr (Observer::kPerStep) {
-        if (!observe(site)) return stop(at, site);
+        if (!observe(site)) stopped_ = true;
       }
+      if constexpr (kWatches) {
+        if (observer_.stops_after(site, registers_.data())) pause();
+      }
+      if (stopped_ || steps_ >= pause_at_) return leave_block(at, site + 1);
     }
+    leave_block(at, last);
+  }
+
+  void pause() { pause_at_ = steps_; }
+
+  /// The instructions of the block before `site` were executed.
+  void leave_block(std::uint32_t at, std::uint32_t site) {
+    next_site_ = site;
+    if (site < program_.nodes[at].last) return;
+    next_site_ = 0;
     ++block_runs_[at];
+    at_ = at + 1;
+  }
+
+  /// Tells the observer which cells the instruction may change.
+  void report_store(const Hot& hot) {
+    const std::int64_t first = hot.slots.at[static_cast<std::size_t>(hot.store)];
+    std::int64_t count = 1;
+    if constexpr (Traits::kTiles) {
+      count = (hot.slots.cell.rows - 1) * hot.slots.stride + hot.slots.cell.cols;
+    }
+    observer_.stores(first, count);
   }
 
   /// A cell of a narrow type holds only values of that type; a value that is too
@@ -341,13 +502,6 @@ class Interpreter {
     return observer_.after(step, visible_registers(), dram_);
   }
 
-  /// An observer ended the run inside a block; the instructions before that point count.
-  void stop(std::uint32_t at, std::uint32_t site) {
-    stopped_ = true;
-    partial_first_ = program_.nodes[at].first;
-    partial_last_ = site + 1;
-  }
-
   void label(const Node& node) {
     if constexpr (Observer::kPerStep) {
       const BoundLabel& entry = program_.labels[node.first];
@@ -366,28 +520,6 @@ class Interpreter {
     }
   }
 
-  Execution result() const {
-    Execution execution;
-    execution.steps = steps_;
-    execution.stopped = stopped_;
-    std::vector<Count> times(program_.instructions.size(), 0);
-    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-      const Node& node = program_.nodes[i];
-      if (node.kind != Node::Kind::kBlock) continue;
-      for (std::uint32_t site = node.first; site < node.last; ++site) {
-        times[site] = static_cast<unsigned long>(block_runs_[i]);
-      }
-    }
-    for (std::uint32_t site = partial_first_; site < partial_last_; ++site) times[site] += 1;
-    execution.executions = scalar_executions(program_, std::move(times));
-    if constexpr (Traits::kTiles) {
-      for (std::size_t site = 0; site < work_.size(); ++site) {
-        execution.executions.work[site] = static_cast<unsigned long>(work_[site]);
-      }
-    }
-    return execution;
-  }
-
   const BoundProgram& program_;
   std::span<Cell> dram_;
   Observer& observer_;
@@ -399,11 +531,14 @@ class Interpreter {
   std::vector<char> careful_;              // by loop: some index of this execution is out of range
   std::vector<std::uint64_t> block_runs_;  // by node
   std::vector<std::uint64_t> work_;        // by site, if elements are tiles
-  std::vector<std::optional<Strips>> strips_;  // by loop
+  std::vector<std::optional<Strips>> strips_;       // by loop
+  std::vector<std::int64_t> iterations_to_strips_;  // by loop; 0: not in strips
   std::optional<Diagnostic> error_;
   std::uint64_t steps_ = 0;
   std::int64_t iterations_ = 0;
-  std::uint32_t partial_first_ = 0, partial_last_ = 0;
+  std::uint64_t pause_at_ = UINT64_MAX;
+  std::uint32_t at_ = 0;         // node
+  std::uint32_t next_site_ = 0;  // in a block that is not finished; otherwise 0
   bool stopped_ = false;
 };
 

@@ -31,14 +31,17 @@ class StripRunner {
   /// Runs up to `trips` iterations and returns how many it finished. Registers and DRAM are as
   /// after the last of them. If it returns fewer, the next strip contains a step that is an error.
   /// cells[i], strides[i]: the first cell of body instruction i and its distance from lane to lane.
+  /// `accepts(lanes)` may refuse a computed strip, which then has no effect either.
+  template <class Accepts>
   std::int64_t run(std::int64_t trips, Value* registers, Value* dram, const std::int64_t* cells,
-                   const std::int64_t* strides) {
+                   const std::int64_t* strides, Accepts&& accepts) {
     if (!enter(trips, registers)) return 0;
     std::int64_t done = 0;
     while (done < trips) {
       const auto n = static_cast<std::size_t>(
           std::min<std::int64_t>(trips - done, static_cast<std::int64_t>(kStrip)));
-      if (!strip(n, done, dram, cells, strides)) break;
+      if (!compute(n, done, dram, cells, strides) || !accepts(n)) break;
+      store(n, done, dram, cells, strides);
       leave(n, registers);
       done += static_cast<std::int64_t>(n);
       check_budget(static_cast<std::int64_t>(plan_.body.size()) * kWorkOfRow);
@@ -47,6 +50,8 @@ class StripRunner {
   }
 
   const StripPlan& plan() const { return plan_; }
+  /// The results of an instruction of the body in the strip that was computed last.
+  const Value* results(std::size_t index) const { return rows_.data() + index * kPitch + kLead; }
 
  private:
   static constexpr std::size_t kLead = 16;  // room for lane -1; keeps rows aligned
@@ -150,8 +155,9 @@ class StripRunner {
     }
   }
 
-  bool strip(std::size_t n, std::int64_t done, Value* dram, const std::int64_t* cells,
-             const std::int64_t* strides) {
+  /// Computes everything but the stores.
+  bool compute(std::size_t n, std::int64_t done, const Value* dram, const std::int64_t* cells,
+               const std::int64_t* strides) {
     for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
       const auto& group = plan_.groups[g];
       const std::uint32_t first = group[0];
@@ -169,10 +175,14 @@ class StripRunner {
       }
       if (!legal) return false;
     }
+    return true;
+  }
+
+  void store(std::size_t n, std::int64_t done, Value* dram, const std::int64_t* cells,
+             const std::int64_t* strides) {
     for (const std::uint32_t store : plan_.stores) {
       scatter(store, dram + cells[store] + done * strides[store], strides[store], n);
     }
-    return true;
   }
 
   bool gather(std::uint32_t index, const Value* from, std::int64_t stride, std::size_t n) {

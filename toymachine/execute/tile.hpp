@@ -3,6 +3,7 @@
 // that is written.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,17 @@ class Tile {
     borrowed_ = nullptr;
     shape_ = shape;
   }
+  /// Of the elements as well, unless they are an input's.
+  Tile copy() const {
+    Tile result;
+    if (borrowed_) {
+      result.borrow(borrowed_, shape_, stride_);
+    } else if (is_written()) {
+      result.reshape(shape_);
+      std::copy_n(data_.get(), shape_.rows * shape_.cols, result.own_data());
+    }
+    return result;
+  }
 
  private:
   static constexpr std::size_t kAlignment = 64;
@@ -61,6 +73,7 @@ struct ValueTraits<Tile<Element>> {
   using Access = TileAccess;
   static constexpr bool kTiles = true;
   static Tile<Element> unwritten() { return {}; }
+  static Tile<Element> copy(const Tile<Element>& tile) { return tile.copy(); }
   static Tile<Element> constant(double value) {
     Tile<Element> tile;
     tile.reshape({1, 1});

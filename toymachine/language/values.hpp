@@ -45,6 +45,7 @@ struct ValueTraits {
   static constexpr bool kTiles = false;
   static Value unwritten() { return std::numeric_limits<Value>::quiet_NaN(); }
   static Value constant(double value) { return static_cast<Value>(value); }
+  static Value copy(const Value& value) { return value; }
   static bool is_written(const Value& value) { return value == value; }
   /// False for +inf and NaN, which are errors at the step that computes them; -inf is legal.
   static bool is_legal(const Value& value) {

@@ -1,0 +1,167 @@
+#include "toymachine/replay/replay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace flashlab::toy {
+namespace {
+
+/// A stop of these is foreseen without running: it depends on no register.
+bool is_foreseen(const Breakpoint& breakpoint) {
+  return breakpoint.kind == Breakpoint::Kind::kWritten ||
+         (breakpoint.kind == Breakpoint::Kind::kLine && !breakpoint.test);
+}
+
+bool is_one_of(const WantedExecutions& executions, const RunPoint& point) {
+  return executions.site == point.site &&
+         std::all_of(executions.wanted.begin(), executions.wanted.end(),
+                     [&](const IndexEquals& one) {
+                       return (*one.index)(point.loop_values.data()) == one.value;
+                     });
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> Replay::last_execution(
+    std::span<const WantedExecutions> executions) const {
+  const RunPoint here = point();
+  std::optional<std::uint64_t> last;
+  for (const WantedExecutions& one : executions) {
+    const auto found = nest_.last_before(one.site, here, one.wanted);
+    if (found) last = std::max(last.value_or(0), nest_.steps_before(*found));
+  }
+  return last;
+}
+
+std::optional<std::uint64_t> Replay::next_execution(
+    std::span<const WantedExecutions> executions) const {
+  const RunPoint here = point();
+  std::optional<std::uint64_t> next;
+  for (const WantedExecutions& one : executions) {
+    const auto found = nest_.first_after(one.site, here, one.wanted);
+    if (found) next = std::min(next.value_or(UINT64_MAX), nest_.steps_before(*found));
+  }
+  return next;
+}
+
+std::optional<std::uint64_t> Replay::writer_of(const Place& place) const {
+  return last_execution(writes_of(program_, place));
+}
+
+bool Replay::passes(const Breakpoint& breakpoint) const {
+  if (!breakpoint.test) return true;
+  if (breakpoint.place.is_cell) return (*breakpoint.test)(cell(breakpoint.place.number));
+  const RegisterContents contents = register_contents(breakpoint.place.number);
+  return count_holding(*breakpoint.test, contents.elements.data(),
+                       static_cast<std::int64_t>(contents.elements.size())) > 0;
+}
+
+std::optional<Replay::ValueStop> Replay::next_foreseen(
+    std::span<const Breakpoint> breakpoints) const {
+  std::optional<ValueStop> next;
+  const RunPoint here = point();
+  const auto consider = [&](std::uint64_t stop, std::size_t i) {
+    if (!next || stop < next->step) next = ValueStop{stop, i};
+  };
+  for (std::size_t i = 0; i < breakpoints.size(); ++i) {
+    const Breakpoint& breakpoint = breakpoints[i];
+    if (!is_foreseen(breakpoint)) continue;
+    if (breakpoint.kind == Breakpoint::Kind::kLine) {
+      const WantedExecutions visits{breakpoint.site, {}};
+      if (const auto found = next_execution({&visits, 1})) consider(*found, i);
+      continue;
+    }
+    const auto writes = writes_of(program_, breakpoint.place);
+    const bool is_next = std::any_of(writes.begin(), writes.end(),
+                                     [&](const auto& write) { return is_one_of(write, here); });
+    if (is_next) {
+      consider(step() + 1, i);
+    } else if (const auto found = next_execution(writes)) {
+      consider(*found + 1, i);
+    }
+  }
+  return next;
+}
+
+Stop Replay::forward(std::span<const Breakpoint> breakpoints, const Progress& progress) {
+  for (bool skips = true;; skips = false) {
+    const auto foreseen = next_foreseen(breakpoints);
+    const std::uint64_t target = foreseen ? foreseen->step : total_;
+    const Stop stop = run_watching(target, breakpoints, skips, progress);
+    if (stop.reason != Stop::Reason::kStep) return stop;
+    if (!foreseen) return {Stop::Reason::kEnd, 0};
+    if (passes(breakpoints[foreseen->breakpoint])) {
+      return {Stop::Reason::kBreakpoint, foreseen->breakpoint};
+    }
+    if (progress && !progress(step())) return {Stop::Reason::kCancelled, 0};
+  }
+}
+
+std::optional<Replay::ValueStop> Replay::last_foreseen(
+    std::span<const Breakpoint> breakpoints) const {
+  std::optional<ValueStop> last;
+  for (std::size_t i = 0; i < breakpoints.size(); ++i) {
+    const Breakpoint& breakpoint = breakpoints[i];
+    if (!is_foreseen(breakpoint)) continue;
+    std::optional<std::uint64_t> found;
+    if (breakpoint.kind == Breakpoint::Kind::kLine) {
+      const WantedExecutions visits{breakpoint.site, {}};
+      found = last_execution({&visits, 1});
+    } else {
+      // The step after a write; the run may stand there already.
+      const RunPoint here = point();
+      for (const WantedExecutions& write : writes_of(program_, breakpoint.place)) {
+        auto before = nest_.last_before(write.site, here, write.wanted);
+        if (before && nest_.steps_before(*before) + 1 == step()) {
+          before = nest_.last_before(write.site, *before, write.wanted);
+        }
+        if (before) found = std::max(found.value_or(0), nest_.steps_before(*before) + 1);
+      }
+    }
+    if (found && (!last || *found > last->step)) last = ValueStop{*found, i};
+  }
+  return last;
+}
+
+Stop Replay::backward(std::span<const Breakpoint> breakpoints, const Progress& progress) {
+  const std::uint64_t began = step();
+  std::optional<ValueStop> foreseen;
+  for (;;) {  // to a write whose value passes
+    foreseen = last_foreseen(breakpoints);
+    if (!foreseen || !breakpoints[foreseen->breakpoint].test) break;
+    if (go_to(foreseen->step, progress).reason == Stop::Reason::kCancelled ||
+        (progress && !progress(step()))) {
+      return {Stop::Reason::kCancelled, 0};
+    }
+    if (passes(breakpoints[foreseen->breakpoint])) break;
+  }
+  if (step() != began) go_to(began, progress);
+  bool cancelled = false;
+  const auto watched =
+      last_watched(foreseen ? foreseen->step : 0, breakpoints, progress, cancelled);
+  if (cancelled) return {Stop::Reason::kCancelled, 0};
+  const auto& found = watched ? watched : foreseen;
+  go_to(found ? found->step : 0);
+  if (!found) return {Stop::Reason::kStart, 0};
+  return {Stop::Reason::kBreakpoint, found->breakpoint};
+}
+
+std::vector<PastStep> Replay::last_steps(std::size_t count) {
+  const std::uint64_t end = step();
+  const bool failed = error() != nullptr;
+  std::vector<PastStep> steps;
+  for (go_to(end - std::min<std::uint64_t>(end, count)); step() < end;) {
+    PastStep past{step() + 1, point(), {}};
+    if (go_to(step() + 1).reason != Stop::Reason::kStep && step() < past.number) break;
+    for (const BoundOperand& operand : program_.instructions[past.point.site].operands) {
+      const std::int64_t number = operand.index(past.point.loop_values.data());
+      if (operand.kind == OperandKind::kDestination) past.value = register_contents(number);
+      if (is_memory_write(operand.kind)) past.value = {1, 1, {cell(number)}};
+    }
+    steps.push_back(std::move(past));
+  }
+  if (failed) go_to(end + 1);
+  return steps;
+}
+
+}  // namespace flashlab::toy
