@@ -153,7 +153,8 @@ def add_shares(row, case, product_rates, read_rate):
         if "kv_bytes_per_s" in report:
             report["share_of_plain_read"] = report["kv_bytes_per_s"] / read_rate
         elif "flops_per_s" in report:
-            name = case.dtype if entry.how in ("", "native") else "tf32"
+            is_float = case.dtype == "float"
+            name = "tf32" if is_float and entry.how not in ("", "native") else case.dtype
             report["share_of_product"] = report["flops_per_s"] / product_rates[name]
 
 

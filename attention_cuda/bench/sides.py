@@ -8,6 +8,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import flash_attention_4
 import flashlab_attention as flashlab
+from cases import KERNEL
 from reference import exact_backward, exact_forward
 
 DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}
@@ -51,7 +52,14 @@ class Ours:
                          for name in RESULTS[case.direction]}
         if "O" in self._outputs:
             self._outputs["lse"] = torch.empty_like(inputs.lse)
-        self._case, options = case, {"mask": case.mask, "products": entry.how}
+        self._case = case
+        options = {"mask": case.mask, "products": "native"}
+        if entry.how == "ordered":
+            options["deterministic"] = True
+        elif entry.how.startswith(KERNEL):
+            options["kernel"] = entry.how.removeprefix(KERNEL)
+        else:
+            options["products"] = entry.how
         for variant in entry.name.split("+"):
             self._add(variant, options)
 
@@ -153,6 +161,7 @@ class FlashAttention4:
         self._package, self._case = flash_attention_4.load(), case
         self._options = {"causal": case.mask == "causal"}
         self._splits = {"num_splits": 0} if entry.how == "splits" else {}  # 0: it chooses
+        self._order = {"deterministic": True} if entry.how == "ordered" else {}
         self._Q, self._K, self._V, self._dO = (
             tensor.transpose(1, 2).contiguous()
             for tensor in (inputs.Q, inputs.K, inputs.V, inputs.dO))
@@ -184,7 +193,7 @@ class FlashAttention4:
 
     def _backward(self, O, lse):
         return self._package._flash_attn_bwd(self._Q, self._K, self._V, O, self._dO, lse,
-                                             **self._options)[:3]
+                                             **self._options, **self._order)[:3]
 
     @contextlib.contextmanager
     def _refusals(self):

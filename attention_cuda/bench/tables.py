@@ -104,6 +104,20 @@ def forward():
     print(f"geometric mean {mean:.3f}, least {min(cells.values()):.2f}")
 
 
+def ordered():
+    """Prints what a fixed order of additions to dQ costs in bf16: rate over that of the default."""
+    table = []
+    for row in rows_of("a", "backward"):
+        if not ms(row, "bwd-onepass ordered"):
+            continue
+        mask = "causal" if row["mask"] == "causal" else "full"
+        theirs = ms(row, "FA4 ordered")
+        table.append([row["shape"][3], mask, row["shape"][2], rate(row, "bwd-onepass ordered"),
+                      f"{ms(row, 'bwd-onepass') / ms(row, 'bwd-onepass ordered'):.2f}",
+                      f"{ms(row, 'FA4') / theirs:.2f}" if theirs else "-"])
+    print_table(["head_dim", "mask", "N", "ordered, TFLOP/s", "/ default", "FA4's / default"], table)
+
+
 def counters():
     """Prints what the GPU's counters say about the forward pass, ours / FA4's."""
     cells = {}
@@ -245,7 +259,7 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
-TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "counters": counters, "float": floats, "backward": backward, "long": long,
+TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

@@ -209,6 +209,13 @@ class Tables(unittest.TestCase):
             self.assertEqual(header[3:], ["ours", "FA2", "cuDNN", "FA2/ours", "cuDNN/ours"])
             self.assertEqual(line[4:], ["500", "333", "1000", "1.50", "0.50"])
 
+    def test_a_fixed_order_is_compared_with_the_default(self):
+        times = {"bwd__onepass": 2.0, "bwd__onepass_ordered": 2.5, "FA4": 1.0}
+        for theirs, text in ((4.0, "0.25"), (None, "-")):
+            found = row("a", "backward", **times, FA4_ordered=theirs)
+            _, line = self.printed("ordered", [found, row("a", "backward", bwd__onepass=1.0)])
+            self.assertEqual(line[3:], ["400", "0.80", text])
+
     def test_few_queries_are_compared_by_bytes_of_K_and_V(self):
         found = row("f", "forward", split__kv=0.5, torch_flash=1.0, FA4=None)
         found |= {"num_kv_heads": 8, "seqlen_k": 9}
