@@ -238,7 +238,7 @@ def parse_arguments():
     add = parser.add_argument
     add("--library", dest="shared_object", metavar="FILE",
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
-    add("--rows", default="a,b,c,d,e,f", help="which groups of cases.py (a,b,c,d,e,f)")
+    add("--rows", default="a,b,c,d,e,f,g", help="which groups of cases.py (a,b,c,d,e,f,g)")
     add("--directions", default=",".join(cases.DIRECTIONS), help="which of these cases")
     add("--quick", action="store_true", help="fewer lengths")
     add("--fa4", metavar="FOLDER", help="site folder with flash-attn-4 and what it needs, if this "
@@ -247,8 +247,8 @@ def parse_arguments():
     add("--out", "--json", metavar="FILE", dest="out", help="raw samples, machine, versions")
     options = parser.parse_args()
     options.groups = options.rows.split(",")
-    if not set(options.groups) <= set("abcdef"):
-        parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e,f")
+    if not set(options.groups) <= set("abcdefg"):
+        parser.error(f"--rows {options.rows}: expected some of a,b,c,d,e,f,g")
     options.directions = options.directions.split(",")
     if not set(options.directions) <= set(cases.DIRECTIONS):
         parser.error(f"--directions {','.join(options.directions)}: expected some of "

@@ -6,6 +6,7 @@ Groups   a  bf16, 16 384 tokens in all, num_heads x head_dim = 2048
          d  float, batch 4, one head, N 8192, head_dim 64: every variant (rows 27 and 28)
          e  float, batch 4, one head, head_dim 64: peak memory over N (row 30)
          f  bf16, one query, 8 kv heads, head_dim 128, many keys: as when a model generates text
+         g  bf16, the sizes of a, forward and backward through torch.autograd: as in training
 """
 import math
 import statistics
@@ -14,7 +15,7 @@ import typing
 
 class Entry(typing.NamedTuple):
     """One side of a comparison: a variant of ours (`how`: how products are computed, or "ordered" if dQ
-    is added in a fixed order, or "kernel=STEM" for one that does not run by itself), a backend of PyTorch's scaled_dot_product_attention (`how`: "tf32" if
+    is added in a fixed order, "kernel=STEM" for one that does not run by itself, or "autograd"), a backend of PyTorch's scaled_dot_product_attention (`how`: "tf32" if
     its products may use tf32), or FlashAttention-4, which is left out if it is not installed (`how`:
     "splits" if it chooses the number of splits of K and V, instead of one; or "ordered")."""
     side: str  # "ours", "torch" or "FA4"
@@ -150,6 +151,13 @@ def cases_f(sizes):
                    num_kv_heads=8, seqlen_q=1)
 
 
+def cases_g(seqlens):
+    entries = ours(BOTH, how="autograd") + torch_backends("flash", "cudnn") + FA4
+    for case in cases_a(seqlens):
+        if case.direction == "forward":
+            yield case._replace(group="g", direction="both", entries=entries)
+
+
 def all_cases(groups, quick=False):
     """Returns the cases of these groups, in order; with `quick` only some of them."""
     found = {"a": lambda: cases_a([4096] if quick else [1024, 4096, 16384]),
@@ -157,7 +165,8 @@ def all_cases(groups, quick=False):
              "c": lambda: cases_c([128, 1024] if quick else [2**k for k in range(7, 13)]),
              "d": cases_d,
              "f": lambda: cases_f([(32, 32, 8192)] if quick else
-                                  [(32, 32, 8192), (1, 64, 65536)])}
+                                  [(32, 32, 8192), (1, 64, 65536)]),
+             "g": lambda: cases_g([4096] if quick else [1024, 4096, 16384])}
     return [case for group in groups if group in found for case in found[group]()]
 
 

@@ -92,6 +92,29 @@ class Ours:
         return {name: self._outputs[name] for name in RESULTS[self._case.direction]}
 
 
+class InTraining:
+    """Our operations of torch.library, whose gradients torch.autograd asks for."""
+
+    def __init__(self, entry, case, inputs):
+        self._variants = dict(zip(("forward_variant", "backward_variant"), entry.name.split("+")))
+        self._mask, self._dO, self._results = case.mask, inputs.dO, ()
+        self._tensors = [tensor.detach().requires_grad_()
+                         for tensor in (inputs.Q, inputs.K, inputs.V)]
+
+    def poison(self):
+        """Does nothing: torch allocates the outputs."""
+
+    def first_run(self):
+        self()
+
+    def __call__(self):
+        O = flashlab.attention(*self._tensors, mask=self._mask, **self._variants)
+        self._results = (O.detach(), *torch.autograd.grad(O, self._tensors, self._dO))
+
+    def results(self):
+        return dict(zip(RESULTS["both"], self._results))
+
+
 class Peer:
     """A backend of scaled_dot_product_attention. Its backward pass is autograd.grad of O; the forward
     pass for this O is not timed."""
@@ -210,7 +233,8 @@ SIDES = {"ours": Ours, "torch": Peer, "FA4": FlashAttention4}
 
 
 def make_side(entry, case, inputs):
-    return SIDES[entry.side](entry, case, inputs)
+    side = InTraining if entry.how == "autograd" else SIDES[entry.side]
+    return side(entry, case, inputs)
 
 
 def peak_extra_bytes(entry, case):

@@ -9,6 +9,7 @@ If a source measured the same, its time is shown beside ours (source_timings.jso
 import json
 import math
 import os
+import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -116,6 +117,20 @@ def ordered():
                       f"{ms(row, 'bwd-onepass') / ms(row, 'bwd-onepass ordered'):.2f}",
                       f"{ms(row, 'FA4') / theirs:.2f}" if theirs else "-"])
     print_table(["head_dim", "mask", "N", "ordered, TFLOP/s", "/ default", "FA4's / default"], table)
+
+
+def training():
+    """Prints forward and backward as training calls them, in bf16: times over ours."""
+    label, peers = "flash2+bwd-onepass autograd", {"FA2": "torch flash", "cuDNN": "torch cudnn", "FA4": "FA4"}
+    found = rows_of("g", "both")
+    print_table(["head_dim", "mask", "N", "ours, ms", *(f"{name} / ours" for name in peers)],
+                [[row["shape"][3], "causal" if row["mask"] == "causal" else "full", row["shape"][2],
+                  number(ms(row, label)), *(ratio(ms(row, peer), ms(row, label)) for peer in peers.values())]
+                 for row in found])
+    for name, peer in peers.items():
+        shares = [ms(row, peer) / ms(row, label) for row in found if ms(row, peer)]
+        if shares:
+            print(f"{name} / ours, geometric mean {math.exp(statistics.fmean(map(math.log, shares))):.3f}")
 
 
 def counters():
@@ -259,7 +274,7 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
-TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "counters": counters, "float": floats, "backward": backward, "long": long,
+TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

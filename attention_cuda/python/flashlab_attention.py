@@ -459,6 +459,7 @@ def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_stat
 def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, window,
     cu_seqlens_q, cu_seqlens_k, query_offset, products, as for attention_forward, and deterministic,
-    as for attention_backward. Keeps Q, K, V, O and lse for the
-    backward pass. torch.compile traces it without a break (fullgraph=True)."""
+    as for attention_backward. Keeps Q, K, V and O (no copies of them) and lse, 4 bytes for each
+    query of each head, for the backward pass, which needs the gradients and Call.workspace_bytes
+    more while it runs. torch.compile traces it without a break (fullgraph=True)."""
     return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(Q, **options))[0]

@@ -216,6 +216,15 @@ class Tables(unittest.TestCase):
             _, line = self.printed("ordered", [found, row("a", "backward", bwd__onepass=1.0)])
             self.assertEqual(line[3:], ["400", "0.80", text])
 
+    def test_training_is_compared_with_each_peer_that_was_measured(self):
+        found = [row("g", "both", flash2__OURS=2.0, torch_cudnn=cudnn) for cudnn in (3.0, 12.0)]
+        for one in found:
+            entries = one["entries"]
+            entries["flash2+bwd-onepass autograd"] = entries.pop("flash2-OURS")
+        lines = self.printed("training", found)
+        self.assertEqual(lines[1][3:], ["2.000", "-", "1.50", "-"])
+        self.assertEqual(lines[-1], ["cuDNN/ours,", "geometric", "mean", "3.000"])
+
     def test_few_queries_are_compared_by_bytes_of_K_and_V(self):
         found = row("f", "forward", split__kv=0.5, torch_flash=1.0, FA4=None)
         found |= {"num_kv_heads": 8, "seqlen_k": 9}

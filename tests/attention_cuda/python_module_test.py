@@ -174,20 +174,20 @@ class Scripts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out.json")
             result = run_script("attention_cuda/bench/beside_torch.py", "--out", path,
-                                "--commit", "abc", "--rows", "a,b,d,f")
+                                "--commit", "abc", "--rows", "a,b,d,f,g")
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             with open(path, encoding="utf-8") as file:
                 found = json.load(file)
         for field in ("commit", "date", "command", "machine", "versions", "marks", "memory",
                       "onepass_against_twopass"):
             self.assertIn(field, found)
-        self.assertEqual({row["group"] for row in found["rows"]}, {"a", "b", "d", "f"})
+        self.assertEqual({row["group"] for row in found["rows"]}, {"a", "b", "d", "f", "g"})
         for row in found["rows"]:
             for entry in row["entries"].values():
                 self.assertTrue("refused" in entry or len(entry["samples_ms"]) >= 4)
         self.assertEqual(found["left_out"], {"FA4": "the emulation has no GPU"})
         self.assertIn(f"FA4 is left out: {found['left_out']['FA4']}\n", result.stdout)
-        few = found["rows"][-1]
+        few = next(row for row in found["rows"] if row["group"] == "f")
         self.assertGreater(few["entries"]["flash2"]["kv_bytes_per_s"], 0)
         forward = next(row for row in found["rows"] if row["dtype"] == "float")
         self.assertIn("torch math", forward["ratios"]["flash2"])
