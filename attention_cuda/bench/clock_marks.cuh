@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attention_cuda/device/launch.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_marks.hpp"
+#include "attention_cuda/kernels/forward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/marks.hpp"
 
 namespace flashlab::bench {
 

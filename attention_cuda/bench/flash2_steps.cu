@@ -21,7 +21,7 @@
 #include "attention_cuda/bench/timed_candidates.cuh"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
+#include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 
 namespace {
 

@@ -79,14 +79,7 @@ class BwdWgmmaComputing {
         add_query_tile<true>(tile, before);
         before = tile;
       }
-      float dQ[Config::kColumnsOfDQ / 2];
-      multiply_dS_K(dQ, before);
-      ptx::wgmma_wait<0>();
-      if (is_first_thread()) ptx::wait_stores_read<0>();
-      sync_warpgroup();
-      add_dQ(dQ, before);
-      if (is_first_thread()) ptx::wait_stores<0>();
-      end_turn(before);
+      if constexpr (Config::kAddsDQ) add_last_dQ(before);
     }
     finish();
   }
@@ -130,21 +123,25 @@ class BwdWgmmaComputing {
       weigh<false>(S_, lse, limits, first_query, c, lane());
     }
     round<typename Config::Element>(P_, S_);
-    ptx::wgmma_wait<0>();
+    if constexpr (!Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
+    ptx::wgmma_wait<Config::kAddsDQ ? 0 : 1>();
     differentiate(dP_, S_, lse + 4 * Config::kBlockQ, lane());
     round<typename Config::Element>(dS_, dP_);
-    ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
-    store_dS(stage);
-    if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
-    sync_warpgroup();
-    if (is_first_thread()) ptx::mbarrier_arrive(shared_.ds_full(stage));
+    if constexpr (Config::kAddsDQ) {
+      ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
+      store_dS(stage);
+      if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
+      sync_warpgroup();
+      if (is_first_thread()) ptx::mbarrier_arrive(shared_.ds_full(stage));
+    }
     // 4.
+    constexpr bool kAddsBefore = Config::kAddsDQ && kHasBefore;
     float dQ[Config::kColumnsOfDQ / 2];  // 64 rows
-    if constexpr (kHasBefore) multiply_dS_K(dQ, before);
-    multiply_registers(dV_, P_, shared_.dO(stage));
+    if constexpr (kAddsBefore) multiply_dS_K(dQ, before);
+    if constexpr (Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
     multiply_registers(dK_, dS_, shared_.Q(stage));
     // 5.
-    if constexpr (kHasBefore) {
+    if constexpr (kAddsBefore) {
       ptx::wgmma_wait<2>();
       release(shared_.ds_empty(1 - stage));
       add_dQ(dQ, before);
@@ -153,7 +150,18 @@ class BwdWgmmaComputing {
     release(shared_.do_empty(stage));
     ptx::wgmma_wait<0>();
     release(shared_.q_empty(stage));
-    if constexpr (kHasBefore) end_turn(before);
+    if constexpr (kAddsBefore) end_turn(before);
+  }
+
+  __device__ void add_last_dQ(const BwdWgmmaTile& tile) {
+    float dQ[Config::kColumnsOfDQ / 2];
+    multiply_dS_K(dQ, tile);
+    ptx::wgmma_wait<0>();
+    if (is_first_thread()) ptx::wait_stores_read<0>();
+    sync_warpgroup();
+    add_dQ(dQ, tile);
+    if (is_first_thread()) ptx::wait_stores<0>();
+    end_turn(tile);
   }
 
   __device__ void release(ptx::SharedAddress empty) {

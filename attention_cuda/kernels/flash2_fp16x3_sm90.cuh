@@ -41,7 +41,7 @@
 
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/kernels/flash2_fp16x3_split.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/loading.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"

@@ -21,7 +21,7 @@
 
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
-#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/loading.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"

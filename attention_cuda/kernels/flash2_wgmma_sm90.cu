@@ -1,7 +1,7 @@
 // flash2 forward in bf16 and fp16 on compute capability 9.0: see flash2_wgmma_sm90.cuh.
 #include <optional>
 
-#include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
+#include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 #include "attention_cuda/kernels/kernel_table.hpp"
 #include "attention_cuda/registry.hpp"
 

@@ -37,8 +37,8 @@
 #include <cstdint>
 
 #include "attention_cuda/device/arguments.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_output.cuh"
+#include "attention_cuda/kernels/forward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/output.cuh"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"

@@ -18,6 +18,7 @@
 #include "attention_cuda/kernels/bwd_twopass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_loads_o_fp32.hpp"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
+#include "attention_cuda/kernels/bwd_twopass_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/flash1.hpp"
 #include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
 #include "attention_cuda/kernels/flash2_fp32.hpp"
@@ -121,7 +122,7 @@ inline constexpr TableRow kKernelTable[] = {
      bwd_naive_launches},
     {arriving({"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource}), "bwd_onepass",
      bwd_onepass_fp32_launches},
-    // Before the portable one, so that it runs by name only, until it is measured.
+    // Kernels before the portable one run by name only, until they are measured.
     {arriving({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma",
                true, true, BwdPairShape::kMostHeadDim}),
      "bwd_onepass", bwd_onepass_pair_launches},
@@ -136,6 +137,10 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
      "bwd_twopass",
      bwd_twopass_fp32_launches},
+    {{"bwd_twopass_wgmma_sm90", "bwd-twopass", k16Bits, 90, kBackwardSource, 90, "wgmma", true,
+      true, kBwdWgmmaMostHeadDim},
+     "bwd_twopass",
+     bwd_twopass_wgmma_launches},
     {{"bwd_twopass_mma_sm80", "bwd-twopass", k16Bits, 80, kBackwardSource},
      "bwd_twopass",
      bwd_twopass_mma_launches},

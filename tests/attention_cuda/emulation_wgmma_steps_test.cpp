@@ -11,7 +11,7 @@
 
 #include "attention_cuda/bench/flash2_step_shapes.hpp"
 #include "attention_cuda/bench/timed_candidates.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
+#include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::test {

@@ -12,7 +12,7 @@
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_launch.cuh"
+#include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 
 namespace flashlab::cuda {
 
@@ -83,6 +83,13 @@ inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
   return {delta, rounded_lse, turns, dQ_sums, workspace.bytes()};
 }
 
+/// For bulk copies of this many rows.
+inline ptx::TensorMap map_of_rows(const TensorView& tensor, DataType dtype, int rows) {
+  // Nothing is loaded from a tensor without elements, which has no map either.
+  const bool is_empty = std::ranges::find(tensor.shape, 0) != tensor.shape.end();
+  return is_empty ? ptx::TensorMap{} : ptx::make_tensor_map(tensor_layout(tensor, dtype, rows));
+}
+
 using BwdWgmmaKernel = void (*)(const ptx::TensorMap, const ptx::TensorMap, const ptx::TensorMap,
                                 const ptx::TensorMap, const BwdWgmmaArguments);
 
@@ -99,10 +106,7 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
   const auto arguments =
       begin_onepass<Element>(call, workspace, workspace.zeros(num_dQ_tiles, Config::kSumsBytes));
   const auto map = [&](const TensorView& tensor, int rows) {
-    // Nothing is loaded from a tensor without elements, which has no map either.
-    const bool is_empty = std::ranges::find(tensor.shape, 0) != tensor.shape.end();
-    return is_empty ? ptx::TensorMap{}
-                    : ptx::make_tensor_map(tensor_layout(tensor, problem.dtype, rows));
+    return map_of_rows(tensor, problem.dtype, rows);
   };
   const auto dQ = device_tensor<std::uint16_t>(tensors.dQ);
   LaunchShape shape{problem.batch * problem.num_kv_heads *

@@ -13,9 +13,11 @@
 
 namespace flashlab::cuda {
 
-template <class ElementType, BwdWgmmaShape kShapeOf>
+/// kAddsDQOf: whether the kernel adds dQ, too; without it, it is the second pass of bwd-twopass.
+template <class ElementType, BwdWgmmaShape kShapeOf, bool kAddsDQOf = true>
 struct BwdWgmmaConfig {
   using Element = ElementType;
+  static constexpr bool kAddsDQ = kAddsDQOf;
   static constexpr BwdWgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockQ = kShape.block_q;
   static constexpr int kBlockKV = BwdWgmmaShape::kBlockKV, kComputing = BwdWgmmaShape::kComputing;

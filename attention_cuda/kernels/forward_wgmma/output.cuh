@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/quad_transpose.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_softmax.cuh"
+#include "attention_cuda/kernels/forward_wgmma/softmax.cuh"
 
 namespace flashlab::cuda {
 

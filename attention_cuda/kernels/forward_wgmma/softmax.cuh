@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/online_softmax.cuh"
-#include "attention_cuda/kernels/flash2_wgmma_loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/loading.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
