@@ -168,13 +168,14 @@ class Tour {
   void next() {
     heading("Where to go from here");
     TextTable table({{""}, {""}});
+    table.row({"flashlab next", "the first exercise; later, the next one"});
     table.row({"flashlab programs", "what you can run and copy"});
     table.row({"flashlab run softmax_online -D n=64", "counters and outputs"});
     table.row({"flashlab trace softmax_safe --html s.html", "step through in a browser"});
     table.row({"flashlab cost matmul_blocked", "counts as formulas"});
     table.row({"flashlab sweep matmul_blocked --registers 3..32", "registers against loads"});
     table.row({"flashlab programs softmax_safe > my.toy", "start one of your own"});
-    table.row({"flashlab exercises", "problems with hints"});
+    table.row({"flashlab exercises", "all exercises"});
     table.row({"flashlab --help", "everything else"});
     std::cout << table.to_string(terminal_) << "\n";
     say("In a clone of the repository, type ./lab where it says flashlab.");

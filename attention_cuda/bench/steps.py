@@ -59,8 +59,9 @@ def run(_):
     rows = found["rows"]
     quartiles = [statistics.quantiles(row["samples_ms"], n=4) for row in rows]
     spreads = sorted((high - low) / middle for low, middle, high in quartiles)
-    print(f"{len(rows[0]['samples_ms'])} samples of each, in turns; between the quartiles of a row lie "
-          f"{100 * statistics.median(spreads):.1f} % of its median, at most {100 * spreads[-1]:.1f} %")
+    print(f"{len(rows[0]['samples_ms'])} samples of each, in turns")
+    print(f"between the quartiles of a row lie {100 * statistics.median(spreads):.1f} % of its median, "
+          f"at most {100 * spreads[-1]:.1f} %")
     print(f"largest difference to the outputs of the portable kernel: "
           f"{max(row['largest_difference_to_first'] for row in rows):.4f}")
 
@@ -81,7 +82,7 @@ def bounds(_):
         table.append([head_dim, warpgroups, keys, tensor, exponentials, shared,
                       f"{100 * tensor / sums:.0f} %"])
     print_table(["head_dim", "warpgroups", "keys", "products", "exponentials", "shared memory",
-                 "products / (products + exponentials)"], table)
+                 "taking turns"], table)
 
 
 def times(_):
@@ -125,8 +126,8 @@ def waits(_):
                       f"{100 * loader.get('empty', 0):.0f} %"])
     costs = [one.ms_with_marks / one.ms - 1 for one in runs]
     print(f"with marks a call takes {100 * min(costs):.0f} to {100 * max(costs):.0f} % longer")
-    print_table(["head_dim", "step", "cycles", "products, bound", *states.values(),
-                 "loading warp waits"], table)
+    print_table(["head_dim", "step", "cycles", "bound", *states.values(), "loader waits"],
+                table)
 
 
 def between(_):

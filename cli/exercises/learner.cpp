@@ -8,6 +8,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "cli/help/read.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/report/reports.hpp"
@@ -142,12 +143,23 @@ std::string Learner::named(const std::string& id) const {
   }
 }
 
+std::string Learner::chapter_of(const std::string& id) const {
+  try {
+    return find_exercise(id, options_)->chapter;
+  } catch (const Failure&) {
+    return "";  // broken: `start` will report it
+  }
+}
+
 std::string Learner::next_line(const std::string& id) const {
   const std::string next = next_after(id);
   if (next.empty()) return "Every exercise is done.";
   const auto* entry = progress_.find(next);
   const std::string verb = entry == nullptr || entry->file.empty() ? "start" : "check";
-  return "Next: flashlab exercises " + verb + " " + printable(next);
+  const std::string chapter = chapter_of(next);
+  const bool is_new = !chapter.empty() && chapter != chapter_of(id);
+  return "Next: flashlab exercises " + verb + " " + printable(next) +
+         (is_new ? "\n      A new chapter: " + reading_command(chapter) : "");
 }
 
 std::string points_text(double points) {

@@ -51,11 +51,14 @@ class Learner {
   std::string next() const;
   /// Returns "02_product: Full product", or only the id if the exercise cannot be read.
   std::string named(const std::string& id) const;
-  /// Returns "Next: flashlab exercises start 02_product (Full product)", or that all are done.
+  /// Returns "Next: flashlab exercises start 02_product", with a second line if that begins a
+  /// chapter, or that all are done.
   std::string next_line(const std::string& id) const;
 
  private:
   std::string id_of_file(const std::string& file) const;
+  /// Empty if the exercise has none or cannot be read.
+  std::string chapter_of(const std::string& id) const;
 
   ExerciseOptions options_;
   std::vector<std::string> ids_;  // including broken ones

@@ -150,7 +150,7 @@ void print_next_command(const exercises::Exercise& exercise, const Learner& lear
   const auto* entry = learner.progress().find(exercise.id);
   const std::string id = printable(exercise.id);
   if (entry != nullptr && !entry->file.empty()) {
-    std::cout << "\nYour file: " << shown_path(entry->file)
+    std::cout << "\nYour file, to edit: " << shown_path(entry->file)
               << "\nGo on with: flashlab exercises check " << id << "\n";
   } else {
     std::cout << "\nGo on with: flashlab exercises start " << id << "\n";

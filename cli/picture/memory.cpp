@@ -156,10 +156,10 @@ class MemoryPicture {
 
   static std::vector<compare::LegendEntry> legend_entries() {
     using compare::Marker;
-    return {{Marker::kSquare, "hollow c0", "", "input"},
+    return {{Marker::kSquare, "band c0", "", "input"},
             {Marker::kSquare, "filled c5", "", "output"},
             {Marker::kSquare, "filled c6", "", "registers at most"},
-            {Marker::kSquare, "", "ink dash", "hatched: temporary"}};
+            {Marker::kSquare, "hatched", "", "temporary"}};
   }
 
   std::vector<MemoryPanel> panels_;

@@ -89,7 +89,7 @@ class TimelinePicture {
     return {{Marker::kSquare, "filled c5", "", "load"},
             {Marker::kSquare, "hollow c2", "", "store"},
             {Marker::kSquare, "filled c7", "", "softmax"},
-            {Marker::kSquare, "", "ink dash", "hatched: product"},
+            {Marker::kSquare, "hatched", "", "product"},
             {Marker::kSquare, "", "ink dot", "waits for data"},
             {Marker::kSquare, "", "series c6 dash", "waits for a buffer"}};
   }

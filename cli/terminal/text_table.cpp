@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kWrapIndent = 2, kGap = 3;
 constexpr std::size_t kMostTitleLines = 3;
+constexpr std::size_t kHangingIndent = 2;      // of a wrapped cell that is indented itself
 constexpr std::size_t kNarrowestWrapped = 10;  // minimum width of a wrapped column
 constexpr std::size_t kLongestWhole = 16;      // words up to this length are never broken
 
@@ -41,6 +42,18 @@ std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The lines of a cell. One that is indented, as a part of the row above, stays indented.
+std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) {
+  const std::size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
+  const std::size_t hanging = indent + kHangingIndent;
+  if (indent == 0 || display_width(cell) <= width || width < hanging + kNarrowestWrapped) {
+    return wrap(cell, width);
+  }
+  std::vector<std::string> lines = wrap(std::string_view(cell).substr(indent), width - hanging);
+  for (std::string& line : lines) line.insert(0, &line == &lines.front() ? indent : hanging, ' ');
   return lines;
 }
 
@@ -105,7 +118,7 @@ void TextTable::print_row(const std::vector<std::string>& cells,
   std::vector<std::vector<std::string>> lines(block.size());
   std::size_t height = 1;
   for (std::size_t i = 0; i < block.size(); ++i) {
-    lines[i] = wrap(cells[block[i]], widths[block[i]]);
+    lines[i] = cell_lines(cells[block[i]], widths[block[i]]);
     height = std::max(height, lines[i].size());
   }
   const bool at_bottom = bold != nullptr;  // titles are aligned at the rule below them

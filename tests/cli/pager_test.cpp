@@ -58,7 +58,8 @@ TEST_CASE("no pager is used if the user, the terminal or the output forbids it",
   const OnTerminal place;
   const auto is_printed = [&](const std::string& environment, const std::string& arguments) {
     const Outcome outcome = place.on_terminal(environment, arguments);
-    CHECK_THAT(outcome.out, contains("The machine") && contains("Where to go from here"));
+    CHECK_THAT(outcome.out, contains("The machine") && contains("Where to go from here") &&
+                                contains("flashlab next "));
     return !place.paged();
   };
   CHECK(is_printed(kCatcher, "tour --no-pager"));
@@ -128,6 +129,8 @@ TEST_CASE("what to do next is never more than a screen away, up to exercise 8", 
     CHECK(solved.code == 0);
     CHECK(printed_rows(solved.out) < kScreen);
     CHECK_THAT(solved.out, contains("\nNext: flashlab exercises start "));
+    const bool ends_chapter = id.starts_with("05");
+    CHECK(solved.out.ends_with("A new chapter: flashlab read 4\n") == ends_chapter);
     const std::string where = call("").out;
     CHECK(printed_rows(where) < kScreen);
     CHECK_THAT(where, contains("flashlab next "));

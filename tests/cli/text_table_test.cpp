@@ -32,6 +32,16 @@ TEST_CASE("a long cell is wrapped between words") {
   CHECK_THAT(text, contains("  a      one two three"));
 }
 
+TEST_CASE("an indented cell goes on further in") {
+  TextTable table({{"name"}, {"loads", Align::kRight}});
+  table.row({"all loads of a program and of its passes together", "12"});
+  table.row({"  the part of the last pass that is counted", "3"});
+  CHECK_THAT(table.to_string(kNarrow), contains("  all loads of a program and of       12\n"
+                                                "  its passes together\n"
+                                                "    the part of the last pass          3\n"
+                                                "      that is counted\n"));
+}
+
 TEST_CASE("columns that do not fit come in a further block with the first column again") {
   TextTable table({{"x"}, {"aaaaaaaaaaaaaaaa"}, {"bbbbbbbbbbbbbbbb"}, {"cccccccccccccccc"}});
   std::vector<Column> columns{{"n", Align::kRight}};

@@ -87,6 +87,26 @@ TEST_CASE("a naive program that costs no more than full marks takes no points aw
   CHECK(verdict.points == verdict.max_points);
 }
 
+TEST_CASE("an instruction that costs too much is named in the line that makes up the excess",
+          "[grader]") {
+  const Grader grader = changed_grader("06_safe_softmax");
+  // A sum that starts at m - m costs one SUB more than one that starts with its first term. Other
+  // lines have SUB, too, and come later.
+  const Verdict verdict = grader.grade("mine.toy",
+                                       ".isa softmax\n.registers 3\n.param n = 4\n"
+                                       ".input  x[n]\n.output out[n]\n"
+                                       "LOAD x[0], R1\n"
+                                       "for i in 1..n\n  LOAD x[i], R0\n  MAX R0, R1, R1\nend\n"
+                                       "SUB R1, R1, R2\n"
+                                       "for i in 0..n\n  LOAD x[i], R0\n  SUB R0, R1, R0\n"
+                                       "  EXP R0, R0\n  ADD R2, R0, R2\nend\n"
+                                       "for i in 0..n\n  LOAD x[i], R0\n  SUB R0, R1, R0\n"
+                                       "  EXP R0, R0\n  DIV R0, R2, R0\n  STORE R0, out[i]\nend\n");
+  REQUIRE(verdict.findings.size() == 1);
+  CHECK_THAT(verdict.findings[0].what, Catch::Contains("SUB is executed 33 times; 32 suffice"));
+  CHECK(verdict.findings[0].line == 11);
+}
+
 TEST_CASE("an array that is missing is shown as it is to be declared", "[grader]") {
   // Its name is a part of its role's.
   Files files = template_exercise().files;

@@ -144,11 +144,7 @@ class CostExplanation {
   /// reported by cell instead.
   void more_of_an_instruction(const Unrolled& solution) {
     std::vector<std::int64_t> mine(toy::instruction_set().size()), theirs(mine.size());
-    std::vector<std::size_t> last(mine.size());
-    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
-      ++mine[unrolled_.steps[s].row];
-      last[unrolled_.steps[s].row] = s;
-    }
+    for (const toy::UnrolledStep& step : unrolled_.steps) ++mine[step.row];
     for (const toy::UnrolledStep& step : solution.steps) ++theirs[step.row];
     std::size_t worst = mine.size();
     for (std::size_t row = 0; row < mine.size(); ++row) {
@@ -158,8 +154,25 @@ class CostExplanation {
         worst = row;
     }
     if (worst == mine.size()) return;
-    say(last[worst], std::string(toy::instruction_set()[worst].mnemonic) + " is executed " +
-                         times(mine[worst]) + "; " + suffice(theirs[worst]));
+    say(excess_step(worst, mine[worst] - theirs[worst]),
+        std::string(toy::instruction_set()[worst].mnemonic) + " is executed " + times(mine[worst]) +
+            "; " + suffice(theirs[worst]));
+  }
+
+  /// The last step of the line that makes up the excess alone, else of the last line with this
+  /// instruction.
+  std::size_t excess_step(std::size_t row, std::int64_t excess) const {
+    std::map<std::size_t, std::int64_t> executions;  // by site
+    std::map<std::size_t, std::size_t> last;
+    std::size_t step = 0;
+    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
+      if (unrolled_.steps[s].row != row) continue;
+      ++executions[unrolled_.steps[s].site];
+      last[unrolled_.steps[s].site] = step = s;
+    }
+    const auto is_excess = [&](const auto& entry) { return entry.second == excess; };
+    if (std::ranges::count_if(executions, is_excess) != 1) return step;
+    return last[std::ranges::find_if(executions, is_excess)->first];
   }
 
   const ProgramTask& task_;
