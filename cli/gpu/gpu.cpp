@@ -15,7 +15,7 @@
 namespace flashlab::cli {
 namespace {
 
-struct GpuFlags {
+struct GpuProgramFlags {
   std::string program;
   bool emit = false, plan = false, json = false;
   MachineOptions machine;
@@ -37,7 +37,7 @@ void require_indices_in_range(const toy::BoundProgram& bound, const toy::SourceT
   if (!all) (void)value_or_fail(toy::run_shapes(bound), source);
 }
 
-PlannedProgram planned_program(const GpuFlags& options, const LoadedProgram& loaded) {
+PlannedProgram planned_program(const GpuProgramFlags& options, const LoadedProgram& loaded) {
   toy::CapacityBinding binding = options.machine.binding();
   generate::Target target;
   if (binding.sram_bytes) target.shared_bytes = *std::exchange(binding.sram_bytes, std::nullopt);
@@ -48,7 +48,7 @@ PlannedProgram planned_program(const GpuFlags& options, const LoadedProgram& loa
   return {loaded.short_name(), std::move(bound), std::move(executions), target, std::move(plan)};
 }
 
-int show_gpu_program(const GpuFlags& options) {
+int show_gpu_program(const GpuProgramFlags& options) {
   if (!options.emit && !options.plan && !options.json) {
     throw request_failure("flashlab cannot run programs on a GPU yet",
                           "--emit for the CUDA C++ source, --plan for launches, grids and shared "
@@ -72,7 +72,7 @@ int show_gpu_program(const GpuFlags& options) {
 }  // namespace
 
 CommandAction add_gpu(CLI::App& app) {
-  auto options = std::make_shared<GpuFlags>();
+  auto options = std::make_shared<GpuProgramFlags>();
   CLI::App& command =
       add_command(app, "gpu", "Generate CUDA C++ from a program; running it comes later",
                   "  flashlab gpu flash2 --plan\n"
