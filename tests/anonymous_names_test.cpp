@@ -49,7 +49,7 @@ std::vector<std::vector<std::string>> rooms() {
       with_folders_inside("tests/generate"),
       {"tests/exercises"},
       {"tests/compare"},
-      {"tests/cli"},
+      {"tests/cli", "tests/cli/gpu"},
       {"tests/attention", "tests/attention_cpu"},
       {"tests/attention_cuda"}};
 }

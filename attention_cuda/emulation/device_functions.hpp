@@ -160,6 +160,8 @@ inline std::uint32_t __float_as_uint(float value) { return std::bit_cast<std::ui
 inline float __uint_as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 
 template <class Number>
 requires std::is_arithmetic_v<Number>

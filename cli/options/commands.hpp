@@ -29,6 +29,7 @@ CommandAction add_attention(CLI::App& app);
 CommandAction add_projections(CLI::App& app);
 CommandAction add_compare(CLI::App& app);
 CommandAction add_optimal(CLI::App& app);
+CommandAction add_gpu(CLI::App& app);
 CommandAction add_manual(CLI::App& app);  // hidden, like the next one: for makers of packages
 CommandAction add_completion(CLI::App& app);
 CommandAction add_grading_worker(CLI::App& app);  // hidden: started by `grade` and `check`

@@ -92,6 +92,17 @@ TEST_CASE("a register that the loop's variable selects ties iterations only if i
       "reads A[1]", 11);
 }
 
+TEST_CASE("a write to one of several registers counts for none of them", "[plan]") {
+  require_one_block("for i in 0..4\nfor j in i..i+1\nLOAD x[j], R[j]\nend\nSTORE R0, y[i]\nend\n",
+                    "line 9 reads R0, which line 7 may have written", 9);
+  // R0 or R1 becomes a scalar, and the other remains a tile.
+  const Plan result =
+      planned(bound(".isa attention\n.input x(4, 4) tile (2, 2)\nfor i in 0..2\nLOAD x[i][0], R0\n"
+                    "LOAD x[i][1], R1\nfor j in i..i+1\nFILL 0, R[j]\nADD R0, R1, R2\nend\nend\n"));
+  REQUIRE(result.launches[0].registers.size() == 3);
+  CHECK(result.launches[0].registers[2].largest == TileSize{2, 2});
+}
+
 TEST_CASE("iterations that store to the same cell are tied, and disjoint ranges are not",
           "[plan]") {
   require_one_block("for i in 0..7\nLOAD x[i], R0\nSTORE R0, y[i]\nSTORE R0, y[i+1]\nend\n",

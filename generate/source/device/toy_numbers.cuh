@@ -45,7 +45,26 @@ __device__ inline float exponential_of(float x) {
   const float first = __int_as_float((half + 127) << 23);
   return multiply(multiply(e, first), __int_as_float((exponent - half + 127) << 23));
 }
-__device__ inline double exponential_of(double x) { return exp(x); }
+__device__ inline double exponential_of(double x) {
+  const double kRounder = 6755399441055744.0;  // 1.5 * 2^52
+  const double largest = 800.0;
+  const double inside = x > largest ? largest : x < -largest ? -largest : x;
+  const double shifted = add(multiply(inside, 1.44269504088896340736), kRounder);
+  const double k = subtract(shifted, kRounder);
+  const double r = subtract(subtract(inside, multiply(k, 6.93145751953125e-1)),
+                            multiply(k, 1.42860682030941723212e-6));
+  double factorial = 6227020800.0;  // 13!
+  double q = divide(1.0, factorial);
+  for (int n = 13; n > 2; --n) {
+    factorial = divide(factorial, static_cast<double>(n));
+    q = add(multiply(q, r), divide(1.0, factorial));
+  }
+  const double e = add(add(multiply(multiply(q, r), r), r), 1.0);
+  const Index exponent = __double_as_longlong(shifted) - __double_as_longlong(kRounder);
+  const Index half = exponent >> 1;
+  const double first = __longlong_as_double((half + 1023) << 52);
+  return multiply(multiply(e, first), __longlong_as_double((exponent - half + 1023) << 52));
+}
 
 // Memory -------------------------------------------------------------------------------------------
 

@@ -6,11 +6,13 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "tests/generate/cases/strict_float.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
+#include "toymachine/count/counters.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/interpret.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -89,21 +91,76 @@ void add_folder(const fs::path& folder, std::vector<GenerateCase>& cases) {
   }
 }
 
-/// Runs and returns whether the end was reached.
-bool execute(const toy::BoundProgram& program, ReferenceRun& run) {
-  if (!program.tiled) {
-    auto execution = toy::run(program, std::span<float>(run.after));
-    if (execution) run.execution = std::move(*execution);
-    return static_cast<bool>(execution);
+/// Numbers of 16 bits: rounded, subnormal, and read again.
+constexpr const char* kNarrowTypes =
+    ".isa attention\n.param n = 6, m = 5, B = 4, C = 2\n.const tiny = 0.00001\n"
+    ".input x(n, m) tile (B, C) bf16\n.input y(n, m) tile (B, C) fp16\n"
+    ".temp a(n, m) tile (B, C) bf16\n.temp b(n, m) tile (B, C) fp16\n"
+    ".output c(n, m) tile (B, C) fp16\n.output d(n, m) tile (B, C) bf16\n.reg X, Y, T\n"
+    ".pass Round\nfor i in 0..tiles(x)\nfor j in 0..tiles(x, 1)\nLOAD x[i][j], X\n"
+    "LOAD y[i][j], Y\nMUL X, Y, X\nSTORE X, a[i][j]\nSTORE X, b[i][j]\nend\nend\n"
+    ".pass Read again\nFILL tiny, T\nfor i in 0..tiles(x)\nfor j in 0..tiles(x, 1)\n"
+    "LOAD a[i][j], X\nLOAD b[i][j], Y\nADD X, Y, X\nMUL X, T, X\nSTORE X, c[i][j]\n"
+    "MUL X, Y, X\nSTORE X, d[i][j]\nend\nend\n";
+
+/// Registers of doubles, of which some come from floats.
+constexpr const char* kDoubles =
+    ".isa attention\n.param n = 6\n.input x[n] double\n.input y[n]\n.output o[n] double\n"
+    ".output p[n]\nfor i in 0..n\nLOAD x[i], R0\nLOAD y[i], R1\nEXP R0, R2\nMAC R0, R1, R2, R2\n"
+    "DIV R2, R0, R1\nSTORE R1, p[i]\nMAX R1, R2, R1\nMASK R1, i, 2, R1\nSTORE R1, o[i]\nend\n";
+
+/// A random program in a loop whose iterations fill their own registers and store their own tiles,
+/// so that it often is a grid.
+std::string in_a_grid(const std::string& text) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("for z")) result += "for g in 0..tiles(a)\n";
+    if (const auto cell = line.find(", o["); cell != std::string::npos) {
+      const auto row = cell + 4;
+      line.replace(row, line.find(']', row) - row, "g");
+    }
+    result += line + "\n";
   }
+  return result + "end\n";
+}
+
+template <class Number>
+bool execute_on_numbers(const toy::BoundProgram& program, ReferenceRun& run) {
+  std::vector<Number> dram(run.before.begin(), run.before.end());
+  auto execution = toy::run(program, std::span<Number>(dram));
+  if (!execution) return false;
+  run.execution = std::move(*execution);
+  run.after.assign(dram.begin(), dram.end());
+  return true;
+}
+
+bool execute_on_tiles(const toy::BoundProgram& program, ReferenceRun& run) {
   std::vector<StrictFloat> dram(run.before.begin(), run.before.end());
   toy::NoObserver observer;
   auto execution = toy::detail::interpret<toy::detail::Tile<StrictFloat>>(
       program, std::span<StrictFloat>(dram), observer);
   if (!execution) return false;
   run.execution = std::move(*execution);
-  std::transform(dram.begin(), dram.end(), run.after.begin(),
-                 [](StrictFloat element) { return element.value; });
+  for (const StrictFloat element : dram) run.after.push_back(static_cast<double>(element));
+  return true;
+}
+
+/// Runs and returns whether the end was reached.
+bool execute(const toy::BoundProgram& program, ReferenceRun& run) {
+  if (program.tiled) return execute_on_tiles(program, run);
+  const bool doubles =
+      toy::register_element_bytes(program) == toy::element_bytes(toy::ElementType::kDouble);
+  if (!doubles) return execute_on_numbers<float>(program, run);
+  if (!execute_on_numbers<double>(program, run)) return false;
+  // A run in double keeps doubles in arrays of floats. No case reads such an array again.
+  for (const toy::BoundArray& array : program.arrays) {
+    if (array.element_type != toy::ElementType::kFloat) continue;
+    for (auto at = run.after.begin() + array.offset;
+         at != run.after.begin() + array.offset + array.size; ++at) {
+      *at = static_cast<double>(static_cast<float>(*at));
+    }
+  }
   return true;
 }
 
@@ -113,10 +170,15 @@ std::vector<GenerateCase> generate_cases() {
   std::vector<GenerateCase> cases;
   add_folder(fs::path(FLASHLAB_SOURCE_DIR) / "toymachine/programs", cases);
   add_folder(fs::path(FLASHLAB_SOURCE_DIR) / "exercises", cases);
+  add_cases("narrow_types", kNarrowTypes, {{}, {{"n", 64}, {"m", 9}, {"B", 16}, {"C", 8}}}, cases);
+  add_cases("doubles", kDoubles, {{}, {{"n", 20}}}, cases);
   for (unsigned seed = 0; seed < kRandomPrograms; ++seed) {
     const std::int64_t n = 1 + seed % 7, m = 1 + seed % 5, B = 1 + seed % 4, C = 1 + seed % 3;
-    add_cases("random_" + std::to_string(seed), RandomTiles(seed).text(),
-              {{{"n", n}, {"m", m}, {"B", B}, {"C", C}}}, cases);
+    const std::string text = RandomTiles(seed).text();
+    add_cases("random_" + std::to_string(seed), text, {{{"n", n}, {"m", m}, {"B", B}, {"C", C}}},
+              cases);
+    add_cases("grid_" + std::to_string(seed), in_a_grid(text),
+              {{{"n", 3 * B}, {"m", m}, {"B", B}, {"C", C}}}, cases);
   }
   return cases;
 }
@@ -132,8 +194,7 @@ std::optional<ReferenceRun> reference_run(const toy::BoundProgram& program) {
   const auto initial = toy::initial_dram(program, {});
   if (!initial) return std::nullopt;
   ReferenceRun run;
-  run.before.assign(initial->begin(), initial->end());
-  run.after = run.before;
+  run.before = *initial;
   if (!execute(program, run)) return std::nullopt;
   return run;
 }

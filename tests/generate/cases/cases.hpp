@@ -21,20 +21,20 @@ struct GenerateCase {
   std::shared_ptr<const toy::BoundProgram> bound;
 };
 
-/// Returns all bundled programs, the solutions of all exercises, and programs drawn at random, each
-/// at several sizes. The same on every call.
+/// Returns all bundled programs, the solutions of all exercises, programs with all element types,
+/// and programs drawn at random, each at several sizes. The same on every call.
 std::vector<GenerateCase> generate_cases();
 
 /// Returns a GenerateCase's name in generated sources: "flash2_n5_d3".
 std::string identifier_of(const GenerateCase& one);
 
 struct ReferenceRun {
-  std::vector<float> before, after;  // DRAM
+  std::vector<double> before, after;  // DRAM: numbers of the arrays' types
   toy::Execution execution;
 };
 
-/// Runs the program in float on random inputs; in a fixed order if elements are tiles. Returns
-/// nothing if the run stops with an error.
+/// Runs the program on random inputs in the type of its registers; in float and in a fixed order if
+/// elements are tiles. Returns nothing if the run stops with an error.
 std::optional<ReferenceRun> reference_run(const toy::BoundProgram& program);
 
 }  // namespace flashlab::test

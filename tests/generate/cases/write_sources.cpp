@@ -17,6 +17,20 @@ using flashlab::generate::Launch;
 using flashlab::generate::Plan;
 using flashlab::test::GenerateCase;
 
+std::string element_text(flashlab::toy::ElementType type) {
+  switch (type) {
+    case flashlab::toy::ElementType::kFloat:
+      return "float";
+    case flashlab::toy::ElementType::kDouble:
+      return "double";
+    case flashlab::toy::ElementType::kBf16:
+      return "toy::Bf16";
+    case flashlab::toy::ElementType::kFp16:
+      return "toy::Fp16";
+  }
+  return {};
+}
+
 /// A function that runs all launches.
 std::string host_function(const GenerateCase& one, const Plan& plan) {
   const std::string name = identifier_of(one);
@@ -26,8 +40,10 @@ std::string host_function(const GenerateCase& one, const Plan& plan) {
     text += "  flashlab::test::launch_generated(" + std::to_string(launch.blocks) + ", " +
             std::to_string(launch.threads) + ", " + std::to_string(plan.shared_bytes(launch)) +
             ", " + flashlab::generate::kernel_name(name, i);
-    for (const std::size_t array : launch.arrays)
-      text += ", (float*)arrays[" + std::to_string(array) + "]";
+    for (const std::size_t array : launch.arrays) {
+      text += ", (" + element_text(one.bound->arrays[array].element_type) + "*)arrays[" +
+              std::to_string(array) + "]";
+    }
     text += ");\n";
   }
   return text + "}\n";
