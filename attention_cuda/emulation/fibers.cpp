@@ -32,6 +32,9 @@ void note_shared_write(const void* address, std::size_t bytes, const char* instr
 void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready) {
   runner().wait_until(std::move(describe), std::move(is_ready));
 }
+void pause_at_random() {
+  runner().wait_until([] { return std::string("nothing"); }, [] { return true; });
+}
 AsyncCopies& async_copies() { return runner().async_copies(); }
 Statistics& block_statistics() { return runner().statistics(); }
 

@@ -63,6 +63,9 @@ std::size_t shared_offset(const void* address, std::size_t bytes, const char* op
 /// `describe`: names what the thread waits for, in the report of a deadlock.
 void wait_until(std::function<std::string()> describe, std::function<bool()> is_ready);
 
+/// Lets other threads run, at random: those that waited for what this one has just signalled may be ahead.
+void pause_at_random();
+
 /// Waits for blocks that run on other processor threads, or have run. `describe` names what the thread
 /// waits for. Throws std::logic_error if they do not get there: none does where blocks run one after
 /// another, nor where nothing happens for seconds.

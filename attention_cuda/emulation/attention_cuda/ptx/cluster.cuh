@@ -28,6 +28,7 @@ inline void mbarrier_arrive_in_cluster(ClusterAddress barrier) {
   const emulation::ClusterPlace place = emulation::cluster_place(
       reinterpret_cast<const void*>(barrier), kMbarrierBytes, "an arrival at an mbarrier");
   place.block->mbarriers().arrive(place.offset);
+  emulation::pause_at_random();
 }
 
 inline void copy_to_block(ClusterAddress to, SharedAddress from, std::uint32_t bytes,

@@ -27,6 +27,7 @@ inline void fence_mbarrier_init() {
 
 inline void mbarrier_arrive(SharedAddress barrier) {
   emulation::async_block().mbarriers().arrive(mbarrier_offset(barrier));
+  emulation::pause_at_random();
 }
 
 inline void mbarrier_arrive_expect(SharedAddress barrier, std::uint32_t bytes) {
