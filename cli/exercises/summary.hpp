@@ -31,8 +31,8 @@ struct SummarisedCycles {
 
 /// Explains the columns of cycles.
 inline constexpr const char* kCyclesNote =
-    "Cycles are counted at the size that `flashlab exercises check` shows. Where the cheapest "
-    "program is not known, bounds are shown.";
+    "Cycles are counted at the size that a check shows. Where the cheapest program is not known, "
+    "bounds are shown.";
 SummarisedCycles summarised_cycles(const SummarisedExercise& one);
 
 std::string summary_text(const std::vector<SummarisedExercise>& all, const Terminal& terminal);

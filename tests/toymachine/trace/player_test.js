@@ -133,6 +133,7 @@
   report.images = document.images.length;
   report.bold = texts("#title b, #program i, #memory i").length;
   report.widest = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  report.cut = find(".program").scrollWidth - find(".program").clientWidth;
   report.grids = document.querySelectorAll(".grid").length;
   report.scrolling = [...document.querySelectorAll(".grid")].filter(
       (grid) => grid.scrollWidth > grid.clientWidth || grid.scrollHeight > grid.clientHeight).length;
