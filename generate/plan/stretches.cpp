@@ -9,6 +9,9 @@
 namespace flashlab::generate {
 namespace {
 
+/// Of passes times what is looked at for each pass: all registers and instructions. Half a second.
+constexpr std::size_t kMostPassWork = 50'000'000;
+
 /// The pass of the first instruction among the nodes [first, last]; nothing if there is none.
 std::optional<std::size_t> pass_of(const toy::BoundProgram& program, std::size_t first,
                                    std::size_t last) {
@@ -60,7 +63,7 @@ toy::Diagnostic too_long_to_follow() {
           toy::Fault::kLimit,
           {},
           "the registers of this program take too long to follow",
-          "fewer instructions, or fewer loops inside each other",
+          "fewer passes, instructions, registers, or loops inside each other",
           {}};
 }
 
@@ -71,7 +74,11 @@ toy::Result<std::vector<Launch>> stretches(const toy::BoundProgram& program) {
     std::uint32_t site = kNoSite;
   };
   std::vector<Writer> writers(static_cast<std::size_t>(program.num_registers));
-  for (Launch& launch : one_per_pass(program)) {
+  std::vector<Launch> passes = one_per_pass(program);
+  if (passes.size() * (writers.size() + program.instructions.size()) > kMostPassWork) {
+    return too_long_to_follow();
+  }
+  for (Launch& launch : passes) {
     const auto use = register_use(program, launch.first_node, launch.last_node);
     if (!use) return too_long_to_follow();
     result.push_back(std::move(launch));

@@ -199,6 +199,9 @@ TEST_CASE("an addition in one step to 16-bit numbers is refused", "[plan]") {
 }
 
 TEST_CASE("programs that are too long to follow are answered in a second", "[plan]") {
+  std::string passes = kArrays + "FILL 0, R[60000]\n";
+  for (int pass = 0; pass < 5000; ++pass) passes += ".pass Next\nLOAD x[0], R0\n";
+  CHECK(plan(bound(passes), {}).diagnostics.front().fault == toy::Fault::kLimit);
   std::string text = kArrays + "for z in 0..3000\nFILL 0, R[z]\nend\n";
   for (int depth = 0; depth < 30; ++depth) {
     text += "for i" + std::to_string(depth) + " in 0..3\n";
