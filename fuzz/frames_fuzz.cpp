@@ -1,6 +1,13 @@
 // Cuts any bytes into frames, as they arrive in one piece and in small ones: both must give the same
 // frames, each either an object or an error with a message, and what was read is written and read
 // again unchanged.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "cli/protocol/frames.hpp"
 #include "fuzz/claims.hpp"
 
