@@ -105,6 +105,7 @@ std::optional<Frame> FrameReader::next() {
     } else if (!frame.body.is_object()) {
       frame.error = "the content of a frame is no JSON object";
     }
+    if (!frame.error.empty()) frame.body = nullptr;
   }
   waiting_.erase(0, first + *length);
   return frame;
