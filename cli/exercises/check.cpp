@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exercises/checked_work.hpp"
+#include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/exercises/worker_command.hpp"
 #include "cli/machine/counter_report.hpp"
@@ -20,6 +21,7 @@ struct CheckFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
   std::vector<std::string> words;
+  std::string html;
   bool json = false, explain = false;
 };
 
@@ -100,6 +102,9 @@ int check_work(const CheckFlags& options) {
                             options.explain ? Explanation::kFull : Explanation::kBrief,
                             options.terminal.terminal());
   }
+  if (!options.html.empty() && !verdict.passed()) {
+    write_failing_page(find_failing_run(work, *source, verdict), options.html);
+  }
   return exit_code_of(verdict);
 }
 
@@ -118,6 +123,9 @@ CommandAction add_exercises_check(CLI::App& exercises) {
   add_flag(command, "--explain", options->explain,
            "everything about the cost: which loads can be saved, what the order allows, what is "
            "proved");
+  add_option(command, "--html", options->html,
+             "if a step is wrong, also write a page with a player of that run")
+      .type_name("FILE");
   options->exercises.add_to(command);
   options->terminal.add_to(command);
   return [options] { return check_work(*options); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -98,6 +99,7 @@ std::string check_text(const Learner& learner, const Work& work, const exercises
   if (verdict.outcome == exercises::Outcome::kCostly) {
     text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
   }
+  text += debug_hint(work, verdict);
   if (!verdict.passed()) return text + "Stuck? flashlab exercises hint " + id + "\n";
   return text + learner.next_line(work.exercise->id) + "\n";
 }

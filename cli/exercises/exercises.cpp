@@ -6,10 +6,11 @@ namespace flashlab::cli {
 namespace {
 
 /// In the order of the help text.
-constexpr std::array<AddCommand, 12> kVerbs{
-    add_exercises_list,    add_exercises_show, add_exercises_start,    add_exercises_check,
-    add_exercises_watch,   add_exercises_hint, add_exercises_solution, add_exercises_reset,
-    add_exercises_summary, add_exercises_new,  add_exercises_lint,     add_exercises_prove};
+constexpr std::array<AddCommand, 13> kVerbs{
+    add_exercises_list,  add_exercises_show,    add_exercises_start, add_exercises_check,
+    add_exercises_watch, add_exercises_debug,   add_exercises_hint,  add_exercises_solution,
+    add_exercises_reset, add_exercises_summary, add_exercises_new,   add_exercises_lint,
+    add_exercises_prove};
 
 }  // namespace
 

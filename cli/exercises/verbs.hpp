@@ -11,6 +11,7 @@ CommandAction add_exercises_list(CLI::App& exercises);
 CommandAction add_exercises_show(CLI::App& exercises);
 CommandAction add_exercises_start(CLI::App& exercises);
 CommandAction add_exercises_check(CLI::App& exercises);
+CommandAction add_exercises_debug(CLI::App& exercises);
 CommandAction add_exercises_hint(CLI::App& exercises);
 CommandAction add_exercises_watch(CLI::App& exercises);
 CommandAction add_exercises_solution(CLI::App& exercises);

@@ -13,6 +13,9 @@ namespace flashlab::cli {
 CommandAction add_tour(CLI::App& app);
 CommandAction add_run(CLI::App& app);
 CommandAction add_trace(CLI::App& app);
+CommandAction add_debug(CLI::App& app);
+CommandAction add_dap(CLI::App& app);
+CommandAction add_lsp(CLI::App& app);
 CommandAction add_timeline(CLI::App& app);
 CommandAction add_picture(CLI::App& app);
 CommandAction add_cost(CLI::App& app);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 namespace flashlab::cli {
 
@@ -12,14 +13,19 @@ namespace flashlab::cli {
 class Keyboard {
  public:
   Keyboard();
+  /// Also writes `enter` to the terminal, and `leave` whenever the terminal is restored. A change of
+  /// the window's size interrupts key().
+  Keyboard(const std::string& enter, const std::string& leave);
   ~Keyboard();
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
   /// Returns a descriptor to wait on; -1 if there are no keys.
   int descriptor() const;
-  /// Returns the pressed key; 'q' if the terminal is closed.
+  /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal.
   std::optional<char> key();
+  /// Returns whether this key was pressed and not read yet. Forgets all keys before it.
+  bool pressed_meanwhile(char wanted);
   /// Sets the terminal again after a signal, when the program continues after being suspended.
   void resume();
 };

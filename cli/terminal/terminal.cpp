@@ -36,14 +36,19 @@ bool wants_color(ColorChoice choice) {
 }
 
 std::size_t detect_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (const WindowSize window = window_size(); window.columns > 0) return window.columns;
   const std::size_t columns =
       std::strtoul(std::string(environment("COLUMNS")).c_str(), nullptr, 10);
   return columns > 0 ? columns : kUsualWidth;
 }
 
 }  // namespace
+
+WindowSize window_size() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
+}
 
 Terminal detect_terminal(const TerminalRequest& request) {
   Terminal terminal;

@@ -26,6 +26,12 @@ struct TerminalRequest {
   std::size_t width = 0;
 };
 
+struct WindowSize {
+  std::size_t rows = 0, columns = 0;
+};
+/// Returns the size of the terminal's window; 0 x 0 if standard output is no terminal.
+WindowSize window_size();
+
 /// Returns the capabilities of standard output. Colour needs a terminal, TERM other than dumb and
 /// NO_COLOR unset or empty; a --color flag has priority over all three. Unicode is determined by
 /// the locale. The width is that of the terminal, else COLUMNS, else 80.

@@ -24,7 +24,8 @@ struct FailedAttempt {
   std::size_t failing;                   // into `sizes`; SIZE_MAX: none of them
 };
 
-/// Returns "n = 2, random inputs".
+/// Returns "n = 2, random inputs": the size, and the family of one of its cases.
+std::string inputs_text(const SizedCases& sized, std::size_t entry);
 std::string inputs_text(const FailedAttempt& failed);
 
 /// States what went wrong, without searching for the reason.

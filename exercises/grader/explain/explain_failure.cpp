@@ -184,11 +184,14 @@ Finding explain_numbers(const FailedAttempt& failed) {
 
 }  // namespace
 
-std::string inputs_text(const FailedAttempt& failed) {
-  const SizedCases& sized = *failed.attempt.sized;
+std::string inputs_text(const SizedCases& sized, std::size_t entry) {
   const std::string size = to_string(sized.size);
-  return (size.empty() ? "" : size + ", ") +
-         std::string(to_string(sized.cases[failed.attempt.failure->entry].family)) + " inputs";
+  return (size.empty() ? "" : size + ", ") + std::string(to_string(sized.cases[entry].family)) +
+         " inputs";
+}
+
+std::string inputs_text(const FailedAttempt& failed) {
+  return inputs_text(*failed.attempt.sized, failed.attempt.failure->entry);
 }
 
 Finding state_failure(const FailedAttempt& failed) {

@@ -15,14 +15,6 @@
 namespace flashlab::exercises {
 namespace {
 
-toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry) {
-  std::map<std::string, toy::InputSource> sources;
-  for (const auto& [name, array] : entry.inputs) {
-    sources[name] = toy::ListInput{array.extents, array.values};
-  }
-  return toy::initial_dram(bound, sources);
-}
-
 /// The step that a message names, "step 13 (i = 1): …"; 0: none.
 std::uint64_t step_in(const std::string& what) {
   constexpr std::string_view kStart = "step ";
@@ -115,6 +107,14 @@ bool refuse_long_run(const ProgramTask& task, Attempt& result) {
 }
 
 }  // namespace
+
+toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry) {
+  std::map<std::string, toy::InputSource> sources;
+  for (const auto& [name, array] : entry.inputs) {
+    sources[name] = toy::ListInput{array.extents, array.values};
+  }
+  return toy::initial_dram(bound, sources);
+}
 
 std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
                                 double tolerance) {

@@ -33,6 +33,9 @@ struct Failure {
   std::optional<WrongOutput> cell;
 };
 
+/// Returns the DRAM of a case before the first step. Errors: as initial_dram().
+toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry);
+
 /// Runs one case alone on floats, as `flashlab run` does. Returns nothing if the results are right.
 std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
                                 double tolerance);

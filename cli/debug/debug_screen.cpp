@@ -1,0 +1,205 @@
+#include "cli/debug/debug_screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "cli/machine/counter_report.hpp"
+#include "cli/terminal/text_table.hpp"
+#include "text/numbers.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
+#include "toymachine/count/counters.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kLastSteps = 5;
+constexpr std::size_t kRowsBesideSource = kLastSteps + 5;  // heads, counters, message, keys
+
+/// The cells and registers that an instruction touches at a point.
+struct Touched {
+  std::vector<std::int64_t> read_registers;
+  std::int64_t written_register = -1;
+  std::map<std::uint32_t, std::int64_t> elements;  // by array: of DRAM
+};
+
+Touched touched_at(const toy::BoundProgram& program, const toy::RunPoint& point) {
+  Touched touched;
+  if (point.site >= program.instructions.size()) return touched;
+  for (const toy::BoundOperand& operand : program.instructions[point.site].operands) {
+    const std::int64_t index = operand.index(point.loop_values.data());
+    if (toy::is_register_read(operand.kind)) touched.read_registers.push_back(index);
+    if (operand.kind == toy::OperandKind::kDestination) touched.written_register = index;
+    if (toy::is_memory(operand.kind)) touched.elements[operand.array] = index;
+  }
+  return touched;
+}
+
+/// The source around the next instruction.
+Lines source_lines(const DebugSession& session, std::uint32_t current, std::size_t rows,
+                   std::size_t columns, const Terminal& terminal) {
+  const toy::SourceText& source = *session.program().program->source;
+  const auto count = static_cast<std::int64_t>(source.num_lines());
+  const auto height = static_cast<std::int64_t>(rows);
+  const std::int64_t middle = current == 0 ? count : current;
+  const std::int64_t first =
+      std::max<std::int64_t>(1, std::min(middle - height / 2, count - height + 1));
+  Lines lines;
+  for (std::int64_t number = first; number < first + height; ++number) {
+    const auto line = static_cast<std::uint32_t>(number);
+    if (number > count) {
+      lines.push_back(fitted("", columns, terminal.unicode));
+      continue;
+    }
+    const bool is_current = line == current;
+    std::string text = session.has_breakpoint_at(line) ? "*" : " ";
+    text += is_current ? (terminal.unicode ? "▶" : ">") : " ";
+    const std::string digits = std::to_string(number);
+    text += std::string(digits.size() < 4 ? 4 - digits.size() : 0, ' ') + digits + " ";
+    text = fitted(text + visible(source.line(line)), columns, terminal.unicode);
+    lines.push_back(is_current ? styled(text, Style::kBold, terminal) : text);
+  }
+  return lines;
+}
+
+/// "x[0] to x[5]: 0.1 0.2 ...", from a little before the element.
+std::string array_line(const DebugSession& session, const toy::Replay& run, std::uint32_t number,
+                       const Touched& touched, std::size_t columns) {
+  const toy::BoundArray& array = session.program().arrays[number];
+  const auto found = touched.elements.find(number);
+  const std::int64_t element =
+      found == touched.elements.end()
+          ? 0
+          : std::clamp<std::int64_t>(found->second - array.offset, 0,
+                                     std::max<std::int64_t>(array.size - 1, 0));
+  const std::int64_t first = std::max<std::int64_t>(0, element - 2);
+  if (array.size == 0) return array.name + " is empty";
+  std::string text = array.element_name(first) + ":";
+  for (std::int64_t i = first; i < array.size && text.size() <= columns; ++i) {
+    const double value = run.cell(array.offset + i);
+    const std::string shown = std::isnan(value) ? "." : three_digits(value);
+    text += " " + (i == element && found != touched.elements.end() ? "[" + shown + "]" : shown);
+  }
+  return text;
+}
+
+Lines state_lines(DebugSession& session, const Touched& next, std::int64_t last_written,
+                  std::size_t rows, std::size_t columns, const Terminal& terminal) {
+  const toy::BoundProgram& program = session.program();
+  const toy::Replay& run = session.run();
+  Lines arrays;
+  for (std::uint32_t number = 0; number < program.arrays.size(); ++number) {
+    arrays.push_back(array_line(session, run, number, next, columns));
+  }
+  const std::size_t for_registers =
+      rows - std::min(arrays.size() + 1, std::max<std::size_t>(rows / 2, 1));
+  // Registers that fit, around the ones in use.
+  const auto count = static_cast<std::size_t>(program.num_registers);
+  std::size_t first = 0;
+  if (count > for_registers && for_registers > 0) {
+    const std::int64_t wanted = !next.read_registers.empty()
+                                    ? next.read_registers.front()
+                                    : std::max<std::int64_t>(last_written, 0);
+    const auto middle = static_cast<std::size_t>(std::max<std::int64_t>(wanted, 0));
+    first = std::min(middle - std::min(middle, for_registers / 2), count - for_registers);
+  }
+  Lines lines;
+  for (std::size_t i = first; i < count && lines.size() < for_registers; ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    const bool is_read = std::find(next.read_registers.begin(), next.read_registers.end(),
+                                   number) != next.read_registers.end();
+    std::string text = number == last_written ? "> " : is_read ? "= " : "  ";
+    text += fitted(program.register_name(number), 6, terminal.unicode) + " ";
+    text += contents_text(run.register_contents(number), columns > 12 ? columns - 10 : 2);
+    text = fitted(text, columns, terminal.unicode);
+    lines.push_back(number == last_written ? styled(text, Style::kBold, terminal) : text);
+  }
+  lines.push_back(fitted("", columns, terminal.unicode));
+  for (const std::string& array : arrays) {
+    if (lines.size() >= rows) break;
+    lines.push_back(fitted(array, columns, terminal.unicode));
+  }
+  lines.resize(rows, fitted("", columns, terminal.unicode));
+  return lines;
+}
+
+std::string counters_line(DebugSession& session) {
+  const toy::Counters counters =
+      toy::count(session.program(), session.run().execution().executions, session.costs());
+  std::string text;
+  for (const toy::CounterDescription& one : toy::counter_descriptions()) {
+    const std::string_view key = one.key;
+    if (key != "cycles" && key != "loads" && key != "stores" && key != "flops") continue;
+    text += (text.empty() ? "" : "   ") + std::string(one.key) + " " +
+            grouped((counters.*one.value).get_str());
+  }
+  return text;
+}
+
+/// "  12  MAX r1, R0, r1   i = 2   r1 = 0.9".
+std::string past_line(const DebugSession& session, const toy::PastStep& past) {
+  const toy::BoundProgram& program = session.program();
+  std::string text = std::to_string(past.number) + "  " + session.instruction_text(past.point.site);
+  const Touched touched = touched_at(program, past.point);
+  if (touched.written_register >= 0) {
+    text += "   " + program.register_name(touched.written_register);
+  } else if (!touched.elements.empty()) {
+    text += "   " + program.cell_name(touched.elements.begin()->second);
+  }
+  text += " = " + contents_text(past.value, 30);
+  const std::string loops = session.loops_text(past.point);
+  return loops.empty() ? text : text + "   (" + loops + ")";
+}
+
+}  // namespace
+
+std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, WindowSize window,
+                         const Terminal& terminal) {
+  const auto line = [&](const std::string& text) {
+    return fitted(text, window.columns, terminal.unicode);
+  };
+  if (window.rows < kSmallestWindow.rows || window.columns < kSmallestWindow.columns) {
+    Lines lines(std::max<std::size_t>(window.rows, 1), line(""));
+    lines[0] = line("the window is smaller than " + std::to_string(kSmallestWindow.columns) +
+                    " x " + std::to_string(kSmallestWindow.rows));
+    std::string text;
+    for (const std::string& one : lines) text += (text.empty() ? "" : "\n") + one;
+    return text;
+  }
+  const std::vector<toy::PastStep> past = session.run().last_steps(kLastSteps);
+  const toy::RunPoint point = session.run().point();
+  const toy::BoundProgram& program = session.program();
+  const Touched next = touched_at(program, point);
+  const std::int64_t last_written =
+      past.empty() ? -1 : touched_at(program, past.back().point).written_register;
+  const std::size_t rows = window.rows - kRowsBesideSource;
+  const std::size_t left = window.columns * 58 / 100, right = window.columns - left - 3;
+  const bool at_end = point.site >= program.instructions.size();
+  const std::uint32_t current = at_end ? 0 : program.instructions[point.site].span.line;
+  const Lines source = source_lines(session, current, rows, left, terminal);
+  const Lines state = state_lines(session, next, last_written, rows, right, terminal);
+  Lines lines;
+  lines.push_back(styled(line(" " + session.where()), Style::kBold, terminal));
+  for (std::size_t row = 0; row < rows; ++row) {
+    lines.push_back(source[row] + (terminal.unicode ? " │ " : " | ") + state[row]);
+  }
+  lines.push_back(styled(line("Last steps"), Style::kDim, terminal));
+  for (std::size_t row = 0; row < kLastSteps; ++row) {
+    const std::size_t missing = kLastSteps - past.size();
+    lines.push_back(line(row < missing ? "" : "  " + past_line(session, past[row - missing])));
+  }
+  lines.push_back(line(counters_line(session)));
+  lines.push_back(line(bottom.prompt.empty() ? printable(bottom.message) : bottom.prompt));
+  lines.push_back(
+      styled(line("n next  b back  c continue  r reverse  w who wrote  t break  : command  ? help"),
+             Style::kDim, terminal));
+  std::string text;
+  for (const std::string& one : lines) text += (text.empty() ? "" : "\n") + one;
+  return text;
+}
+
+}  // namespace flashlab::cli

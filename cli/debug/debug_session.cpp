@@ -1,0 +1,313 @@
+#include "cli/debug/debug_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "text/numbers.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
+#include "toymachine/language/read_number.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+enum class Verb : std::uint8_t {
+  kNext,
+  kBack,
+  kContinue,
+  kReverse,
+  kStep,
+  kLine,
+  kBackLine,
+  kBreak,
+  kDelete,
+  kList,
+  kWho,
+  kPrint,
+  kHelp,
+  kQuit
+};
+
+struct VerbRow {
+  Verb verb;
+  std::string_view name, short_name, argument, does;
+};
+
+constexpr std::array<VerbRow, 14> kDebugVerbs{{
+    {Verb::kNext, "next", "n", "[N]", "executes one instruction, or N"},
+    {Verb::kBack, "back", "b", "[N]", "goes one instruction back, or N"},
+    {Verb::kContinue, "continue", "c", "", "goes on to the next breakpoint or the end"},
+    {Verb::kReverse, "reverse", "r", "", "goes back to the previous breakpoint or the start"},
+    {Verb::kStep, "step", "g", "N", "goes to the point after step N, before or behind"},
+    {Verb::kLine, "line", "l", "N", "goes on to the next visit of line N"},
+    {Verb::kBackLine, "back-line", "L", "N", "goes back to the previous visit of line N"},
+    {Verb::kBreak, "break", "t", "WHERE", "12, 12 if R1 > 0, R1 > 0, out[3] is written"},
+    {Verb::kDelete, "delete", "d", "[N]", "deletes breakpoint N, or all"},
+    {Verb::kList, "breakpoints", "i", "", "lists the breakpoints"},
+    {Verb::kWho, "who", "w", "PLACE", "goes back to the step that wrote R1 or out[3]"},
+    {Verb::kPrint, "print", "p", "PLACE", "prints a register or a cell"},
+    {Verb::kHelp, "help", "?", "", "lists the commands"},
+    {Verb::kQuit, "quit", "q", "", "ends the debugger"},
+}};
+
+const VerbRow* find_verb(std::string_view word) {
+  const auto found = std::find_if(kDebugVerbs.begin(), kDebugVerbs.end(), [&](const VerbRow& row) {
+    return row.name == word || row.short_name == word;
+  });
+  return found == kDebugVerbs.end() ? nullptr : &*found;
+}
+
+std::string_view without_ends(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string number_or_unwritten(double value) {
+  return std::isnan(value) ? "unwritten" : short_text(value);
+}
+
+std::string first_message(const std::vector<toy::Diagnostic>& diagnostics) {
+  const toy::Diagnostic& one = diagnostics.front();
+  std::string text = one.what;
+  if (!one.expected.empty()) text += "; expected " + one.expected;
+  if (!one.suggestion.empty()) text += "; did you mean '" + one.suggestion + "'?";
+  return text;
+}
+
+}  // namespace
+
+/// A command in its parts.
+struct DebugSession::Words {
+  std::string_view verb, wanted;  // "next", "[N]"
+  std::string_view argument;
+
+  /// Returns the argument as a number, `otherwise` if there is none, or nothing.
+  std::optional<std::uint64_t> number(std::optional<std::uint64_t> otherwise) const {
+    if (argument.empty()) return otherwise;
+    std::uint64_t value = 0;
+    if (!toy::read_whole(argument, value)) return std::nullopt;
+    return value;
+  }
+  std::string wants_number() const {
+    return "'" + printable(argument) + "' is no number; expected " + std::string(verb) + " " +
+           std::string(wanted);
+  }
+};
+
+std::string DebugSession::help_text() {
+  std::string text;
+  for (const VerbRow& row : kDebugVerbs) {
+    std::string left = std::string(row.short_name) + ", " + std::string(row.name) + " " +
+                       std::string(row.argument);
+    text += fitted(left, 24, false) + std::string(row.does) + "\n";
+  }
+  return text;
+}
+
+std::string DebugSession::execute(std::string_view command) {
+  command = without_ends(command);
+  if (command.empty()) return {};
+  const auto space = command.find_first_of(" \t");
+  const std::string_view word = command.substr(0, space);
+  const VerbRow* const row = find_verb(word);
+  if (row == nullptr) {
+    std::vector<std::string> names;
+    for (const VerbRow& one : kDebugVerbs) names.emplace_back(one.name);
+    const auto near = toy::nearest(word, names);
+    return "there is no command '" + printable(word) + "'" +
+           (near ? "; did you mean '" + *near + "'?" : "; help lists the commands");
+  }
+  const Words words{
+      row->name, row->argument,
+      space == std::string_view::npos ? std::string_view{} : without_ends(command.substr(space))};
+  switch (row->verb) {
+    case Verb::kNext:
+    case Verb::kBack:
+    case Verb::kStep:
+      return move(words);
+    case Verb::kContinue:
+      return search(false);
+    case Verb::kReverse:
+      return search(true);
+    case Verb::kLine:
+      return to_line(words, false);
+    case Verb::kBackLine:
+      return to_line(words, true);
+    case Verb::kBreak:
+      return add_breakpoint(words.argument);
+    case Verb::kDelete:
+      return delete_breakpoint(words);
+    case Verb::kList: {
+      std::string text = breakpoints_.empty() ? "no breakpoints" : "";
+      for (std::size_t i = 0; i < breakpoints_.size(); ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(i + 1) + ": " + breakpoints_[i].text;
+      }
+      return text;
+    }
+    case Verb::kWho:
+      return who_wrote(words.argument);
+    case Verb::kPrint:
+      return print(words.argument);
+    case Verb::kHelp:
+      return help_text();
+    case Verb::kQuit:
+      has_quit_ = true;
+      return {};
+  }
+  return {};
+}
+
+std::string DebugSession::said_about(const toy::Stop& stop) const {
+  switch (stop.reason) {
+    case toy::Stop::Reason::kStep:
+      break;
+    case toy::Stop::Reason::kBreakpoint:
+      return "breakpoint " + std::to_string(stop.breakpoint + 1) + ": " +
+             breakpoints_[stop.breakpoint].text;
+    case toy::Stop::Reason::kStart:
+      return "at the start";
+    case toy::Stop::Reason::kEnd:
+      return "at the end";
+    case toy::Stop::Reason::kError:
+      return "error: " + run_->error()->what;
+    case toy::Stop::Reason::kCancelled:
+      return "interrupted";
+  }
+  return {};
+}
+
+std::string DebugSession::move(const Words& words) {
+  const bool absolute = words.verb == "step";
+  const auto count = words.number(absolute ? std::nullopt : std::optional<std::uint64_t>(1));
+  if (!count) return words.wants_number();
+  const std::uint64_t here = run_->step();
+  std::uint64_t target = *count;
+  if (words.verb == "next") target = here + std::min(*count, UINT64_MAX - here);
+  if (words.verb == "back") target = here - std::min(*count, here);
+  if (words.verb == "back" && here == 0) return "at the start";
+  const toy::Stop stop = run_->go_to(target, progress_);
+  if (stop.reason == toy::Stop::Reason::kStep && run_->at_end()) return "at the end";
+  return said_about(stop);
+}
+
+std::vector<toy::Breakpoint> DebugSession::plain_breakpoints() const {
+  std::vector<toy::Breakpoint> result;
+  for (const NamedBreakpoint& one : breakpoints_) result.push_back(one.breakpoint);
+  return result;
+}
+
+std::string DebugSession::search(bool back) {
+  const auto all = plain_breakpoints();
+  return said_about(back ? run_->backward(all, progress_) : run_->forward(all, progress_));
+}
+
+std::string DebugSession::to_line(const Words& words, bool back) {
+  const auto line = words.number(std::nullopt);
+  if (!line || *line > UINT32_MAX) return words.wants_number();
+  const auto site = toy::site_at_line(program(), static_cast<std::uint32_t>(*line));
+  if (!site) return "there is no instruction at or after line " + std::to_string(*line);
+  const toy::WantedExecutions visits{*site, {}};
+  const auto step = back ? run_->last_execution({&visits, 1}) : run_->next_execution({&visits, 1});
+  const std::string name = "line " + std::to_string(program().instructions[*site].span.line);
+  if (!step) return name + (back ? " was not executed before" : " is not executed any more");
+  return said_about(run_->go_to(*step, progress_));
+}
+
+std::string DebugSession::add_breakpoint(std::string_view text) {
+  const auto parsed = toy::parse_breakpoint(program(), text);
+  if (!parsed) return first_message(parsed.diagnostics);
+  std::string shown = printable(text);
+  if (parsed.value->kind == toy::Breakpoint::Kind::kLine) {
+    const auto condition = text.find("if ");
+    shown = "line " + std::to_string(parsed.value->line) +
+            (condition == std::string_view::npos ? "" : " " + printable(text.substr(condition)));
+  }
+  breakpoints_.push_back({*parsed.value, shown});
+  return "breakpoint " + std::to_string(breakpoints_.size()) + ": " + shown;
+}
+
+std::string DebugSession::delete_breakpoint(const Words& words) {
+  if (words.argument.empty()) {
+    breakpoints_.clear();
+    return "no breakpoints";
+  }
+  const auto number = words.number(std::nullopt);
+  if (!number) return words.wants_number();
+  if (*number < 1 || *number > breakpoints_.size()) {
+    return "there is no breakpoint " + std::to_string(*number);
+  }
+  breakpoints_.erase(breakpoints_.begin() + static_cast<std::ptrdiff_t>(*number - 1));
+  return "deleted breakpoint " + std::to_string(*number);
+}
+
+std::string DebugSession::who_wrote(std::string_view text) {
+  const auto place = toy::parse_place(program(), text);
+  if (!place) return first_message(place.diagnostics);
+  const std::string name = toy::place_name(program(), *place.value);
+  const auto step = run_->writer_of(*place.value);
+  if (step) {
+    run_->go_to(*step, progress_);
+    return name + " was written by step " + std::to_string(*step + 1);
+  }
+  const bool is_input = place.value->is_cell &&
+                        program().array_at(place.value->number).role == toy::ArrayRole::kInput;
+  return name + (is_input ? " is an input: no step wrote it" : " was not written before this step");
+}
+
+std::string DebugSession::print(std::string_view text) const {
+  const auto place = toy::parse_place(program(), text);
+  if (!place) return first_message(place.diagnostics);
+  return toy::place_name(program(), *place.value) + " = " +
+         (place.value->is_cell ? number_or_unwritten(run_->cell(place.value->number))
+                               : contents_text(run_->register_contents(place.value->number)));
+}
+
+bool DebugSession::has_breakpoint_at(std::uint32_t line) const {
+  return std::any_of(breakpoints_.begin(), breakpoints_.end(), [&](const NamedBreakpoint& one) {
+    return one.breakpoint.kind == toy::Breakpoint::Kind::kLine && one.breakpoint.line == line;
+  });
+}
+
+std::string DebugSession::instruction_text(std::uint32_t site) const {
+  const toy::SourceSpan& span = program().instructions[site].span;
+  const std::string_view line = program().program->source->line(span.line);
+  return printable(without_ends(line.substr(0, line.find(';'))));
+}
+
+std::string DebugSession::loops_text(const toy::RunPoint& point) const {
+  if (point.site >= program().instructions.size()) return {};
+  const std::uint32_t loop = program().instructions[point.site].loop;
+  if (loop == toy::kNoLoop) return {};
+  return program().loops_text(loop, point.loop_values.data());
+}
+
+std::string DebugSession::where() const {
+  std::string text =
+      "step " + std::to_string(run_->step()) + " of " + std::to_string(run_->total_steps());
+  if (run_->at_end()) return text + ", at the end";
+  const toy::RunPoint point = run_->point();
+  text += run_->error() ? ", failed: line " : ", next: line ";
+  text += std::to_string(program().instructions[point.site].span.line) + ": " +
+          instruction_text(point.site);
+  const std::string loops = loops_text(point);
+  return loops.empty() ? text : text + " (" + loops + ")";
+}
+
+std::string contents_text(const toy::RegisterContents& contents, std::size_t width) {
+  if (!contents.is_written()) return "unwritten";
+  std::string text;
+  if (contents.elements.size() != 1) {
+    text = std::to_string(contents.rows) + " x " + std::to_string(contents.cols) + ":";
+  }
+  for (const double element : contents.elements) {
+    if (text.size() > width) break;
+    text += (text.empty() ? "" : " ") + number_or_unwritten(element);
+  }
+  return text.size() > width ? fitted(text, width, false) : text;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,70 @@
+// A program under the debugger: its run, its breakpoints, and the commands that both the screen and
+// scripts give.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "toymachine/language/machine.hpp"
+#include "toymachine/replay/replay.hpp"
+
+namespace flashlab::cli {
+
+class DebugSession {
+ public:
+  DebugSession(std::unique_ptr<toy::Replay> run, toy::CostTable costs)
+      : run_(std::move(run)), costs_(std::move(costs)) {}
+
+  /// Executes a command, such as "next 3" or "break R1 > 0", and returns what to say about it. A
+  /// command that is wrong changes nothing and is explained. help_text() lists the commands.
+  std::string execute(std::string_view command);
+  static std::string help_text();
+  bool has_quit() const { return has_quit_; }
+
+  toy::Replay& run() { return *run_; }
+  const toy::BoundProgram& program() const { return run_->program(); }
+  const toy::CostTable& costs() const { return costs_; }
+
+  struct NamedBreakpoint {
+    toy::Breakpoint breakpoint;
+    std::string text;
+  };
+  const std::vector<NamedBreakpoint>& breakpoints() const { return breakpoints_; }
+  bool has_breakpoint_at(std::uint32_t line) const;
+
+  /// Asked during long searches.
+  void set_progress(toy::Progress progress) { progress_ = std::move(progress); }
+
+  /// Returns "step 3 of 56, next: line 12: MAX r1, R0, r1 (i = 2)".
+  std::string where() const;
+  /// Returns the line of an instruction without its comment.
+  std::string instruction_text(std::uint32_t site) const;
+  /// Returns "i = 2, j = 0"; empty outside of loops.
+  std::string loops_text(const toy::RunPoint& point) const;
+
+ private:
+  struct Words;
+  std::string move(const Words& words);
+  std::string to_line(const Words& words, bool back);
+  std::string search(bool back);
+  std::string add_breakpoint(std::string_view text);
+  std::string delete_breakpoint(const Words& words);
+  std::string who_wrote(std::string_view text);
+  std::string print(std::string_view text) const;
+  std::string said_about(const toy::Stop& stop) const;
+  std::vector<toy::Breakpoint> plain_breakpoints() const;
+
+  std::unique_ptr<toy::Replay> run_;
+  toy::CostTable costs_;
+  toy::Progress progress_;
+  std::vector<NamedBreakpoint> breakpoints_;
+  bool has_quit_ = false;
+};
+
+/// Returns "0.5316", "unwritten", or of a tile "2 x 4: 0.1 0.2 0.3 ...", in at most `width` columns.
+std::string contents_text(const toy::RegisterContents& contents, std::size_t width = 60);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,196 @@
+#include "cli/debug/debugger.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "cli/debug/debug_screen.hpp"
+#include "cli/debug/debug_session.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "cli/terminal/keyboard.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::int64_t kMostCommandBytes = 1 << 20;
+constexpr char kEscape = '\x1b', kDelete = '\x7f', kBackspace = '\b';
+
+/// Executes the commands of a file, and prints each with what it did.
+int run_script(DebugSession& session, const std::string& file) {
+  std::istringstream commands(read_text_file(file, kMostCommandBytes, "a file of commands"));
+  for (std::string command; !session.has_quit() && std::getline(commands, command);) {
+    if (command.find_first_not_of(" \t\r") == std::string::npos || command[0] == '#') continue;
+    const std::string said = session.execute(command);
+    if (session.has_quit()) break;
+    std::cout << "> " << command << "\n"
+              << said << (said.empty() || said.back() == '\n' ? "" : "\n") << session.where()
+              << "\n";
+  }
+  return kExitGood;
+}
+
+/// The screen and its keys.
+class Screen {
+ public:
+  Screen(DebugSession& session, const Terminal& terminal)
+      : session_(session),
+        terminal_(terminal),
+        keyboard_("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l") {
+    session_.set_progress([this](std::uint64_t step) { return show_progress(step); });
+  }
+
+  int run() {
+    if (keyboard_.descriptor() < 0) {
+      throw request_failure("the debugger's screen needs the terminal in the foreground");
+    }
+    draw();
+    while (!session_.has_quit()) {
+      const auto key = keyboard_.key();
+      if (!key) {
+        keyboard_.resume();
+      } else if (is_typing_) {
+        type(*key);
+      } else {
+        press(*key);
+      }
+      draw();
+    }
+    return kExitGood;
+  }
+
+ private:
+  void draw() {
+    std::string frame = debug_screen(session_, {message_, is_typing_ ? ":" + typed_ + "_" : ""},
+                                     window_size(), terminal_);
+    std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
+  }
+
+  /// During a long search, q or Escape ends it.
+  bool show_progress(std::uint64_t step) {
+    message_ = "searching, at step " + std::to_string(step) + "; q stops";
+    std::cout << "\x1b[H " << message_ << "\x1b[K" << std::flush;
+    return !keyboard_.pressed_meanwhile('q');
+  }
+
+  void execute(const std::string& command) { message_ = session_.execute(command); }
+
+  void begin_command(const std::string& start) {
+    is_typing_ = true;
+    typed_ = start;
+  }
+
+  void press(char key) {
+    switch (key) {
+      case kEscape:
+        arrow();
+        break;
+      case ':':
+        begin_command("");
+        break;
+      case 'w':
+        begin_command("who ");
+        break;
+      case 't':
+        begin_command("break ");
+        break;
+      case 'l':
+        begin_command("line ");
+        break;
+      case 'L':
+        begin_command("back-line ");
+        break;
+      case 'g':
+        begin_command("step ");
+        break;
+      case 'p':
+        begin_command("print ");
+        break;
+      case 'd':
+        begin_command("delete ");
+        break;
+      case '?':
+        show_help();
+        break;
+      case ' ':
+      case '\r':
+      case '\n':
+        execute("next");
+        break;
+      case '\x04':
+        execute("quit");
+        break;
+      default:
+        execute(std::string(1, key));
+    }
+  }
+
+  /// An arrow sends Escape, '[' and a letter.
+  void arrow() {
+    if (keyboard_.key() != '[') return;
+    const char letter = keyboard_.key().value_or('\0');
+    if (letter == 'C' || letter == 'B') execute("next");
+    if (letter == 'D' || letter == 'A') execute("back");
+  }
+
+  void type(char key) {
+    if (key == '\r' || key == '\n') {
+      is_typing_ = false;
+      execute(typed_);
+    } else if (key == kEscape || key == '\x04') {
+      is_typing_ = false;
+    } else if (key == kDelete || key == kBackspace) {
+      if (typed_.empty()) {
+        is_typing_ = false;
+      } else {
+        typed_.pop_back();
+      }
+    } else if (key >= ' ' && key <= '~') {
+      typed_ += key;
+    }
+  }
+
+  void show_help() {
+    std::cout << "\x1b[H\x1b[J" << DebugSession::help_text()
+              << "\nOf these, a key starts the command; arrows are back and next.\n"
+              << "Any key goes on." << std::flush;
+    keyboard_.key();
+  }
+
+  DebugSession& session_;
+  Terminal terminal_;
+  Keyboard keyboard_;
+  std::string message_, typed_;
+  bool is_typing_ = false;
+};
+
+}  // namespace
+
+void DebuggerRequest::add_to(CLI::App& command) {
+  add_option(command, "--commands", commands,
+             "execute the commands of this file instead of showing the screen; - is standard input")
+      .type_name("FILE");
+}
+
+int open_debugger(const toy::BoundProgram& program, std::vector<double> dram,
+                  const DebuggerRequest& request, const TerminalOptions& terminal) {
+  const bool on_screen = request.commands.empty();
+  if (on_screen && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)) {
+    throw request_failure("the debugger's screen needs a terminal, and here is none",
+                          "--commands FILE, for commands from a file (- is standard input)");
+  }
+  toy::ReplayOptions options;
+  options.double_precision = request.double_precision;
+  DebugSession session(value_or_fail(toy::Replay::start(program, std::move(dram), options),
+                                     *program.program->source),
+                       request.costs);
+  for (const std::string& command : request.first) session.execute(command);
+  if (!on_screen) return run_script(session, request.commands);
+  TerminalOptions without_pager = terminal;
+  without_pager.no_pager = true;
+  return Screen(session, without_pager.terminal()).run();
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,21 @@
+// Shows the failing run of a wrong program: in the debugger, or as a page with the player.
+#pragma once
+
+#include <string>
+
+#include "cli/exercises/checked_work.hpp"
+#include "exercises/grader/grade/failing_run.hpp"
+
+namespace flashlab::cli {
+
+/// Returns "See it happen: flashlab exercises debug 02_c00 mine.toy\n", or nothing if no step is guilty.
+std::string debug_hint(const Work& work, const exercises::Verdict& verdict);
+
+/// Returns the run that the verdict is about. Throws Failure if there is none.
+exercises::FailingRun find_failing_run(const Work& work, const toy::SourceText& source,
+                                       const exercises::Verdict& verdict);
+
+/// Writes the player for the steps up to a little after the guilty one. Throws Failure.
+void write_failing_page(const exercises::FailingRun& run, const std::string& file);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,159 @@
+#include "cli/protocol/frames.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "text/visible.hpp"
+#include "toymachine/language/read_number.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::string_view kEndOfHeaders = "\r\n\r\n", kLength = "content-length:";
+
+bool begins_with_length(std::string_view line) {
+  return line.size() >= kLength.size() &&
+         std::equal(kLength.begin(), kLength.end(), line.begin(), [](char expected, char c) {
+           return expected == std::tolower(static_cast<unsigned char>(c));
+         });
+}
+
+/// Returns the length that the headers state, or why they state none.
+std::pair<std::optional<std::size_t>, std::string> length_in(std::string_view headers) {
+  std::optional<std::size_t> length;
+  while (!headers.empty()) {
+    const auto end = std::min(headers.find("\r\n"), headers.size());
+    const std::string_view line = headers.substr(0, end);
+    headers.remove_prefix(std::min(end + 2, headers.size()));
+    if (!begins_with_length(line)) continue;
+    std::string_view number = line.substr(kLength.size());
+    while (!number.empty() && number.front() == ' ') number.remove_prefix(1);
+    std::size_t value = 0;
+    if (!toy::read_whole(number, value)) {
+      return {std::nullopt, "the header '" + printable(line) + "' has no length"};
+    }
+    length = value;
+  }
+  if (!length) return {std::nullopt, "a frame has no Content-Length"};
+  return {length, {}};
+}
+
+/// Whether objects and lists are nested too deeply for recursive code.
+bool is_nested_deeply(std::string_view text) {
+  constexpr int kMostLevels = 200;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMostLevels) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Frame> FrameReader::skip(std::size_t bytes, std::string error) {
+  to_skip_ += bytes;
+  return Frame{{}, std::move(error)};
+}
+
+std::optional<Frame> FrameReader::next() {
+  const std::size_t skipped = std::min(to_skip_, waiting_.size());
+  waiting_.erase(0, skipped);
+  to_skip_ -= skipped;
+  if (to_skip_ > 0) return std::nullopt;
+  const auto end = waiting_.find(kEndOfHeaders);
+  if (end == std::string::npos) {
+    if (waiting_.size() <= kMostHeaderBytes) return std::nullopt;
+    waiting_.clear();
+    return Frame{{}, "a header is longer than " + std::to_string(kMostHeaderBytes) + " bytes"};
+  }
+  const std::string_view headers = std::string_view(waiting_).substr(0, end);
+  const std::size_t first = end + kEndOfHeaders.size();
+  auto [length, error] = length_in(headers);
+  if (!length) return skip(first, std::move(error));
+  if (*length > kMostBytes) {
+    return skip(first + std::min(*length, SIZE_MAX - first),
+                "a frame has " + std::to_string(*length) + " bytes; at most " +
+                    std::to_string(kMostBytes) + " are read");
+  }
+  if (waiting_.size() - first < *length) return std::nullopt;
+  Frame frame;
+  const std::string_view text = std::string_view(waiting_).substr(first, *length);
+  if (is_nested_deeply(text)) {
+    frame.error = "the content of a frame is nested too deeply";
+  } else {
+    frame.body = nlohmann::json::parse(text, nullptr, false);
+    if (frame.body.is_discarded()) {
+      frame.error = "the content of a frame is no JSON";
+    } else if (!frame.body.is_object()) {
+      frame.error = "the content of a frame is no JSON object";
+    }
+    if (!frame.error.empty()) frame.body = nullptr;
+  }
+  waiting_.erase(0, first + *length);
+  return frame;
+}
+
+std::string framed(const nlohmann::json& message) {
+  const std::string text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+}
+
+bool ProtocolStream::fill() {
+  std::array<char, 65536> bytes{};
+  ssize_t n = 0;
+  do {
+    n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  } while (n < 0 && errno == EINTR);
+  if (n <= 0) {
+    has_ended_ = true;
+    return false;
+  }
+  reader_.push({bytes.data(), static_cast<std::size_t>(n)});
+  return true;
+}
+
+std::optional<Frame> ProtocolStream::read() {
+  if (!returned_.empty()) {
+    Frame frame = std::move(returned_.front());
+    returned_.erase(returned_.begin());
+    return frame;
+  }
+  for (;;) {
+    if (auto frame = reader_.next()) return frame;
+    if (has_ended_ || !fill()) return std::nullopt;
+  }
+}
+
+std::optional<Frame> ProtocolStream::read_arrived() {
+  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  for (;;) {
+    if (auto frame = reader_.next()) return frame;
+    if (has_ended_ || poll(&waiting, 1, 0) != 1 || !fill()) return std::nullopt;
+  }
+}
+
+void ProtocolStream::write(const nlohmann::json& message) {
+  const std::string text = framed(message);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,262 @@
+#include "cli/protocol/lsp_server.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "cli/terminal/failure.hpp"
+#include "text/utf8.hpp"
+#include "text/visible.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+using nlohmann::json;
+
+// Of JSON-RPC.
+constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
+
+/// Units of UTF-16 before a byte of a line; LSP counts columns so, from 0.
+std::uint32_t utf16_column(std::string_view line, std::size_t bytes) {
+  std::uint32_t units = 0;
+  for (std::size_t at = 0; at < std::min(bytes, line.size());) {
+    const CodePoint point = code_point(line, at);
+    units += point.code >= 0x10000 ? 2 : 1;
+    at += point.bytes;
+  }
+  return units;
+}
+
+/// The byte, from 0, of a column in units of UTF-16.
+std::size_t byte_of_column(std::string_view line, std::int64_t column) {
+  std::size_t at = 0;
+  for (std::int64_t units = 0; at < line.size() && units < column;) {
+    const CodePoint point = code_point(line, at);
+    units += point.code >= 0x10000 ? 2 : 1;
+    at += point.bytes;
+  }
+  return at;
+}
+
+json lsp_position(const toy::SourceText& source, std::uint32_t line, std::size_t column) {
+  return {{"line", line == 0 ? 0 : line - 1},
+          {"character", utf16_column(source.line(line), column == 0 ? 0 : column - 1)}};
+}
+
+json lsp_range(const toy::SourceText& source, const toy::SourceSpan& span) {
+  return {{"start", lsp_position(source, span.line, span.column)},
+          {"end", lsp_position(source, span.line, span.column + std::max(span.length, 1U))}};
+}
+
+json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
+  constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
+  json result = json::array();
+  for (const ToyDocument::Symbol& one : symbols) {
+    const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
+    const json line = lsp_range(source, {one.first, 1, first_length});
+    const json end = lsp_position(source, one.last, source.line(one.last).size() + 1);
+    result.push_back({{"name", printable(one.name)},
+                      {"kind", one.is_pass ? kNamespace : kArray},
+                      {"range", {{"start", line["start"]}, {"end", end}}},
+                      {"selectionRange", line},
+                      {"children", lsp_symbols(source, one.inside)}});
+  }
+  return result;
+}
+
+struct BytePlace {
+  std::uint32_t line = 0, column = 0;  // from 1
+};
+
+BytePlace place_in(const ToyDocument& document, const json& params) {
+  const json& position = params.at("position");
+  const auto line = position.at("line").get<std::int64_t>();
+  if (line < 0 || line >= std::ssize(document.source().text()) + 1) return {};
+  const auto number = static_cast<std::uint32_t>(line + 1);
+  const std::size_t byte =
+      byte_of_column(document.source().line(number), position.at("character").get<std::int64_t>());
+  return {number, static_cast<std::uint32_t>(byte + 1)};
+}
+
+std::string uri_in(const json& params) {
+  return params.at("textDocument").at("uri").get<std::string>();
+}
+
+}  // namespace
+
+const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
+  static const std::map<std::string, Handler> kHandlers = {
+      {"initialize", &LspServer::initialize},
+      {"initialized", &LspServer::nothing},
+      {"textDocument/didOpen", &LspServer::did_open},
+      {"textDocument/didChange", &LspServer::did_change},
+      {"textDocument/didClose", &LspServer::did_close},
+      {"textDocument/didSave", &LspServer::nothing},
+      {"textDocument/hover", &LspServer::hover},
+      {"textDocument/inlayHint", &LspServer::inlay_hint},
+      {"textDocument/definition", &LspServer::definition},
+      {"textDocument/references", &LspServer::references},
+      {"textDocument/documentSymbol", &LspServer::document_symbol},
+      {"shutdown", &LspServer::shutdown},
+      {"exit", &LspServer::exit},
+  };
+  return kHandlers;
+}
+
+int LspServer::run() {
+  while (!has_exited_) {
+    const auto frame = stream_.read();
+    if (!frame) break;
+    serve(*frame);
+  }
+  return has_exited_ && !was_shut_down_ ? kExitProgramWrong : kExitGood;
+}
+
+void LspServer::fail(const json& id, int code, const std::string& message) {
+  stream_.write(
+      {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}});
+}
+
+void LspServer::serve(const Frame& frame) {
+  if (!frame.error.empty()) return fail(nullptr, kParseError, frame.error);
+  const auto id = frame.body.find("id");
+  const bool is_request = id != frame.body.end();
+  const auto method = frame.body.find("method");
+  if (method == frame.body.end() || !method->is_string()) return;  // an answer to nothing
+  const auto handler = handlers().find(method->get<std::string>());
+  if (handler == handlers().end()) {
+    if (is_request) {
+      fail(*id, kMethodNotFound,
+           "there is no method '" + printable(method->get<std::string>()) + "'");
+    }
+    return;
+  }
+  try {
+    const json result = (this->*handler->second)(frame.body.value("params", json::object()));
+    if (is_request) stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", result}});
+  } catch (const std::exception& error) {  // a member is missing or of another type
+    if (is_request) fail(*id, kInvalidParams, error.what());
+  }
+}
+
+const ToyDocument& LspServer::document(const json& params) const {
+  const std::string uri = uri_in(params);
+  const auto found = documents_.find(uri);
+  if (found == documents_.end()) throw std::runtime_error(printable(uri) + " is not open");
+  return *found->second;
+}
+
+json LspServer::initialize(const json&) {
+  constexpr int kFull = 1;  // of TextDocumentSyncKind
+  return {{"capabilities",
+           {{"textDocumentSync", {{"openClose", true}, {"change", kFull}}},
+            {"hoverProvider", true},
+            {"inlayHintProvider", true},
+            {"definitionProvider", true},
+            {"referencesProvider", true},
+            {"documentSymbolProvider", true}}},
+          {"serverInfo", {{"name", "flashlab"}}}};
+}
+
+json LspServer::nothing(const json&) { return nullptr; }
+
+void LspServer::open(const std::string& uri, const std::string& text) {
+  documents_[uri] = std::make_unique<ToyDocument>(uri, text);
+  publish(uri);
+}
+
+json LspServer::did_open(const json& params) {
+  open(uri_in(params), params.at("textDocument").at("text").get<std::string>());
+  return nullptr;
+}
+
+json LspServer::did_change(const json& params) {
+  const json& changes = params.at("contentChanges");
+  if (!changes.empty()) open(uri_in(params), changes.back().at("text").get<std::string>());
+  return nullptr;
+}
+
+json LspServer::did_close(const json& params) {
+  documents_.erase(uri_in(params));
+  publish(uri_in(params));
+  return nullptr;
+}
+
+void LspServer::publish(const std::string& uri) {
+  json list = json::array();
+  if (const auto found = documents_.find(uri); found != documents_.end()) {
+    for (const toy::Diagnostic& one : found->second->diagnostics()) {
+      std::string message = one.what;
+      if (!one.expected.empty()) message += "; expected " + one.expected;
+      if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
+      list.push_back({{"range", lsp_range(found->second->source(), one.span)},
+                      {"severity", one.severity == toy::Severity::kError     ? 1
+                                   : one.severity == toy::Severity::kWarning ? 2
+                                                                             : 3},
+                      {"source", "flashlab"},
+                      {"message", message}});
+    }
+  }
+  stream_.write({{"jsonrpc", "2.0"},
+                 {"method", "textDocument/publishDiagnostics"},
+                 {"params", {{"uri", uri}, {"diagnostics", std::move(list)}}}});
+}
+
+json LspServer::hover(const json& params) {
+  const ToyDocument& open = document(params);
+  const std::string text = open.about_line(place_in(open, params).line);
+  if (text.empty()) return nullptr;
+  return {{"contents", {{"kind", "markdown"}, {"value", text}}}};
+}
+
+json LspServer::inlay_hint(const json& params) {
+  const ToyDocument& open = document(params);
+  const auto first = params.at("range").at("start").at("line").get<std::int64_t>() + 1;
+  const auto last = params.at("range").at("end").at("line").get<std::int64_t>() + 1;
+  json result = json::array();
+  for (const ToyDocument::Hint& hint : open.hints()) {
+    if (hint.line < first || hint.line > last) continue;
+    const std::size_t end = open.source().line(hint.line).size() + 1;
+    result.push_back({{"position", lsp_position(open.source(), hint.line, end)},
+                      {"label", hint.text},
+                      {"paddingLeft", true}});
+  }
+  return result;
+}
+
+json LspServer::definition(const json& params) {
+  const ToyDocument& open = document(params);
+  const BytePlace place = place_in(open, params);
+  const auto span = open.declaration_of(open.word_at(place.line, place.column));
+  if (!span) return nullptr;
+  return {{"uri", uri_in(params)}, {"range", lsp_range(open.source(), *span)}};
+}
+
+json LspServer::references(const json& params) {
+  const ToyDocument& open = document(params);
+  const BytePlace place = place_in(open, params);
+  json result = json::array();
+  const std::string word = open.word_at(place.line, place.column);
+  if (word.empty()) return result;
+  for (const toy::SourceSpan& span : open.places_of(word)) {
+    result.push_back({{"uri", uri_in(params)}, {"range", lsp_range(open.source(), span)}});
+  }
+  return result;
+}
+
+json LspServer::document_symbol(const json& params) {
+  const ToyDocument& open = document(params);
+  return lsp_symbols(open.source(), open.symbols());
+}
+
+json LspServer::shutdown(const json&) {
+  was_shut_down_ = true;
+  return nullptr;
+}
+
+json LspServer::exit(const json&) {
+  has_exited_ = true;
+  return nullptr;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,52 @@
+// Answers the requests of the Language Server Protocol about programs.
+// Specification: https://microsoft.github.io/language-server-protocol/specification
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cli/protocol/frames.hpp"
+#include "cli/protocol/toy_document.hpp"
+
+namespace flashlab::cli {
+
+class LspServer {
+ public:
+  explicit LspServer(ProtocolStream& stream) : stream_(stream) {}
+
+  /// Serves until `exit` or the end of the stream. Returns the exit code: 1 after an `exit` without
+  /// `shutdown`, as the specification wants it.
+  int run();
+
+ private:
+  using Json = nlohmann::json;
+  using Handler = Json (LspServer::*)(const Json& params);
+  static const std::map<std::string, Handler>& handlers();
+
+  void serve(const Frame& frame);
+  void fail(const Json& id, int code, const std::string& message);
+  /// Returns the document of `params`. Throws if it is not open.
+  const ToyDocument& document(const Json& params) const;
+  void open(const std::string& uri, const std::string& text);
+  void publish(const std::string& uri);
+
+  Json initialize(const Json& params);
+  Json nothing(const Json& params);
+  Json did_open(const Json& params);
+  Json did_change(const Json& params);
+  Json did_close(const Json& params);
+  Json hover(const Json& params);
+  Json inlay_hint(const Json& params);
+  Json definition(const Json& params);
+  Json references(const Json& params);
+  Json document_symbol(const Json& params);
+  Json shutdown(const Json& params);
+  Json exit(const Json& params);
+
+  ProtocolStream& stream_;
+  std::map<std::string, std::unique_ptr<ToyDocument>> documents_;  // by URI
+  bool was_shut_down_ = false, has_exited_ = false;
+};
+
+}  // namespace flashlab::cli

@@ -1,0 +1,192 @@
+// Sessions typed from the specification of the Language Server Protocol.
+#include "tests/cli/editors/protocol_session.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kUri = "file:///work/p.toy";
+
+/// The program of most sessions. Line numbers below count from 0, as the protocol's do.
+constexpr const char* kProgram = R"(.isa softmax
+.registers 2
+.param n = 4
+.input x[n]
+.output y[n]
+.pass Copy
+for i in 0..n
+  LOAD x[i], R0 ; 😀 of x
+  for j in 0..i
+    MOV R0, r1
+  end
+  STORE R0, y[i]
+end
+)";
+
+class Session {
+ public:
+  Session() { request("initialize", {{"capabilities", json::object()}}); }
+
+  Session& request(const std::string& method, const json& params) {
+    return send({{"jsonrpc", "2.0"}, {"id", ++id_}, {"method", method}, {"params", params}});
+  }
+  Session& notify(const std::string& method, const json& params) {
+    return send({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
+  }
+  Session& open(const std::string& text) {
+    return notify(
+        "textDocument/didOpen",
+        {{"textDocument", {{"uri", kUri}, {"languageId", "toy"}, {"version", 1}, {"text", text}}}});
+  }
+  /// A request about a place in the document.
+  Session& at(const std::string& method, int line, int character) {
+    return request(method, {{"textDocument", {{"uri", kUri}}},
+                            {"position", {{"line", line}, {"character", character}}}});
+  }
+  Session& raw(const std::string& bytes) {
+    bytes_ += bytes;
+    return *this;
+  }
+
+  /// The results of all requests but the first, in order, and what was published.
+  void run() {
+    request("shutdown", nullptr);
+    send({{"jsonrpc", "2.0"}, {"method", "exit"}});
+    for (const json& message : protocol_session(Workplace(), "lsp", bytes_)) {
+      if (message.value("method", "") == "textDocument/publishDiagnostics") {
+        published.push_back(message["params"]["diagnostics"]);
+      } else if (message.contains("error")) {
+        errors.push_back(message["error"]["code"]);
+      } else if (message["id"] == 1) {
+        capabilities = message["result"]["capabilities"];
+      } else {
+        results.push_back(message["result"]);
+      }
+    }
+  }
+
+  json capabilities;
+  std::vector<json> results, published;
+  std::vector<int> errors;
+
+ private:
+  Session& send(const json& message) { return raw(frame_of(message.dump())); }
+
+  int id_ = 0;
+  std::string bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("errors of a program are published, and go away when it is repaired", "[lsp]") {
+  Session session;
+  session.open("; 😀\n.isa softmax\n.registers 2\n.input x[1]\nLAOD x[0], R0\n")
+      .notify("textDocument/didChange", {{"textDocument", {{"uri", kUri}, {"version", 2}}},
+                                         {"contentChanges", {{{"text", kProgram}}}}})
+      .notify("textDocument/didClose", {{"textDocument", {{"uri", kUri}}}})
+      .run();
+  CHECK(session.capabilities["inlayHintProvider"] == true);
+  REQUIRE(session.published.size() == 3);
+  REQUIRE(session.published[0].size() == 1);
+  const json& error = session.published[0][0];
+  CHECK(error["severity"] == 1);
+  CHECK(error["range"]["start"] == json{{"line", 4}, {"character", 0}});
+  CHECK(error["range"]["end"] == json{{"line", 4}, {"character", 4}});
+  CHECK_THAT(error["message"].get<std::string>(), contains("LOAD"));
+  CHECK(session.published[1].empty());
+  CHECK(session.published[2].empty());
+}
+
+TEST_CASE("hints at the end of a line say how often it runs, as a formula", "[lsp]") {
+  Session session;
+  session.open(kProgram)
+      .request("textDocument/inlayHint", {{"textDocument", {{"uri", kUri}}},
+                                          {"range",
+                                           {{"start", {{"line", 0}, {"character", 0}}},
+                                            {"end", {{"line", 99}, {"character", 0}}}}}})
+      .request("textDocument/inlayHint", {{"textDocument", {{"uri", kUri}}},
+                                          {"range",
+                                           {{"start", {{"line", 9}, {"character", 0}}},
+                                            {"end", {{"line", 10}, {"character", 0}}}}}})
+      .run();
+  REQUIRE(session.results.size() == 3);
+  const json& all = session.results[0];
+  REQUIRE(all.size() == 4);
+  CHECK_THAT(all[0]["label"].get<std::string>(), contains("n loads, n stores"));
+  CHECK(all[1]["label"] == "n times");
+  // The character beyond UTF-16's first plane counts twice.
+  CHECK(all[1]["position"] == json{{"line", 7}, {"character", 25}});
+  CHECK_THAT(all[2]["label"].get<std::string>(), contains("/2"));
+  CHECK(all[3]["position"]["line"] == 11);
+  REQUIRE(session.results[1].size() == 1);
+  CHECK(session.results[1][0] == all[2]);
+}
+
+TEST_CASE("hover explains an instruction and what it costs here", "[lsp]") {
+  Session session;
+  session.open(kProgram).at("textDocument/hover", 7, 3).at("textDocument/hover", 0, 0).run();
+  const std::string text = session.results[0]["contents"]["value"];
+  CHECK_THAT(text, contains("**LOAD**") && contains("LOAD x[i], R0") && contains("runs n times"));
+  CHECK(session.results[1].is_null());
+}
+
+TEST_CASE("names lead to their declaration and to all their uses", "[lsp]") {
+  Session session;
+  session.open(kProgram)
+      .at("textDocument/definition", 11, 13)  // y
+      .at("textDocument/definition", 6, 12)   // n
+      .at("textDocument/definition", 8, 14)   // i
+      .at("textDocument/definition", 7, 13)   // R0: no declaration
+      .at("textDocument/references", 7, 7)    // x, not that of the comment
+      .at("textDocument/references", 9, 12)   // r1
+      .at("textDocument/references", 7, 13)   // R0
+      .run();
+  const auto start = [](const json& one) { return one["range"]["start"]; };
+  CHECK(start(session.results[0]) == json{{"line", 4}, {"character", 8}});
+  CHECK(start(session.results[1]) == json{{"line", 2}, {"character", 7}});
+  CHECK(start(session.results[2]) == json{{"line", 6}, {"character", 4}});
+  CHECK(session.results[3].is_null());
+  CHECK(session.results[4].size() == 2);
+  CHECK(session.results[5].size() == 1);
+  CHECK(session.results[6].size() == 3);
+}
+
+TEST_CASE("passes contain loops, and loops their inner loops", "[lsp]") {
+  Session session;
+  session.open(kProgram)
+      .request("textDocument/documentSymbol", {{"textDocument", {{"uri", kUri}}}})
+      .run();
+  const json& symbols = session.results[0];
+  REQUIRE(symbols.size() == 1);
+  CHECK(symbols[0]["name"] == ".pass Copy");
+  const json& loop = symbols[0]["children"][0];
+  CHECK(loop["name"] == "for i in 0..n");
+  CHECK(loop["range"]["end"] == json{{"line", 12}, {"character", 3}});
+  CHECK(loop["children"][0]["name"] == "for j in 0..i");
+}
+
+TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp]") {
+  Session session;
+  session.raw(frame_of("{"))
+      .raw("Content-Length: -1\r\n\r\n")
+      .request("textDocument/hover", {{"textDocument", {{"uri", "file:///not/open"}}}})
+      .request("textDocument/hover", {{"textDocument", 7}})
+      .request("textDocument/hover", "x")
+      .request("textDocument/fly", json::object())
+      .notify("textDocument/didOpen", {{"textDocument", 3}})
+      .open(std::string(2 << 20, 'x'))
+      .at("textDocument/hover", 2'000'000'000, 5)
+      .at("textDocument/hover", -1, -1)
+      .open(kProgram)
+      .at("textDocument/hover", 7, 3)
+      .run();
+  CHECK(session.errors == std::vector<int>{-32700, -32700, -32602, -32602, -32602, -32601});
+  REQUIRE(session.published.size() == 2);
+  CHECK_FALSE(session.published[0].empty());
+  CHECK(session.published[1].empty());
+  REQUIRE(session.results.size() == 4);
+  CHECK_FALSE(session.results[2].is_null());
+}
+
+}  // namespace flashlab::test

@@ -1,0 +1,119 @@
+// Runs the built command on a terminal of a given size, types keys and reads its screen.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace flashlab::test {
+
+class PseudoTerminal {
+ public:
+  /// `arguments` are the command's, without its name.
+  PseudoTerminal(unsigned short rows, unsigned short columns,
+                 const std::vector<std::string>& arguments) {
+    terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0) return;
+    const winsize size{rows, columns, 0, 0};
+    const std::string name = ptsname(terminal_);
+    process_ = fork();
+    if (process_ != 0) {
+      ioctl(terminal_, TIOCSWINSZ, &size);
+      return;
+    }
+    setsid();
+    const int own = open(name.c_str(), O_RDWR);  // becomes the controlling terminal
+    ioctl(own, TIOCSWINSZ, &size);
+    for (const int descriptor : {0, 1, 2}) dup2(own, descriptor);
+    setenv("TERM", "xterm", 1);
+    setenv("LC_ALL", "C", 1);
+    setenv("HOME", "/nowhere", 1);
+    std::vector<char*> words{const_cast<char*>("flashlab")};
+    for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    execv(FLASHLAB_BINARY, words.data());
+    _exit(127);
+  }
+  ~PseudoTerminal() {
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+    }
+    if (terminal_ >= 0) close(terminal_);
+  }
+  PseudoTerminal(const PseudoTerminal&) = delete;
+  PseudoTerminal& operator=(const PseudoTerminal&) = delete;
+
+  bool is_possible() const { return process_ > 0; }
+
+  void type(const std::string& keys) {
+    static_cast<void>(!write(terminal_, keys.data(), keys.size()));
+  }
+
+  void resize(unsigned short rows, unsigned short columns) {
+    const winsize size{rows, columns, 0, 0};
+    ioctl(terminal_, TIOCSWINSZ, &size);
+  }
+
+  /// Returns the last frame that the command drew (from "home" to "clear the rest") as soon as it
+  /// contains the text, or the last one of ten seconds.
+  std::string frame_with(const std::string& text) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    std::string frame;
+    while (std::chrono::steady_clock::now() < deadline) {
+      read_for(50);
+      const auto end = output_.rfind("\x1b[J");
+      if (end == std::string::npos) continue;
+      const auto begin = output_.rfind("\x1b[H", end);
+      if (begin == std::string::npos) continue;
+      frame = output_.substr(begin + 3, end - begin - 3);
+      if (frame.find(text) != std::string::npos) break;
+    }
+    return frame;
+  }
+
+  /// Returns the exit code; -1 if it does not end within ten seconds.
+  int exit_code() {
+    for (int attempt = 0; attempt < 200; ++attempt) {
+      read_for(50);
+      int status = 0;
+      if (waitpid(process_, &status, WNOHANG) != process_) {
+        usleep(50'000);  // a closed terminal does not make read_for() wait
+        continue;
+      }
+      process_ = -1;
+      read_for(0);
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    return -1;
+  }
+
+  void interrupt() { kill(process_, SIGINT); }
+  const std::string& output() const { return output_; }
+
+ private:
+  void read_for(int milliseconds) {
+    pollfd waiting{terminal_, POLLIN, 0};
+    while (poll(&waiting, 1, milliseconds) == 1) {
+      char bytes[4096];
+      const ssize_t n = read(terminal_, bytes, sizeof(bytes));
+      if (n <= 0) return;
+      output_.append(bytes, static_cast<std::size_t>(n));
+      milliseconds = 0;
+    }
+  }
+
+  int terminal_ = -1;
+  pid_t process_ = -1;
+  std::string output_;
+};
+
+}  // namespace flashlab::test
