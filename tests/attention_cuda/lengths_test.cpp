@@ -123,20 +123,6 @@ TEST_CASE("each head_dim up to 256 is right", "[cuda][lengths]") {
   }
 }
 
-TEST_CASE("a tile is right if its first query sees all of its keys but one", "[cuda][lengths]") {
-  FLASHLAB_NEEDS_GPU();
-  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-    WorstErrors worst;
-    for (const std::int64_t head_dim : {64, 128}) {
-      // Query 0 sees one key more than there are keys more than queries.
-      GeneratedCase generated =
-          square_case(DataType::kBFloat16, 128, head_dim, textbook::Causal::kBottomRight);
-      generated.problem.seqlen_k += 62;
-      check_kernels(worst, pass, chosen_kernels(pass, DataType::kBFloat16), generated);
-    }
-  }
-}
-
 TEST_CASE("kernels that take turns each run once per round of cases", "[lengths]") {
   KernelTurns turns;
   const std::vector<KernelCase> kernels = kernels_here(Pass::kForward, DataType::kFloat32);
