@@ -16,7 +16,7 @@ namespace flashlab::exercises {
 struct FailingRun {
   toy::BoundProgram program;
   std::vector<double> dram;  // before the first step
-  std::uint64_t step = 0;  // the guilty one, from 1: of a line to change, its first execution
+  std::uint64_t step = 0;    // the guilty one, from 1: of a line to change, its first execution
 };
 
 /// Returns the finding that names a step of a failed run, or a line to change; null if none does.
