@@ -93,7 +93,8 @@ void ClusterRunner::prepare_threads() {
     const auto index = static_cast<int>(contexts_.size());
     contexts_.push_back(std::make_unique<Context>(&ClusterRunner::enter_context, index));
   }
-  warps_.assign(static_cast<std::size_t>(num_blocks_ * warps_per_block_), Warp{});
+  const int num_warps = num_blocks_ * warps_per_block_;
+  warps_.assign(static_cast<std::size_t>(num_warps), Warp{});
   for (int i = 0; i < num_present_; ++i) ++warps_[warp_of(i)].present;
   warp_order_.resize(warps_.size());
   std::iota(warp_order_.begin(), warp_order_.end(), std::uint16_t{0});

@@ -88,7 +88,8 @@ class ClusterRunner {
   /// The number of a thread's warp in the cluster. No two blocks share one.
   std::size_t warp_of(int index) const {
     const Thread& own = thread(index);
-    return static_cast<std::size_t>(own.rank * warps_per_block_ + own.number / kWarpLanes);
+    const int warp = own.rank * warps_per_block_ + own.number / kWarpLanes;
+    return static_cast<std::size_t>(warp);
   }
   Warp& warp() { return warps_[warp_of(current_)]; }
   Context& context(int index) { return *contexts_[static_cast<std::size_t>(index)]; }
