@@ -153,7 +153,7 @@ std::string Learner::chapter_of(const std::string& id) const {
 
 std::string Learner::next_line(const std::string& id) const {
   const std::string next = next_after(id);
-  if (next.empty()) return "Every exercise is done.";
+  if (next.empty()) return std::string(kAllDone);
   const auto* entry = progress_.find(next);
   const std::string verb = entry == nullptr || entry->file.empty() ? "start" : "check";
   const std::string chapter = chapter_of(next);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/exercises/loading.hpp"
@@ -21,6 +22,10 @@ struct Work {
   ExercisePointer exercise;
   std::string file;
 };
+
+/// What comes after the last exercise.
+inline constexpr std::string_view kAllDone =
+    "Every exercise is done: flashlab exercises summary shows your programs.";
 
 class Learner {
  public:

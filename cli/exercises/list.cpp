@@ -163,7 +163,7 @@ void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
 void print_foot(const Learner& learner) {
   const std::string next = learner.next();
   if (next.empty()) {
-    std::cout << "\nEvery exercise is done: flashlab exercises summary shows it all.\n";
+    std::cout << "\n" << kAllDone << "\n";
     return;
   }
   const ProgressEntry* entry = learner.progress().find(next);

@@ -69,7 +69,7 @@ void print_where(const Learner& learner) {
 void go_on(Learner& learner, const Terminal& terminal) {
   const std::string next = learner.next();
   if (next.empty()) {
-    std::cout << "Every exercise is done. `flashlab exercises summary` shows your programs.\n";
+    std::cout << kAllDone << "\n";
     return;
   }
   const ExercisePointer exercise = learner.find(next);

@@ -124,7 +124,7 @@ class Watch {
     const std::string id = learner_.next_after(work_.exercise->id);
     std::cout << "\n";
     if (id.empty() || id == work_.exercise->id) {
-      std::cout << (id.empty() ? "Every exercise is done.\n" : "This is the only one left.\n");
+      std::cout << (id.empty() ? kAllDone : "This is the only one left.") << "\n";
       return;
     }
     try {

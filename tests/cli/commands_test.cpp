@@ -14,6 +14,19 @@ TEST_CASE("trace prints the seven steps of c00") {
   CHECK_THAT(out, contains("4 LOAD + 2 MAC + 1 STORE = 7 cycles"));
 }
 
+TEST_CASE("a check after which every exercise is done leads to the summary") {
+  Workplace place;
+  place.shell(
+      "mkdir -p data/flashlab\n"
+      "flashlab exercises list --json | grep -o '\"id\": \"[^\"]*' | cut -d'\"' -f4 |\n"
+      "  sed 's/$/  full  points 10  checks 1  hints 0/' >data/flashlab/progress.txt\n"
+      "cp " FLASHLAB_SOURCE_DIR
+      "/exercises/12_online_variance/solution.toy 12_online_variance.toy");
+  const Outcome check = place.shell("export XDG_DATA_HOME=$PWD/data; flashlab exercises check 12");
+  CHECK(check.code == 0);
+  CHECK_THAT(check.out, contains("Every exercise is done: flashlab exercises summary"));
+}
+
 TEST_CASE("trace --body prints the generic step with carried names") {
   const std::string out = flashlab("trace softmax_online --body i").out;
   CHECK_THAT(out, contains("LOAD x[i], R0"));

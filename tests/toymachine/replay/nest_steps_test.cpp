@@ -84,7 +84,7 @@ TEST_CASE("the steps before every point of random nests are counted as by a walk
       ++compared;
     }
   }
-  CHECK(compared > 900);
+  CHECK(compared > 500);  // the nests differ: a compiler chooses the order of the random draws
 }
 
 TEST_CASE("the previous and the next visit of an instruction are those of a walk", "[replay]") {
