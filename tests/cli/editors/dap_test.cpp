@@ -227,7 +227,8 @@ TEST_CASE("bad frames and requests get errors, and the session goes on", "[dap]"
   const auto steps = of_kind(messages, "command", "next");
   CHECK(steps[0]["success"] == false);
   CHECK(steps[1]["success"] == true);
-  for (const json& one : of_kind(messages, "command", "setBreakpoints")[0]["body"]["breakpoints"]) {
+  const auto answers = of_kind(messages, "command", "setBreakpoints");
+  for (const json& one : answers[0]["body"]["breakpoints"]) {
     CHECK(one["verified"] == false);
   }
   CHECK(messages.back()["body"]["threads"][0]["id"] == 1);
