@@ -1,5 +1,5 @@
 // The frames of the Language Server Protocol and the Debug Adapter Protocol: headers, of which
-// Content-Length counts, an empty line, and so many bytes of JSON.
+// Content-Length counts, an empty line, and that many bytes of JSON.
 #pragma once
 
 #include <cstddef>
