@@ -167,7 +167,7 @@ class Interpreter {
  private:
   static constexpr bool kStrips = !Observer::kPerStep && std::is_floating_point_v<Value>;
   static constexpr bool kWatches = requires { Observer::kWatches; };
-  /// After a strip was refused, this number of iterations runs step by step before the next attempt.
+  /// After a strip was refused, these run step by step before the next attempt.
   static constexpr std::int64_t kIterationsToStrips = 512;
   static constexpr std::int64_t kIterationsBetweenChecks = 256;  // a power of two
   static constexpr std::int64_t kTileWorkPerCheck = 32;          // units of work in 10 ns

@@ -131,7 +131,7 @@ class ReplayRun final : public Replay {
  private:
   static constexpr double kSecondsBetweenCheckpoints = 0.015;
   static constexpr double kShareOfSaving = 0.1;
-  /// Going back, a checkpoint of its own, this number of steps earlier, makes the next steps back short.
+  /// Steps from a checkpoint made while going back, which makes the next steps back short.
   static constexpr std::uint64_t kNear = 1024;
 
   static std::vector<Cell> narrowed(std::vector<double> dram) {
