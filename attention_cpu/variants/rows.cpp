@@ -19,12 +19,15 @@ FLASHLAB_VARIANTS(FLASHLAB_FORWARD, FLASHLAB_BACKWARD)
 #undef FLASHLAB_FORWARD
 #undef FLASHLAB_BACKWARD
 
+// The build may put the definitions into the same translation unit, in front of these.
+// NOLINTBEGIN(readability-redundant-declaration)
 template <class Element>
 void project(const ProjectionCall<Element>&);
 template <class Element>
 void project_gradients(const ProjectionGradientCall<Element>&);
 template <class Element>
 void projections_streamed(const StreamedBackwardCall<Element>&);
+// NOLINTEND(readability-redundant-declaration)
 
 namespace {
 

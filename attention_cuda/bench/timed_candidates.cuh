@@ -127,7 +127,7 @@ inline std::vector<cuda::Samples> time_in_turns(const std::vector<Candidate>& ca
       samples[k].ms.push_back(ms);
     }
   }
-  for (const cudaEvent_t event : events) cudaEventDestroy(event);
+  for (cudaEvent_t event : events) cudaEventDestroy(event);
   return samples;
 }
 

@@ -426,7 +426,7 @@ class Interpreter {
 
   /// Tells the observer which cells the instruction may change.
   void report_store(const Hot& hot) {
-    const std::int64_t first = hot.slots.at[static_cast<std::size_t>(hot.store)];
+    const std::int64_t first = hot.slots.at[static_cast<unsigned char>(hot.store)];
     std::int64_t count = 1;
     if constexpr (Traits::kTiles) {
       count = (hot.slots.cell.rows - 1) * hot.slots.stride + hot.slots.cell.cols;

@@ -58,7 +58,7 @@ std::optional<Quotient> quotient_of(const std::string& formula) {
     if (formula[i] == '/') line = i;
   }
   if (!line) return std::nullopt;
-  const auto inside = [](std::string part) {
+  const auto inside = [](const std::string& part) {
     const bool wrapped = part.starts_with("(") && part.ends_with(")");
     return wrapped ? part.substr(1, part.size() - 2) : part;
   };

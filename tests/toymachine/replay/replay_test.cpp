@@ -1,7 +1,8 @@
 // A run that goes anywhere is compared with one that only went forwards, step by step.
 #include "toymachine/replay/replay.hpp"
 
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <random>
 
 #include "tests/toymachine/assembled.hpp"
@@ -149,8 +150,8 @@ TEST_CASE("a paused run ends with the bits and counts of an uninterrupted one", 
   replay->go_to(replay->total_steps());
   CHECK(replay->execution().executions == execution->executions);
   for (std::int64_t cell = 0; cell < program.dram_elements; ++cell) {
-    const auto ours = static_cast<float>(replay->cell(cell));
-    REQUIRE(std::memcmp(&ours, &narrow[static_cast<std::size_t>(cell)], sizeof(ours)) == 0);
+    const auto ours = std::bit_cast<std::uint32_t>(static_cast<float>(replay->cell(cell)));
+    REQUIRE(ours == std::bit_cast<std::uint32_t>(narrow[static_cast<std::size_t>(cell)]));
   }
 }
 
