@@ -24,12 +24,14 @@
 //          tile later: so none waits for the other one, and one computes P and dS while the other one
 //          multiplies
 // dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
-//          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: in the
-//          order of falling keys, in which the grid starts blocks then; a counter for each part of a
-//          tile says whose turn it is
+//          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: a
+//          thread of warpgroup 0 does, for every second tile, in the order of falling keys. A counter
+//          for each tile says whose turn it is
 // Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, of dO
 //          and of dS^T. Named ones: all that compute, each warpgroup
-// Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile
+// Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile.
+//          With a mask, the kv heads that fill the GPU once start together: those fastest, then
+//          tiles. Deterministic: the same, with tiles in falling order
 // Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; counters of turns
 // Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
 //          is then read and written once
@@ -41,9 +43,9 @@
 #include <cstdint>
 
 #include "attention_cuda/device/quad_transpose.cuh"
+#include "attention_cuda/kernels/backward_wgmma/adding.cuh"
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
-#include "attention_cuda/ptx/turn.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -82,6 +84,8 @@ class BwdWgmmaComputing {
       if constexpr (Config::kAddsDQ) add_last_dQ(before);
     }
     finish();
+    // Until then, the block's shared memory is read.
+    if (is_first_thread()) ptx::wait_stores_read<0>();
   }
 
  private:
@@ -130,7 +134,7 @@ class BwdWgmmaComputing {
     if constexpr (Config::kAddsDQ) {
       ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
       store_dS(stage);
-      if (is_first_thread()) ptx::wait_stores_read<0>();  // shared memory for dQ is free again
+      if (kHasBefore && is_first_thread()) wait_for_sums(before);
       sync_warpgroup();
       if (is_first_thread()) ptx::mbarrier_arrive(shared_.ds_full(stage));
     }
@@ -150,18 +154,15 @@ class BwdWgmmaComputing {
     release(shared_.do_empty(stage));
     ptx::wgmma_wait<0>();
     release(shared_.q_empty(stage));
-    if constexpr (kAddsBefore) end_turn(before);
   }
 
   __device__ void add_last_dQ(const BwdWgmmaTile& tile) {
     float dQ[Config::kColumnsOfDQ / 2];
     multiply_dS_K(dQ, tile);
     ptx::wgmma_wait<0>();
-    if (is_first_thread()) ptx::wait_stores_read<0>();
+    if (is_first_thread()) wait_for_sums(tile);
     sync_warpgroup();
     add_dQ(dQ, tile);
-    if (is_first_thread()) ptx::wait_stores<0>();
-    end_turn(tile);
   }
 
   __device__ void release(ptx::SharedAddress empty) {
@@ -237,7 +238,15 @@ class BwdWgmmaComputing {
 
   // -------------------------------------------------------------------------------- results
 
-  /// Adds the warpgroup's part of a tile of dQ to the sums.
+  /// Until shared memory is free for the warpgroup's part of a tile of dQ.
+  __device__ void wait_for_sums(const BwdWgmmaTile& tile) const {
+    if (arguments_.turns == nullptr) {
+      ptx::wait_stores_read<0>();
+    } else {
+      ptx::mbarrier_wait(shared_.sums_empty(warpgroup_), tile.number % 2 ^ 1);
+    }
+  }
+  /// Adds the warpgroup's part of a tile of dQ to the sums, or lets add_in_turn do so.
   __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], const BwdWgmmaTile& tile) {
     const ptx::SharedAddress sums = shared_.sums(warpgroup_);
 #pragma unroll
@@ -248,25 +257,14 @@ class BwdWgmmaComputing {
     ptx::fence_async_proxy();
     sync_warpgroup();
     if (!is_first_thread()) return;
-    const std::int64_t part = part_of(tile);
     if (arguments_.turns != nullptr) {
-      ptx::wait_for_turn(arguments_.turns + part,
-                         work_.blocks_before(tile.q_tile, arguments_.sizes));
+      ptx::mbarrier_arrive(shared_.sums_full(warpgroup_, tile.number));
+      return;
     }
+    const std::int64_t part =
+        work_.number_of_tile(tile, arguments_) * Config::kComputing + warpgroup_;
     ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfPart, sums, 4 * Config::kSumsOfPart);
     ptx::commit_stores();
-  }
-  /// The next block may add to the warpgroup's part of this tile.
-  __device__ void end_turn(const BwdWgmmaTile& tile) {
-    if (arguments_.turns == nullptr || !is_first_thread()) return;
-    ptx::wait_stores<0>();
-    ptx::end_turn(arguments_.turns + part_of(tile));
-  }
-  /// The number of the warpgroup's part of a tile of dQ, of all parts.
-  __device__ std::int64_t part_of(const BwdWgmmaTile& tile) const {
-    const std::int64_t tiles_before =
-        (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
-    return (tiles_before + tile.q_tile) * Config::kComputing + warpgroup_;
   }
 
   /// Writes dK and dV.
@@ -334,6 +332,8 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
       }
     } else if (threadIdx.x < 64) {
       load_statistics(shared, work, arguments);
+    } else if (arguments.turns != nullptr && threadIdx.x % 32 == 0) {
+      add_in_turn(shared, work, arguments, threadIdx.x / 32 % 2);
     }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();

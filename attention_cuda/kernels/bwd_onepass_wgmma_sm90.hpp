@@ -30,8 +30,9 @@ struct BwdWgmmaShape {
   constexpr int statistics_bytes() const { return 2 * 4 * block_q; }
   /// The first query that sees each key, and the number of them.
   static constexpr int kLimitsBytes = 8 * kBlockKV;
-  /// Two for K and V; "full" and "empty" for each stage of Q, dO and dS^T.
-  static constexpr int kBarrierBytes = 8 * (2 + 6 * kStages);
+  /// Two for K and V; "full" and "empty" for each stage of Q, dO and dS^T; for each warpgroup's part of
+  /// dQ, "full" for every second tile and one "empty".
+  static constexpr int kBarrierBytes = 8 * (2 + 6 * kStages + 3 * kComputing);
   constexpr int shared_bytes() const {
     return 2 * keys_bytes() +
            kStages * (2 * queries_bytes() + gradient_bytes() + statistics_bytes()) + sums_bytes() +
@@ -47,10 +48,9 @@ constexpr int bwd_wgmma_index(std::int64_t head_dim) {
   return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
 }
 
-/// Counters of turns, for ExecutionOptions::deterministic: one for each warpgroup's part of a tile of dQ.
-/// heads: of the batch.
+/// Counters of turns, for ExecutionOptions::deterministic: one for each tile of dQ. heads: of the batch.
 constexpr std::int64_t bwd_wgmma_turns(std::int64_t heads, std::int64_t seqlen_q) {
-  return heads * BwdWgmmaShape::kComputing * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup);
+  return heads * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup);
 }
 
 /// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.

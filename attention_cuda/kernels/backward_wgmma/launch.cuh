@@ -90,6 +90,17 @@ inline ptx::TensorMap map_of_rows(const TensorView& tensor, DataType dtype, int 
   return is_empty ? ptx::TensorMap{} : ptx::make_tensor_map(tensor_layout(tensor, dtype, rows));
 }
 
+/// How many kv heads start together, their blocks in turns. Under a mask, where blocks differ in length,
+/// and if they take turns: as many as fill the GPU once. The longest blocks start first then, and those
+/// that add to the same dQ start as far apart as the blocks before them end.
+inline int heads_together(const BackwardCall& call, std::int64_t num_blocks) {
+  const AttentionProblem& problem = call.problem;
+  const bool has_limit = problem.mask != Mask::kNone || problem.window_right;
+  if (num_blocks == 0 || !(has_limit || call.options.deterministic)) return 1;
+  const std::int64_t blocks_of_head = num_blocks / (problem.batch * problem.num_kv_heads);
+  return static_cast<int>(ceil_div(num_multiprocessors(), blocks_of_head));
+}
+
 using BwdWgmmaKernel = void (*)(const ptx::TensorMap, const ptx::TensorMap, const ptx::TensorMap,
                                 const ptx::TensorMap, const BwdWgmmaArguments);
 
@@ -113,13 +124,14 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                         ceil_div(problem.seqlen_k, Config::kBlockKV) * Config::kClusterBlocks,
                     Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
   shape.cluster_blocks = Config::kClusterBlocks;
-  launch(
-      call, name, kernel, shape, map(tensors.Q, Config::kBlockQ), map(tensors.K, Config::kOwnKeys),
-      map(tensors.V, Config::kOwnKeys), map(tensors.dO, Config::kBlockQ),
-      BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
-                        device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
-                        workspace.dQ_sums, arguments.sizes, arguments.mask, arguments.softmax_scale,
-                        static_cast<int>(num_q_tiles), workspace.turns});
+  launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
+         map(tensors.K, Config::kOwnKeys), map(tensors.V, Config::kOwnKeys),
+         map(tensors.dO, Config::kBlockQ),
+         BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
+                           device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
+                           workspace.dQ_sums, arguments.sizes, arguments.mask,
+                           arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
+                           heads_together(call, shape.num_blocks)});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

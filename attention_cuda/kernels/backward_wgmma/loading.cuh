@@ -52,8 +52,9 @@ struct BwdWgmmaArguments {
   MaskArguments mask;
   float softmax_scale;
   int num_q_tiles;  // of a head
-  /// For each part of a tile of sums, how many blocks have added to it. Null: in order of arrival.
+  /// For each tile of sums, how many blocks have added to it. Null: in order of arrival.
   int* turns = nullptr;
+  int heads_together = 1;  // kv heads
 };
 
 /// A block's shared memory.
@@ -96,6 +97,13 @@ class BwdWgmmaShared {
   __device__ ptx::SharedAddress do_empty(int stage) const { return barrier(5 + 6 * stage); }
   __device__ ptx::SharedAddress ds_full(int stage) const { return barrier(6 + 6 * stage); }
   __device__ ptx::SharedAddress ds_empty(int stage) const { return barrier(7 + 6 * stage); }
+  /// Of a warpgroup's part of dQ, if blocks take turns. tile: its number.
+  __device__ ptx::SharedAddress sums_full(int warpgroup, std::uint32_t tile) const {
+    return barrier(2 + 6 * Config::kStages + 3 * warpgroup + static_cast<int>(tile % 2));
+  }
+  __device__ ptx::SharedAddress sums_empty(int warpgroup) const {
+    return barrier(4 + 6 * Config::kStages + 3 * warpgroup);
+  }
 
  private:
   __device__ ptx::SharedAddress barrier(int number) const {
@@ -117,6 +125,11 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared) {
       ptx::mbarrier_init(shared.do_empty(stage), Config::kComputing);
       ptx::mbarrier_init(shared.ds_full(stage), Config::kComputing);
       ptx::mbarrier_init(shared.ds_empty(stage), Config::kComputing);
+    }
+    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
+      ptx::mbarrier_init(shared.sums_full(warpgroup, 0), 1);
+      ptx::mbarrier_init(shared.sums_full(warpgroup, 1), 1);
+      ptx::mbarrier_init(shared.sums_empty(warpgroup), 1);
     }
     ptx::fence_mbarrier_init();
   }
@@ -142,7 +155,9 @@ struct BwdWgmmaWork {
   __device__ explicit BwdWgmmaWork(const BwdWgmmaArguments& arguments) {
     const Sizes& sizes = arguments.sizes;
     const auto num_key_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    const Place place = place_of_kv(blockIdx.x / Config::kClusterBlocks, num_key_tiles, sizes);
+    const Place place = place_of_kv_together(blockIdx.x / Config::kClusterBlocks,
+                                             gridDim.x / Config::kClusterBlocks, num_key_tiles,
+                                             arguments.heads_together, sizes);
     b = place.b;
     kv_head = place.h;
     end_head = (kv_head + 1) * sizes.heads_per_kv_head;
@@ -186,6 +201,12 @@ struct BwdWgmmaWork {
     return {tile.head + (is_last ? 1 : 0), is_last ? first_tile : tile.q_tile + 1, tile.number + 1};
   }
   __device__ bool is_there(const BwdWgmmaTile& tile) const { return tile.head < end_head; }
+  /// Of all tiles of dQ.
+  __device__ std::int64_t number_of_tile(const BwdWgmmaTile& tile,
+                                         const BwdWgmmaArguments& arguments) const {
+    return (std::int64_t{b} * arguments.sizes.num_heads + tile.head) * arguments.num_q_tiles +
+           tile.q_tile;
+  }
 
   /// The rows that any query sees of K and V from `first` on.
   __device__ IndexRange seen_keys(int first, const Sizes& sizes) const {
