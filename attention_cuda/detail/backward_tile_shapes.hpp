@@ -12,13 +12,13 @@ namespace flashlab::cuda {
 struct DeltaShape {
   int head_dim, element_bytes;
 
-  static constexpr int kNumThreads = 256;
+  static constexpr int kNumThreads = 256, kRowsOfThread = 4;
   constexpr int lanes() const {
     int lanes = 1;
     while (lanes < 32 && 16 * lanes < head_dim * element_bytes) lanes *= 2;
     return lanes;
   }
-  constexpr int num_rows() const { return kNumThreads / lanes(); }
+  constexpr int num_rows() const { return kRowsOfThread * (kNumThreads / lanes()); }
 };
 
 /// fp32 (device/backward_fp32.cuh): tiles of `block` queries and `block` keys.

@@ -29,7 +29,10 @@ struct DeltaFromO {
 __device__ __forceinline__ float delta_of(const DeltaFromO& delta,
                                           const BackwardArguments<float>& arguments, int b, int h,
                                           int i) {
-  return part_of_delta(arguments, b, h, i, 0, 1, delta.is_aligned);
+  const DeltaRow<float> row[] = {{arguments, b * arguments.sizes.num_heads + h, i}};
+  float sum[] = {0.f};
+  add_parts_of_delta(sum, row, arguments, 0, 1, delta.is_aligned);
+  return sum[0];
 }
 
 namespace {
