@@ -15,9 +15,10 @@ import typing
 
 class Entry(typing.NamedTuple):
     """One side of a comparison: a variant of ours (`how`: how products are computed, or "ordered" if dQ
-    is added in a fixed order, "kernel=STEM" for one that does not run by itself, or "autograd"), a backend of PyTorch's scaled_dot_product_attention (`how`: "tf32" if
-    its products may use tf32), or FlashAttention-4, which is left out if it is not installed (`how`:
-    "splits" if it chooses the number of splits of K and V, instead of one; or "ordered")."""
+    is added in a fixed order, or "autograd"), a backend of PyTorch's scaled_dot_product_attention
+    (`how`: "tf32" if its products may use tf32), or FlashAttention-4, which is left out if it is not
+    installed (`how`: "splits" if it chooses the number of splits of K and V, instead of one; or
+    "ordered")."""
     side: str  # "ours", "torch" or "FA4"
     name: str
     how: str = ""
@@ -103,8 +104,6 @@ FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1"
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
                   ours(*BACKWARD, how="tf32x3"))
 FA4 = (Entry("FA4", "FA4"),)
-KERNEL = "kernel="
-UNMEASURED = ours("bwd-onepass", how=KERNEL + "bwd_onepass_pair_sm90")
 ORDERED = ours("bwd-onepass", how="ordered") + (Entry("FA4", "FA4", "ordered"),)
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)
 
@@ -116,8 +115,7 @@ def cases_a(seqlens):
             for seqlen in seqlens:
                 sizes = ("a", "bf16", 16384 // seqlen, 2048 // head_dim, seqlen, head_dim, mask)
                 yield Case(*sizes, "forward", ours("flash2") + peers)
-                unmeasured = UNMEASURED if head_dim == 256 else ()
-                yield Case(*sizes, "backward", ours(*BACKWARD) + unmeasured + ORDERED + peers)
+                yield Case(*sizes, "backward", ours(*BACKWARD) + ORDERED + peers)
 
 
 def cases_b(seqlens):

@@ -8,7 +8,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import flash_attention_4
 import flashlab_attention as flashlab
-from cases import KERNEL
 from reference import exact_backward, exact_forward
 
 DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}
@@ -56,8 +55,6 @@ class Ours:
         options = {"mask": case.mask, "products": "native"}
         if entry.how == "ordered":
             options["deterministic"] = True
-        elif entry.how.startswith(KERNEL):
-            options["kernel"] = entry.how.removeprefix(KERNEL)
         else:
             options["products"] = entry.how
         for variant in entry.name.split("+"):
