@@ -117,7 +117,7 @@ def main():
     said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                           capture_output=True, text=True, check=False) if not options.csv else None
     report = {"command": " ".join(["attention_cuda/bench/forward_counters.py", *sys.argv[1:]]),
-              "gpu": said.stdout.strip() if said else options.gpu,
+              "gpu": said.stdout.strip().replace(", ", ", driver ") if said else options.gpu,
               "commit": options.commit,
               "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
               "rows": rows_in(text)}
