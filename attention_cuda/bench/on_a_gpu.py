@@ -23,7 +23,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+SANITIZERS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest one first
 DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
 
 
@@ -58,10 +58,11 @@ def library_folders():
                      os.environ.get("LD_LIBRARY_PATH", "")])
 
 
-def test_names(program):
-    """Lists the tests. Catch2 2 and 3 have different flags for this."""
+def test_names(program, tags=""):
+    """Lists the tests, of these tags if there are any. Catch2 2 and 3 have different flags for this."""
     for flags in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
-        said = subprocess.run([program, *flags], capture_output=True, text=True, check=False)
+        said = subprocess.run([program, *flags, *filter(None, [tags])], capture_output=True, text=True,
+                              check=False)
         names = [line.strip() for line in said.stdout.splitlines() if line.strip()]
         if names and not said.stderr:
             return names
@@ -91,28 +92,41 @@ def run_tests(program, limit_s):
     return results, errors
 
 
+def sanitized(tool, program, test, limit_s):
+    """Runs a test under a tool of compute-sanitizer."""
+    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, filter_of(test)]
+    run = Run(command, limit_s, {"FLASHLAB_CASE_STEP": "211", "OMP_NUM_THREADS": "1"})
+    summary = re.findall(r"=+ (?:ERROR|RACECHECK) SUMMARY: (.*)", run.text)
+    refused = re.search(r"not supported|unsupported|Unable to|error 999", run.text)
+    outcome = run.outcome() if summary and not refused else "not run"
+    if outcome != "passed":
+        print(f"{tool}: {test}: {run.text[-2500:]}")
+    return {"test": test, "outcome": outcome, "seconds": run.seconds,
+            "summary": summary[-1] if summary else run.text[-300:]}
+
+
+def of_all_tests(tool, runs):
+    """Returns the worst outcome of a tool's runs, what it said there, and in which tests."""
+    outcome = next((worst for worst in ("failed", "not run", "skipped")
+                    if any(run["outcome"] == worst for run in runs)), "passed")
+    such = [run for run in runs if run["outcome"] == outcome]
+    result = {"tool": tool, "outcome": outcome, "tests": len(runs),
+              "seconds": max(run["seconds"] for run in runs),
+              "summary": "; ".join(sorted({run["summary"] for run in such}))}
+    return result if outcome == "passed" else {**result, "in": [run["test"] for run in such]}
+
+
 def run_sanitizers(program, limit_s):
     """Runs each tile shape of every kernel at six ragged lengths, and a sample of the grid of cases,
-    under each tool of compute-sanitizer."""
+    under each tool of compute-sanitizer. Each test has its own process: racecheck takes minutes."""
     if not shutil.which("compute-sanitizer"):
         return [{"tool": tool, "outcome": "not run", "why": "no compute-sanitizer"}
                 for tool in SANITIZERS]
-    environment = {"FLASHLAB_CASE_STEP": "211", "OMP_NUM_THREADS": "1"}
-
-    def sanitize(tool):
-        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program,
-                   "[ragged],[grid]"]
-        run = Run(command, limit_s, environment)
-        summary = re.findall(r"=+ (?:ERROR|RACECHECK) SUMMARY: (.*)", run.text)
-        refused = re.search(r"not supported|unsupported|Unable to|error 999", run.text)
-        outcome = run.outcome() if summary and not refused else "not run"
-        if outcome != "passed":
-            print(f"{tool}: {run.text[-2500:]}")
-        return {"tool": tool, "outcome": outcome, "seconds": run.seconds,
-                "summary": summary[-1] if summary else run.text[-300:]}
-
-    with concurrent.futures.ThreadPoolExecutor(len(SANITIZERS)) as pool:
-        return list(pool.map(sanitize, SANITIZERS))
+    tests = test_names(program, "[ragged],[grid]")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {tool: [pool.submit(sanitized, tool, program, test, limit_s) for test in tests]
+                for tool in SANITIZERS}
+        return [of_all_tests(tool, [run.result() for run in runs[tool]]) for tool in SANITIZERS]
 
 
 def run_softmax_rows(program, limit_s):
