@@ -38,15 +38,13 @@ __device__ __forceinline__ Place place_of_kv(std::int64_t index, int num_parts,
 
 /// As place_of_kv for one of num_blocks, but num_together kv heads start together: first part 0 of each
 /// of them, then part 1 of each.
-__device__ __forceinline__ Place place_of_kv_together(std::int64_t index, std::int64_t num_blocks,
-                                                      int num_parts, int num_together,
-                                                      const Sizes& sizes) {
-  const std::int64_t first_head = index / num_parts / num_together * num_together,
-                     num_heads = num_blocks / num_parts - first_head,
-                     together = num_heads < num_together ? num_heads : num_together,
-                     number = index - first_head * num_parts, head = first_head + number % together;
-  const int h = static_cast<int>(head % sizes.num_kv_heads);
-  return {static_cast<int>(head / sizes.num_kv_heads), h, h, static_cast<int>(number / together)};
+__device__ __forceinline__ Place place_of_kv_together(int index, int num_blocks, int num_parts,
+                                                      int num_together, const Sizes& sizes) {
+  const int first_head = index / num_parts / num_together * num_together;
+  const int together = min(num_together, num_blocks / num_parts - first_head);
+  const int number = index - first_head * num_parts, head = first_head + number % together;
+  const int h = head % sizes.num_kv_heads;
+  return {head / sizes.num_kv_heads, h, h, number / together};
 }
 
 }  // namespace flashlab::cuda

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   const BwdPairShared<Config> shared(ptx::shared_memory());
   initialise_barriers(shared);
   const int rank = ptx::cluster_rank();
-  const BwdWgmmaWork<Config> work(arguments);
+  const BwdWgmmaWork<Config> work(arguments, static_cast<int>(blockIdx.x) / Config::kClusterBlocks);
   if (threadIdx.x < Config::kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();
     if (threadIdx.x < 32) {

@@ -1,8 +1,8 @@
 // bwd-onepass with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and wgmma.
-// One block per K/V tile, dQ by bulk additions.
+// A block takes one K/V tile after the other, dQ by bulk additions.
 //
 //   delta = rowsum(dO o O);  dQ sums = 0
-//   a block for each K/V tile:
+//   each block, for each K/V tile that it takes:
 //     for each query head of the kv head, each query tile i that sees the tile:
 //       1  S^T = K Qi^T  and  dP^T = V dOi^T  begin
 //       2  wait for S^T;  P^T = 2^(c S^T - lse), 0 for hidden pairs
@@ -27,12 +27,16 @@
 //          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: a
 //          thread of warpgroup 0 does, for every second tile, in the order of falling keys. A counter
 //          for each tile says whose turn it is
-// Barriers one for K and one for V; "full" and "empty" for each stage of Q, with lse and delta, of dO
-//          and of dS^T. Named ones: all that compute, each warpgroup
-// Grid     K/V tiles x kv heads x batch, tiles fastest, in order: most queries see the first tile.
-//          With a mask, the kv heads that fill the GPU once start together: those fastest, then
-//          tiles. Deterministic: the same, with tiles in falling order
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; counters of turns
+// Barriers "full" for K and for V, "empty" for both; "full" and "empty" for each stage of Q, with lse
+//          and delta, of dO and of dS^T, and for the next K/V tile. Named ones: all that compute, each
+//          warpgroup
+// Grid     a block for each multiprocessor. The thread that loads takes K/V tiles from a counter in
+//          global memory, and loads the first queries of the next tile while the others finish one
+// Order    K/V tiles x kv heads x batch, tiles fastest: most queries see the first tile. With a mask,
+//          the kv heads that fill the GPU once start together: those fastest, then tiles.
+//          Deterministic: the same, with tiles in falling order
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; the counters of
+//          K/V tiles and of turns
 // Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
 //          is then read and written once
 // Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; operands from
@@ -44,6 +48,7 @@
 
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/adding.cuh"
+#include "attention_cuda/kernels/backward_wgmma/key_tiles.cuh"
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
@@ -71,8 +76,8 @@ class BwdWgmmaComputing {
       store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
                    work_.first_key + kRows * warpgroup_);
       sync_warpgroup();
-      ptx::mbarrier_wait(shared_.k_full(), 0);
-      ptx::mbarrier_wait(shared_.v_full(), 0);
+      ptx::mbarrier_wait(shared_.k_full(), work_.parity_of_keys());
+      ptx::mbarrier_wait(shared_.v_full(), work_.parity_of_keys());
       clear_unseen_keys();
       add_query_tile<false>(tile, tile);
       BwdWgmmaTile before = tile;
@@ -83,9 +88,21 @@ class BwdWgmmaComputing {
       }
       if constexpr (Config::kAddsDQ) add_last_dQ(before);
     }
-    finish();
-    // Until then, the block's shared memory is read.
-    if (is_first_thread()) ptx::wait_stores_read<0>();
+  }
+
+  /// Writes dK and dV, whose keys are those of `work`.
+  __device__ void finish(const BwdWgmmaWork<Config>& work) {
+    const Sizes& sizes = arguments_.sizes;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int key = work.first_key + row() + 8 * r;
+      const bool is_key = key < sizes.seqlen_k;
+      store_row_of_sums<typename Config::Element>(arguments_.dK.row(work.b, work.kv_head, key),
+                                                  is_key, dK_, r, arguments_.softmax_scale,
+                                                  sizes.head_dim / 8, lane());
+      store_row_of_sums<typename Config::Element>(arguments_.dV.row(work.b, work.kv_head, key),
+                                                  is_key, dV_, r, 1.F, sizes.head_dim / 8, lane());
+    }
   }
 
  private:
@@ -160,6 +177,8 @@ class BwdWgmmaComputing {
     float dQ[Config::kColumnsOfDQ / 2];
     multiply_dS_K(dQ, tile);
     ptx::wgmma_wait<0>();
+    release(shared_.ds_empty(work_.stage(tile)));
+    release(shared_.keys_empty());
     if (is_first_thread()) wait_for_sums(tile);
     sync_warpgroup();
     add_dQ(dQ, tile);
@@ -267,21 +286,6 @@ class BwdWgmmaComputing {
     ptx::commit_stores();
   }
 
-  /// Writes dK and dV.
-  __device__ void finish() {
-    const Sizes& sizes = arguments_.sizes;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int key = work_.first_key + row() + 8 * r;
-      const bool is_key = key < sizes.seqlen_k;
-      store_row_of_sums<typename Config::Element>(arguments_.dK.row(work_.b, work_.kv_head, key),
-                                                  is_key, dK_, r, arguments_.softmax_scale,
-                                                  sizes.head_dim / 8, lane());
-      store_row_of_sums<typename Config::Element>(arguments_.dV.row(work_.b, work_.kv_head, key),
-                                                  is_key, dV_, r, 1.F, sizes.head_dim / 8, lane());
-    }
-  }
-
   // -------------------------------------------------------------------------------- what is hidden
 
   /// Rows that nobody sees may hold NaN, and 0 NaN is NaN.
@@ -322,22 +326,51 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
                                   const __grid_constant__ ptx::TensorMap dO_map,
                                   const BwdWgmmaArguments arguments) {
   const BwdWgmmaShared<Config> shared(ptx::shared_memory());
-  initialise_barriers(shared);
-  const BwdWgmmaWork<Config> work(arguments);
-  if (threadIdx.x < Config::kWarpgroup) {
-    ptx::release_registers<Config::kLoadingRegisters>();
-    if (threadIdx.x < 32) {
-      if (ptx::elect_one()) {
-        load_tiles(shared, work, arguments.sizes, Q_map, K_map, V_map, dO_map);
-      }
-    } else if (threadIdx.x < 64) {
-      load_statistics(shared, work, arguments);
-    } else if (arguments.turns != nullptr && threadIdx.x % 32 == 0) {
-      add_in_turn(shared, work, arguments, threadIdx.x / 32 % 2);
-    }
-  } else {
+  const bool takes_turns = arguments.turns != nullptr;
+  initialise_barriers(shared, takes_turns);
+  if (threadIdx.x >= Config::kWarpgroup) {
     ptx::take_registers<Config::kComputingRegisters>();
-    BwdWgmmaComputing<Config>(shared, work, arguments).run();
+#pragma unroll 1
+    for (std::uint32_t taken = 0;; ++taken) {
+      const BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
+      if (!work.is_there()) break;
+      BwdWgmmaComputing<Config> computing(shared, work, arguments);
+      computing.run();
+      computing.finish(handed_over(shared, arguments, taken));  // read again: registers are few
+      release_work(shared, taken);
+    }
+    // Until then, the block's shared memory is read.
+    if (threadIdx.x % Config::kWarpgroup == 0) ptx::wait_stores_read<0>();
+    return;
+  }
+  ptx::release_registers<Config::kLoadingRegisters>();
+  if (threadIdx.x < 32) {
+    if (!ptx::elect_one()) return;
+    hand_over(shared, BwdWgmmaWork<Config>(arguments, static_cast<int>(blockIdx.x)), 0);
+#pragma unroll 1
+    for (std::uint32_t taken = 0;; ++taken) {
+      const BwdWgmmaWork<Config> work = handed_over(shared, arguments, taken);
+      if (!work.is_there()) return;
+      load_tiles(shared, work, arguments.sizes, Q_map, K_map, V_map, dO_map);
+      hand_over(shared, take_key_tile(arguments, handed_over(shared, arguments, taken)), taken + 1);
+    }
+  }
+  if (threadIdx.x < 64) {
+#pragma unroll 1
+    for (std::uint32_t taken = 0;; ++taken) {
+      const BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
+      if (!work.is_there()) return;
+      load_statistics(shared, work, arguments);
+      release_work(shared, taken);
+    }
+  }
+  if constexpr (Config::kAddsDQ) {
+    if (!takes_turns || threadIdx.x % 32 != 0) return;
+#pragma unroll 1
+    for (std::uint32_t taken = 0; wait_for_work(shared, arguments, taken).is_there(); ++taken) {
+      add_in_turn(shared, arguments, taken, threadIdx.x / 32 % 2);
+      ptx::mbarrier_arrive(shared.work_empty(taken % 2));
+    }
   }
 }
 

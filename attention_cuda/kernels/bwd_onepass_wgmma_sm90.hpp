@@ -1,6 +1,7 @@
 // The tiles and launches of bwd_onepass_wgmma_sm90.cu.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "attention_cuda/detail/backward_launches.hpp"
@@ -30,13 +31,15 @@ struct BwdWgmmaShape {
   constexpr int statistics_bytes() const { return 2 * 4 * block_q; }
   /// The first query that sees each key, and the number of them.
   static constexpr int kLimitsBytes = 8 * kBlockKV;
-  /// Two for K and V; "full" and "empty" for each stage of Q, dO and dS^T; for each warpgroup's part of
-  /// dQ, "full" for every second tile and one "empty".
-  static constexpr int kBarrierBytes = 8 * (2 + 6 * kStages + 3 * kComputing);
+  /// The block's K/V tile, and the next one.
+  static constexpr int kWorkBytes = 32;
+  /// "Full" for K and for V, "empty" for both; "full" and "empty" for each stage of Q, dO and dS^T, and
+  /// for each of those K/V tiles; for each warpgroup's part of dQ, "full" for every second tile and one "empty".
+  static constexpr int kBarrierBytes = 8 * (3 + 6 * kStages + 3 * kComputing + 2 * 2);
   constexpr int shared_bytes() const {
     return 2 * keys_bytes() +
            kStages * (2 * queries_bytes() + gradient_bytes() + statistics_bytes()) + sums_bytes() +
-           kLimitsBytes + kBarrierBytes + WgmmaShape::kAlignment;
+           kLimitsBytes + 2 * kWorkBytes + kBarrierBytes + WgmmaShape::kAlignment;
   }
 };
 
@@ -48,9 +51,10 @@ constexpr int bwd_wgmma_index(std::int64_t head_dim) {
   return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
 }
 
-/// Counters of turns, for ExecutionOptions::deterministic: one for each tile of dQ. heads: of the batch.
-constexpr std::int64_t bwd_wgmma_turns(std::int64_t heads, std::int64_t seqlen_q) {
-  return heads * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup);
+/// The counters of a call: of K/V tiles, and with turns one for each tile of dQ. heads: of the batch.
+constexpr std::int64_t bwd_wgmma_counters(std::int64_t heads, std::int64_t seqlen_q,
+                                          bool has_turns) {
+  return 1 + (has_turns ? heads * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup) : 0);
 }
 
 /// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
@@ -64,20 +68,21 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
   LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
   round.num_threads = WgmmaShape::kWarpgroupThreads * num_warpgroups;
   constexpr std::int64_t kAlignment = 256;  // of arrays in the workspace
-  const std::int64_t turns =
-      request.execution.deterministic
-          ? num_tiles(4 * bwd_wgmma_turns(request.heads(), request.problem.seqlen_q), kAlignment) *
-                kAlignment
-          : 0;
-  return {delta_launch(request), zero_dQ_sums(num_q_tiles, turns + sums), gradients, round};
+  const std::int64_t counters = bwd_wgmma_counters(request.heads(), request.problem.seqlen_q,
+                                                   request.execution.deterministic);
+  const std::int64_t zeros = num_tiles(4 * counters, kAlignment) * kAlignment + sums;
+  return {delta_launch(request), zero_dQ_sums(num_q_tiles, zeros), gradients, round};
 }
 
 inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
   const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
-  const LaunchTiles gradients = for_dKV(
+  LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q, BwdWgmmaShape::kBlockKV,
                      BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
+  gradients.num_query_tiles = gradients.num_blocks;
+  gradients.num_blocks =
+      std::min<std::int64_t>(gradients.num_blocks, request.gpu.num_multiprocessors);
   return bwd_wgmma_launches(request, gradients, shape.head_dim, BwdWgmmaShape::kComputing);
 }
 

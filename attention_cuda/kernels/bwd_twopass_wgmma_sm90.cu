@@ -54,15 +54,17 @@ void launch_two_passes(const BackwardCall& call) {
       QueryPassArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dQ), workspace.delta,
                          arguments.sizes, arguments.mask, arguments.softmax_scale});
   const auto num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, Keys::kBlockQ));
+  const std::int64_t num_key_tiles =
+      problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Keys::kBlockKV);
   launch(call, "bwd_twopass_dKdV_wgmma_sm90", bwd_onepass_wgmma_sm90_kernel<Keys>,
-         {problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Keys::kBlockKV),
-          Keys::kThreads, static_cast<std::size_t>(Keys::kSharedBytes)},
+         {num_key_tiles, Keys::kThreads, static_cast<std::size_t>(Keys::kSharedBytes)},
          map(tensors.Q, Keys::kBlockQ), map(tensors.K, Keys::kBlockKV),
          map(tensors.V, Keys::kBlockKV), map(tensors.dO, Keys::kBlockQ),
          BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
                            device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
                            /*dQ_sums=*/nullptr, arguments.sizes, arguments.mask,
-                           arguments.softmax_scale, num_q_tiles});
+                           arguments.softmax_scale, num_q_tiles, /*turns=*/nullptr,
+                           heads_together(call, num_key_tiles), static_cast<int>(num_key_tiles)});
 }
 
 template <class Element>

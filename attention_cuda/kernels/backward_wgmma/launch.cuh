@@ -53,15 +53,15 @@ __global__ void __launch_bounds__(Config::kPartsOfDQ* Config::kWarpgroup)
 /// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
 struct BwdWgmmaArrays {
   float *delta, *rounded_lse;
+  int* next_key_tile;
   int* turns;  // null: none
   float* dQ_sums;
   std::size_t bytes;
 
-  /// What is set to zero at once: counters of turns, and the sums of this many tiles behind them.
+  /// What is set to zero at once: the counters, and the sums of this many tiles behind them.
   std::span<std::byte> zeros(std::int64_t tiles, std::int64_t bytes_of_tile) const {
     auto* const sums = reinterpret_cast<std::byte*>(dQ_sums);
-    auto* const first = turns == nullptr ? sums : reinterpret_cast<std::byte*>(turns);
-    return {first, sums + tiles * bytes_of_tile};
+    return {reinterpret_cast<std::byte*>(next_key_tile), sums + tiles * bytes_of_tile};
   }
 };
 
@@ -75,12 +75,12 @@ inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
   float* const delta = workspace.take<float>(heads * problem.seqlen_q);
   float* const rounded_lse =
       options.round_statistics ? workspace.take<float>(heads * problem.seqlen_q) : nullptr;
-  int* const turns = options.deterministic
-                         ? workspace.take<int>(bwd_wgmma_turns(heads, problem.seqlen_q))
-                         : nullptr;
+  int* const counters =
+      workspace.take<int>(bwd_wgmma_counters(heads, problem.seqlen_q, options.deterministic));
   float* const dQ_sums = workspace.take<float>(heads * ceil_div(problem.seqlen_q, kMostBlockQ) *
                                                kMostBlockQ * head_dim);
-  return {delta, rounded_lse, turns, dQ_sums, workspace.bytes()};
+  int* const turns = options.deterministic ? counters + 1 : nullptr;
+  return {delta, rounded_lse, counters, turns, dQ_sums, workspace.bytes()};
 }
 
 /// For bulk copies of this many rows.
@@ -120,8 +120,11 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
     return map_of_rows(tensor, problem.dtype, rows);
   };
   const auto dQ = device_tensor<std::uint16_t>(tensors.dQ);
-  LaunchShape shape{problem.batch * problem.num_kv_heads *
-                        ceil_div(problem.seqlen_k, Config::kBlockKV) * Config::kClusterBlocks,
+  const std::int64_t num_key_tiles =
+      problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Config::kBlockKV);
+  LaunchShape shape{Config::kClusterBlocks == 1
+                        ? std::min<std::int64_t>(num_key_tiles, num_multiprocessors())
+                        : num_key_tiles * Config::kClusterBlocks,
                     Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
   shape.cluster_blocks = Config::kClusterBlocks;
   launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
@@ -131,7 +134,8 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
                            workspace.dQ_sums, arguments.sizes, arguments.mask,
                            arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
-                           heads_together(call, shape.num_blocks)});
+                           heads_together(call, num_key_tiles * Config::kClusterBlocks),
+                           static_cast<int>(num_key_tiles), workspace.next_key_tile});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

@@ -55,6 +55,9 @@ struct BwdWgmmaArguments {
   /// For each tile of sums, how many blocks have added to it. Null: in order of arrival.
   int* turns = nullptr;
   int heads_together = 1;  // kv heads
+  int num_key_tiles = 0;   // of all kv heads
+  /// How many K/V tiles blocks have taken beside their first ones. Null: a block has one.
+  int* next_key_tile = nullptr;
 };
 
 /// A block's shared memory.
@@ -88,6 +91,10 @@ class BwdWgmmaShared {
   }
   /// [kBlockKV][2]: the first query that sees a key, and their number.
   __device__ ptx::SharedAddress limits() const { return statistics(Config::kStages); }
+  /// A BwdWgmmaWork (key_tiles.cuh).
+  __device__ ptx::SharedAddress work(std::uint32_t slot) const {
+    return limits() + BwdWgmmaShape::kLimitsBytes + slot * BwdWgmmaShape::kWorkBytes;
+  }
 
   __device__ ptx::SharedAddress k_full() const { return barrier(0); }
   __device__ ptx::SharedAddress v_full() const { return barrier(1); }
@@ -104,17 +111,26 @@ class BwdWgmmaShared {
   __device__ ptx::SharedAddress sums_empty(int warpgroup) const {
     return barrier(4 + 6 * Config::kStages + 3 * warpgroup);
   }
+  /// K and V.
+  __device__ ptx::SharedAddress keys_empty() const { return barrier(kFirstOfWork); }
+  __device__ ptx::SharedAddress work_full(std::uint32_t slot) const {
+    return barrier(kFirstOfWork + 1 + static_cast<int>(slot));
+  }
+  __device__ ptx::SharedAddress work_empty(std::uint32_t slot) const {
+    return barrier(kFirstOfWork + 3 + static_cast<int>(slot));
+  }
 
  private:
+  static constexpr int kFirstOfWork = 2 + 6 * Config::kStages + 3 * Config::kComputing;
   __device__ ptx::SharedAddress barrier(int number) const {
-    return limits() + BwdWgmmaShape::kLimitsBytes + number * ptx::kMbarrierBytes;
+    return work(2) + number * ptx::kMbarrierBytes;
   }
   ptx::SharedAddress K_;
 };
 
 /// By all threads of the block, before anything else.
 template <class Config>
-__device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared) {
+__device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool takes_turns) {
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(shared.k_full(), 1);
     ptx::mbarrier_init(shared.v_full(), 1);
@@ -131,6 +147,13 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared) {
       ptx::mbarrier_init(shared.sums_full(warpgroup, 1), 1);
       ptx::mbarrier_init(shared.sums_empty(warpgroup), 1);
     }
+    ptx::mbarrier_init(shared.keys_empty(), Config::kComputing);
+    // The warps that compute, the one that brings lse and delta, and those that add.
+    const int reading = Config::kComputing * Config::kWarpgroup / 32 + (takes_turns ? 3 : 1);
+    for (std::uint32_t slot = 0; slot < 2; ++slot) {
+      ptx::mbarrier_init(shared.work_full(slot), 1);
+      ptx::mbarrier_init(shared.work_empty(slot), reading);
+    }
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
@@ -142,32 +165,42 @@ struct BwdWgmmaTile {
   std::uint32_t number;  // of the block's tiles
 };
 
-/// A block's keys (those of a cluster, if there is one), and its walk over the queries that see them: all
-/// query tiles of one head, then those of the next.
+/// The keys of a K/V tile, and a walk over the queries that see them: all query tiles of one head, then
+/// those of the next.
 template <class Config>
 struct BwdWgmmaWork {
-  int b, kv_head;
+  int b = kNone;
+  int kv_head;
   int first_key;
   int first_tile, end_tile;  // query tiles that see a key
   int end_head;
+  std::uint32_t first_number;  // of the block's query tiles
+  std::uint32_t loads_before;  // of K and V by the block
   VisibleKeys visible;
 
-  __device__ explicit BwdWgmmaWork(const BwdWgmmaArguments& arguments) {
+  static constexpr int kNone = -1;  // in place of b: no keys are left
+
+  __device__ BwdWgmmaWork() {}
+  /// The K/V tile of this number of all blocks', after this much work of the block.
+  __device__ BwdWgmmaWork(const BwdWgmmaArguments& arguments, int number,
+                          std::uint32_t query_tiles_before = 0, std::uint32_t loads = 0)
+      : first_number(query_tiles_before), loads_before(loads) {
     const Sizes& sizes = arguments.sizes;
-    const auto num_key_tiles = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    const Place place = place_of_kv_together(blockIdx.x / Config::kClusterBlocks,
-                                             gridDim.x / Config::kClusterBlocks, num_key_tiles,
+    const auto tiles_of_head = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
+    const Place place = place_of_kv_together(number, arguments.num_key_tiles, tiles_of_head,
                                              arguments.heads_together, sizes);
     b = place.b;
     kv_head = place.h;
     end_head = (kv_head + 1) * sizes.heads_per_kv_head;
-    const int key_tile = arguments.turns == nullptr ? place.part : num_key_tiles - 1 - place.part;
-    first_key = key_tile * Config::kBlockKV;
+    const int part = arguments.turns == nullptr ? place.part : tiles_of_head - 1 - place.part;
+    first_key = part * Config::kBlockKV;
     visible = arguments.mask.of_batch_entry(b, sizes);
     const IndexRange tiles = query_tiles(first_key, sizes);
     first_tile = tiles.first;
     end_tile = tiles.end;
   }
+
+  __device__ bool is_there() const { return b != kNone; }
 
   /// The query tiles that the block of these keys adds to.
   __device__ IndexRange query_tiles(int first_of_keys, const Sizes& sizes) const {
@@ -194,8 +227,13 @@ struct BwdWgmmaWork {
 
   __device__ BwdWgmmaTile first(const Sizes& sizes) const {
     const int first_head = kv_head * sizes.heads_per_kv_head;
-    return {first_tile < end_tile ? first_head : end_head, first_tile, 0};
+    return {first_tile < end_tile ? first_head : end_head, first_tile, first_number};
   }
+  __device__ int num_query_tiles(const Sizes& sizes) const {
+    return max(0, end_tile - first_tile) * sizes.heads_per_kv_head;
+  }
+  /// The parity of the phase in which K and V are there.
+  __device__ std::uint32_t parity_of_keys() const { return loads_before % 2; }
   __device__ BwdWgmmaTile next(const BwdWgmmaTile& tile) const {
     const bool is_last = tile.q_tile + 1 == end_tile;
     return {tile.head + (is_last ? 1 : 0), is_last ? first_tile : tile.q_tile + 1, tile.number + 1};
@@ -232,7 +270,7 @@ struct BwdWgmmaWork {
   }
 };
 
-/// By one thread: K, V, then Q and dO of all query tiles.
+/// By one thread: Q and dO of all query tiles, and after the first of them K and V.
 template <class Config>
 __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWork<Config>& work,
                            const Sizes& sizes, const ptx::TensorMap& Q_map,
@@ -247,9 +285,6 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
                     first_row, head, work.b);
     }
   };
-  if (work.first_tile >= work.end_tile) return;
-  load(shared.K(), K_map, shared.k_full(), Config::kBlockKV, work.first_key, work.kv_head);
-  load(shared.V(), V_map, shared.v_full(), Config::kBlockKV, work.first_key, work.kv_head);
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
 #pragma unroll 1
   for (BwdWgmmaTile tile = work.first(sizes); work.is_there(tile); tile = work.next(tile)) {
@@ -258,6 +293,10 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
     load(shared.Q(stage), Q_map, shared.q_full(stage), Config::kBlockQ, first_query, tile.head);
     ptx::mbarrier_wait(shared.do_empty(stage), work.parity(tile) ^ 1);
     load(shared.dO(stage), dO_map, shared.do_full(stage), Config::kBlockQ, first_query, tile.head);
+    if (tile.number != work.first_number) continue;
+    ptx::mbarrier_wait(shared.keys_empty(), work.parity_of_keys() ^ 1);
+    load(shared.K(), K_map, shared.k_full(), Config::kBlockKV, work.first_key, work.kv_head);
+    load(shared.V(), V_map, shared.v_full(), Config::kBlockKV, work.first_key, work.kv_head);
   }
 }
 
