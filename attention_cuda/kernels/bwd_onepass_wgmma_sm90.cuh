@@ -127,6 +127,8 @@ class BwdWgmmaComputing {
   /// half a tile behind: one computes weights while the other one multiplies.
   template <bool kHasBefore>
   __device__ void add_query_tile(const BwdWgmmaTile& tile, const BwdWgmmaTile& before) {
+    // Otherwise ptxas keeps the address in a vector register, and moves each descriptor from there.
+    if constexpr (Config::kDividesColumns) shared_.make_uniform();
     const int stage = work_.stage(tile);
     // 1.
     multiply_K_Q(tile);

@@ -27,6 +27,13 @@ __device__ __forceinline__ SharedAddress opaque(SharedAddress address) {
   return address;
 }
 
+/// Returns an address that all lanes of a whole warp share, and tells the compiler so (same_in_warp).
+__device__ __forceinline__ SharedAddress uniform(SharedAddress address) {
+  SharedAddress result;
+  asm("redux.sync.max.u32 %0, %1, 0xFFFFFFFF;" : "=r"(result) : "r"(address));
+  return result;
+}
+
 /// The same for any number: values derived from it are computed where they are used, instead of being
 /// kept in registers.
 __device__ __forceinline__ int recomputed(int value) {

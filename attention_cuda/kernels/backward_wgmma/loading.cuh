@@ -69,6 +69,8 @@ class BwdWgmmaShared {
     constexpr ptx::SharedAddress kMask = WgmmaShape::kAlignment - 1;
     K_ = (first + kMask) & ~kMask;
   }
+  /// From here on, the compiler knows that all lanes of a warp have the same addresses.
+  __device__ void make_uniform() { K_ = ptx::uniform(K_); }
   /// [kBlockKV, kHeadDim] each.
   __device__ ptx::SharedAddress K() const { return K_; }
   __device__ ptx::SharedAddress V() const { return K_ + Config::kKeysBytes; }

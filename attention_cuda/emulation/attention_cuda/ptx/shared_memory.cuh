@@ -16,6 +16,7 @@ inline SharedAddress shared_address(const void* shared) {
   return reinterpret_cast<SharedAddress>(shared);
 }
 inline SharedAddress opaque(SharedAddress address) { return address; }
+inline SharedAddress uniform(SharedAddress address) { return address; }
 inline int recomputed(int value) { return value; }
 
 inline float load_shared_float(SharedAddress address) {
