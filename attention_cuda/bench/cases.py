@@ -101,8 +101,8 @@ BOTH = "flash2+bwd-onepass"
 FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1", "split-kv",
                       "flash2") + ours("naive", "fused-softmax", "flash2", how="tf32") +
                  ours("flash2", how="tf32x3") + ours("flash2", how="fp16x3"))
-FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD) + ours(*BACKWARD, how="tf32") +
-                  ours(*BACKWARD, how="tf32x3"))
+FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD, "bwd-twopass-loads-o") +
+                  ours(*BACKWARD, how="tf32") + ours(*BACKWARD, how="tf32x3"))
 FA4 = (Entry("FA4", "FA4"),)
 ORDERED = ours("bwd-onepass", how="ordered") + (Entry("FA4", "FA4", "ordered"),)
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)

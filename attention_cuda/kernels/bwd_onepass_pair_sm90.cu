@@ -29,7 +29,11 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
       }
       __syncwarp();
     } else if (threadIdx.x < 64) {
-      load_statistics(shared, work, arguments);
+#pragma unroll 1
+      for (BwdWgmmaTile tile = work.first(arguments.sizes); work.is_there(tile);
+           tile = work.next(tile)) {
+        load_statistics(shared, work, tile, arguments);
+      }
     }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();

@@ -360,9 +360,15 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   if (threadIdx.x < 64) {
 #pragma unroll 1
     for (std::uint32_t taken = 0;; ++taken) {
-      const BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
+      BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
       if (!work.is_there()) return;
-      load_statistics(shared, work, arguments);
+      BwdWgmmaTile tile = work.first(arguments.sizes);
+#pragma unroll 1
+      while (work.is_there(tile)) {
+        load_statistics(shared, work, tile, arguments);
+        work = handed_over(shared, arguments, taken);  // read again: registers are few
+        tile = work.next(tile);
+      }
       release_work(shared, taken);
     }
   }

@@ -18,7 +18,8 @@ __device__ void add_in_turn(const BwdWgmmaShared<Config>& shared,
   BwdWgmmaTile tile = handed_over(shared, arguments, taken).first(arguments.sizes);
 #pragma unroll 1
   while (true) {
-    const auto work = handed_over(shared, arguments, taken);  // read again: registers are few
+    auto work = handed_over(shared, arguments, taken);  // read again: registers are few
+    work.visible.ranges = {};                           // packed sequences take no turns
     if (!work.is_there(tile)) return;
     if (tile.number % 2 == first) {
       int* const turns = arguments.turns + work.number_of_tile(tile, arguments);

@@ -302,27 +302,24 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
   }
 }
 
-/// By one warp: lse and delta of all query tiles. Copies of rows of any length are not for bulk copies.
+/// By one warp: lse and delta of a query tile. Copies of rows of any length are not for bulk copies.
 template <class Config, class Shared>
-__device__ void load_statistics(const Shared& shared, const BwdWgmmaWork<Config>& work,
-                                const BwdWgmmaArguments& arguments) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll 1
-  for (BwdWgmmaTile tile = work.first(arguments.sizes); work.is_there(tile);
-       tile = work.next(tile)) {
-    const int stage = work.stage(tile);
-    ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
+__device__ __forceinline__ void load_statistics(const Shared& shared,
+                                                const BwdWgmmaWork<Config>& work,
+                                                const BwdWgmmaTile& tile,
+                                                const BwdWgmmaArguments& arguments) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, stage = work.stage(tile);
+  ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
 #pragma unroll
-    for (int row = lane; row < Config::kBlockQ; row += 32) {
-      const QueryStatistics statistics = load_statistics(
-          arguments, arguments.delta, work.b, tile.head, tile.q_tile * Config::kBlockQ + row);
-      const ptx::SharedAddress to = shared.statistics(stage) + 4 * row;
-      ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
-      ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
-    }
-    __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(shared.q_full(stage));
+  for (int row = lane; row < Config::kBlockQ; row += 32) {
+    const QueryStatistics statistics = load_statistics(
+        arguments, arguments.delta, work.b, tile.head, tile.q_tile * Config::kBlockQ + row);
+    const ptx::SharedAddress to = shared.statistics(stage) + 4 * row;
+    ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
+    ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
   }
+  __syncwarp();
+  if (lane == 0) ptx::mbarrier_arrive(shared.q_full(stage));
 }
 
 /// By a computing warpgroup: which queries see each of its keys, from first_key on. `to`: a pair of
