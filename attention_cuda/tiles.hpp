@@ -40,7 +40,8 @@ struct LaunchTiles {
   int num_threads = 0;        // per block
   std::int64_t shared_bytes = 0;
   std::int64_t num_blocks = 0, num_launches = 1;  // num_blocks: per launch
-  std::int64_t num_query_tiles = 0;  // > 0: a block may take several of these, one after the other
+  /// Query tiles or K/V tiles, if a block may take several of them, one after the other; otherwise 0.
+  std::int64_t num_tiles_of_blocks = 0;
   /// True: a worker of the toy program is one kv head with all its query heads one after another,
   /// because a block processes them together. False: it is one query head.
   bool is_per_kv_head = false;
@@ -56,7 +57,9 @@ struct LaunchTiles {
   std::optional<MovedBytes> moved;
 
   /// Returns the tiles that are divided among the multiprocessors.
-  std::int64_t num_tiles() const { return num_query_tiles > 0 ? num_query_tiles : num_blocks; }
+  std::int64_t num_tiles() const {
+    return num_tiles_of_blocks > 0 ? num_tiles_of_blocks : num_blocks;
+  }
 };
 
 struct KernelTiles {

@@ -96,13 +96,14 @@ __host__ __device__ bool has_aligned_outputs(const BackwardArguments<Element>& a
          arguments.dO.has_aligned_rows(arguments.sizes.head_dim);
 }
 
-/// rounded_lse null: rounds nothing.
+/// rounded_lse null: rounds nothing. counter null: sets nothing to 0.
 template <class Element>
 __global__ void __launch_bounds__(DeltaShape::kNumThreads)
     delta_kernel(const BackwardArguments<Element> arguments, float* delta, float* rounded_lse,
-                 int lanes, bool is_aligned) {
+                 int* counter, int lanes, bool is_aligned) {
   constexpr int kRows = DeltaShape::kRowsOfThread;
   const Sizes& sizes = arguments.sizes;
+  if (counter != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;
   const int lane = static_cast<int>(threadIdx.x) % lanes, step = DeltaShape::kNumThreads / lanes;
   const std::int64_t first_row =
       static_cast<std::int64_t>(blockIdx.x) * kRows * step + static_cast<int>(threadIdx.x) / lanes;
@@ -138,17 +139,18 @@ __global__ void __launch_bounds__(DeltaShape::kNumThreads)
   }
 }
 
-/// Computes delta and, unless null, rounded_lse: [batch, num_heads, seqlen_q] in device memory.
+/// Computes delta and, unless null, rounded_lse: [batch, num_heads, seqlen_q] in device memory. Sets
+/// counter to 0, unless it is null or there is no query.
 template <class Element>
 void launch_delta(const Call& call, const BackwardArguments<Element>& arguments, float* delta,
-                  float* rounded_lse = nullptr) {
+                  float* rounded_lse = nullptr, int* counter = nullptr) {
   const Sizes& sizes = arguments.sizes;
   const std::int64_t rows =
       static_cast<std::int64_t>(sizes.batch) * sizes.num_heads * sizes.seqlen_q;
   const DeltaShape shape = {sizes.head_dim, static_cast<int>(sizeof(Element))};
   launch(call, "delta_kernel", delta_kernel<Element>,
          {num_tiles(rows, shape.num_rows()), DeltaShape::kNumThreads}, arguments, delta,
-         rounded_lse, shape.lanes(), has_aligned_outputs(arguments));
+         rounded_lse, counter, shape.lanes(), has_aligned_outputs(arguments));
 }
 
 /// Returns the same arguments with a contiguous lse [batch, num_heads, seqlen_q].

@@ -86,7 +86,12 @@ class BwdWgmmaComputing {
         add_query_tile<true>(tile, before);
         before = tile;
       }
-      if constexpr (Config::kAddsDQ) add_last_dQ(before);
+      if constexpr (Config::kAddsDQ) {
+        add_last_dQ(before);
+      } else {
+        sync_warpgroup();  // all have read their limits
+        release(shared_.keys_empty());
+      }
     }
   }
 

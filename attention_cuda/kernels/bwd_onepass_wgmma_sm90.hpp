@@ -74,16 +74,21 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
   return {delta_launch(request), zero_dQ_sums(num_q_tiles, zeros), gradients, round};
 }
 
+/// A launch in which each multiprocessor has one block, which takes one tile after the other.
+inline LaunchTiles several_per_block(LaunchTiles launch, const TilesRequest& request) {
+  launch.num_tiles_of_blocks = launch.num_blocks;
+  launch.num_blocks = std::min<std::int64_t>(launch.num_blocks, request.gpu.num_multiprocessors);
+  return launch;
+}
+
 inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
   const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
-  LaunchTiles gradients = for_dKV(
+  const LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q, BwdWgmmaShape::kBlockKV,
                      BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
-  gradients.num_query_tiles = gradients.num_blocks;
-  gradients.num_blocks =
-      std::min<std::int64_t>(gradients.num_blocks, request.gpu.num_multiprocessors);
-  return bwd_wgmma_launches(request, gradients, shape.head_dim, BwdWgmmaShape::kComputing);
+  return bwd_wgmma_launches(request, several_per_block(gradients, request), shape.head_dim,
+                            BwdWgmmaShape::kComputing);
 }
 
 }  // namespace flashlab::cuda

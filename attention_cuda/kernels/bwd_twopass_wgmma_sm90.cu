@@ -1,4 +1,5 @@
 // bwd-twopass in bf16 and fp16 on compute capability 9.0: see bwd_twopass_wgmma_sm90.cuh.
+#include <algorithm>
 #include <optional>
 
 #include "attention_cuda/kernels/backward_wgmma/launch.cuh"
@@ -14,6 +15,7 @@ constexpr std::string_view kTwoPassWgmmaName = "bwd_twopass_wgmma_sm90";
 
 struct TwoPassWgmmaArrays {
   float *delta, *rounded_lse;
+  int* next_key_tile;
   std::size_t bytes;
 };
 
@@ -24,7 +26,8 @@ TwoPassWgmmaArrays two_pass_wgmma_arrays(const AttentionProblem& problem,
   const std::int64_t queries = problem.batch * problem.num_heads * problem.seqlen_q;
   float* const delta = workspace.take<float>(queries);
   float* const rounded_lse = options.round_statistics ? workspace.take<float>(queries) : nullptr;
-  return {delta, rounded_lse, workspace.bytes()};
+  int* const next_key_tile = workspace.take<int>(1);
+  return {delta, rounded_lse, next_key_tile, workspace.bytes()};
 }
 
 std::size_t bwd_twopass_wgmma_workspace_bytes(const AttentionProblem& problem,
@@ -43,7 +46,7 @@ void launch_two_passes(const BackwardCall& call) {
   };
   const TwoPassWgmmaArrays workspace = two_pass_wgmma_arrays(problem, call.options, call.workspace);
   auto arguments = backward_arguments<Element>(call);
-  launch_delta(call, arguments, workspace.delta, workspace.rounded_lse);
+  launch_delta(call, arguments, workspace.delta, workspace.rounded_lse, workspace.next_key_tile);
   if (workspace.rounded_lse != nullptr) arguments = with_lse(arguments, workspace.rounded_lse);
   launch(
       call, "bwd_twopass_dQ_wgmma_sm90", bwd_twopass_dQ_wgmma_sm90_kernel<Queries>,
@@ -56,15 +59,19 @@ void launch_two_passes(const BackwardCall& call) {
   const auto num_q_tiles = static_cast<int>(ceil_div(problem.seqlen_q, Keys::kBlockQ));
   const std::int64_t num_key_tiles =
       problem.batch * problem.num_kv_heads * ceil_div(problem.seqlen_k, Keys::kBlockKV);
+  const bool takes_several = problem.seqlen_q > 0;  // otherwise nothing has set the counter
+  const std::int64_t num_blocks =
+      takes_several ? std::min<std::int64_t>(num_key_tiles, num_multiprocessors()) : num_key_tiles;
   launch(call, "bwd_twopass_dKdV_wgmma_sm90", bwd_onepass_wgmma_sm90_kernel<Keys>,
-         {num_key_tiles, Keys::kThreads, static_cast<std::size_t>(Keys::kSharedBytes)},
+         {num_blocks, Keys::kThreads, static_cast<std::size_t>(Keys::kSharedBytes)},
          map(tensors.Q, Keys::kBlockQ), map(tensors.K, Keys::kBlockKV),
          map(tensors.V, Keys::kBlockKV), map(tensors.dO, Keys::kBlockQ),
          BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
                            device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
                            /*dQ_sums=*/nullptr, arguments.sizes, arguments.mask,
                            arguments.softmax_scale, num_q_tiles, /*turns=*/nullptr,
-                           heads_together(call, num_key_tiles), static_cast<int>(num_key_tiles)});
+                           heads_together(call, num_key_tiles), static_cast<int>(num_key_tiles),
+                           takes_several ? workspace.next_key_tile : nullptr});
 }
 
 template <class Element>

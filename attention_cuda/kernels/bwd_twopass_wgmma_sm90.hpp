@@ -38,15 +38,17 @@ inline Launches bwd_twopass_wgmma_launches(const TilesRequest& request) {
   const int index = bwd_wgmma_index(request.problem.head_dim);
   const QueryPassShape& queries = kQueryPassShapes[index];
   const BwdWgmmaShape& keys = kKeyPassShapes[index];
+  LaunchTiles key_pass = for_dKV(
+      backward_tiles("bwd_twopass_dKdV_wgmma_sm90", "dK and dV", keys.block_q,
+                     BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, keys.shared_bytes()),
+      request);
+  if (request.problem.seqlen_q > 0) key_pass = several_per_block(key_pass, request);
   return {
       delta_launch(request),
       for_dQ(backward_tiles("bwd_twopass_dQ_wgmma_sm90", "dQ", QueryPassShape::kBlockQ,
                             queries.block_kv, QueryPassShape::kNumThreads, queries.shared_bytes()),
              request),
-      for_dKV(
-          backward_tiles("bwd_twopass_dKdV_wgmma_sm90", "dK and dV", keys.block_q,
-                         BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, keys.shared_bytes()),
-          request)};
+      key_pass};
 }
 
 }  // namespace flashlab::cuda

@@ -64,7 +64,7 @@ inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
 
   LaunchTiles launch =
       query_tiles("flash2_fp16x3_sm90", shape.wgmma, shape.shared_bytes(), request);
-  launch.num_query_tiles = launch.num_blocks;
+  launch.num_tiles_of_blocks = launch.num_blocks;
   launch.num_blocks = wgmma_schedule(problem, shape.wgmma, !problem.key_lengths.empty(),
                                      request.gpu.num_multiprocessors)
                           .num_blocks;

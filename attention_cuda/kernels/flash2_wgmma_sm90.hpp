@@ -110,7 +110,7 @@ inline MovedBytes wgmma_moved(const AttentionProblem& problem, const WgmmaShape&
 inline Launches flash2_wgmma_launches(const TilesRequest& request) {
   const WgmmaShape& shape = kWgmmaShapes[wgmma_index(request.problem.head_dim)];
   LaunchTiles launch = query_tiles("flash2_wgmma_sm90", shape, shape.shared_bytes(), request);
-  launch.num_query_tiles = launch.num_blocks;
+  launch.num_tiles_of_blocks = launch.num_blocks;
   const bool is_ragged = !request.problem.key_lengths.empty() || request.problem.is_packed();
   const WgmmaSchedule schedule =
       wgmma_schedule(request.problem, shape, is_ragged, request.gpu.num_multiprocessors);
