@@ -92,6 +92,19 @@ def run_tests(program, limit_s):
     return results, errors
 
 
+ACCESS = re.compile(r"(Read|Write) access (?:at|by thread \S+ at) (.+?)\+0x[0-9a-f]+(?: in (\S+))?")
+
+
+def hazards_in(text):
+    """Returns racecheck's distinct pairs of accesses: which kernel, and where in it."""
+    def place(access):
+        kind, kernel, line = access
+        name = re.search(r"(\w+)\s*[<(]", kernel)
+        return f"{kind} {name.group(1) if name else kernel} {os.path.basename(line)}".rstrip()
+    accesses = [place(access) for access in ACCESS.findall(text)]
+    return sorted({" - ".join(pair) for pair in zip(accesses[::2], accesses[1::2])})
+
+
 def sanitized(tool, program, test, limit_s):
     """Runs a test under a tool of compute-sanitizer."""
     command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, filter_of(test)]
@@ -101,7 +114,7 @@ def sanitized(tool, program, test, limit_s):
     outcome = run.outcome() if summary and not refused else "not run"
     if outcome != "passed":
         print(f"{tool}: {test}: {run.text[-2500:]}")
-    return {"test": test, "outcome": outcome, "seconds": run.seconds,
+    return {"test": test, "outcome": outcome, "seconds": run.seconds, "hazards": hazards_in(run.text),
             "summary": summary[-1] if summary else run.text[-300:]}
 
 
@@ -113,7 +126,10 @@ def of_all_tests(tool, runs):
     result = {"tool": tool, "outcome": outcome, "tests": len(runs),
               "seconds": max(run["seconds"] for run in runs),
               "summary": "; ".join(sorted({run["summary"] for run in such}))}
-    return result if outcome == "passed" else {**result, "in": [run["test"] for run in such]}
+    if outcome == "passed":
+        return result
+    return {**result, "in": [run["test"] for run in such],
+            "hazards": sorted({hazard for run in such for hazard in run["hazards"]})}
 
 
 def run_sanitizers(program, limit_s):

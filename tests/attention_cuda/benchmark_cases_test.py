@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(SOURCE, "attention_cuda/bench"))
 
 import cases  # noqa: E402
 import flash_attention_4  # noqa: E402
+import on_a_gpu  # noqa: E402
 import tables  # noqa: E402
 
 
@@ -32,6 +33,31 @@ def row(group, direction, **times):
 def run_script(name, *arguments):
     return subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "attention_cuda/bench", name),
                            *arguments], capture_output=True, text=True, check=False)
+
+
+class Sanitizers(unittest.TestCase):
+    HAZARDS = """
+========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
+=========     and Read access at void lab::sum<int, 4>(int *)+0x100 in /home/race.cu:17 [508 hazards]
+========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
+=========     and Read access at void lab::sum<int, 8>(int *)+0x100 in /home/race.cu:17 [4 hazards]
+"""
+
+    def test_racechecks_hazards_are_places_in_kernels(self):
+        self.assertEqual(on_a_gpu.hazards_in(self.HAZARDS),
+                         ["Write sumKernel race.cu:12 - Read sum race.cu:17"])
+
+    def test_one_test_that_fails_fails_the_tool(self):
+        runs = [{"test": test, "outcome": outcome, "seconds": seconds, "summary": summary,
+                 "hazards": hazards}
+                for test, outcome, seconds, summary, hazards in (
+                    ("a", "passed", 1, "0 hazards", []), ("b", "not run", 9, "out of time", []),
+                    ("c", "failed", 2, "8 hazards", ["x - y"]))]
+        self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs),
+                         {"tool": "racecheck", "outcome": "failed", "tests": 3, "seconds": 9,
+                          "summary": "8 hazards", "in": ["c"], "hazards": ["x - y"]})
+        self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:2])["outcome"], "not run")
+        self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:1])["outcome"], "passed")
 
 
 class BadArguments(unittest.TestCase):
