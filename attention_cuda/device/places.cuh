@@ -36,15 +36,23 @@ __device__ __forceinline__ Place place_of_kv(std::int64_t index, int num_parts,
   return {static_cast<int>(head / sizes.num_kv_heads), h, h, static_cast<int>(index % num_parts)};
 }
 
-/// As place_of_kv for one of num_blocks, but num_together kv heads start together: first part 0 of each
-/// of them, then part 1 of each.
-__device__ __forceinline__ Place place_of_kv_together(int index, int num_blocks, int num_parts,
-                                                      int num_together, const Sizes& sizes) {
-  const int first_head = index / num_parts / num_together * num_together;
-  const int together = min(num_together, num_blocks / num_parts - first_head);
-  const int number = index - first_head * num_parts, head = first_head + number % together;
+/// Groups of kv heads that start together.
+struct HeadGroups {
+  int heads, num_groups;  // the last group has all heads that are left
+};
+
+/// As place_of_kv for one of num_blocks, but of each group of kv heads first part 0 of each head, then
+/// part 1 of each.
+__device__ __forceinline__ Place place_of_kv_in_groups(int index, int num_blocks, int num_parts,
+                                                       const HeadGroups& groups,
+                                                       const Sizes& sizes) {
+  const int group = min(index / num_parts / groups.heads, groups.num_groups - 1);
+  const int first_head = group * groups.heads;
+  const bool is_last = group == groups.num_groups - 1;
+  const int heads = is_last ? num_blocks / num_parts - first_head : groups.heads;
+  const int number = index - first_head * num_parts, head = first_head + number % heads;
   const int h = head % sizes.num_kv_heads;
-  return {head / sizes.num_kv_heads, h, h, number / together};
+  return {head / sizes.num_kv_heads, h, h, number / heads};
 }
 
 }  // namespace flashlab::cuda

@@ -33,7 +33,7 @@
 // Grid     a block for each multiprocessor. The thread that loads takes K/V tiles from a counter in
 //          global memory, and loads the first queries of the next tile while the others finish one
 // Order    K/V tiles x kv heads x batch, tiles fastest: most queries see the first tile. With a mask,
-//          the kv heads that fill the GPU once start together: those fastest, then tiles.
+//          groups of kv heads that fill the GPU once: heads fastest, then tiles.
 //          Deterministic: the same, with tiles in falling order
 // Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; the counters of
 //          K/V tiles and of turns

@@ -66,12 +66,12 @@ void launch_two_passes(const BackwardCall& call) {
          {num_blocks, Keys::kThreads, static_cast<std::size_t>(Keys::kSharedBytes)},
          map(tensors.Q, Keys::kBlockQ), map(tensors.K, Keys::kBlockKV),
          map(tensors.V, Keys::kBlockKV), map(tensors.dO, Keys::kBlockQ),
-         BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
-                           device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
-                           /*dQ_sums=*/nullptr, arguments.sizes, arguments.mask,
-                           arguments.softmax_scale, num_q_tiles, /*turns=*/nullptr,
-                           heads_together(call, num_key_tiles), static_cast<int>(num_key_tiles),
-                           takes_several ? workspace.next_key_tile : nullptr});
+         BwdWgmmaArguments{
+             arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
+             device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
+             /*dQ_sums=*/nullptr, arguments.sizes, arguments.mask, arguments.softmax_scale,
+             num_q_tiles, /*turns=*/nullptr, groups_of_kv_heads(call, num_key_tiles, 1),
+             static_cast<int>(num_key_tiles), takes_several ? workspace.next_key_tile : nullptr});
 }
 
 template <class Element>

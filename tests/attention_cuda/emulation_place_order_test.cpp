@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/head_groups.cuh"
+#include "attention_cuda/device/places.cuh"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;
@@ -40,5 +41,33 @@ TEST_CASE("places of groups of heads are those that divisions give", "[async]") 
       const GroupedTile tile = order.tile(place);
       CHECK((tile.b == expected.b && tile.h == expected.h && tile.q_tile == expected.q_tile));
     }
+  }
+}
+
+TEST_CASE("groups of kv heads take part 0 of each head first, and the last group the heads left",
+          "[async]") {
+  Sizes sizes = {};
+  sizes.batch = 1;
+  sizes.num_kv_heads = 5;
+  constexpr int kParts = 2, kBlocks = 10;
+  constexpr HeadGroups kGroups = {2, 2};  // heads 0 and 1, then 2 to 4
+  constexpr int kHeads[kBlocks] = {0, 1, 0, 1, 2, 3, 4, 2, 3, 4};
+  constexpr int kPartsOf[kBlocks] = {0, 0, 1, 1, 0, 0, 0, 1, 1, 1};
+  for (int block = 0; block < kBlocks; ++block) {
+    const Place place = place_of_kv_in_groups(block, kBlocks, kParts, kGroups, sizes);
+    CHECK(place.h == kHeads[block]);
+    CHECK(place.part == kPartsOf[block]);
+  }
+}
+
+TEST_CASE("groups of one kv head are the order of place_of_kv", "[async]") {
+  Sizes sizes = {};
+  sizes.batch = 2;
+  sizes.num_kv_heads = 3;
+  constexpr int kParts = 4, kBlocks = 24;
+  for (int block = 0; block < kBlocks; ++block) {
+    const Place expected = place_of_kv(block, kParts, sizes);
+    const Place place = place_of_kv_in_groups(block, kBlocks, kParts, {1, 6}, sizes);
+    CHECK((place.b == expected.b && place.h == expected.h && place.part == expected.part));
   }
 }

@@ -90,15 +90,23 @@ inline ptx::TensorMap map_of_rows(const TensorView& tensor, DataType dtype, int 
   return is_empty ? ptx::TensorMap{} : ptx::make_tensor_map(tensor_layout(tensor, dtype, rows));
 }
 
-/// How many kv heads start together, their blocks in turns. Under a mask, where blocks differ in length,
-/// and if they take turns: as many as fill the GPU once. The longest blocks start first then, and those
-/// that add to the same dQ start as far apart as the blocks before them end.
-inline int heads_together(const BackwardCall& call, std::int64_t num_blocks) {
+/// Groups of kv heads for blocks that take num_key_tiles K/V tiles. Under a mask, where these differ in
+/// length, and if they take turns: as many heads as fill the GPU once. The longest tiles start first
+/// then, and those that add to the same dQ start as far apart as the ones before them end. Under a mask
+/// the last group has two to three times as many heads: so the last tiles of all are short ones, and
+/// multiprocessors end at about the same time.
+inline HeadGroups groups_of_kv_heads(const BackwardCall& call, std::int64_t num_key_tiles,
+                                     int cluster_blocks) {
   const AttentionProblem& problem = call.problem;
   const bool has_limit = problem.mask != Mask::kNone || problem.window_right;
-  if (num_blocks == 0 || !(has_limit || call.options.deterministic)) return 1;
-  const std::int64_t blocks_of_head = num_blocks / (problem.batch * problem.num_kv_heads);
-  return static_cast<int>(ceil_div(num_multiprocessors(), blocks_of_head));
+  const std::int64_t heads = problem.batch * problem.num_kv_heads;
+  if (num_key_tiles == 0 || !(has_limit || call.options.deterministic)) {
+    return {1, static_cast<int>(heads)};
+  }
+  const std::int64_t blocks_of_head = num_key_tiles / heads * cluster_blocks,
+                     together = ceil_div(num_multiprocessors(), blocks_of_head);
+  const std::int64_t num_groups = has_limit ? heads / together - 1 : ceil_div(heads, together);
+  return {static_cast<int>(together), static_cast<int>(std::max<std::int64_t>(num_groups, 1))};
 }
 
 using BwdWgmmaKernel = void (*)(const ptx::TensorMap, const ptx::TensorMap, const ptx::TensorMap,
@@ -134,7 +142,7 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
                            workspace.dQ_sums, arguments.sizes, arguments.mask,
                            arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
-                           heads_together(call, num_key_tiles * Config::kClusterBlocks),
+                           groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
                            static_cast<int>(num_key_tiles), workspace.next_key_tile});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,

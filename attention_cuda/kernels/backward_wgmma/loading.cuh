@@ -54,8 +54,8 @@ struct BwdWgmmaArguments {
   int num_q_tiles;  // of a head
   /// For each tile of sums, how many blocks have added to it. Null: in order of arrival.
   int* turns = nullptr;
-  int heads_together = 1;  // kv heads
-  int num_key_tiles = 0;   // of all kv heads
+  HeadGroups groups = {1, 1};
+  int num_key_tiles = 0;  // of all kv heads
   /// How many K/V tiles blocks have taken beside their first ones. Null: a block has one.
   int* next_key_tile = nullptr;
 };
@@ -189,8 +189,8 @@ struct BwdWgmmaWork {
       : first_number(query_tiles_before), loads_before(loads) {
     const Sizes& sizes = arguments.sizes;
     const auto tiles_of_head = static_cast<int>(ceil_div(sizes.seqlen_k, Config::kBlockKV));
-    const Place place = place_of_kv_together(number, arguments.num_key_tiles, tiles_of_head,
-                                             arguments.heads_together, sizes);
+    const Place place = place_of_kv_in_groups(number, arguments.num_key_tiles, tiles_of_head,
+                                              arguments.groups, sizes);
     b = place.b;
     kv_head = place.h;
     end_head = (kv_head + 1) * sizes.heads_per_kv_head;
