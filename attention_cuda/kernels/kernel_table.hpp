@@ -2,11 +2,9 @@
 // `const KernelRow <stem>`. Listings, tiles and the list of linked rows are derived from this table
 // and from the files' names.
 //
-// Columns  stem, variant, types and products, first compute capability, source, and where needed
-//          the last compute capability, the instruction that multiplies, whether it takes windows
-//          and packed sequences, the largest head_dim, whether it takes a state, and the order of
-//          additions; then the toy program that counts its work, and its launches
-//          (kernels/<stem>.hpp)
+// Columns  stem, variant, types and products, first compute capability, source; around them what
+//          differs from a portable kernel; then the toy program that counts its work, and its
+//          launches (kernels/<stem>.hpp)
 #pragma once
 
 #include "attention_cuda/kernel_listing.hpp"
@@ -55,6 +53,33 @@ constexpr KernelListing arriving(KernelListing kernel) {
   return kernel;
 }
 
+/// The same, or in a fixed order if a call asks for that.
+constexpr KernelListing also_ordered(KernelListing kernel) {
+  kernel.additions = Additions::kAlsoOrdered;
+  return kernel;
+}
+
+/// A kernel that takes and returns a state (m, l, O).
+constexpr KernelListing with_state(KernelListing kernel) {
+  kernel.takes_state = true;
+  return kernel;
+}
+
+/// A kernel for which a window and packed sequences are refused.
+constexpr KernelListing for_whole_rows(KernelListing kernel) {
+  kernel.takes_windows = kernel.takes_packed = false;
+  return kernel;
+}
+
+/// A kernel with the instructions of compute capability 9.0, which no later one has.
+constexpr KernelListing with_wgmma(KernelListing kernel,
+                                   std::int64_t max_head_dim = kMaxGpuHeadDim) {
+  kernel.max_compute_capability = 90;
+  kernel.product_instruction = "wgmma";
+  kernel.max_head_dim = max_head_dim;
+  return kernel;
+}
+
 /// A kernel's listing, the toy program that counts its work, and the launches of a call.
 struct TableRow : KernelListing {
   std::string_view toy_program;
@@ -76,41 +101,16 @@ inline constexpr TableRow kKernelTable[] = {
      "flash1_launches",
      flash1_launches},
     {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
-    {{"flash2_mma_sm80",
-      "flash2",
-      k16Bits,
-      80,
-      kForwardSource,
-      0,
-      {},
-      true,
-      true,
-      kMaxGpuHeadDim,
-      true},
-     "flash2",
+    {with_state({"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}), "flash2",
      flash2_mma_launches},
-    {{"flash2_mma_tf32_sm80",
-      "flash2",
-      kTf32,
-      80,
-      kForwardSource,
-      0,
-      {},
-      true,
-      true,
-      kMaxGpuHeadDim,
-      true},
-     "flash2",
+    {with_state({"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}), "flash2",
      flash2_mma_launches},
-    {{"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource, 90, "wgmma", true, true,
-      kMaxGpuHeadDim, true},
-     "flash2",
+    {with_state(with_wgmma({"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource})), "flash2",
      flash2_wgmma_launches},
-    {{"flash2_fp16x3_sm90", "flash2", kFp16x3, 90,
-      "Ootomo and Yokota 2022; Dao 2023, FlashAttention-2, Algorithm 1", 90, "wgmma", false, false,
-      kFp16x3MostHeadDim},
-     "flash2",
-     flash2_fp16x3_launches},
+    {for_whole_rows(with_wgmma({"flash2_fp16x3_sm90", "flash2", kFp16x3, 90,
+                                "Ootomo and Yokota 2022; Dao 2023, FlashAttention-2, Algorithm 1"},
+                               kFp16x3MostHeadDim)),
+     "flash2", flash2_fp16x3_launches},
     {{"split_kv", "split-kv", kFp32, 80, "Dao et al. 2023, Flash-Decoding"},
      "split_kv",
      split_kv_launches},
@@ -126,13 +126,13 @@ inline constexpr TableRow kKernelTable[] = {
      bwd_onepass_mma_launches},
     {arriving({"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource}),
      "bwd_onepass", bwd_onepass_mma_launches},
-    {arriving({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma",
-               true, true, BwdPairShape::kMostHeadDim}),
+    {arriving(with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
+                         BwdPairShape::kMostHeadDim)),
      "bwd_onepass", bwd_onepass_pair_launches},
-    {{"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource, 90, "wgmma", true,
-      true, kBwdWgmmaMostHeadDim, false, Additions::kAlsoOrdered},
-     "bwd_onepass",
-     bwd_onepass_wgmma_launches},
+    {also_ordered(
+         with_wgmma({"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
+                    kBwdWgmmaMostHeadDim)),
+     "bwd_onepass", bwd_onepass_wgmma_launches},
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
      "bwd_twopass",
      bwd_twopass_fp32_launches},
@@ -142,10 +142,9 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_twopass_mma_tf32_sm80", "bwd-twopass", kTf32, 80, kBackwardSource},
      "bwd_twopass",
      bwd_twopass_mma_launches},
-    {{"bwd_twopass_wgmma_sm90", "bwd-twopass", k16Bits, 90, kBackwardSource, 90, "wgmma", true,
-      true, kBwdWgmmaMostHeadDim},
-     "bwd_twopass",
-     bwd_twopass_wgmma_launches},
+    {with_wgmma({"bwd_twopass_wgmma_sm90", "bwd-twopass", k16Bits, 90, kBackwardSource},
+                kBwdWgmmaMostHeadDim),
+     "bwd_twopass", bwd_twopass_wgmma_launches},
     {{"bwd_twopass_loads_o_fp32", "bwd-twopass-loads-o", kFp32, 80,
       "two-option algorithm, option 2 as printed"},
      "bwd_twopass_loads_o",
