@@ -24,6 +24,8 @@ class LspServer {
   using Handler = Json (LspServer::*)(const Json& params);
   static const std::map<std::string, Handler>& handlers();
 
+  static std::string uri_in(const Json& params);
+
   void serve(const Frame& frame);
   void fail(const Json& id, int code, const std::string& message);
   /// Returns the document of `params`. Throws if it is not open.
