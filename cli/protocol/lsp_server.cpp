@@ -47,6 +47,7 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/definition", &LspServer::definition},
       {"textDocument/references", &LspServer::references},
       {"textDocument/documentSymbol", &LspServer::document_symbol},
+      {"textDocument/completion", &LspServer::completion},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -108,7 +109,8 @@ json LspServer::initialize(const json&) {
             {"inlayHintProvider", true},
             {"definitionProvider", true},
             {"referencesProvider", true},
-            {"documentSymbolProvider", true}}},
+            {"documentSymbolProvider", true},
+            {"completionProvider", {{"triggerCharacters", {"."}}}}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
 

@@ -43,6 +43,7 @@ class LspServer {
   Json definition(const Json& params);
   Json references(const Json& params);
   Json document_symbol(const Json& params);
+  Json completion(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 
