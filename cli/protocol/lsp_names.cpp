@@ -1,4 +1,5 @@
-// The language server's answers about words: where they are named and what could stand there.
+// The language server's answers about words: where they are named, what could stand there, and
+// other names.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -114,6 +115,13 @@ void add_names(const ToyDocument& document, std::uint32_t line, Items& items) {
   }
 }
 
+const toy::SourceWord& word_in(const ToyDocument& document, const json& params) {
+  const BytePlace place = place_in(document.source(), params);
+  const toy::SourceWord* const word = document.word_at(place.line, place.column);
+  if (word == nullptr) throw RefusedRequest("there is no name at this place");
+  return *word;
+}
+
 }  // namespace
 
 json LspServer::definition(const json& params) {
@@ -154,6 +162,29 @@ json LspServer::completion(const json& params) {
     add_names(open, place.line, items);
   }
   return items.take();
+}
+
+json LspServer::prepare_rename(const json& params) {
+  const ToyDocument& open = document(params);
+  const toy::SourceWord& word = word_in(open, params);
+  const std::string reason = open.why_not_renamed(word);
+  if (!reason.empty()) throw RefusedRequest(reason);
+  return {{"range", LspPositions(open.source()).range(word.span)},
+          {"placeholder", open.text_of(word)}};
+}
+
+json LspServer::rename(const json& params) {
+  const ToyDocument& open = document(params);
+  const toy::SourceWord& word = word_in(open, params);
+  const std::string name = params.at("newName").get<std::string>();
+  const std::string reason = open.why_not_renamed(word, name);
+  if (!reason.empty()) throw RefusedRequest(reason);
+  LspPositions positions(open.source());
+  json edits = json::array();
+  for (const toy::SourceSpan& span : open.places_of(word)) {
+    edits.push_back({{"range", positions.range(span)}, {"newText", name}});
+  }
+  return {{"changes", {{uri_in(params), std::move(edits)}}}};
 }
 
 }  // namespace flashlab::cli

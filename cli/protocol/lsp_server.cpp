@@ -1,6 +1,5 @@
 #include "cli/protocol/lsp_server.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "cli/protocol/lsp_positions.hpp"
@@ -14,6 +13,7 @@ using nlohmann::json;
 
 // Of JSON-RPC.
 constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
+constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
 json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
   LspPositions positions(source);
@@ -48,6 +48,8 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/references", &LspServer::references},
       {"textDocument/documentSymbol", &LspServer::document_symbol},
       {"textDocument/completion", &LspServer::completion},
+      {"textDocument/prepareRename", &LspServer::prepare_rename},
+      {"textDocument/rename", &LspServer::rename},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -85,6 +87,8 @@ void LspServer::serve(const Frame& frame) {
   try {
     const json result = (this->*handler->second)(frame.body.value("params", json::object()));
     if (is_request) stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", result}});
+  } catch (const RefusedRequest& refused) {
+    if (is_request) fail(*id, kRequestFailed, refused.what());
   } catch (const std::exception& error) {  // a member is missing or of another type
     if (is_request) fail(*id, kInvalidParams, error.what());
   }
@@ -101,8 +105,10 @@ const ToyDocument& LspServer::document(const json& params) const {
   return *found->second;
 }
 
-json LspServer::initialize(const json&) {
+json LspServer::initialize(const json& params) {
   constexpr int kFull = 1;  // of TextDocumentSyncKind
+  const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
+  const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
   return {{"capabilities",
            {{"textDocumentSync", {{"openClose", true}, {"change", kFull}}},
             {"hoverProvider", true},
@@ -110,7 +116,9 @@ json LspServer::initialize(const json&) {
             {"definitionProvider", true},
             {"referencesProvider", true},
             {"documentSymbolProvider", true},
-            {"completionProvider", {{"triggerCharacters", {"."}}}}}},
+            {"completionProvider", {{"triggerCharacters", {"."}}}},
+            // The options are only for clients that know them.
+            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
 

@@ -4,12 +4,19 @@
 
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "cli/protocol/frames.hpp"
 #include "cli/protocol/toy_document.hpp"
 
 namespace flashlab::cli {
+
+/// A request that is valid and cannot be done: the message says why.
+class RefusedRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class LspServer {
  public:
@@ -44,6 +51,8 @@ class LspServer {
   Json references(const Json& params);
   Json document_symbol(const Json& params);
   Json completion(const Json& params);
+  Json prepare_rename(const Json& params);
+  Json rename(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 

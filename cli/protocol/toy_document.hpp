@@ -44,6 +44,10 @@ class ToyDocument {
   std::optional<toy::SourceSpan> declaration_of(const toy::SourceWord& word) const;
   /// Returns all places at which the thing is named, in source order.
   std::vector<toy::SourceSpan> places_of(const toy::SourceWord& word) const;
+  /// Returns why the thing cannot get another name; empty: it can.
+  std::string why_not_renamed(const toy::SourceWord& word) const;
+  /// Returns why it cannot get this name; empty: it can, and every word keeps its meaning.
+  std::string why_not_renamed(const toy::SourceWord& word, const std::string& new_name) const;
 
   /// A pass, or a loop with the loops inside.
   struct Symbol {
@@ -56,6 +60,7 @@ class ToyDocument {
 
  private:
   const toy::InstructionStatement* instruction_at(std::uint32_t line) const;
+  std::string with_name(const toy::SourceWord& word, const std::string& new_name) const;
   std::string formula_text(const toy::Formula& formula, std::size_t most) const;
 
   std::shared_ptr<const toy::SourceText> source_;

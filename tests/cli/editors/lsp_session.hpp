@@ -48,6 +48,11 @@ class LspSession {
     return request(method, {{"textDocument", {{"uri", kUri}}},
                             {"position", {{"line", line}, {"character", character}}}});
   }
+  LspSession& rename(int line, int character, const std::string& name) {
+    return request("textDocument/rename", {{"textDocument", {{"uri", kUri}}},
+                                           {"position", {{"line", line}, {"character", character}}},
+                                           {"newName", name}});
+  }
   /// A request about the whole document.
   LspSession& whole(const std::string& method) {
     return request(method, {{"textDocument", {{"uri", kUri}}}});
