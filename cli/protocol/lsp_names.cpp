@@ -1,5 +1,5 @@
-// The language server's answers about words: where they are named, what could stand there, and
-// other names.
+// The language server's answers about words: where they are named, what could stand there, other
+// names, and kinds.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,20 +21,23 @@ using toy::WordKind;
 /// How a kind of word is shown.
 struct KindRow {
   WordKind kind;
-  int completion;  // of CompletionItemKind
+  const char* token_type;  // a standard type of LSP, as colour themes know those
+  int completion;          // of CompletionItemKind
   const char* noun;
 };
 constexpr int kFunctionItem = 3, kVariableItem = 6, kKeywordItem = 14, kConstantItem = 21;
-constexpr std::array<KindRow, 9> kKindRows{{
-    {WordKind::kInstruction, kFunctionItem, "instruction"},
-    {WordKind::kDirective, kKeywordItem, "directive"},
-    {WordKind::kKeyword, kKeywordItem, "keyword"},
-    {WordKind::kFunction, kFunctionItem, "function"},
-    {WordKind::kRegister, kVariableItem, "register"},
-    {WordKind::kArray, kVariableItem, "array"},
-    {WordKind::kParam, kConstantItem, "parameter"},
-    {WordKind::kConst, kConstantItem, "constant"},
-    {WordKind::kLoopVar, kVariableItem, "loop variable"},
+constexpr std::array<KindRow, 11> kKindRows{{
+    {WordKind::kInstruction, "function", kFunctionItem, "instruction"},
+    {WordKind::kDirective, "macro", kKeywordItem, "directive"},
+    {WordKind::kKeyword, "keyword", kKeywordItem, "keyword"},
+    {WordKind::kFunction, "method", kFunctionItem, "function"},
+    {WordKind::kNumber, "number", 0, "number"},
+    {WordKind::kComment, "comment", 0, "comment"},
+    {WordKind::kRegister, "property", kVariableItem, "register"},
+    {WordKind::kArray, "variable", kVariableItem, "array"},
+    {WordKind::kParam, "parameter", kConstantItem, "parameter"},
+    {WordKind::kConst, "enumMember", kConstantItem, "constant"},
+    {WordKind::kLoopVar, "parameter", kVariableItem, "loop variable"},
 }};
 
 std::size_t kind_row_of(WordKind kind) {
@@ -185,6 +188,34 @@ json LspServer::rename(const json& params) {
     edits.push_back({{"range", positions.range(span)}, {"newText", name}});
   }
   return {{"changes", {{uri_in(params), std::move(edits)}}}};
+}
+
+json LspServer::semantic_legend() {
+  json types = json::array();
+  for (const KindRow& row : kKindRows) types.push_back(row.token_type);
+  return {{"tokenTypes", std::move(types)}, {"tokenModifiers", {"declaration"}}};
+}
+
+json LspServer::semantic_tokens(const json& params) {
+  const ToyDocument& open = document(params);
+  LspPositions positions(open.source());
+  std::vector<std::uint32_t> data;  // five numbers for each token, places relative to the last one
+  std::uint32_t last_line = 1, last_start = 0;
+  for (const toy::SourceWord& word : open.words().words) {
+    const std::size_t row = kind_row_of(word.kind);
+    if (row == kKindRows.size()) continue;  // labels and unknown words keep the grammar's colour
+    const std::uint32_t line = word.span.line;
+    const std::uint32_t start = positions.column(line, word.span.column);
+    const std::uint32_t end = positions.column(line, word.span.column + word.span.length);
+    const auto declared = open.declaration_of(word);
+    const bool declares =
+        declared && declared->line == line && declared->column == word.span.column;
+    data.insert(data.end(), {line - last_line, line == last_line ? start - last_start : start,
+                             end - start, static_cast<std::uint32_t>(row), declares ? 1U : 0U});
+    last_line = line;
+    last_start = start;
+  }
+  return {{"data", std::move(data)}};
 }
 
 }  // namespace flashlab::cli

@@ -50,6 +50,7 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/completion", &LspServer::completion},
       {"textDocument/prepareRename", &LspServer::prepare_rename},
       {"textDocument/rename", &LspServer::rename},
+      {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -118,7 +119,8 @@ json LspServer::initialize(const json& params) {
             {"documentSymbolProvider", true},
             {"completionProvider", {{"triggerCharacters", {"."}}}},
             // The options are only for clients that know them.
-            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)}}},
+            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
+            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
 

@@ -32,6 +32,7 @@ class LspServer {
   static const std::map<std::string, Handler>& handlers();
 
   static std::string uri_in(const Json& params);
+  static Json semantic_legend();
 
   void serve(const Frame& frame);
   void fail(const Json& id, int code, const std::string& message);
@@ -53,6 +54,7 @@ class LspServer {
   Json completion(const Json& params);
   Json prepare_rename(const Json& params);
   Json rename(const Json& params);
+  Json semantic_tokens(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 

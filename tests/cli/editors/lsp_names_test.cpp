@@ -1,4 +1,4 @@
-// Completion and renaming, typed from the Language Server Protocol.
+// Completion, renaming and kinds of words, typed from the Language Server Protocol.
 #include <algorithm>
 
 #include "tests/cli/editors/lsp_session.hpp"
@@ -161,17 +161,34 @@ TEST_CASE("a client that asks before it renames gets the range or the reason", "
   CHECK(plain.capabilities["renameProvider"] == true);
 }
 
+TEST_CASE("semantic tokens say what each word is, relative to the word before", "[lsp]") {
+  LspSession session;
+  session.open("; 😀\n.input x[2]\nLOAD x[1], R0").whole("textDocument/semanticTokens/full").run();
+  const json& types = session.capabilities["semanticTokensProvider"]["legend"]["tokenTypes"];
+  CHECK(types[0] == "function");
+  CHECK(types[5] == "comment");
+  CHECK(types[7] == "variable");
+  CHECK(session.results[0]["data"] == json{0, 0, 4, 5, 0,  // the comment, 4 units of UTF-16
+                                           1, 0, 6, 1, 0, 0, 7, 1, 7, 1, 0, 2, 1, 4, 0,  //
+                                           1, 0, 4, 0, 0, 0, 5, 1, 7, 0, 0, 2, 1, 4, 0,  //
+                                           0, 4, 2, 6, 0});
+}
+
 TEST_CASE("requests about words survive wrong parameters and texts", "[lsp]") {
   LspSession session;
   session.at(kComplete, 0, 0)
       .open(std::string(10 << 20, 'x'))
       .at(kComplete, 0, 1 << 30)
+      .whole("textDocument/semanticTokens/full")
       .rename(0, 5, "y")
       .open(std::string("for\n.name\n.param ,,\n.isa\n.reg a[\nend\nend\n.input\n^T(") + '\0')
       .at(kComplete, -5, -5)
+      .whole("textDocument/semanticTokens/full")
       .at("textDocument/rename", 4, 5)
       .run();
   CHECK(session.errors == std::vector<int>{kInvalid, kRefused, kInvalid});
+  CHECK(session.results[1]["data"].empty());
+  CHECK_FALSE(session.results[3]["data"].empty());
 }
 
 }  // namespace flashlab::test
