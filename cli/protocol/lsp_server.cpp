@@ -51,6 +51,7 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/prepareRename", &LspServer::prepare_rename},
       {"textDocument/rename", &LspServer::rename},
       {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
+      {"textDocument/codeLens", &LspServer::code_lens},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -120,7 +121,8 @@ json LspServer::initialize(const json& params) {
             {"completionProvider", {{"triggerCharacters", {"."}}}},
             // The options are only for clients that know them.
             {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
-            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}}}},
+            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
+            {"codeLensProvider", json::object()}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
 
@@ -195,6 +197,22 @@ json LspServer::inlay_hint(const json& params) {
 json LspServer::document_symbol(const json& params) {
   const ToyDocument& open = document(params);
   return lsp_symbols(open.source(), open.symbols());
+}
+
+json LspServer::code_lens(const json& params) {
+  if (!document(params).is_valid()) return json::array();
+  const json top = {{"line", 0}, {"character", 0}};
+  json result = json::array();
+  for (const char* const title : {"Run", "Trace", "Debug"}) {
+    std::string command = title;
+    command[0] = static_cast<char>(command[0] - 'A' + 'a');
+    result.push_back({{"range", {{"start", top}, {"end", top}}},
+                      {"command",
+                       {{"title", title},
+                        {"command", "flashlab." + command},
+                        {"arguments", json::array({uri_in(params)})}}}});
+  }
+  return result;
 }
 
 json LspServer::shutdown(const json&) {

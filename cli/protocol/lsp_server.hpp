@@ -55,6 +55,7 @@ class LspServer {
   Json prepare_rename(const Json& params);
   Json rename(const Json& params);
   Json semantic_tokens(const Json& params);
+  Json code_lens(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 

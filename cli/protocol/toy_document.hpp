@@ -24,6 +24,9 @@ class ToyDocument {
   const toy::SourceText& source() const { return *source_; }
   const std::vector<toy::Diagnostic>& diagnostics() const { return diagnostics_; }
 
+  /// Whether it assembles.
+  bool is_valid() const { return program_ != nullptr; }
+
   /// A short text at the end of a line.
   struct Hint {
     std::uint32_t line = 0;

@@ -1,4 +1,4 @@
-// Completion, renaming and kinds of words, typed from the Language Server Protocol.
+// Completion, renaming, kinds of words and code lenses, typed from the Language Server Protocol.
 #include <algorithm>
 
 #include "tests/cli/editors/lsp_session.hpp"
@@ -172,6 +172,21 @@ TEST_CASE("semantic tokens say what each word is, relative to the word before", 
                                            1, 0, 6, 1, 0, 0, 7, 1, 7, 1, 0, 2, 1, 4, 0,  //
                                            1, 0, 4, 0, 0, 0, 5, 1, 7, 0, 0, 2, 1, 4, 0,  //
                                            0, 4, 2, 6, 0});
+}
+
+TEST_CASE("a program that assembles has lenses to run, trace and debug it", "[lsp]") {
+  LspSession session;
+  session.open(kNames)
+      .whole("textDocument/codeLens")
+      .open("LAOD")
+      .whole("textDocument/codeLens")
+      .run();
+  const json& lenses = session.results[0];
+  REQUIRE(lenses.size() == 3);
+  CHECK(lenses[1]["command"] ==
+        json{{"title", "Trace"}, {"command", "flashlab.trace"}, {"arguments", {kUri}}});
+  CHECK(lenses[2]["range"]["start"] == json{{"line", 0}, {"character", 0}});
+  CHECK(session.results[1].empty());
 }
 
 TEST_CASE("requests about words survive wrong parameters and texts", "[lsp]") {
