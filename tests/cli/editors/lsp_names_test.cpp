@@ -108,6 +108,16 @@ TEST_CASE("arrays, parameters and named registers are renamed everywhere", "[lsp
   CHECK(edited_at(session.results[2], "top") == "5:5 7:13 8:8 9:8 ");
 }
 
+TEST_CASE("a program with errors can be renamed in, if that adds none", "[lsp]") {
+  LspSession session;
+  session.open(std::string(kNames) + "LAOD x[0], R0\n")
+      .rename(14, 5, "in_1")
+      .rename(14, 5, "r7")
+      .run();
+  CHECK(edited_at(session.results[0], "in_1") == "3:7 7:7 8:31 12:7 14:5 ");
+  CHECK_THAT(session.refusals.at(0), contains("'r7' cannot be declared"));
+}
+
 TEST_CASE("a name that is wrong or in use is refused with the reason", "[lsp]") {
   LspSession session;
   session.open(kNames)
@@ -118,6 +128,7 @@ TEST_CASE("a name that is wrong or in use is refused with the reason", "[lsp]") 
       .rename(6, 4, "n")     // a parameter, in its own range
       .rename(3, 7, "max")   // a function
       .rename(6, 4, "end")   // a keyword
+      .rename(6, 4, "inf")   // a number: x[inf] would be wrong
       .rename(3, 7, "r7")    // a register
       .rename(7, 3, "COPY")  // an instruction
       .rename(12, 13, "m2")  // R2
@@ -125,7 +136,7 @@ TEST_CASE("a name that is wrong or in use is refused with the reason", "[lsp]") 
       .rename(6, 14, "q")    // a comment
       .rename(13, 1, "q")    // end
       .run();
-  CHECK(session.errors == std::vector<int>(13, kRefused));
+  CHECK(session.errors == std::vector<int>(14, kRefused));
   const std::vector<std::string> reasons = {"'1x' is no name",
                                             "'' is no name",
                                             "'y' is in use, see line 5",
@@ -133,6 +144,7 @@ TEST_CASE("a name that is wrong or in use is refused with the reason", "[lsp]") 
                                             "'n' is in use",
                                             "'max' is a word of the language",
                                             "'end' is a word of the language",
+                                            "'inf' has another meaning",
                                             "'r7' cannot be declared",
                                             "a word of the language",
                                             "'R2' is a register",
