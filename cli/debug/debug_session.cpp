@@ -109,6 +109,7 @@ std::string DebugSession::help_text() {
 }
 
 std::string DebugSession::execute(std::string_view command) {
+  was_refused_ = false;
   command = without_ends(command);
   if (command.empty()) return {};
   const auto space = command.find_first_of(" \t");
@@ -118,8 +119,8 @@ std::string DebugSession::execute(std::string_view command) {
     std::vector<std::string> names;
     for (const VerbRow& one : kDebugVerbs) names.emplace_back(one.name);
     const auto near = toy::nearest(word, names);
-    return "there is no command '" + printable(word) + "'" +
-           (near ? "; did you mean '" + *near + "'?" : "; help lists the commands");
+    return refuse("there is no command '" + printable(word) + "'" +
+                  (near ? "; did you mean '" + *near + "'?" : "; help lists the commands"));
   }
   const Words words{
       row->name, row->argument,
@@ -161,6 +162,11 @@ std::string DebugSession::execute(std::string_view command) {
   return {};
 }
 
+std::string DebugSession::refuse(std::string why) {
+  was_refused_ = true;
+  return why;
+}
+
 std::string DebugSession::said_about(const toy::Stop& stop) const {
   switch (stop.reason) {
     case toy::Stop::Reason::kStep:
@@ -183,7 +189,7 @@ std::string DebugSession::said_about(const toy::Stop& stop) const {
 std::string DebugSession::move(const Words& words) {
   const bool absolute = words.verb == "step";
   const auto count = words.number(absolute ? std::nullopt : std::optional<std::uint64_t>(1));
-  if (!count) return words.wants_number();
+  if (!count) return refuse(words.wants_number());
   const std::uint64_t here = run_->step();
   std::uint64_t target = *count;
   if (words.verb == "next") target = here + std::min(*count, UINT64_MAX - here);
@@ -207,9 +213,9 @@ std::string DebugSession::search(bool back) {
 
 std::string DebugSession::to_line(const Words& words, bool back) {
   const auto line = words.number(std::nullopt);
-  if (!line || *line > UINT32_MAX) return words.wants_number();
+  if (!line || *line > UINT32_MAX) return refuse(words.wants_number());
   const auto site = toy::site_at_line(program(), static_cast<std::uint32_t>(*line));
-  if (!site) return "there is no instruction at or after line " + std::to_string(*line);
+  if (!site) return refuse("there is no instruction at or after line " + std::to_string(*line));
   const toy::WantedExecutions visits{*site, {}};
   const auto step = back ? run_->last_execution({&visits, 1}) : run_->next_execution({&visits, 1});
   const std::string name = "line " + std::to_string(program().instructions[*site].span.line);
@@ -219,7 +225,7 @@ std::string DebugSession::to_line(const Words& words, bool back) {
 
 std::string DebugSession::add_breakpoint(std::string_view text) {
   const auto parsed = toy::parse_breakpoint(program(), text);
-  if (!parsed) return first_message(parsed.diagnostics);
+  if (!parsed) return refuse(first_message(parsed.diagnostics));
   std::string shown = printable(text);
   if (parsed.value->kind == toy::Breakpoint::Kind::kLine) {
     const auto condition = text.find("if ");
@@ -236,9 +242,9 @@ std::string DebugSession::delete_breakpoint(const Words& words) {
     return "no breakpoints";
   }
   const auto number = words.number(std::nullopt);
-  if (!number) return words.wants_number();
+  if (!number) return refuse(words.wants_number());
   if (*number < 1 || *number > breakpoints_.size()) {
-    return "there is no breakpoint " + std::to_string(*number);
+    return refuse("there is no breakpoint " + std::to_string(*number));
   }
   breakpoints_.erase(breakpoints_.begin() + static_cast<std::ptrdiff_t>(*number - 1));
   return "deleted breakpoint " + std::to_string(*number);
@@ -246,7 +252,7 @@ std::string DebugSession::delete_breakpoint(const Words& words) {
 
 std::string DebugSession::who_wrote(std::string_view text) {
   const auto place = toy::parse_place(program(), text);
-  if (!place) return first_message(place.diagnostics);
+  if (!place) return refuse(first_message(place.diagnostics));
   const std::string name = toy::place_name(program(), *place.value);
   const auto step = run_->writer_of(*place.value);
   if (step) {
@@ -258,9 +264,9 @@ std::string DebugSession::who_wrote(std::string_view text) {
   return name + (is_input ? " is an input: no step wrote it" : " was not written before this step");
 }
 
-std::string DebugSession::print(std::string_view text) const {
+std::string DebugSession::print(std::string_view text) {
   const auto place = toy::parse_place(program(), text);
-  if (!place) return first_message(place.diagnostics);
+  if (!place) return refuse(first_message(place.diagnostics));
   return toy::place_name(program(), *place.value) + " = " +
          (place.value->is_cell ? number_or_unwritten(run_->cell(place.value->number))
                                : contents_text(run_->register_contents(place.value->number)));

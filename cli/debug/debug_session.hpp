@@ -23,6 +23,8 @@ class DebugSession {
   std::string execute(std::string_view command);
   static std::string help_text();
   bool has_quit() const { return has_quit_; }
+  /// Whether the last command was wrong. A search without a result is not.
+  bool was_refused() const { return was_refused_; }
 
   toy::Replay& run() { return *run_; }
   const toy::BoundProgram& program() const { return run_->program(); }
@@ -53,7 +55,8 @@ class DebugSession {
   std::string add_breakpoint(std::string_view text);
   std::string delete_breakpoint(const Words& words);
   std::string who_wrote(std::string_view text);
-  std::string print(std::string_view text) const;
+  std::string print(std::string_view text);
+  std::string refuse(std::string why);
   std::string said_about(const toy::Stop& stop) const;
   std::vector<toy::Breakpoint> plain_breakpoints() const;
 
@@ -61,7 +64,7 @@ class DebugSession {
   toy::CostTable costs_;
   toy::Progress progress_;
   std::vector<NamedBreakpoint> breakpoints_;
-  bool has_quit_ = false;
+  bool has_quit_ = false, was_refused_ = false;
 };
 
 /// Returns "0.5316", "unwritten", or of a tile "2 x 4: 0.1 0.2 0.3 ...", in at most `width` columns.

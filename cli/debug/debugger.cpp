@@ -18,18 +18,26 @@ namespace {
 constexpr std::int64_t kMostCommandBytes = 1 << 20;
 constexpr char kEscape = '\x1b', kDelete = '\x7f', kBackspace = '\b';
 
-/// Executes the commands of a file, and prints each with what it did.
+/// Executes the commands of a file, and prints each with what it did. A command that is refused does
+/// not end the script, but the exit code tells of it.
 int run_script(DebugSession& session, const std::string& file) {
   std::istringstream commands(read_text_file(file, kMostCommandBytes, "a file of commands"));
+  std::size_t line = 0, first_refused = 0, num_refused = 0;
   for (std::string command; !session.has_quit() && std::getline(commands, command);) {
+    ++line;
     if (command.find_first_not_of(" \t\r") == std::string::npos || command[0] == '#') continue;
     const std::string said = session.execute(command);
     if (session.has_quit()) break;
+    if (session.was_refused() && num_refused++ == 0) first_refused = line;
     std::cout << "> " << command << "\n"
               << said << (said.empty() || said.back() == '\n' ? "" : "\n") << session.where()
               << "\n";
   }
-  return kExitGood;
+  if (num_refused == 0) return kExitGood;
+  std::cout << std::flush;  // before the message on standard error
+  throw request_failure(
+      std::to_string(num_refused) + (num_refused == 1 ? " command was" : " commands were") +
+      " refused, the first in line " + std::to_string(first_refused) + " of the commands");
 }
 
 /// The screen and its keys.
@@ -169,8 +177,10 @@ class Screen {
 }  // namespace
 
 void DebuggerRequest::add_to(CLI::App& command) {
-  add_option(command, "--commands", commands,
-             "execute the commands of this file instead of showing the screen; - is standard input")
+  add_option(
+      command, "--commands", commands,
+      "execute the commands of this file instead of showing the screen; - is standard input; "
+      "exit code 2 if one is refused")
       .type_name("FILE");
 }
 

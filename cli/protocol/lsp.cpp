@@ -6,7 +6,9 @@ namespace flashlab::cli {
 
 CommandAction add_lsp(CLI::App& app) {
   add_command(app, "lsp", "Language server for editors, on standard input and output",
-              "  flashlab lsp     an editor starts it: docs/editors.md\n");
+              "  flashlab lsp     an editor starts it: docs/editors.md\n"
+              "\nErrors, costs, explanations, definitions, references, outline, completion,\n"
+              "renaming, kinds of words, and lenses to run, trace and debug a program.\n");
   return [] {
     ProtocolStream stream;
     return LspServer(stream).run();

@@ -1,11 +1,9 @@
 #include "cli/protocol/lsp_server.hpp"
 
-#include <algorithm>
-#include <stdexcept>
 #include <utility>
 
+#include "cli/protocol/lsp_positions.hpp"
 #include "cli/terminal/failure.hpp"
-#include "text/utf8.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -15,46 +13,16 @@ using nlohmann::json;
 
 // Of JSON-RPC.
 constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
-
-/// Units of UTF-16 before a byte of a line; LSP counts columns so, from 0.
-std::uint32_t utf16_column(std::string_view line, std::size_t bytes) {
-  std::uint32_t units = 0;
-  for (std::size_t at = 0; at < std::min(bytes, line.size());) {
-    const CodePoint point = code_point(line, at);
-    units += point.code >= 0x10000 ? 2 : 1;
-    at += point.bytes;
-  }
-  return units;
-}
-
-/// The byte, from 0, of a column in units of UTF-16.
-std::size_t byte_of_column(std::string_view line, std::int64_t column) {
-  std::size_t at = 0;
-  for (std::int64_t units = 0; at < line.size() && units < column;) {
-    const CodePoint point = code_point(line, at);
-    units += point.code >= 0x10000 ? 2 : 1;
-    at += point.bytes;
-  }
-  return at;
-}
-
-json lsp_position(const toy::SourceText& source, std::uint32_t line, std::size_t column) {
-  return {{"line", line == 0 ? 0 : line - 1},
-          {"character", utf16_column(source.line(line), column == 0 ? 0 : column - 1)}};
-}
-
-json lsp_range(const toy::SourceText& source, const toy::SourceSpan& span) {
-  return {{"start", lsp_position(source, span.line, span.column)},
-          {"end", lsp_position(source, span.line, span.column + std::max(span.length, 1U))}};
-}
+constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
 json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
+  LspPositions positions(source);
   constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
   json result = json::array();
   for (const ToyDocument::Symbol& one : symbols) {
     const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
-    const json line = lsp_range(source, {one.first, 1, first_length});
-    const json end = lsp_position(source, one.last, source.line(one.last).size() + 1);
+    const json line = positions.range({one.first, 1, first_length});
+    const json end = positions.position(one.last, source.line(one.last).size() + 1);
     result.push_back({{"name", printable(one.name)},
                       {"kind", one.is_pass ? kNamespace : kArray},
                       {"range", {{"start", line["start"]}, {"end", end}}},
@@ -62,24 +30,6 @@ json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::S
                       {"children", lsp_symbols(source, one.inside)}});
   }
   return result;
-}
-
-struct BytePlace {
-  std::uint32_t line = 0, column = 0;  // from 1
-};
-
-BytePlace place_in(const ToyDocument& document, const json& params) {
-  const json& position = params.at("position");
-  const auto line = position.at("line").get<std::int64_t>();
-  if (line < 0 || line >= std::ssize(document.source().text()) + 1) return {};
-  const auto number = static_cast<std::uint32_t>(line + 1);
-  const std::size_t byte =
-      byte_of_column(document.source().line(number), position.at("character").get<std::int64_t>());
-  return {number, static_cast<std::uint32_t>(byte + 1)};
-}
-
-std::string uri_in(const json& params) {
-  return params.at("textDocument").at("uri").get<std::string>();
 }
 
 }  // namespace
@@ -97,6 +47,11 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/definition", &LspServer::definition},
       {"textDocument/references", &LspServer::references},
       {"textDocument/documentSymbol", &LspServer::document_symbol},
+      {"textDocument/completion", &LspServer::completion},
+      {"textDocument/prepareRename", &LspServer::prepare_rename},
+      {"textDocument/rename", &LspServer::rename},
+      {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
+      {"textDocument/codeLens", &LspServer::code_lens},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -134,9 +89,15 @@ void LspServer::serve(const Frame& frame) {
   try {
     const json result = (this->*handler->second)(frame.body.value("params", json::object()));
     if (is_request) stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", result}});
+  } catch (const RefusedRequest& refused) {
+    if (is_request) fail(*id, kRequestFailed, refused.what());
   } catch (const std::exception& error) {  // a member is missing or of another type
     if (is_request) fail(*id, kInvalidParams, error.what());
   }
+}
+
+std::string LspServer::uri_in(const json& params) {
+  return params.at("textDocument").at("uri").get<std::string>();
 }
 
 const ToyDocument& LspServer::document(const json& params) const {
@@ -146,15 +107,22 @@ const ToyDocument& LspServer::document(const json& params) const {
   return *found->second;
 }
 
-json LspServer::initialize(const json&) {
+json LspServer::initialize(const json& params) {
   constexpr int kFull = 1;  // of TextDocumentSyncKind
+  const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
+  const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
   return {{"capabilities",
            {{"textDocumentSync", {{"openClose", true}, {"change", kFull}}},
             {"hoverProvider", true},
             {"inlayHintProvider", true},
             {"definitionProvider", true},
             {"referencesProvider", true},
-            {"documentSymbolProvider", true}}},
+            {"documentSymbolProvider", true},
+            {"completionProvider", {{"triggerCharacters", {"."}}}},
+            // The options are only for clients that know them.
+            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
+            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
+            {"codeLensProvider", json::object()}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
 
@@ -185,11 +153,12 @@ json LspServer::did_close(const json& params) {
 void LspServer::publish(const std::string& uri) {
   json list = json::array();
   if (const auto found = documents_.find(uri); found != documents_.end()) {
+    LspPositions positions(found->second->source());
     for (const toy::Diagnostic& one : found->second->diagnostics()) {
       std::string message = one.what;
       if (!one.expected.empty()) message += "; expected " + one.expected;
       if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
-      list.push_back({{"range", lsp_range(found->second->source(), one.span)},
+      list.push_back({{"range", positions.range(one.span)},
                       {"severity", one.severity == toy::Severity::kError     ? 1
                                    : one.severity == toy::Severity::kWarning ? 2
                                                                              : 3},
@@ -204,7 +173,7 @@ void LspServer::publish(const std::string& uri) {
 
 json LspServer::hover(const json& params) {
   const ToyDocument& open = document(params);
-  const std::string text = open.about_line(place_in(open, params).line);
+  const std::string text = open.about_line(place_in(open.source(), params).line);
   if (text.empty()) return nullptr;
   return {{"contents", {{"kind", "markdown"}, {"value", text}}}};
 }
@@ -213,33 +182,14 @@ json LspServer::inlay_hint(const json& params) {
   const ToyDocument& open = document(params);
   const auto first = params.at("range").at("start").at("line").get<std::int64_t>() + 1;
   const auto last = params.at("range").at("end").at("line").get<std::int64_t>() + 1;
+  LspPositions positions(open.source());
   json result = json::array();
   for (const ToyDocument::Hint& hint : open.hints()) {
     if (hint.line < first || hint.line > last) continue;
     const std::size_t end = open.source().line(hint.line).size() + 1;
-    result.push_back({{"position", lsp_position(open.source(), hint.line, end)},
+    result.push_back({{"position", positions.position(hint.line, end)},
                       {"label", hint.text},
                       {"paddingLeft", true}});
-  }
-  return result;
-}
-
-json LspServer::definition(const json& params) {
-  const ToyDocument& open = document(params);
-  const BytePlace place = place_in(open, params);
-  const auto span = open.declaration_of(open.word_at(place.line, place.column));
-  if (!span) return nullptr;
-  return {{"uri", uri_in(params)}, {"range", lsp_range(open.source(), *span)}};
-}
-
-json LspServer::references(const json& params) {
-  const ToyDocument& open = document(params);
-  const BytePlace place = place_in(open, params);
-  json result = json::array();
-  const std::string word = open.word_at(place.line, place.column);
-  if (word.empty()) return result;
-  for (const toy::SourceSpan& span : open.places_of(word)) {
-    result.push_back({{"uri", uri_in(params)}, {"range", lsp_range(open.source(), span)}});
   }
   return result;
 }
@@ -247,6 +197,22 @@ json LspServer::references(const json& params) {
 json LspServer::document_symbol(const json& params) {
   const ToyDocument& open = document(params);
   return lsp_symbols(open.source(), open.symbols());
+}
+
+json LspServer::code_lens(const json& params) {
+  if (!document(params).is_valid()) return json::array();
+  const json top = {{"line", 0}, {"character", 0}};
+  json result = json::array();
+  for (const char* const title : {"Run", "Trace", "Debug"}) {
+    std::string command = title;
+    command[0] = static_cast<char>(command[0] - 'A' + 'a');
+    result.push_back({{"range", {{"start", top}, {"end", top}}},
+                      {"command",
+                       {{"title", title},
+                        {"command", "flashlab." + command},
+                        {"arguments", json::array({uri_in(params)})}}}});
+  }
+  return result;
 }
 
 json LspServer::shutdown(const json&) {

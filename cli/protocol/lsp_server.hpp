@@ -4,12 +4,19 @@
 
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "cli/protocol/frames.hpp"
 #include "cli/protocol/toy_document.hpp"
 
 namespace flashlab::cli {
+
+/// A request that is valid and cannot be done: the message says why.
+class RefusedRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class LspServer {
  public:
@@ -23,6 +30,9 @@ class LspServer {
   using Json = nlohmann::json;
   using Handler = Json (LspServer::*)(const Json& params);
   static const std::map<std::string, Handler>& handlers();
+
+  static std::string uri_in(const Json& params);
+  static Json semantic_legend();
 
   void serve(const Frame& frame);
   void fail(const Json& id, int code, const std::string& message);
@@ -41,6 +51,11 @@ class LspServer {
   Json definition(const Json& params);
   Json references(const Json& params);
   Json document_symbol(const Json& params);
+  Json completion(const Json& params);
+  Json prepare_rename(const Json& params);
+  Json rename(const Json& params);
+  Json semantic_tokens(const Json& params);
+  Json code_lens(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 

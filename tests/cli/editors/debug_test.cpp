@@ -65,11 +65,21 @@ TEST_CASE("breakpoints stop both ways, and who asks for the writer of a cell", "
 TEST_CASE("a command that is wrong is explained and changes nothing", "[debug]") {
   const Outcome outcome =
       scripted("matmul_c00", "nxet\nnext many\nbreak R9 > 0\ndelete 3\nline 99\nwho\nstep\n");
-  CHECK(outcome.code == 0);
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains("7 commands were refused, the first in line 1"));
   CHECK_THAT(outcome.out, contains("did you mean 'next'?") && contains("'many' is no number") &&
                               contains("no register or cell 'R9'") && contains("no breakpoint 3") &&
                               contains("after line 99"));
   CHECK(outcome.out.find("step 1 ") == std::string::npos);
+}
+
+TEST_CASE("one refused command decides the exit code, a search without result does not",
+          "[debug]") {
+  const Outcome refused = scripted("matmul_c00", "# a comment\nnext\nprint R9\nnext\n");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, contains("1 command was refused, the first in line 3"));
+  CHECK_THAT(refused.out, contains("step 2 of 7"));
+  CHECK(scripted("matmul_c00", "step 7\nline 12\nwho R0\nwho a[0][0]\n").code == 0);
 }
 
 TEST_CASE("a run that fails stops at the failing step, and goes back from there", "[debug]") {

@@ -1,89 +1,18 @@
 // Sessions typed from the specification of the Language Server Protocol.
-#include "tests/cli/editors/protocol_session.hpp"
+#include "tests/cli/editors/lsp_session.hpp"
 
 namespace flashlab::test {
 namespace {
 
 using nlohmann::json;
 
-constexpr const char* kUri = "file:///work/p.toy";
-
-/// The program of most sessions. Line numbers below count from 0, as the protocol's do.
-constexpr const char* kProgram = R"(.isa softmax
-.registers 2
-.param n = 4
-.input x[n]
-.output y[n]
-.pass Copy
-for i in 0..n
-  LOAD x[i], R0 ; 😀 of x
-  for j in 0..i
-    MOV R0, r1
-  end
-  STORE R0, y[i]
-end
-)";
-
-class Session {
- public:
-  Session() { request("initialize", {{"capabilities", json::object()}}); }
-
-  Session& request(const std::string& method, const json& params) {
-    return send({{"jsonrpc", "2.0"}, {"id", ++id_}, {"method", method}, {"params", params}});
-  }
-  Session& notify(const std::string& method, const json& params) {
-    return send({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
-  }
-  Session& open(const std::string& text) {
-    return notify(
-        "textDocument/didOpen",
-        {{"textDocument", {{"uri", kUri}, {"languageId", "toy"}, {"version", 1}, {"text", text}}}});
-  }
-  /// A request about a place in the document.
-  Session& at(const std::string& method, int line, int character) {
-    return request(method, {{"textDocument", {{"uri", kUri}}},
-                            {"position", {{"line", line}, {"character", character}}}});
-  }
-  Session& raw(const std::string& bytes) {
-    bytes_ += bytes;
-    return *this;
-  }
-
-  /// The results of all requests but the first, in order, and what was published.
-  void run() {
-    request("shutdown", nullptr);
-    send({{"jsonrpc", "2.0"}, {"method", "exit"}});
-    for (const json& message : protocol_session(Workplace(), "lsp", bytes_)) {
-      if (message.value("method", "") == "textDocument/publishDiagnostics") {
-        published.push_back(message["params"]["diagnostics"]);
-      } else if (message.contains("error")) {
-        errors.push_back(message["error"]["code"]);
-      } else if (message["id"] == 1) {
-        capabilities = message["result"]["capabilities"];
-      } else {
-        results.push_back(message["result"]);
-      }
-    }
-  }
-
-  json capabilities;
-  std::vector<json> results, published;
-  std::vector<int> errors;
-
- private:
-  Session& send(const json& message) { return raw(frame_of(message.dump())); }
-
-  int id_ = 0;
-  std::string bytes_;
-};
-
 }  // namespace
 
 TEST_CASE("errors of a program are published, and go away when it is repaired", "[lsp]") {
-  Session session;
+  LspSession session;
   session.open("; 😀\n.isa softmax\n.registers 2\n.input x[1]\nLAOD x[0], R0\n")
       .notify("textDocument/didChange", {{"textDocument", {{"uri", kUri}, {"version", 2}}},
-                                         {"contentChanges", {{{"text", kProgram}}}}})
+                                         {"contentChanges", {{{"text", kCopyProgram}}}}})
       .notify("textDocument/didClose", {{"textDocument", {{"uri", kUri}}}})
       .run();
   CHECK(session.capabilities["inlayHintProvider"] == true);
@@ -99,8 +28,8 @@ TEST_CASE("errors of a program are published, and go away when it is repaired", 
 }
 
 TEST_CASE("hints at the end of a line say how often it runs, as a formula", "[lsp]") {
-  Session session;
-  session.open(kProgram)
+  LspSession session;
+  session.open(kCopyProgram)
       .request("textDocument/inlayHint", {{"textDocument", {{"uri", kUri}}},
                                           {"range",
                                            {{"start", {{"line", 0}, {"character", 0}}},
@@ -124,16 +53,16 @@ TEST_CASE("hints at the end of a line say how often it runs, as a formula", "[ls
 }
 
 TEST_CASE("hover explains an instruction and what it costs here", "[lsp]") {
-  Session session;
-  session.open(kProgram).at("textDocument/hover", 7, 3).at("textDocument/hover", 0, 0).run();
+  LspSession session;
+  session.open(kCopyProgram).at("textDocument/hover", 7, 3).at("textDocument/hover", 0, 0).run();
   const std::string text = session.results[0]["contents"]["value"];
   CHECK_THAT(text, contains("**LOAD**") && contains("LOAD x[i], R0") && contains("runs n times"));
   CHECK(session.results[1].is_null());
 }
 
 TEST_CASE("names lead to their declaration and to all their uses", "[lsp]") {
-  Session session;
-  session.open(kProgram)
+  LspSession session;
+  session.open(kCopyProgram)
       .at("textDocument/definition", 11, 13)  // y
       .at("textDocument/definition", 6, 12)   // n
       .at("textDocument/definition", 8, 14)   // i
@@ -153,8 +82,8 @@ TEST_CASE("names lead to their declaration and to all their uses", "[lsp]") {
 }
 
 TEST_CASE("passes contain loops, and loops their inner loops", "[lsp]") {
-  Session session;
-  session.open(kProgram)
+  LspSession session;
+  session.open(kCopyProgram)
       .request("textDocument/documentSymbol", {{"textDocument", {{"uri", kUri}}}})
       .run();
   const json& symbols = session.results[0];
@@ -167,7 +96,7 @@ TEST_CASE("passes contain loops, and loops their inner loops", "[lsp]") {
 }
 
 TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp]") {
-  Session session;
+  LspSession session;
   session.raw(frame_of("{"))
       .raw("Content-Length: -1\r\n\r\n")
       .request("textDocument/hover", {{"textDocument", {{"uri", "file:///not/open"}}}})
@@ -178,7 +107,7 @@ TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp
       .open(std::string(2 << 20, 'x'))
       .at("textDocument/hover", 2'000'000'000, 5)
       .at("textDocument/hover", -1, -1)
-      .open(kProgram)
+      .open(kCopyProgram)
       .at("textDocument/hover", 7, 3)
       .run();
   CHECK(session.errors == std::vector<int>{-32700, -32700, -32602, -32602, -32602, -32601});
