@@ -39,6 +39,17 @@ bool has_detail(const Finding& finding, const std::string& start) {
 
 }  // namespace
 
+TEST_CASE("a wrong result is shown at a size where its formula is more than a number",
+          "[formulas]") {
+  // With one key the weights and their sum are 1: "it holds 1 = 1" would say nothing.
+  const Finding finding = finding_of_changed("28_flash2", "DIV O[c], L, O[c]", "MOV L, O[c]");
+  CAPTURE(finding.details);
+  CHECK(finding.what.find("n = 2") != std::string::npos);
+  CHECK(finding.line == 50);
+  CHECK(has_detail(finding, "it holds        e^("));
+  CHECK(has_detail(finding, "it should hold  (v[0][0]*e^("));
+}
+
 TEST_CASE("a long formula in a verdict keeps its denominator", "[formulas]") {
   const Finding finding =
       finding_of_changed("13_attention_update", "DIV NUM[c], L, NUM[c]", "MOV L, NUM[c]");
