@@ -21,6 +21,7 @@ LANE, GAP, TOP = 34, 12, 78
 MORE_STYLE = """
 .picture .small { font-size: 13px; }
 .picture .wait { stroke-width: 1; }
+.picture rect.filled { stroke: var(--paper); stroke-width: 0.8; }
 .picture .onwork { fill: var(--paper); }
 .picture pattern path { stroke-width: 1.4; fill: none; }
 """
@@ -46,12 +47,13 @@ class Canvas:
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" '
                           f'class="{classes}"{style}/>')
         if letter and width > 9 * len(letter) + 2:
-            middle = x + width / 2
-            if "filled" not in classes:  # the hatching would cross the letter
-                self.parts.append(f'<rect x="{middle - 6:.1f}" y="{y + height / 2 - 8:.1f}" width="12" '
-                                  'height="16" class="paper"/>')
-            self.text(middle, y + height / 2 + 5, letter,
-                      "small middle strong" + (" onwork" if "filled" in classes else ""))
+            self.letter(x + width / 2, y + height / 2, classes, letter)
+
+    def letter(self, x, y, classes, letter):
+        """Draws the letter around a point: without colours it tells one kind of work from another."""
+        if "filled" not in classes:  # the hatching would cross the letter
+            self.parts.append(f'<rect x="{x - 6:.1f}" y="{y - 8:.1f}" width="12" height="16" class="paper"/>')
+        self.text(x, y + 5, letter, "small middle strong" + (" onwork" if "filled" in classes else ""))
 
 
 def tick_step(length):
@@ -96,6 +98,7 @@ def legend(canvas, y):
         kind = "wait" if state.is_wait else "filled"
         canvas.parts.append(f'<rect x="{x}" y="{y}" width="22" height="16" '
                             f'class="{kind} {state.colour}"{fill}/>')
+        canvas.letter(x + 11, y + 8, kind, state.letter)
         canvas.text(x + 28, y + 13, state.meaning)
         x += width
     return y + 30

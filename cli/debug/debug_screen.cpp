@@ -66,7 +66,8 @@ Lines source_lines(const DebugSession& session, std::uint32_t current, std::size
   return lines;
 }
 
-/// "x[0] to x[5]: 0.1 0.2 ...", from a little before the element.
+/// "x[0]: 0.1 0.2 [0.3] .", from a little before the element; "o[0]: not written" if no step has
+/// written what fits.
 std::string array_line(const DebugSession& session, const toy::Replay& run, std::uint32_t number,
                        const Touched& touched, std::size_t columns) {
   const toy::BoundArray& array = session.program().arrays[number];
@@ -78,13 +79,16 @@ std::string array_line(const DebugSession& session, const toy::Replay& run, std:
                                      std::max<std::int64_t>(array.size - 1, 0));
   const std::int64_t first = std::max<std::int64_t>(0, element - 2);
   if (array.size == 0) return array.name + " is empty";
-  std::string text = array.element_name(first) + ":";
+  const std::string name = array.element_name(first) + ":";
+  std::string text = name;
+  bool is_written = false;
   for (std::int64_t i = first; i < array.size && text.size() <= columns; ++i) {
     const double value = run.cell(array.offset + i);
+    is_written = is_written || !std::isnan(value);
     const std::string shown = std::isnan(value) ? "." : three_digits(value);
     text += " " + (i == element && found != touched.elements.end() ? "[" + shown + "]" : shown);
   }
-  return text;
+  return is_written ? text : name + " not written";
 }
 
 Lines state_lines(DebugSession& session, const Touched& next, std::int64_t last_written,

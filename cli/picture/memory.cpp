@@ -77,7 +77,7 @@ MemoryPanel panel_of(const PicturedProgram& program) {
   if (const auto peak = toy::peak_register_bytes(*program.bound)) {
     const auto bytes = static_cast<double>(peak->bytes);
     const double side = std::sqrt(bytes / float_bytes);
-    panel.boxes.push_back({"registers", side, side, "filled c6"});
+    panel.boxes.push_back({"registers", side, side, "muted"});
     panel.description += ", registers " + bytes_text(bytes);
     for (const auto& holder : peak->holders) {
       widest.include({"register " + program.bound->register_name(holder.register_number),
@@ -158,7 +158,7 @@ class MemoryPicture {
     using compare::Marker;
     return {{Marker::kSquare, "band c0", "", "input"},
             {Marker::kSquare, "filled c5", "", "output"},
-            {Marker::kSquare, "filled c6", "", "registers at most"},
+            {Marker::kSquare, "muted", "", "registers at most"},
             {Marker::kSquare, "hatched", "", "temporary"}};
   }
 

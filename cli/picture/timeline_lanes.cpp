@@ -82,13 +82,13 @@ class TimelinePicture {
     const toy::InstructionSpec& spec = spec_of(interval);
     if (spec.is_load()) return "c5 filled";
     if (spec.is_store() || spec.is_update()) return "c2 series";  // hollow: differs without colour
-    return is_product(interval) ? "band" : "c7 filled";
+    return is_product(interval) ? "band" : "muted";
   }
 
   static std::vector<compare::LegendEntry> legend_entries() {
     return {{Marker::kSquare, "filled c5", "", "load"},
             {Marker::kSquare, "hollow c2", "", "store"},
-            {Marker::kSquare, "filled c7", "", "softmax"},
+            {Marker::kSquare, "muted", "", "softmax"},
             {Marker::kSquare, "hatched", "", "product"},
             {Marker::kSquare, "", "ink dot", "waits for data"},
             {Marker::kSquare, "", "series c6 dash", "waits for a buffer"}};

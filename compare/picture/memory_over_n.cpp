@@ -127,7 +127,8 @@ Picture draw_areas(const Panel& panel, const std::vector<Square>& squares, std::
   const double scale = std::min(room / sides, 220 / std::sqrt(most));
   const double bottom = kTop + scale * std::sqrt(most);
   Svg svg(kPictureWidth);
-  draw_heading(svg, "Memory at N " + std::to_string(length) + ", areas to scale", panel.text);
+  draw_heading(svg, "Memory at N " + std::to_string(length) + ", areas to scale",
+               panel.text + ", from left to right as listed");  // without colour they look alike
   double x = kLeft, y = bottom + kLineHeight + 4;
   std::string description;
   for (const Square& square : squares) {

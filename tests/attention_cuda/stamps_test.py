@@ -78,6 +78,16 @@ class Picture(unittest.TestCase):
         self.assertAlmostEqual(float(softmax[0].getAttribute("x")),
                                steps_picture.LEFT + drawn * 40 / 400, places=1)
 
+    def test_every_kind_of_work_has_a_letter_of_its_own_in_the_legend(self):
+        works = [state.letter for state in stamps.STATES.values() if not state.is_wait]
+        waits = [state.letter for state in stamps.STATES.values() if state.is_wait]
+        self.assertEqual(works, ["C", "I", "E", "P", "O", "N"])
+        self.assertEqual(waits, ["e", "c", "t", "S", "O"])  # hatched
+        page = xml.dom.minidom.parseString(self.picture(0, 1))  # too narrow for letters in the lanes
+        drawn = [node.firstChild.data for node in page.getElementsByTagName("text")
+                 if "strong" in node.getAttribute("class") and "middle" in node.getAttribute("class")]
+        self.assertEqual(drawn[-11:], works + waits)
+
     def test_what_lies_outside_of_the_window_is_not_drawn(self):
         self.assertEqual(len(self.rects(self.picture(100, 200), "filled c6")), 1)
 

@@ -79,6 +79,25 @@ TEST_CASE("a picture of memory draws every array, with areas in proportion to th
   CHECK(area("hatched") == 4 * area("filled c5"));   // s is 64 x 64, o 64 x 16
 }
 
+TEST_CASE("inputs, outputs, temporaries and registers differ without colour") {
+  const std::string svg = picture("memory naive -D n=64 -D d=16");
+  // An outline, a dark area, a pattern and a light area; palette_test.cpp measures the greys.
+  for (const char* classes : {"band c0", "filled c5", "hatched", "muted"}) {
+    CAPTURE(classes);
+    CHECK(matches_in(svg, "class=\"marker " + std::string(classes) + "\"") == 1);
+  }
+  CHECK(matches_in(svg, "class=\"muted\"") == 1);  // the registers
+}
+
+TEST_CASE("loads, stores, softmax and products differ without colour") {
+  const std::string svg = picture("timeline flash2");
+  for (const char* classes : {"filled c5", "hollow c2", "muted", "hatched"}) {
+    CAPTURE(classes);
+    CHECK(matches_in(svg, "class=\"marker " + std::string(classes) + "\"") == 1);
+  }
+  CHECK(matches_in(svg, "class=\"muted\"") > 0);
+}
+
 TEST_CASE("a picture of memory names the widest intermediate: n x n in naive, a tile in online") {
   CHECK_THAT(picture("memory naive -D n=64 -D d=16 -D B=8"),
              contains("widest intermediate: 64 x 64, s in DRAM"));

@@ -262,6 +262,7 @@ TEST_CASE("squares of memory stand side by side on one line, the largest 220 hig
              "<text x=\"32\" y=\"307\">naive: 16 MB</text>",
              "<text x=\"32\" y=\"331\">flash2: 4 MB, 1/4</text>", "viewBox=\"0 0 480 349\"",
              "<desc>naive: 16 MB; flash2: 4 MB.</desc>"});
+  CHECK_THAT(pictures[1].svg, contains("from left to right as listed</text>"));
   // The longest N that both have. Two equal squares may be 223 wide, but 220 high.
   std::vector<Row> rows = stored_rows();
   rows[3] = stored_row("flash2", 2048, 4'000'000, 0);

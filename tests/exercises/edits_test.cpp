@@ -139,6 +139,29 @@ TEST_CASE("edits say what stands where what stood", "[edits]") {
   CHECK(find(edits, "MAC instead of ADD") == nullptr);           // other operands
 }
 
+TEST_CASE("a copy is edited to a computation with what its destination held", "[edits]") {
+  const auto program = assembled(R"(.isa softmax
+.input x[2]
+.output s[1]
+LOAD x[0], R0
+LOAD x[1], R1
+MOV R1, R0
+STORE R0, s[0]
+)");
+  std::vector<std::string> lines;
+  for (const Edit& edit : enumerate_edits(*program, every_instruction(*program, 2))) {
+    if (edit.kind == EditKind::kMnemonic && edit.line == 6) lines.push_back(edit.text);
+  }
+  const auto has = [&](const char* line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  CHECK(has("DIV R0, R1, R0"));
+  CHECK(has("DIV R1, R0, R0"));
+  CHECK(has("ADD R0, R1, R0"));
+  CHECK_FALSE(has("ADD R1, R0, R0"));  // the same sum
+  CHECK(has("EXP R1, R0"));
+}
+
 TEST_CASE("an edit changes its own line and no line number", "[edits]") {
   const auto program = assembled(kSum);
   const std::vector<Edit> edits = enumerate_edits(*program, every_instruction(*program, 3));

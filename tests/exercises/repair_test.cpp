@@ -68,6 +68,8 @@ TEST_CASE("the line of a fault is named on tiles, with indexed registers, and if
       {"31_flash1", "ROWSUM P, X", "ROWMAX P, X", 57},
       {"31_flash1", "LOAD l[i][0], L", "LOAD l[j][0], L", 48},
       {"31_flash1", "FILL 0, L\n", "", 23},  // "STORE O, l[i][0]" would do, too
+      {"28_flash2", "DIV O[c], L, O[c]", "MOV L, O[c]", 50},
+      {"12_online_variance", "DIV M, COUNT, M", "MOV COUNT, M", 38},
       {"32_split_kv_merge", "STORE O[c], o[i][c]", "STORE O[c], o[0][c]", 44},
       {"32_split_kv_merge", "LOAD m[w][i][0], W", "LOAD m[w][i][0], O[w]", 24},  // no such register
       {"32_split_kv_merge", "MAX M, W, M ", "MAX M, W, O[w] ", 26},              // at some sizes

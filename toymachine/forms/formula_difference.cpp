@@ -1,7 +1,6 @@
 #include "toymachine/forms/formula_difference.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,25 +8,13 @@
 namespace flashlab::toy {
 namespace {
 
-constexpr std::size_t kShort = 100;  // shown as it is
 constexpr std::size_t kShown = 140;  // of the terms that differ
+constexpr std::size_t kLine = 60;    // as long as the rest of a line behind "it should hold"
+constexpr std::size_t kLeast = 12;   // less room than this shows nothing of a formula
 
-/// The terms of a sum: "a*b", "- c", "+ d".
-std::vector<std::string> terms_of(const std::string& sum) {
-  std::vector<std::string> terms;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    if (sum[i] == '(' || sum[i] == '[') ++depth;
-    if (sum[i] == ')' || sum[i] == ']') --depth;
-    const bool sign = sum[i] == ' ' && i + 2 < sum.size() && sum[i + 2] == ' ';
-    if (depth > 0 || !sign) continue;
-    terms.push_back(sum.substr(begin, i - begin));
-    begin = i + 1;
-    i += 2;
-  }
-  terms.push_back(sum.substr(begin));
-  return terms;
+int depth_change(char c) {
+  if (c == '(' || c == '[') return 1;
+  return c == ')' || c == ']' ? -1 : 0;
 }
 
 /// A term with its sign, for comparisons: the first of a sum has no "+ ".
@@ -36,45 +23,86 @@ std::string with_sign(const std::string& term) {
   return term.starts_with("-") ? "- " + term.substr(1) : "+ " + term;
 }
 
-std::vector<std::string> signed_terms(const std::string& sum) {
-  std::vector<std::string> terms = terms_of(sum);
-  for (std::string& term : terms) term = with_sign(term);
+std::string without_plus(const std::string& term) {
+  if (term.starts_with("+ ")) return term.substr(2);
+  return term.starts_with("- ") ? "-" + term.substr(2) : term;
+}
+
+/// The terms of a sum, "+ a*b", "- c", or the arguments of a maximum.
+struct Terms {
+  bool are_arguments = false;
+  std::vector<std::string> texts;
+};
+
+std::vector<std::string> arguments_of(const std::string& list) {
+  std::vector<std::string> arguments;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    depth += depth_change(list[i]);
+    if (depth > 0 || list[i] != ',') continue;
+    arguments.push_back(list.substr(begin, i - begin));
+    begin = i + 2;
+  }
+  arguments.push_back(list.substr(std::min(begin, list.size())));
+  return arguments;
+}
+
+std::vector<std::string> summands_of(const std::string& sum) {
+  std::vector<std::string> terms;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    depth += depth_change(sum[i]);
+    const bool sign = sum[i] == ' ' && i + 2 < sum.size() && sum[i + 2] == ' ';
+    if (depth > 0 || !sign) continue;
+    terms.push_back(with_sign(sum.substr(begin, i - begin)));
+    begin = i + 1;
+    i += 2;
+  }
+  terms.push_back(with_sign(sum.substr(begin)));
   return terms;
 }
 
-/// "(a + b)" and "(c + d)" of "(a + b)/(c + d)".
-struct Quotient {
-  std::string above, below;
+Terms terms_of(const std::string& formula) {
+  Terms terms{true, arguments_of(formula)};
+  if (terms.texts.size() == 1) terms = {false, summands_of(formula)};
+  return terms;
+}
+
+/// A term's text outside of its parentheses, "(", ")/(" and ")", and inside of them.
+struct Groups {
+  std::vector<std::string> outside, inside;  // one more outside
+
+  std::size_t outside_size() const {
+    std::size_t size = 0;
+    for (const std::string& text : outside) size += text.size();
+    return size;
+  }
+
+  std::string joined() const {
+    std::string text = outside.front();
+    for (std::size_t i = 0; i < inside.size(); ++i) text += inside[i] + outside[i + 1];
+    return text;
+  }
 };
 
-std::optional<Quotient> quotient_of(const std::string& formula) {
+Groups groups_of(const std::string& term) {
+  Groups groups;
   int depth = 0;
-  std::optional<std::size_t> line;
-  for (std::size_t i = 0; i < formula.size(); ++i) {
-    if (formula[i] == '(' || formula[i] == '[') ++depth;
-    if (formula[i] == ')' || formula[i] == ']') --depth;
-    if (depth > 0) continue;
-    if (formula[i] == ' ') return std::nullopt;  // a sum of quotients
-    if (formula[i] == '/') line = i;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    const bool opens = term[i] == '(' && depth == 0;
+    depth += depth_change(term[i]);
+    const bool closes = term[i] == ')' && depth == 0;
+    if (!opens && !closes) continue;
+    const std::size_t end = opens ? i + 1 : i;
+    (opens ? groups.outside : groups.inside).push_back(term.substr(begin, end - begin));
+    begin = end;
   }
-  if (!line) return std::nullopt;
-  const auto inside = [](const std::string& part) {
-    const bool wrapped = part.starts_with("(") && part.ends_with(")");
-    return wrapped ? part.substr(1, part.size() - 2) : part;
-  };
-  return Quotient{inside(formula.substr(0, *line)), inside(formula.substr(*line + 1))};
-}
-
-std::string parenthesised(const std::string& sum) {
-  return sum.find(' ') == std::string::npos ? sum : "(" + sum + ")";
-}
-
-/// The term up to its end or, if it is long, to the place behind which it differs.
-std::string cut(const std::string& term, std::size_t from) {
-  if (term.size() <= kShown) return term;
-  const std::size_t start = from > kShown / 2 ? from - kShown / 2 : 0;
-  std::string text = term.substr(start, kShown);
-  return (start > 0 ? "... " : "") + text + (start + kShown < term.size() ? " ..." : "");
+  groups.outside.push_back(term.substr(begin));
+  if (groups.outside.size() == groups.inside.size() + 1) return groups;
+  return {{term}, {}};  // a text that was cut before has parentheses that are never closed
 }
 
 /// "3 equal terms".
@@ -86,30 +114,68 @@ std::string terms_text(std::size_t number, const std::string& which) {
 struct LeftOut {
   std::size_t more = 0, equal = 0;
 
-  std::string text() const {
+  std::string text(bool are_arguments) const {
     std::string result;
     if (more > 0) result = terms_text(more, "more");
     if (equal > 0) result += (result.empty() ? "" : ", ") + terms_text(equal, "equal");
-    return result.empty() ? "" : " + ... (" + result + ")";
+    if (result.empty()) return "";
+    return (are_arguments ? ", ... (" : " + ... (") + result + ")";
   }
 };
 
-/// The first terms, as far as there is room, and how many are not shown. Shows the first term from
-/// near `from` on.
-std::string terms_listed(const std::vector<std::string>& terms, std::size_t equal,
-                         std::size_t from) {
-  std::string text;
-  std::size_t shown = 0;
-  for (const std::string& term : terms) {
-    if (shown > 0 && text.size() + term.size() > kShown) break;
-    const std::string here = cut(term, shown == 0 ? from : 0);
-    const bool first = shown == 0;
-    text += first && here.starts_with("+ ")   ? here.substr(2)
-            : first && here.starts_with("- ") ? "-" + here.substr(2)
-                                              : (first ? "" : " ") + here;
-    ++shown;
+/// The text around the place `from`, where it differs from another.
+std::string cut(const std::string& text, std::size_t from, std::size_t room) {
+  if (text.size() <= room) return text;
+  const std::size_t start = std::min(from > room / 2 ? from - room / 2 : 0, text.size() - room);
+  return (start > 0 ? "... " : "") + text.substr(start, room) +
+         (start + room < text.size() ? " ..." : "");
+}
+
+std::string shortened(const std::string& formula, std::size_t room);
+
+/// "v[0]*e^(...)" shows more of a term than counting it.
+std::string without_insides(const std::string& term) {
+  Groups groups = groups_of(term);
+  for (std::string& inside : groups.inside) inside = shortened(inside, 0);
+  return groups.joined();
+}
+
+/// The first terms, as far as there is room, and how many are not shown. `first` is the first term
+/// as it should be shown.
+std::string terms_listed(const Terms& terms, const std::string& first, std::size_t equal,
+                         std::size_t room) {
+  std::string text = terms.are_arguments ? first : without_plus(first);
+  std::size_t shown = 1;
+  for (; shown < terms.texts.size(); ++shown) {
+    std::string term = terms.texts[shown];
+    if (text.size() + term.size() > room) term = without_insides(term);
+    if (text.size() + term.size() > room) break;
+    text += (terms.are_arguments ? ", " : " ") + term;
   }
-  return text + LeftOut{terms.size() - shown, equal}.text();
+  return text + LeftOut{terms.texts.size() - shown, equal}.text(terms.are_arguments);
+}
+
+/// One term with its parentheses closed: what is inside of them is shortened.
+std::string shortened_term(const std::string& term, std::size_t room) {
+  if (term.size() <= room) return term;
+  Groups groups = groups_of(term);
+  if (groups.inside.empty()) return cut(term, 0, room);
+  const std::size_t outside = groups.outside_size();
+  std::size_t left = room > outside ? room - outside : 0;
+  for (std::size_t i = 0; i < groups.inside.size(); ++i) {
+    std::string& inside = groups.inside[i];
+    inside = shortened(inside, left / (groups.inside.size() - i));
+    left -= std::min(left, inside.size());
+  }
+  return groups.joined();
+}
+
+std::string shortened(const std::string& formula, std::size_t room) {
+  if (formula.size() <= std::max(room, kLeast)) return formula;
+  if (room < kLeast) return "...";
+  const Terms terms = terms_of(formula);
+  const std::string text = terms_listed(terms, shortened_term(terms.texts.front(), room), 0, room);
+  return text.size() < formula.size() ? text : formula;
 }
 
 std::size_t common_start(const std::string& a, const std::string& b) {
@@ -117,9 +183,42 @@ std::size_t common_start(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(end.first - a.begin());
 }
 
-FormulaDifference sums(const std::string& one, const std::string& other) {
-  if (one == other) return {shortened_formula(one), shortened_formula(other)};
-  std::vector<std::string> mine = signed_terms(one), theirs = signed_terms(other), common;
+FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room);
+
+/// Two terms that differ: what both have inside of their parentheses is left out.
+FormulaDifference terms_difference(const std::string& one, const std::string& other,
+                                   std::size_t room) {
+  if (std::max(one.size(), other.size()) <= std::min(room, kLine)) return {one, other};
+  Groups mine = groups_of(one), theirs = groups_of(other);
+  if (mine.inside.size() != theirs.inside.size()) {
+    return {shortened_term(one, room), shortened_term(other, room)};
+  }
+  if (mine.inside.empty()) {
+    const std::size_t from = common_start(one, other);
+    return {cut(one, from, room), cut(other, from, room)};
+  }
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < mine.inside.size(); ++i) {
+    differing += mine.inside[i] == theirs.inside[i] ? 0 : 1;
+  }
+  const std::size_t outside = std::max(mine.outside_size(), theirs.outside_size());
+  const std::size_t inside = room > outside ? room - outside : 0;
+  for (std::size_t i = 0; i < mine.inside.size(); ++i) {
+    if (mine.inside[i] == theirs.inside[i]) {
+      mine.inside[i] = theirs.inside[i] = shortened(mine.inside[i], 0);
+      continue;
+    }
+    auto both = difference(mine.inside[i], theirs.inside[i], std::max(inside / differing, kLeast));
+    mine.inside[i] = std::move(both.one);
+    theirs.inside[i] = std::move(both.other);
+  }
+  return {mine.joined(), theirs.joined()};
+}
+
+/// Removes the terms that both have from both, and returns them.
+std::vector<std::string> take_common(std::vector<std::string>& mine,
+                                     std::vector<std::string>& theirs) {
+  std::vector<std::string> common;
   for (auto term = mine.begin(); term != mine.end();) {
     const auto same = std::find(theirs.begin(), theirs.end(), *term);
     if (same == theirs.end()) {
@@ -130,34 +229,42 @@ FormulaDifference sums(const std::string& one, const std::string& other) {
     common.push_back(*term);
     term = mine.erase(term);
   }
-  const std::size_t from =
-      mine.empty() || theirs.empty() ? 0 : common_start(mine.front(), theirs.front());
-  const auto side = [&](std::vector<std::string>& terms) {
-    if (!terms.empty()) return terms_listed(terms, common.size(), from);
-    return terms_listed({common.front()}, common.size() - 1, 0);
+  return common;
+}
+
+FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room) {
+  if (one == other) return {shortened(one, room), shortened(other, room)};
+  if (std::max(one.size(), other.size()) <= std::min(room, kLine)) return {one, other};
+  Terms mine = terms_of(one), theirs = terms_of(other);
+  if (mine.are_arguments != theirs.are_arguments) {
+    return {shortened(one, room), shortened(other, room)};
+  }
+  const std::vector<std::string> common = take_common(mine.texts, theirs.texts);
+  const auto side = [&](const Terms& terms, const std::string& first) {
+    if (!terms.texts.empty()) return terms_listed(terms, first, common.size(), room);
+    return terms_listed({terms.are_arguments, {common.front()}},
+                        shortened_term(common.front(), room), common.size() - 1, room);
   };
-  return {side(mine), side(theirs)};
+  FormulaDifference first;
+  if (!mine.texts.empty() && !theirs.texts.empty()) {
+    first = terms_difference(mine.texts.front(), theirs.texts.front(), room);
+  } else if (!mine.texts.empty()) {
+    first.one = shortened_term(mine.texts.front(), room);
+  } else if (!theirs.texts.empty()) {
+    first.other = shortened_term(theirs.texts.front(), room);
+  }
+  return {side(mine, first.one), side(theirs, first.other)};
 }
 
 }  // namespace
 
 FormulaDifference formula_difference(const std::string& one, const std::string& other) {
-  if (one.size() <= kShort && other.size() <= kShort) return {one, other};
-  const auto mine = quotient_of(one), theirs = quotient_of(other);
-  if (!mine || !theirs) return sums(one, other);
-  const FormulaDifference above = sums(mine->above, theirs->above);
-  const FormulaDifference below = sums(mine->below, theirs->below);
-  return {parenthesised(above.one) + "/" + parenthesised(below.one),
-          parenthesised(above.other) + "/" + parenthesised(below.other)};
+  if (one.size() <= kShortFormula && other.size() <= kShortFormula) return {one, other};
+  return difference(one, other, kShown);
 }
 
-std::string shortened_formula(const std::string& formula) {
-  if (formula.size() <= kShort) return formula;
-  if (const auto quotient = quotient_of(formula)) {
-    return parenthesised(shortened_formula(quotient->above)) + "/" +
-           parenthesised(shortened_formula(quotient->below));
-  }
-  return terms_listed(signed_terms(formula), 0, 0);
+std::string shortened_formula(const std::string& formula, std::size_t room) {
+  return formula.size() <= room ? formula : shortened(formula, room);
 }
 
 }  // namespace flashlab::toy

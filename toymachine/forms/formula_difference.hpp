@@ -10,12 +10,17 @@ struct FormulaDifference {
   std::string one, other;
 };
 
+/// A formula of at most this many characters is shown as it is.
+inline constexpr std::size_t kShortFormula = 100;
+
 /// Returns both formulas as they are if they are short. Otherwise leaves out the terms that both
-/// have, "... (3 equal terms)", and then what is too long: "... (5 more terms)". The terms of a
-/// quotient are compared above and below the line.
+/// have, "... (3 equal terms)", then what both have inside parentheses, "e^(...)", and then what is
+/// too long: "... (5 more terms)". Factors of products and quotients, exponents and arguments of a
+/// maximum are compared one by one.
 FormulaDifference formula_difference(const std::string& one, const std::string& other);
 
-/// Returns the first terms of a formula, and how many are left out.
-std::string shortened_formula(const std::string& formula);
+/// Returns the formula if it has at most `room` characters. Otherwise returns its first terms and
+/// how many are left out, each with its parentheses closed: "(a*e^(...) + ... (3 more terms))/b".
+std::string shortened_formula(const std::string& formula, std::size_t room = kShortFormula);
 
 }  // namespace flashlab::toy

@@ -65,6 +65,7 @@ class Enumerator {
         operands(*instruction);
         exchanges(*instruction);
         mnemonics(*instruction);
+        computations(*instruction);
         drop(*instruction);
       } else if (const auto* loop = std::get_if<LoopStatement>(&statement.node)) {
         lines_.push_back({Line::Kind::kLoop, loop->span.line, SIZE_MAX, &body});
@@ -164,6 +165,25 @@ class Enumerator {
       if (!fits) continue;
       changed(EditKind::kMnemonic, before, std::move(after),
               std::string(other.mnemonic) + " instead of " + std::string(spec.mnemonic));
+    }
+  }
+
+  /// "DIV Y, X, Y" where "MOV X, Y" loses what Y holds.
+  void computations(const InstructionStatement& before) {
+    const toy::InstructionSpec& spec = toy::instruction_set()[before.row];
+    if (!is_copy(spec)) return;
+    for (const std::size_t row : options_.rows) {
+      const toy::InstructionSpec& other = toy::instruction_set()[row];
+      if (!takes_two(other)) continue;
+      for (const std::ptrdiff_t place : {0, 1}) {
+        if (place == 1 && !order_matters(row)) continue;
+        InstructionStatement after = before;
+        after.row = row;
+        after.operands.insert(after.operands.begin() + place, before.operands.back());
+        for (std::size_t i = 0; i < 3; ++i) after.operands[i].kind = other.operands[i];
+        changed(EditKind::kMnemonic, before, std::move(after),
+                std::string(other.mnemonic) + " instead of " + std::string(spec.mnemonic));
+      }
     }
   }
 

@@ -16,7 +16,7 @@ namespace flashlab::exercises {
 
 enum class EditKind : std::uint8_t {
   kRegister,       // another register in an operand's place
-  kMnemonic,       // another instruction with the same operands, or one that adds to Rd
+  kMnemonic,       // another instruction with the same operands, or one that also reads Rd
   kArray,          // another array of as many axes
   kIndex,          // another index: one more, one less, another loop variable, two exchanged
   kBound,          // a loop that begins or ends one earlier or later

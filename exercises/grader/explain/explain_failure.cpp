@@ -15,8 +15,6 @@
 namespace flashlab::exercises {
 namespace {
 
-constexpr std::size_t kLongestFormula = 4000;  // before it is shortened
-
 std::string number_text(double value) {
   return std::isnan(value) ? "nothing" : short_text(value, 7);
 }
@@ -42,10 +40,6 @@ class Explanation {
   std::int32_t store() const { return run_.failing_step(); }
   bool has_forms() const { return run_.has_forms() && run_.wanted().is_written(); }
 
-  std::string text(const toy::NormalForm& form) const {
-    return to_string(form, kLongestFormula, run_.names());
-  }
-
   void describe() {
     const FailedAttempt& failed = run_.failed();
     const std::string size = to_string(failed.attempt.sized->size);
@@ -62,13 +56,14 @@ class Explanation {
       finding_.details.push_back("it should hold  " + number_text(cell_.expected));
       return;
     }
-    const std::string wanted = text(run_.wanted());
+    const std::string wanted = run_.text(run_.wanted());
     if (store() == kNobody) {
       finding_.details.push_back("it should hold  " +
                                  with_number(toy::shortened_formula(wanted), cell_.expected));
       return;
     }
-    const toy::FormulaDifference both = toy::formula_difference(text(run_.form(store())), wanted);
+    const toy::FormulaDifference both =
+        toy::formula_difference(run_.text(run_.form(store())), wanted);
     finding_.details.push_back("it holds        " + with_number(both.one, cell_.value));
     finding_.details.push_back("it should hold  " + with_number(both.other, cell_.expected));
   }

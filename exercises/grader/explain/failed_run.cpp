@@ -32,6 +32,11 @@ FailedRun::FailedRun(const FailedAttempt& failed)
   }
 }
 
+std::string FailedRun::text(const toy::NormalForm& form) const {
+  constexpr std::size_t kLongest = 4000;
+  return to_string(form, kLongest, names_);
+}
+
 std::string FailedRun::cell() const { return bound_.cell_name(element_); }
 
 std::uint32_t FailedRun::line(std::int32_t step) const {

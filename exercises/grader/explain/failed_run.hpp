@@ -38,8 +38,8 @@ class FailedRun {
   /// The wrong output: "c[0][1]".
   std::string cell() const;
 
-  /// The constants of the program and of the solution: "scale".
-  const std::vector<toy::NumberName>& names() const { return names_; }
+  /// Returns the whole formula, unless it is far too long to be read.
+  std::string text(const toy::NormalForm& form) const;
 
   std::uint32_t line(std::int32_t step) const;
   /// "9 (line 12)".
@@ -58,7 +58,7 @@ class FailedRun {
   Dataflow flow_;
   toy::NormalRun run_;
   toy::NormalForm wanted_;
-  std::vector<toy::NumberName> names_;
+  std::vector<toy::NumberName> names_;  // constants of the program and the solution: "scale"
   std::int32_t element_ = kNobody;
   std::int32_t failing_step_ = kNobody;
 };

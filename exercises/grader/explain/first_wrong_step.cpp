@@ -6,6 +6,7 @@
 
 #include "exercises/grader/explain/operand_rules.hpp"
 #include "toymachine/forms/form_algebra.hpp"
+#include "toymachine/forms/formula_difference.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -38,7 +39,7 @@ class Finder {
 
  private:
   std::string text(const toy::NormalForm& form) const {
-    return to_string(form, kNameLength, run_.names());
+    return toy::shortened_formula(run_.text(form), kNameLength);
   }
 
   std::string name_of(const toy::NormalForm& value) const {

@@ -62,6 +62,17 @@ bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
   return false;
 }
 
+bool is_copy(const toy::InstructionSpec& spec) {
+  constexpr std::array kKinds{OperandKind::kSource, OperandKind::kDestination};
+  return spec.flop_kind == toy::FlopKind::kNone &&
+         std::equal(kKinds.begin(), kKinds.end(), spec.kinds().begin(), spec.kinds().end());
+}
+
+bool takes_two(const toy::InstructionSpec& spec) {
+  return spec.num_operands == 3 && toy::is_register_read(spec.operands[0]) &&
+         toy::is_register_read(spec.operands[1]) && spec.operands[2] == OperandKind::kDestination;
+}
+
 bool is_pinned(const InstructionStatement& instruction) {
   std::int64_t factor = 0;
   for (const toy::Operand& operand : instruction.operands) {

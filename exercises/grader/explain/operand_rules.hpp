@@ -22,6 +22,12 @@ bool same_operands(const toy::InstructionSpec& a, const toy::InstructionSpec& b)
 bool refit(const toy::InstructionSpec& from, const toy::InstructionSpec& to,
            std::vector<toy::Operand>& operands);
 
+/// Whether the instruction copies a register.
+bool is_copy(const toy::InstructionSpec& spec);
+
+/// Whether the instruction computes a value from two registers.
+bool takes_two(const toy::InstructionSpec& spec);
+
 /// Whether the i-th factor is R(i).
 bool is_pinned(const toy::InstructionStatement& instruction);
 

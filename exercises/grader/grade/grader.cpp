@@ -149,11 +149,21 @@ class Grading {
     return verdict_.checks.back().passed;
   }
 
+  /// Whether a value can be right by chance because single numbers are expected: in the wrong output
+  /// or, if a step failed, in all outputs.
+  static bool expects_plain(const Attempt& attempt, const PreparedSize& size) {
+    if (size.solution == nullptr) return false;
+    const std::optional<WrongOutput>& cell = attempt.failure->cell;
+    if (!cell) return size.solution->is_plain;
+    const std::string& array = attempt.bound->arrays[cell->array].name;
+    return is_plain(size.solution->output(array, cell->element));
+  }
+
   /// How hard a failure is to understand: on inputs that are huge or tiny, and where a value can be
-  /// right by chance because the expected results are single numbers.
+  /// right by chance.
   static int difficulty(const Attempt& attempt, const PreparedSize& size) {
     const Family family = attempt.sized->cases[attempt.failure->entry].family;
-    const bool plain = size.solution != nullptr && size.solution->is_plain;
+    const bool plain = expects_plain(attempt, size);
     if (is_ordinary(family)) return plain ? 1 : 0;
     return attempt.failure->cell && plain ? 3 : 2;
   }

@@ -49,3 +49,53 @@ TEST_CASE("what is left out of many differing terms is counted", "[difference]")
   CHECK(both.one.find(" more terms)") != std::string::npos);
   CHECK(both.one.find("equal") == std::string::npos);
 }
+
+TEST_CASE("what both have inside of parentheses is left out", "[difference]") {
+  const std::string start = "v*e^(" + sum_of(0, 9) + ")";
+  const FormulaDifference both = formula_difference(start + "/l", start + "/m");
+  CHECK(both.one == "v*e^(...)/l");
+  CHECK(both.other == "v*e^(...)/m");
+}
+
+TEST_CASE("inside of parentheses the terms that both have are left out", "[difference]") {
+  const FormulaDifference both =
+      formula_difference("v*e^(" + sum_of(0, 9) + " - m)", "v*e^(" + sum_of(0, 9) + ")");
+  CHECK(both.one == "v*e^(-m + ... (9 equal terms))");
+  CHECK(both.other == "v*e^(a[0]*some_value + ... (8 equal terms))");
+}
+
+TEST_CASE("of arguments of a maximum those that differ are shown", "[difference]") {
+  const std::string equal = "max(" + sum_of(0, 3) + ", " + sum_of(3, 6) + ", ";
+  const FormulaDifference both = formula_difference(equal + "x)", equal + "y)");
+  CHECK(both.one == "max(x, ... (2 equal terms))");
+  CHECK(both.other == "max(y, ... (2 equal terms))");
+}
+
+TEST_CASE("a sum beside a quotient keeps both parts of the quotient", "[difference]") {
+  const std::string sum = sum_of(0, 9);
+  const FormulaDifference both =
+      formula_difference("(" + sum + ")/(b + " + sum + ")", sum + " + c");
+  CHECK(both.one ==
+        "(a[0]*some_value + a[1]*some_value + a[2]*some_value + ... (6 more terms))/"
+        "(b + a[0]*some_value + a[1]*some_value + a[2]*some_value + ... (6 more terms))");
+  CHECK(
+      both.other ==
+      "a[0]*some_value + a[1]*some_value + a[2]*some_value + a[3]*some_value + "
+      "a[4]*some_value + a[5]*some_value + a[6]*some_value + a[7]*some_value + ... (2 more terms)");
+}
+
+TEST_CASE("a shortened formula closes its parentheses and counts what it leaves out",
+          "[difference]") {
+  const std::string sum = sum_of(0, 9);
+  CHECK(shortened_formula("(" + sum + ")/(" + sum + ")", 60) ==
+        "(a[0]*some_value + ... (8 more terms))/(a[0]*some_value + ... (8 more terms))");
+  CHECK(shortened_formula("w*e^(" + sum + ")/l", 20) == "w*e^(...)/l");
+  CHECK(shortened_formula("a + b", 5) == "a + b");
+}
+
+TEST_CASE("parentheses that are never closed are no groups", "[difference]") {
+  const std::string open = "max(" + sum_of(0, 9), shown = shortened_formula(open, 40);
+  CHECK(shown.starts_with("max(a[0]*some_value + a[1]*some_value"));
+  CHECK(shown.ends_with(" ..."));
+  CHECK(shown.size() < 50);
+}
