@@ -79,7 +79,8 @@ inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
       workspace.take<int>(bwd_wgmma_counters(heads, problem.seqlen_q, options.deterministic));
   float* const dQ_sums = workspace.take<float>(heads * ceil_div(problem.seqlen_q, kMostBlockQ) *
                                                kMostBlockQ * head_dim);
-  int* const turns = options.deterministic ? counters + 1 : nullptr;
+  // No memory: only its size is asked for.
+  int* const turns = options.deterministic && memory != nullptr ? counters + 1 : nullptr;
   return {delta, rounded_lse, counters, turns, dQ_sums, workspace.bytes()};
 }
 
