@@ -353,7 +353,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   ptx::release_registers<Config::kLoadingRegisters>();
   if (threadIdx.x < 32) {
     if (!ptx::elect_one()) return;
-    hand_over(shared, BwdWgmmaWork<Config>(arguments, static_cast<int>(blockIdx.x)), 0);
+    hand_over(shared, take_first_key_tile<Config>(arguments), 0);
 #pragma unroll 1
     for (std::uint32_t taken = 0;; ++taken) {
       const BwdWgmmaWork<Config> work = handed_over(shared, arguments, taken);

@@ -1,8 +1,8 @@
 // The K/V tiles that a block takes one after the other. The thread that loads takes them from a counter
 // in global memory, ahead of the others, and hands them over in shared memory.
 //
-// Blocks take tiles in order, so tiles that take turns (BwdWgmmaArguments::turns) only wait for tiles
-// that are under way.
+// Blocks take tiles in order, the first one of each included. So tiles that take turns
+// (BwdWgmmaArguments::turns) only wait for tiles that are under way, even if some blocks start late.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,21 @@ __device__ void hand_over(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWo
   ptx::mbarrier_arrive(shared.work_full(slot));
 }
 
+/// By the thread that loads: the block's first K/V tile.
+template <class Config>
+__device__ BwdWgmmaWork<Config> take_first_key_tile(const BwdWgmmaArguments& arguments) {
+  const int number = arguments.next_key_tile == nullptr ? static_cast<int>(blockIdx.x)
+                                                        : atomicAdd(arguments.next_key_tile, 1);
+  if (number >= arguments.num_key_tiles) return {};
+  return BwdWgmmaWork<Config>(arguments, number);
+}
+
 /// By the thread that loads: the block's K/V tile after `before`.
 template <class Config>
 __device__ BwdWgmmaWork<Config> take_key_tile(const BwdWgmmaArguments& arguments,
                                               const BwdWgmmaWork<Config>& before) {
   if (arguments.next_key_tile == nullptr) return {};
-  const int number = static_cast<int>(gridDim.x) + atomicAdd(arguments.next_key_tile, 1);
+  const int number = atomicAdd(arguments.next_key_tile, 1);
   if (number >= arguments.num_key_tiles) return {};
   const auto query_tiles = static_cast<std::uint32_t>(before.num_query_tiles(arguments.sizes));
   return BwdWgmmaWork<Config>(arguments, number, before.first_number + query_tiles,

@@ -56,7 +56,7 @@ struct BwdWgmmaArguments {
   int* turns = nullptr;
   HeadGroups groups = {1, 1};
   int num_key_tiles = 0;  // of all kv heads
-  /// How many K/V tiles blocks have taken beside their first ones. Null: a block has one.
+  /// How many K/V tiles blocks have taken. Null: a block has the one of its number.
   int* next_key_tile = nullptr;
 };
 
