@@ -182,7 +182,7 @@ struct BwdWgmmaWork {
 
   static constexpr int kNone = -1;  // in place of b: no keys are left
 
-  __device__ BwdWgmmaWork() {}
+  BwdWgmmaWork() = default;
   /// The K/V tile of this number of all blocks', after this much work of the block.
   __device__ BwdWgmmaWork(const BwdWgmmaArguments& arguments, int number,
                           std::uint32_t query_tiles_before = 0, std::uint32_t loads = 0)
