@@ -172,12 +172,12 @@ struct BwdWgmmaTile {
 template <class Config>
 struct BwdWgmmaWork {
   int b = kNone;
-  int kv_head;
-  int first_key;
-  int first_tile, end_tile;  // query tiles that see a key
-  int end_head;
-  std::uint32_t first_number;  // of the block's query tiles
-  std::uint32_t loads_before;  // of K and V by the block
+  int kv_head = 0;
+  int first_key = 0;
+  int first_tile = 0, end_tile = 0;  // query tiles that see a key
+  int end_head = 0;
+  std::uint32_t first_number = 0;  // of the block's query tiles
+  std::uint32_t loads_before = 0;  // of K and V by the block
   VisibleKeys visible;
 
   static constexpr int kNone = -1;  // in place of b: no keys are left
