@@ -39,7 +39,8 @@ double luminance(const std::string& colour) {
 }
 
 double contrast(const std::string& one, const std::string& other) {
-  const auto [dark, light] = std::minmax(luminance(one), luminance(other));
+  // Not minmax(a, b), which returns references: those to temporaries would outlive them.
+  const auto [dark, light] = std::minmax({luminance(one), luminance(other)});
   return (light + 0.05) / (dark + 0.05);
 }
 
