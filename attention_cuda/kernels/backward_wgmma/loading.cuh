@@ -58,9 +58,6 @@ struct BwdWgmmaArguments {
   int num_key_tiles = 0;  // of all kv heads
   /// How many K/V tiles blocks have taken. Null: a block has the one of its number.
   int* next_key_tile = nullptr;
-  /// Whether blocks of one head begin with different query tiles, so that they add to different tiles of
-  /// dQ at a time. Only a gain where all see the same query tiles.
-  bool staggers = false;
 };
 
 /// A block's shared memory.
@@ -179,7 +176,6 @@ struct BwdWgmmaWork {
   int first_key = 0;
   int first_tile = 0, end_tile = 0;  // query tiles that see a key
   int end_head = 0;
-  int begin_tile = 0;              // with which the walk over a head begins; it goes around
   std::uint32_t first_number = 0;  // of the block's query tiles
   std::uint32_t loads_before = 0;  // of K and V by the block
   VisibleKeys visible;
@@ -204,8 +200,6 @@ struct BwdWgmmaWork {
     const IndexRange tiles = query_tiles(first_key, sizes);
     first_tile = tiles.first;
     end_tile = tiles.end;
-    begin_tile = first_tile;
-    if (arguments.staggers && end_tile > first_tile) begin_tile += part % (end_tile - first_tile);
   }
 
   __device__ bool is_there() const { return b != kNone; }
@@ -235,7 +229,7 @@ struct BwdWgmmaWork {
 
   __device__ BwdWgmmaTile first(const Sizes& sizes) const {
     const int first_head = kv_head * sizes.heads_per_kv_head;
-    return {first_tile < end_tile ? first_head : end_head, begin_tile, first_number};
+    return {first_tile < end_tile ? first_head : end_head, first_tile, first_number};
   }
   __device__ int num_query_tiles(const Sizes& sizes) const {
     return max(0, end_tile - first_tile) * sizes.heads_per_kv_head;
@@ -243,8 +237,8 @@ struct BwdWgmmaWork {
   /// The parity of the phase in which K and V are there.
   __device__ std::uint32_t parity_of_keys() const { return loads_before % 2; }
   __device__ BwdWgmmaTile next(const BwdWgmmaTile& tile) const {
-    const int q_tile = tile.q_tile + 1 == end_tile ? first_tile : tile.q_tile + 1;
-    return {tile.head + (q_tile == begin_tile ? 1 : 0), q_tile, tile.number + 1};
+    const bool is_last = tile.q_tile + 1 == end_tile;
+    return {tile.head + (is_last ? 1 : 0), is_last ? first_tile : tile.q_tile + 1, tile.number + 1};
   }
   __device__ bool is_there(const BwdWgmmaTile& tile) const { return tile.head < end_head; }
   /// Of all tiles of dQ.
