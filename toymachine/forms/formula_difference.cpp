@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kShown = 140;  // of the terms that differ
 constexpr std::size_t kLine = 60;    // as long as the rest of a line behind "it should hold"
 constexpr std::size_t kLeast = 12;   // less room than this shows nothing of a formula
+constexpr int kDeepest = 8;  // of parentheses inside each other that are compared one by one
 
 int depth_change(char c) {
   if (c == '(' || c == '[') return 1;
@@ -183,17 +184,18 @@ std::size_t common_start(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(end.first - a.begin());
 }
 
-FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room);
+FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room,
+                             int depth);
 
 /// Two terms that differ: what both have inside of their parentheses is left out.
 FormulaDifference terms_difference(const std::string& one, const std::string& other,
-                                   std::size_t room) {
+                                   std::size_t room, int depth) {
   if (std::max(one.size(), other.size()) <= std::min(room, kLine)) return {one, other};
   Groups mine = groups_of(one), theirs = groups_of(other);
   if (mine.inside.size() != theirs.inside.size()) {
     return {shortened_term(one, room), shortened_term(other, room)};
   }
-  if (mine.inside.empty()) {
+  if (mine.inside.empty() || depth == kDeepest) {
     const std::size_t from = common_start(one, other);
     return {cut(one, from, room), cut(other, from, room)};
   }
@@ -208,7 +210,8 @@ FormulaDifference terms_difference(const std::string& one, const std::string& ot
       mine.inside[i] = theirs.inside[i] = shortened(mine.inside[i], 0);
       continue;
     }
-    auto both = difference(mine.inside[i], theirs.inside[i], std::max(inside / differing, kLeast));
+    auto both = difference(mine.inside[i], theirs.inside[i], std::max(inside / differing, kLeast),
+                           depth + 1);
     mine.inside[i] = std::move(both.one);
     theirs.inside[i] = std::move(both.other);
   }
@@ -232,7 +235,8 @@ std::vector<std::string> take_common(std::vector<std::string>& mine,
   return common;
 }
 
-FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room) {
+FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room,
+                             int depth) {
   if (one == other) return {shortened(one, room), shortened(other, room)};
   if (std::max(one.size(), other.size()) <= std::min(room, kLine)) return {one, other};
   Terms mine = terms_of(one), theirs = terms_of(other);
@@ -247,7 +251,7 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
   };
   FormulaDifference first;
   if (!mine.texts.empty() && !theirs.texts.empty()) {
-    first = terms_difference(mine.texts.front(), theirs.texts.front(), room);
+    first = terms_difference(mine.texts.front(), theirs.texts.front(), room, depth);
   } else if (!mine.texts.empty()) {
     first.one = shortened_term(mine.texts.front(), room);
   } else if (!theirs.texts.empty()) {
@@ -260,7 +264,7 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
 
 FormulaDifference formula_difference(const std::string& one, const std::string& other) {
   if (one.size() <= kShortFormula && other.size() <= kShortFormula) return {one, other};
-  return difference(one, other, kShown);
+  return difference(one, other, kShown, 0);
 }
 
 std::string shortened_formula(const std::string& formula, std::size_t room) {

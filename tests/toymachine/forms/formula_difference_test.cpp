@@ -99,3 +99,19 @@ TEST_CASE("parentheses that are never closed are no groups", "[difference]") {
   CHECK(shown.ends_with(" ..."));
   CHECK(shown.size() < 50);
 }
+
+TEST_CASE("parentheses far inside of each other are shown around the place that differs",
+          "[difference]") {
+  for (const char* function : {"e^(", "max(b, "}) {
+    std::string start, end;
+    for (int i = 0; i < 300; ++i) {
+      start += function;
+      end += ")";
+    }
+    const FormulaDifference both = formula_difference(start + "x" + end, start + "y" + end);
+    CAPTURE(both.one);
+    CHECK(both.one.size() < 400);
+    CHECK(both.one.find("x)") != std::string::npos);
+    CHECK(both.other.find("y)") != std::string::npos);
+  }
+}
