@@ -36,12 +36,18 @@ OF_WARPGROUP = {"waits for K": "full", "waits for V": "full", "waits for Q": "fu
 
 
 def load_runs(path=None):
-    """Returns the file's context and its runs."""
-    with open(path or STAMPS, encoding="utf-8") as file:
-        content = json.load(file)
-    runs = [Run(row["shape"][3], row["shape"][2], row["step"], row["block_q"], row["block_kv"],
-                [Stamp(*stamp) for stamp in row["stamps"]], row["median_ms"],
-                row["median_ms_with_marks"]) for row in content["runs"]]
+    """Returns the file's context and its runs. Exits with a message if flash2_steps did not write it."""
+    path = path or STAMPS
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        runs = [Run(row["shape"][3], row["shape"][2], row["step"], row["block_q"], row["block_kv"],
+                    [Stamp(*stamp) for stamp in row["stamps"]], row["median_ms"],
+                    row["median_ms_with_marks"]) for row in content["runs"]]
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
+    except (ValueError, LookupError, TypeError) as error:
+        sys.exit(f"{path}: {error}: expected a file that flash2_steps --stamps wrote")
     return content, runs
 
 

@@ -153,8 +153,11 @@ def main():
         sys.exit(f"steps_picture.py: --to {options.last}: expected more than --from {options.first}")
     context, runs = load_runs(options.stamps)
     run = run_of(runs, options.head_dim, options.step)
-    with open(options.out, "w", encoding="utf-8") as file:
-        file.write(picture(run, context, options.first, options.last))
+    try:
+        with open(options.out, "w", encoding="utf-8") as file:
+            file.write(picture(run, context, options.first, options.last))
+    except OSError as error:
+        sys.exit(f"steps_picture.py: --out {options.out}: {error.strerror}")
 
 
 if __name__ == "__main__":

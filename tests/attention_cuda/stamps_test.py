@@ -1,11 +1,14 @@
 """stamps.py and steps_picture.py on a block with one warpgroup whose times are typed in here."""
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 import xml.dom.minidom
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "../../attention_cuda/bench"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "../../docs/results")
+sys.path.insert(0, os.path.join(HERE, "../../attention_cuda/bench"))
 import stamps  # noqa: E402
 import steps_picture  # noqa: E402
 
@@ -29,6 +32,17 @@ def run_with(num_steps):
 
 
 class Stamps(unittest.TestCase):
+    def test_a_file_without_stamps_is_refused_with_its_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wrong.json")
+            for text in ("one", "[]", '{"runs": [{}]}', '{"runs": [{"shape": [1]}]}'):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                with self.assertRaisesRegex(SystemExit, "wrong.json: .*expected a file that"):
+                    stamps.load_runs(path)
+            with self.assertRaisesRegex(SystemExit, "absent.json: No such file"):
+                stamps.load_runs(os.path.join(folder, "absent.json"))
+
     def test_a_step_is_the_time_from_one_S_to_the_next_after_two_tiles(self):
         self.assertEqual(stamps.steady_steps(run_with(5)), [240, 340, 440])
         self.assertEqual(stamps.step_cycles(run_with(5)), [100, 100])
@@ -87,6 +101,15 @@ class Picture(unittest.TestCase):
         drawn = [node.firstChild.data for node in page.getElementsByTagName("text")
                  if "strong" in node.getAttribute("class") and "middle" in node.getAttribute("class")]
         self.assertEqual(drawn[-11:], works + waits)
+
+    def test_the_committed_picture_shows_the_committed_stamps(self):
+        committed = os.path.join(RESULTS, "pictures/who_waits_wgmma_d128.svg")
+        with tempfile.TemporaryDirectory() as folder:
+            drawn = os.path.join(folder, "drawn.svg")
+            subprocess.run([sys.executable, steps_picture.__file__, "--out", drawn], check=True)
+            with open(drawn, encoding="utf-8") as mine, open(committed, encoding="utf-8") as theirs:
+                self.assertTrue(mine.read() == theirs.read(),
+                                f"steps_picture.py --out {committed} draws another picture")
 
     def test_what_lies_outside_of_the_window_is_not_drawn(self):
         self.assertEqual(len(self.rects(self.picture(100, 200), "filled c6")), 1)
