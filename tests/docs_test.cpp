@@ -168,7 +168,7 @@ std::string program_of(const Block& block) {
   return block.command.substr(0, block.command.find(' '));
 }
 
-/// A Python script of the repository, which runs in the root.
+/// A Python script of the repository, which runs in the root as it is printed: it is executable.
 bool is_script(const Block& block) { return program_of(block).ends_with(".py"); }
 
 /// python3-minimal has no json, which the scripts need.
@@ -181,7 +181,7 @@ Output run(const Block& block, const HomeFolder& home) {
   const std::string command =
       "cd '" + folder.string() + "' && unset XDG_DATA_HOME FLASHLAB_EXERCISES && HOME='" +
       home.path().string() + "' COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 " +
-      (is_script(block) ? "python3 -B " + program : "'" FLASHLAB_BINARY "'") +
+      (is_script(block) ? "PYTHONDONTWRITEBYTECODE=1 " + program : "'" FLASHLAB_BINARY "'") +
       block.command.substr(program.size()) + (block.exit_code == 0 ? "" : " 2>&1");
   Output output;
   std::FILE* pipe = popen(command.c_str(), "r");
