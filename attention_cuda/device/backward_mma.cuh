@@ -20,6 +20,12 @@ struct QueryStatistics {
   float lse_log2, delta;
 };
 
+/// Returns the statistics of a query whose lse is this one, -inf if it sees nothing. Its delta may be NaN
+/// then.
+__device__ __forceinline__ QueryStatistics query_statistics(float lse, float delta) {
+  return lse == -INFINITY ? QueryStatistics{INFINITY, 0.F} : QueryStatistics{lse * kLog2E, delta};
+}
+
 /// Loads the statistics of query i. A query beyond the last one sees nothing.
 template <class Arguments>
 __device__ __forceinline__ QueryStatistics load_statistics(const Arguments& arguments,

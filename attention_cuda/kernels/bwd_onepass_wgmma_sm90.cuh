@@ -17,23 +17,23 @@
 //          multiples of 16 bytes; head_dim to 128
 // Roles    one thread of warpgroup 0 issues all copies, a warp of it brings lse and delta. The other
 //          two warpgroups compute, 64 keys each, and setmaxnreg gives them the first one's registers
-// Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [128, kHeadDim] stay; rings of two sQ
-//          and sdO [kBlockQ, kHeadDim]; two sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's
-//          part of dQ in registers. Rows of S^T are keys, so that P^T and dS^T are operands of the
-//          next products without a copy. Only dQ sums over the keys of both warpgroups. It comes a
-//          tile later: so none waits for the other one, and one computes P and dS while the other one
-//          multiplies
+// Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [128, kHeadDim] stay, with head_dim to
+//          64 beside the sK of the next K/V tile; rings of two sQ and sdO [kBlockQ, kHeadDim]; two
+//          sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's part of dQ in registers. Rows of
+//          S^T are keys, so that P^T and dS^T are operands of the next products without a copy. Only dQ
+//          sums over the keys of both warpgroups. It comes a tile later: so none waits for the other
+//          one, and one computes P and dS while the other one multiplies
 // dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
 //          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: a
 //          thread of warpgroup 0 does, for every second tile, in the order of falling keys. A counter
 //          for each tile says whose turn it is
-// Barriers "full" for K and for V, "empty" for both; "full" and "empty" for each stage of Q, with lse
-//          and delta, of dO and of dS^T, and for the next K/V tile. Named ones: all that compute, each
-//          warpgroup
+// Barriers "full" and "empty" for V, for each stage of K, of Q, with lse and delta, of dO and of dS^T,
+//          and for the next K/V tile. Named ones: all that compute, each warpgroup
 // Grid     a block for each multiprocessor. The thread that loads takes K/V tiles from a counter in
 //          global memory, and loads the first queries of the next tile while the others finish one
-// Order    K/V tiles x kv heads x batch, tiles fastest: most queries see the first tile. With a mask,
-//          groups of kv heads that fill the GPU once: heads fastest, then tiles.
+// Order    K/V tiles x kv heads x batch, tiles fastest. Tile i begins with query tile i, and goes
+//          around, so that blocks of a head add to different tiles of dQ. With a mask, groups of kv
+//          heads that fill the GPU once: heads fastest, then tiles, each from its first query tile on.
 //          Deterministic: the same, with tiles in falling order
 // Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; the counters of
 //          K/V tiles and of turns
@@ -76,8 +76,7 @@ class BwdWgmmaComputing {
       store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
                    work_.first_key + kRows * warpgroup_);
       sync_warpgroup();
-      ptx::mbarrier_wait(shared_.k_full(), work_.parity_of_keys());
-      ptx::mbarrier_wait(shared_.v_full(), work_.parity_of_keys());
+      ptx::mbarrier_wait(shared_.k_full(work_.k_stage()), work_.k_parity());
       clear_unseen_keys();
       add_query_tile<false>(tile, tile);
       BwdWgmmaTile before = tile;
@@ -86,11 +85,12 @@ class BwdWgmmaComputing {
         add_query_tile<true>(tile, before);
         before = tile;
       }
+      release(shared_.v_empty());
       if constexpr (Config::kAddsDQ) {
         add_last_dQ(before);
       } else {
         sync_warpgroup();  // all have read their limits
-        release(shared_.keys_empty());
+        release(shared_.k_empty(work_.k_stage()));
       }
     }
   }
@@ -121,6 +121,8 @@ class BwdWgmmaComputing {
   __device__ static int row() { return 16 * (thread() / 32 - kWarpgroup / 32) + thread() % 32 / 4; }
   __device__ static bool is_first_thread() { return threadIdx.x % kWarpgroup == 0; }
 
+  __device__ ptx::SharedAddress K() const { return shared_.K(work_.k_stage()); }
+
   __device__ void sync_warpgroup() const {
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
   }
@@ -137,6 +139,7 @@ class BwdWgmmaComputing {
     const int stage = work_.stage(tile);
     // 1.
     multiply_K_Q(tile);
+    if constexpr (!kHasBefore) ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
     ptx::mbarrier_wait(shared_.do_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.dO(stage), tile.q_tile);
     multiply_rows(dP_, shared_.V(), shared_.dO(stage));
@@ -185,7 +188,7 @@ class BwdWgmmaComputing {
     multiply_dS_K(dQ, tile);
     ptx::wgmma_wait<0>();
     release(shared_.ds_empty(work_.stage(tile)));
-    release(shared_.keys_empty());
+    release(shared_.k_empty(work_.k_stage()));
     if (is_first_thread()) wait_for_sums(tile);
     sync_warpgroup();
     add_dQ(dQ, tile);
@@ -202,7 +205,7 @@ class BwdWgmmaComputing {
     const int stage = work_.stage(tile);
     ptx::mbarrier_wait(shared_.q_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.Q(stage), tile.q_tile);
-    multiply_rows(S_, shared_.K(), shared_.Q(stage));
+    multiply_rows(S_, K(), shared_.Q(stage));
   }
 
   /// `sums` = rows of K or V of the warpgroup times all rows of Q or dO, transposed. Asynchronous.
@@ -245,8 +248,7 @@ class BwdWgmmaComputing {
               panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
     const std::uint64_t A =
         ptx::matrix_descriptor(shared_.dS(stage) + panel_of_dS * kPanelBytes, kPanelBytes);
-    const std::uint64_t B =
-        ptx::matrix_descriptor(shared_.K() + panel_of_K * kPanelBytes, kPanelBytes);
+    const std::uint64_t B = ptx::matrix_descriptor(K() + panel_of_K * kPanelBytes, kPanelBytes);
 #pragma unroll
     for (int k = 0; k < Config::kBlockKV / 16; ++k) {
       const std::uint64_t rows = ptx::descriptor_step(k * 16 * kPanelRowBytes);
@@ -299,7 +301,8 @@ class BwdWgmmaComputing {
   __device__ void clear_unseen_keys() {
     const IndexRange seen = work_.seen_keys(work_.first_key, arguments_.sizes);
     if (seen.first <= 0 && seen.end >= Config::kBlockKV) return;
-    clear(shared_.K(), Config::kBlockKV, seen);
+    ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
+    clear(K(), Config::kBlockKV, seen);
     clear(shared_.V(), Config::kBlockKV, seen);
     sync_computing();
   }

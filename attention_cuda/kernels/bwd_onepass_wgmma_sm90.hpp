@@ -20,6 +20,8 @@ struct BwdWgmmaShape {
   static constexpr int kStages = 2;  // of sQ, sdO, sdS and the statistics of queries
   static constexpr int kPanelRowBytes = 2 * WgmmaShape::kPanelColumns;
 
+  /// Of sK. A second one is faster at head_dim 64, and not at 128.
+  constexpr int key_stages() const { return head_dim <= 64 ? 2 : 1; }
   constexpr int num_panels() const { return head_dim / WgmmaShape::kPanelColumns; }
   constexpr int keys_bytes() const { return kBlockKV * num_panels() * kPanelRowBytes; }
   constexpr int queries_bytes() const { return block_q * num_panels() * kPanelRowBytes; }
@@ -33,13 +35,16 @@ struct BwdWgmmaShape {
   static constexpr int kLimitsBytes = 8 * kBlockKV;
   /// The block's K/V tile, and the next one.
   static constexpr int kWorkBytes = 32;
-  /// "Full" for K and for V, "empty" for both; "full" and "empty" for each stage of Q, dO and dS^T, and
-  /// for each of those K/V tiles; for each warpgroup's part of dQ, "full" for every second tile and one "empty".
-  static constexpr int kBarrierBytes = 8 * (3 + 6 * kStages + 3 * kComputing + 2 * 2);
+  /// "Full" and "empty" for V, for each stage of K, Q, dO and dS^T, and for each of those K/V tiles;
+  /// for each warpgroup's part of dQ, "full" for every second tile and one "empty".
+  constexpr int barrier_bytes() const {
+    return 8 * (2 + 2 * key_stages() + 6 * kStages + 3 * kComputing + 2 * 2);
+  }
+  /// From a multiple of WgmmaShape::kAlignment on.
   constexpr int shared_bytes() const {
-    return 2 * keys_bytes() +
+    return (key_stages() + 1) * keys_bytes() +
            kStages * (2 * queries_bytes() + gradient_bytes() + statistics_bytes()) + sums_bytes() +
-           kLimitsBytes + 2 * kWorkBytes + kBarrierBytes + WgmmaShape::kAlignment;
+           kLimitsBytes + 2 * kWorkBytes + barrier_bytes();
   }
 };
 

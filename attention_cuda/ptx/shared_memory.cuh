@@ -7,9 +7,9 @@
 
 namespace flashlab::cuda::ptx {
 
-/// Returns the memory, 128-byte aligned.
+/// Returns the memory, at a multiple of 1024 bytes, the largest pattern of a swizzle.
 __device__ __forceinline__ unsigned char* shared_memory() {
-  extern __shared__ __align__(128) unsigned char flashlab_shared_memory[];
+  extern __shared__ __align__(1024) unsigned char flashlab_shared_memory[];
   return flashlab_shared_memory;
 }
 

@@ -1,8 +1,11 @@
-// The order of query tiles by products and shifts is the one by divisions.
+// Orders of tiles: those by products and shifts are the ones by divisions, and every walk meets all.
 #include <cstdint>
+#include <set>
+#include <utility>
 
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/places.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;
@@ -69,5 +72,36 @@ TEST_CASE("groups of one kv head are the order of place_of_kv", "[async]") {
     const Place expected = place_of_kv(block, kParts, sizes);
     const Place place = place_of_kv_in_groups(block, kBlocks, kParts, {1, 6}, sizes);
     CHECK((place.b == expected.b && place.h == expected.h && place.part == expected.part));
+  }
+}
+
+TEST_CASE("K/V tiles of a head meet all query tiles, staggered ones no tile at the same time",
+          "[async]") {
+  using Config = BwdWgmmaConfig<BFloat16, BwdWgmmaShape{64, 128}>;
+  constexpr int kTiles = 4, kHeads = 2;  // two heads of one kv head
+  BwdWgmmaArguments arguments = {};
+  Sizes& sizes = arguments.sizes;
+  sizes.batch = sizes.num_kv_heads = 1;
+  sizes.num_heads = sizes.heads_per_kv_head = kHeads;
+  sizes.seqlen_q = kTiles * Config::kBlockQ - 1;
+  sizes.seqlen_k = kTiles * Config::kBlockKV - 1;
+  arguments.mask.mask = Mask::kNone;
+  arguments.num_key_tiles = kTiles;
+  for (const bool staggers : {false, true}) {
+    arguments.staggers = staggers;
+    std::set<std::pair<std::uint32_t, int>> met;  // at which step of a block which query tile
+    for (int keys = 0; keys < kTiles; ++keys) {
+      const BwdWgmmaWork<Config> work(arguments, keys);
+      std::set<std::pair<int, int>> walked;
+      for (BwdWgmmaTile tile = work.first(sizes); work.is_there(tile); tile = work.next(tile)) {
+        REQUIRE(tile.number == walked.size());
+        CHECK(tile.head == static_cast<int>(tile.number) / kTiles);
+        CHECK((tile.q_tile >= 0 && tile.q_tile < kTiles));
+        walked.insert({tile.head, tile.q_tile});
+        met.insert({tile.number, tile.q_tile});
+      }
+      CHECK(walked.size() == kHeads * kTiles);
+    }
+    CHECK(met.size() == (staggers ? kHeads * kTiles * kTiles : kHeads * kTiles));
   }
 }

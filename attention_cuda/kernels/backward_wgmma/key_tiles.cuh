@@ -20,9 +20,10 @@ __device__ void hand_over(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWo
   ptx::store_shared(shared.work(slot),
                     make_float4(__int_as_float(work.b), __int_as_float(work.kv_head),
                                 __int_as_float(work.first_key), __int_as_float(work.first_tile)));
-  ptx::store_shared(shared.work(slot) + 16,
-                    make_float4(__int_as_float(work.end_tile), __uint_as_float(work.first_number),
-                                __uint_as_float(work.loads_before), 0));
+  ptx::store_shared(
+      shared.work(slot) + 16,
+      make_float4(__int_as_float(work.end_tile), __uint_as_float(work.first_number),
+                  __uint_as_float(work.loads_before), __int_as_float(work.begin_tile)));
   ptx::mbarrier_arrive(shared.work_full(slot));
 }
 
@@ -63,6 +64,7 @@ __device__ BwdWgmmaWork<Config> handed_over(const BwdWgmmaShared<Config>& shared
   work.end_tile = __float_as_int(second.x);
   work.first_number = __float_as_uint(second.y);
   work.loads_before = __float_as_uint(second.z);
+  work.begin_tile = __float_as_int(second.w);
   work.visible = arguments.mask.of_batch_entry(max(work.b, 0), arguments.sizes);
   return work;
 }

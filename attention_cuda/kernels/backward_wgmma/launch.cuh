@@ -91,6 +91,11 @@ inline ptx::TensorMap map_of_rows(const TensorView& tensor, DataType dtype, int 
   return is_empty ? ptx::TensorMap{} : ptx::make_tensor_map(tensor_layout(tensor, dtype, rows));
 }
 
+/// Whether queries see different numbers of keys.
+inline bool has_limit(const AttentionProblem& problem) {
+  return problem.mask != Mask::kNone || problem.window_right;
+}
+
 /// Groups of kv heads for blocks that take num_key_tiles K/V tiles. Under a mask, where these differ in
 /// length, and if they take turns: as many heads as fill the GPU once. The longest tiles start first
 /// then, and those that add to the same dQ start as far apart as the ones before them end. Under a mask
@@ -99,14 +104,14 @@ inline ptx::TensorMap map_of_rows(const TensorView& tensor, DataType dtype, int 
 inline HeadGroups groups_of_kv_heads(const BackwardCall& call, std::int64_t num_key_tiles,
                                      int cluster_blocks) {
   const AttentionProblem& problem = call.problem;
-  const bool has_limit = problem.mask != Mask::kNone || problem.window_right;
   const std::int64_t heads = problem.batch * problem.num_kv_heads;
-  if (num_key_tiles == 0 || !(has_limit || call.options.deterministic)) {
+  if (num_key_tiles == 0 || !(has_limit(problem) || call.options.deterministic)) {
     return {1, static_cast<int>(heads)};
   }
   const std::int64_t blocks_of_head = num_key_tiles / heads * cluster_blocks,
                      together = ceil_div(num_multiprocessors(), blocks_of_head);
-  const std::int64_t num_groups = has_limit ? heads / together - 1 : ceil_div(heads, together);
+  const std::int64_t num_groups =
+      has_limit(problem) ? heads / together - 1 : ceil_div(heads, together);
   return {static_cast<int>(together), static_cast<int>(std::max<std::int64_t>(num_groups, 1))};
 }
 
@@ -144,7 +149,8 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            workspace.dQ_sums, arguments.sizes, arguments.mask,
                            arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
                            groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
-                           static_cast<int>(num_key_tiles), workspace.next_key_tile});
+                           static_cast<int>(num_key_tiles), workspace.next_key_tile,
+                           !has_limit(problem) && !call.options.deterministic});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

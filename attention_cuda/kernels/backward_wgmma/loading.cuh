@@ -24,6 +24,7 @@ struct BwdWgmmaConfig {
   static constexpr int kOwnKeys = kBlockKV;  // of a block
   static constexpr int kClusterBlocks = 1;
   static constexpr int kThreads = BwdWgmmaShape::kNumThreads, kStages = BwdWgmmaShape::kStages;
+  static constexpr int kKeyStages = kShape.key_stages();
   static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
   static constexpr int kPanels = kShape.num_panels();
@@ -58,25 +59,25 @@ struct BwdWgmmaArguments {
   int num_key_tiles = 0;  // of all kv heads
   /// How many K/V tiles blocks have taken. Null: a block has the one of its number.
   int* next_key_tile = nullptr;
+  /// Whether blocks of one head begin with different query tiles, so that they add to different tiles of
+  /// dQ at a time. Only a gain where all see the same query tiles.
+  bool staggers = false;
 };
 
 /// A block's shared memory.
 template <class Config>
 class BwdWgmmaShared {
  public:
-  __device__ explicit BwdWgmmaShared(unsigned char* memory) {
-    const ptx::SharedAddress first = ptx::shared_address(memory);
-    constexpr ptx::SharedAddress kMask = WgmmaShape::kAlignment - 1;
-    K_ = (first + kMask) & ~kMask;
-  }
+  /// memory: at a multiple of WgmmaShape::kAlignment.
+  __device__ explicit BwdWgmmaShared(unsigned char* memory) : K_(ptx::shared_address(memory)) {}
   /// From here on, the compiler knows that all lanes of a warp have the same addresses.
   __device__ void make_uniform() { K_ = ptx::uniform(K_); }
   /// [kBlockKV, kHeadDim] each.
-  __device__ ptx::SharedAddress K() const { return K_; }
-  __device__ ptx::SharedAddress V() const { return K_ + Config::kKeysBytes; }
+  __device__ ptx::SharedAddress K(int stage) const { return K_ + stage * Config::kKeysBytes; }
+  __device__ ptx::SharedAddress V() const { return K(Config::kKeyStages); }
   /// [kBlockQ, kHeadDim] each.
   __device__ ptx::SharedAddress Q(int stage) const {
-    return K_ + 2 * Config::kKeysBytes + stage * Config::kQueriesBytes;
+    return K(Config::kKeyStages + 1) + stage * Config::kQueriesBytes;
   }
   __device__ ptx::SharedAddress dO(int stage) const { return Q(Config::kStages + stage); }
   /// dS^T [kBlockKV, kBlockQ].
@@ -98,8 +99,8 @@ class BwdWgmmaShared {
     return limits() + BwdWgmmaShape::kLimitsBytes + slot * BwdWgmmaShape::kWorkBytes;
   }
 
-  __device__ ptx::SharedAddress k_full() const { return barrier(0); }
-  __device__ ptx::SharedAddress v_full() const { return barrier(1); }
+  __device__ ptx::SharedAddress v_full() const { return barrier(0); }
+  __device__ ptx::SharedAddress v_empty() const { return barrier(1); }
   __device__ ptx::SharedAddress q_full(int stage) const { return barrier(2 + 6 * stage); }
   __device__ ptx::SharedAddress q_empty(int stage) const { return barrier(3 + 6 * stage); }
   __device__ ptx::SharedAddress do_full(int stage) const { return barrier(4 + 6 * stage); }
@@ -113,13 +114,17 @@ class BwdWgmmaShared {
   __device__ ptx::SharedAddress sums_empty(int warpgroup) const {
     return barrier(4 + 6 * Config::kStages + 3 * warpgroup);
   }
-  /// K and V.
-  __device__ ptx::SharedAddress keys_empty() const { return barrier(kFirstOfWork); }
   __device__ ptx::SharedAddress work_full(std::uint32_t slot) const {
-    return barrier(kFirstOfWork + 1 + static_cast<int>(slot));
+    return barrier(kFirstOfWork + static_cast<int>(slot));
   }
   __device__ ptx::SharedAddress work_empty(std::uint32_t slot) const {
-    return barrier(kFirstOfWork + 3 + static_cast<int>(slot));
+    return barrier(kFirstOfWork + 2 + static_cast<int>(slot));
+  }
+  __device__ ptx::SharedAddress k_full(int stage) const {
+    return barrier(kFirstOfWork + 4 + 2 * stage);
+  }
+  __device__ ptx::SharedAddress k_empty(int stage) const {
+    return barrier(kFirstOfWork + 5 + 2 * stage);
   }
 
  private:
@@ -134,8 +139,12 @@ class BwdWgmmaShared {
 template <class Config>
 __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool takes_turns) {
   if (threadIdx.x == 0) {
-    ptx::mbarrier_init(shared.k_full(), 1);
     ptx::mbarrier_init(shared.v_full(), 1);
+    ptx::mbarrier_init(shared.v_empty(), Config::kComputing);
+    for (int stage = 0; stage < Config::kKeyStages; ++stage) {
+      ptx::mbarrier_init(shared.k_full(stage), 1);
+      ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
+    }
     for (int stage = 0; stage < Config::kStages; ++stage) {
       ptx::mbarrier_init(shared.q_full(stage), 2);  // the copy, and the statistics
       ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing);
@@ -149,7 +158,6 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool t
       ptx::mbarrier_init(shared.sums_full(warpgroup, 1), 1);
       ptx::mbarrier_init(shared.sums_empty(warpgroup), 1);
     }
-    ptx::mbarrier_init(shared.keys_empty(), Config::kComputing);
     // The warps that compute, the one that brings lse and delta, and those that add.
     const int reading = Config::kComputing * Config::kWarpgroup / 32 + (takes_turns ? 3 : 1);
     for (std::uint32_t slot = 0; slot < 2; ++slot) {
@@ -176,6 +184,7 @@ struct BwdWgmmaWork {
   int first_key = 0;
   int first_tile = 0, end_tile = 0;  // query tiles that see a key
   int end_head = 0;
+  int begin_tile = 0;              // with which the walk over a head begins; it goes around
   std::uint32_t first_number = 0;  // of the block's query tiles
   std::uint32_t loads_before = 0;  // of K and V by the block
   VisibleKeys visible;
@@ -200,6 +209,8 @@ struct BwdWgmmaWork {
     const IndexRange tiles = query_tiles(first_key, sizes);
     first_tile = tiles.first;
     end_tile = tiles.end;
+    begin_tile = first_tile;
+    if (arguments.staggers && end_tile > first_tile) begin_tile += part % (end_tile - first_tile);
   }
 
   __device__ bool is_there() const { return b != kNone; }
@@ -229,16 +240,18 @@ struct BwdWgmmaWork {
 
   __device__ BwdWgmmaTile first(const Sizes& sizes) const {
     const int first_head = kv_head * sizes.heads_per_kv_head;
-    return {first_tile < end_tile ? first_head : end_head, first_tile, first_number};
+    return {first_tile < end_tile ? first_head : end_head, begin_tile, first_number};
   }
   __device__ int num_query_tiles(const Sizes& sizes) const {
     return max(0, end_tile - first_tile) * sizes.heads_per_kv_head;
   }
-  /// The parity of the phase in which K and V are there.
-  __device__ std::uint32_t parity_of_keys() const { return loads_before % 2; }
+  /// Where K lies, and the parities of the phases in which K and V are there.
+  __device__ int k_stage() const { return static_cast<int>(loads_before % Config::kKeyStages); }
+  __device__ std::uint32_t k_parity() const { return loads_before / Config::kKeyStages % 2; }
+  __device__ std::uint32_t v_parity() const { return loads_before % 2; }
   __device__ BwdWgmmaTile next(const BwdWgmmaTile& tile) const {
-    const bool is_last = tile.q_tile + 1 == end_tile;
-    return {tile.head + (is_last ? 1 : 0), is_last ? first_tile : tile.q_tile + 1, tile.number + 1};
+    const int q_tile = tile.q_tile + 1 == end_tile ? first_tile : tile.q_tile + 1;
+    return {tile.head + (q_tile == begin_tile ? 1 : 0), q_tile, tile.number + 1};
   }
   __device__ bool is_there(const BwdWgmmaTile& tile) const { return tile.head < end_head; }
   /// Of all tiles of dQ.
@@ -272,7 +285,8 @@ struct BwdWgmmaWork {
   }
 };
 
-/// By one thread: Q and dO of all query tiles, and after the first of them K and V.
+/// By one thread: Q and dO of all query tiles, and beside the first of them K and V. Where there is room
+/// for a second K, it comes first, and S^T begins before all have used the K before.
 template <class Config>
 __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWork<Config>& work,
                            const Sizes& sizes, const ptx::TensorMap& Q_map,
@@ -287,34 +301,55 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
                     first_row, head, work.b);
     }
   };
+  BwdWgmmaTile tile = work.first(sizes);
+  if (!work.is_there(tile)) return;
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
+  const auto load_K = [&] {
+    const int stage = work.k_stage();
+    ptx::mbarrier_wait(shared.k_empty(stage), work.k_parity() ^ 1);
+    load(shared.K(stage), K_map, shared.k_full(stage), Config::kBlockKV, work.first_key,
+         work.kv_head);
+  };
+  if constexpr (Config::kKeyStages > 1) load_K();
 #pragma unroll 1
-  for (BwdWgmmaTile tile = work.first(sizes); work.is_there(tile); tile = work.next(tile)) {
+  for (; work.is_there(tile); tile = work.next(tile)) {
     const int first_query = tile.q_tile * Config::kBlockQ, stage = work.stage(tile);
     ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
     load(shared.Q(stage), Q_map, shared.q_full(stage), Config::kBlockQ, first_query, tile.head);
     ptx::mbarrier_wait(shared.do_empty(stage), work.parity(tile) ^ 1);
     load(shared.dO(stage), dO_map, shared.do_full(stage), Config::kBlockQ, first_query, tile.head);
     if (tile.number != work.first_number) continue;
-    ptx::mbarrier_wait(shared.keys_empty(), work.parity_of_keys() ^ 1);
-    load(shared.K(), K_map, shared.k_full(), Config::kBlockKV, work.first_key, work.kv_head);
+    if constexpr (Config::kKeyStages == 1) load_K();
+    ptx::mbarrier_wait(shared.v_empty(), work.v_parity() ^ 1);
     load(shared.V(), V_map, shared.v_full(), Config::kBlockKV, work.first_key, work.kv_head);
   }
 }
 
-/// By one warp: lse and delta of a query tile. Copies of rows of any length are not for bulk copies.
+/// By one warp: lse and delta of a query tile. Copies of rows of any length are not for bulk copies. All
+/// loads begin before the first one is used, and before there is room for them: one after the other
+/// they take longer than a tile does.
 template <class Config, class Shared>
 __device__ __forceinline__ void load_statistics(const Shared& shared,
                                                 const BwdWgmmaWork<Config>& work,
                                                 const BwdWgmmaTile& tile,
                                                 const BwdWgmmaArguments& arguments) {
   const int lane = static_cast<int>(threadIdx.x) % 32, stage = work.stage(tile);
+  const Sizes& sizes = arguments.sizes;
+  const std::int64_t head = static_cast<std::int64_t>(work.b) * sizes.num_heads + tile.head;
+  constexpr int kRowsOfLane = Config::kBlockQ / 32;
+  float lse[kRowsOfLane], delta[kRowsOfLane];
+#pragma unroll
+  for (int r = 0; r < kRowsOfLane; ++r) {
+    const int query = tile.q_tile * Config::kBlockQ + lane + 32 * r;
+    const bool is_there = query < sizes.seqlen_q;
+    lse[r] = is_there ? *arguments.lse.row(work.b, tile.head, query) : -INFINITY;
+    delta[r] = is_there ? arguments.delta[head * sizes.seqlen_q + query] : 0.F;
+  }
   ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
 #pragma unroll
-  for (int row = lane; row < Config::kBlockQ; row += 32) {
-    const QueryStatistics statistics = load_statistics(
-        arguments, arguments.delta, work.b, tile.head, tile.q_tile * Config::kBlockQ + row);
-    const ptx::SharedAddress to = shared.statistics(stage) + 4 * row;
+  for (int r = 0; r < kRowsOfLane; ++r) {
+    const QueryStatistics statistics = query_statistics(lse[r], delta[r]);
+    const ptx::SharedAddress to = shared.statistics(stage) + 4 * (lane + 32 * r);
     ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
     ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
   }
