@@ -140,13 +140,14 @@ json LspServer::references(const json& params) {
   const ToyDocument& open = document(params);
   const BytePlace place = place_in(open.source(), params);
   const toy::SourceWord* const word = open.word_at(place.line, place.column);
-  json result = json::array();
-  if (word == nullptr) return result;
+  if (word == nullptr) return json::array();
   LspPositions positions(open.source());
+  const std::string before = R"({"uri":)" + json(uri_in(params)).dump() + R"(,"range":)";
   for (const toy::SourceSpan& span : open.places_of(*word)) {
-    result.push_back({{"uri", uri_in(params)}, {"range", positions.range(span)}});
+    text_result_ += (text_result_.empty() ? "[" : ",") + before + positions.range_text(span) + "}";
   }
-  return result;
+  text_result_ += "]";
+  return nullptr;
 }
 
 json LspServer::completion(const json& params) {

@@ -21,12 +21,13 @@ json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::S
   json result = json::array();
   for (const ToyDocument::Symbol& one : symbols) {
     const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
-    const json line = positions.range({one.first, 1, first_length});
-    const json end = positions.position(one.last, source.line(one.last).size() + 1);
+    json line = positions.range({one.first, 1, first_length});
+    json start = positions.position(one.first, 1);
+    json end = positions.position(one.last, source.line(one.last).size() + 1);
     result.push_back({{"name", printable(one.name)},
                       {"kind", one.is_pass ? kNamespace : kArray},
-                      {"range", {{"start", line["start"]}, {"end", end}}},
-                      {"selectionRange", line},
+                      {"range", {{"start", std::move(start)}, {"end", std::move(end)}}},
+                      {"selectionRange", std::move(line)},
                       {"children", lsp_symbols(source, one.inside)}});
   }
   return result;
@@ -86,9 +87,17 @@ void LspServer::serve(const Frame& frame) {
     }
     return;
   }
+  text_result_.clear();
   try {
-    const json result = (this->*handler->second)(frame.body.value("params", json::object()));
-    if (is_request) stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", result}});
+    json result = (this->*handler->second)(frame.body.value("params", json::object()));
+    const std::string text = std::exchange(text_result_, {});
+    if (!is_request) return;
+    if (text.empty()) {
+      stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", std::move(result)}});
+    } else {
+      stream_.write_text(R"({"jsonrpc":"2.0","id":)" + message_text(*id) + R"(,"result":)" + text +
+                         "}");
+    }
   } catch (const RefusedRequest& refused) {
     if (is_request) fail(*id, kRequestFailed, refused.what());
   } catch (const std::exception& error) {  // a member is missing or of another type

@@ -244,6 +244,7 @@ std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {
     stack.back().inside.push_back(std::move(done));
   };
   const auto count = static_cast<std::uint32_t>(source_->num_lines());
+  std::uint32_t too_deep = 0;  // open loops that the assembler refuses, and that are left out
   for (std::uint32_t line = 1; line <= count; ++line) {
     const std::string_view code =
         source_->line(line).substr(0, source_->line(line).find_first_of(";#"));
@@ -251,9 +252,14 @@ std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {
     const std::string_view word = text.substr(0, text.find_first_of(" \t"));
     if (word == ".pass") {
       while (stack.size() > 1) close(line - 1);
+      too_deep = 0;
       stack.push_back({std::string(text), true, line, line, {}});
+    } else if (word == "for" && (too_deep > 0 || std::ssize(stack) > toy::Limits{}.max_nesting)) {
+      ++too_deep;
     } else if (word == "for") {
       stack.push_back({std::string(text), false, line, line, {}});
+    } else if (word == "end" && too_deep > 0) {
+      --too_deep;
     } else if (word == "end" && stack.size() > 1 && !stack.back().is_pass) {
       close(line);
     }

@@ -95,6 +95,34 @@ TEST_CASE("passes contain loops, and loops their inner loops", "[lsp]") {
   CHECK(loop["children"][0]["name"] == "for j in 0..i");
 }
 
+TEST_CASE("an outline ends where loops are nested too deeply, and goes on after them", "[lsp]") {
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += "for i in 0..2\n";
+  for (int i = 0; i < 60'000; ++i) text += "end\n";
+  LspSession session;
+  session.open(text + "for last in 0..3\nend\n").whole("textDocument/documentSymbol").run();
+  const json& symbols = session.results.at(0);
+  REQUIRE(symbols.size() == 2);
+  CHECK(symbols[1]["name"] == "for last in 0..3");
+  int depth = 0;
+  for (const json* at = &symbols[0]; !(*at)["children"].empty(); at = &(*at)["children"][0])
+    ++depth;
+  CHECK(depth == 63);
+}
+
+TEST_CASE("a name in a thousand places is found in all of them", "[lsp]") {
+  std::string text = ".isa softmax\n.registers 1\n";
+  for (int i = 0; i < 1000; ++i) text += "MOV R0, R0\n";
+  LspSession session;
+  session.open(text).at("textDocument/references", 2, 5).run();
+  const json& places = session.results.at(0);
+  REQUIRE(places.size() == 2000);
+  CHECK(places[1999] == json{{"uri", kUri},
+                             {"range",
+                              {{"start", {{"line", 1001}, {"character", 8}}},
+                               {"end", {{"line", 1001}, {"character", 10}}}}}});
+}
+
 TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp]") {
   LspSession session;
   session.raw(frame_of("{"))
