@@ -106,15 +106,20 @@ bool takes_names(std::string_view before) {
   return word != ".isa" && word != ".operands" && word != ".pass";
 }
 
+/// Returns a declaration's text. Each name of a long .reg list would repeat the whole list.
+std::string declaration_text(const ToyDocument& document, std::uint32_t line) {
+  constexpr std::size_t kLongest = 200;
+  if (line == 0) return {};
+  const std::string_view start = document.source().line(line).substr(0, 2 * kLongest);
+  const std::string_view code = trimmed(start.substr(0, start.find_first_of(";#")));
+  return code.size() <= kLongest ? std::string(code) : "declared in line " + std::to_string(line);
+}
+
 void add_names(const ToyDocument& document, std::uint32_t line, Items& items) {
   for (const toy::SourceName& name : document.words().names) {
     if (name.kind == WordKind::kLabel || line < name.first || line > name.last) continue;
-    std::string declaration;
-    if (name.declaration.line > 0) {
-      const std::string_view text = document.source().line(name.declaration.line);
-      declaration = trimmed(text.substr(0, text.find_first_of(";#")));
-    }
-    items.add(name.text, name.kind, kKindRows[kind_row_of(name.kind)].noun, declaration);
+    items.add(name.text, name.kind, kKindRows[kind_row_of(name.kind)].noun,
+              declaration_text(document, name.declaration.line));
   }
 }
 

@@ -15,6 +15,8 @@ using nlohmann::json;
 constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
 constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
+constexpr std::size_t kMostDiagnostics = 1000;  // more would only make an editor slow
+
 json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
   LspPositions positions(source);
   constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
@@ -163,7 +165,9 @@ void LspServer::publish(const std::string& uri) {
   json list = json::array();
   if (const auto found = documents_.find(uri); found != documents_.end()) {
     LspPositions positions(found->second->source());
-    for (const toy::Diagnostic& one : found->second->diagnostics()) {
+    const std::vector<toy::Diagnostic>& all = found->second->diagnostics();
+    for (const toy::Diagnostic& one : all) {
+      if (list.size() == kMostDiagnostics) break;
       std::string message = one.what;
       if (!one.expected.empty()) message += "; expected " + one.expected;
       if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
@@ -173,6 +177,10 @@ void LspServer::publish(const std::string& uri) {
                                                                              : 3},
                       {"source", "flashlab"},
                       {"message", message}});
+    }
+    if (all.size() > kMostDiagnostics) {
+      list.back()["message"] = list.back()["message"].get<std::string>() + " (and " +
+                               std::to_string(all.size() - kMostDiagnostics) + " more)";
     }
   }
   stream_.write({{"jsonrpc", "2.0"},

@@ -73,6 +73,14 @@ TEST_CASE("a line's start is completed with the machine's instructions and direc
   CHECK(input["textEdit"]["range"]["start"] == json{{"line", 15}, {"character", 2}});
 }
 
+TEST_CASE("the names of a long list do not each repeat the list", "[lsp]") {
+  std::string list = ".isa softmax\n.registers 100\n.reg a0";
+  for (int i = 1; i < 99; ++i) list += ", a" + std::to_string(i);
+  LspSession session;
+  session.open(list + "\nMAX a1, a2, \n").at(kComplete, 3, 12).run();
+  CHECK(item(session.results[0], "a98")["documentation"] == "declared in line 3");
+}
+
 TEST_CASE("operands are completed with the names that are visible there", "[lsp]") {
   LspSession session;
   session.open(std::string(kNames) + "LOAD x[")

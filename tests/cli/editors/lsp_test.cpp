@@ -123,6 +123,17 @@ TEST_CASE("a name in a thousand places is found in all of them", "[lsp]") {
                                {"end", {{"line", 1001}, {"character", 10}}}}}});
 }
 
+TEST_CASE("of many thousand errors a thousand are published, and the number of the others",
+          "[lsp]") {
+  std::string text;
+  for (int i = 0; i < 3001; ++i) text += ".const a = 1\n";
+  LspSession session;
+  session.open(text).run();
+  REQUIRE(session.published.at(0).size() == 1000);
+  CHECK_THAT(session.published[0][0]["message"].get<std::string>(), !contains("more)"));
+  CHECK_THAT(session.published[0][999]["message"].get<std::string>(), contains("(and 2000 more)"));
+}
+
 TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp]") {
   LspSession session;
   session.raw(frame_of("{"))
