@@ -5,6 +5,7 @@
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/terminal/failure.hpp"
 #include "text/visible.hpp"
+#include "toymachine/language/formatting.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -55,6 +56,7 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/rename", &LspServer::rename},
       {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
       {"textDocument/codeLens", &LspServer::code_lens},
+      {"textDocument/formatting", &LspServer::formatting},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -133,6 +135,7 @@ json LspServer::initialize(const json& params) {
             // The options are only for clients that know them.
             {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
             {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
+            {"documentFormattingProvider", true},
             {"codeLensProvider", json::object()}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
@@ -230,6 +233,32 @@ json LspServer::code_lens(const json& params) {
                         {"arguments", json::array({uri_in(params)})}}}});
   }
   return result;
+}
+
+/// Edits for single lines, so that cursors in other lines stay where they are. The client's wishes for
+/// tabs are ignored: programs look the same everywhere.
+json LspServer::formatting(const json& params) {
+  const toy::SourceText& source = document(params).source();
+  const std::vector<std::string> lines = toy::formatted_lines(source);
+  const auto count = static_cast<std::uint32_t>(lines.size()) - 1;  // the last one is empty
+  LspPositions positions(source);
+  json edits = json::array();
+  const auto edit = [&](std::uint32_t first, std::uint32_t last, const std::string& text) {
+    edits.push_back({{"range",
+                      {{"start", positions.position(first, 1)},
+                       {"end", positions.position(last, source.line(last).size() + 1)}}},
+                     {"newText", text}});
+  };
+  const bool has_end = !source.text().empty() && source.text().back() == '\n';
+  for (std::uint32_t line = 1; line <= count; ++line) {
+    const bool adds_end = line == source.num_lines() && !has_end;
+    if (source.line(line) != lines[line - 1] || adds_end) {
+      edit(line, line, lines[line - 1] + (adds_end ? "\n" : ""));
+    }
+  }
+  const auto old_count = static_cast<std::uint32_t>(source.num_lines());
+  if (old_count > count) edit(count + 1, old_count + (has_end ? 1 : 0), "");
+  return edits;
 }
 
 json LspServer::shutdown(const json&) {

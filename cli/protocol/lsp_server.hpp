@@ -56,6 +56,7 @@ class LspServer {
   Json rename(const Json& params);
   Json semantic_tokens(const Json& params);
   Json code_lens(const Json& params);
+  Json formatting(const Json& params);
   Json shutdown(const Json& params);
   Json exit(const Json& params);
 

@@ -123,6 +123,32 @@ TEST_CASE("a name in a thousand places is found in all of them", "[lsp]") {
                                {"end", {{"line", 1001}, {"character", 10}}}}}});
 }
 
+TEST_CASE("formatting edits the lines that change, and the end of the text", "[lsp]") {
+  const auto formatting = [](const std::string& text) {
+    LspSession session;
+    session.open(text)
+        .request("textDocument/formatting",
+                 {{"textDocument", {{"uri", kUri}}},
+                  {"options", {{"tabSize", 8}, {"insertSpaces", false}}}})
+        .run();
+    CHECK(session.capabilities["documentFormattingProvider"] == true);
+    return session.results.at(0);
+  };
+  const auto edit = [](int first, int last, int end, const std::string& text) {
+    return json{{"range",
+                 {{"start", {{"line", first}, {"character", 0}}},
+                  {"end", {{"line", last}, {"character", end}}}}},
+                {"newText", text}};
+  };
+  CHECK(formatting(kCopyProgram).empty());
+  CHECK(formatting("for i in 0..2\nLOAD  x[i],R0 ; 😀\nend\n") ==
+        json::array({edit(1, 1, 18, "  LOAD x[i], R0 ; 😀")}));
+  CHECK(formatting("end\nend ") == json::array({edit(1, 1, 4, "end\n")}));
+  CHECK(formatting("end\n\n  \n") == json::array({edit(1, 3, 0, "")}));
+  CHECK(formatting("end\n\n  ") == json::array({edit(1, 2, 2, "")}));
+  CHECK(formatting("").empty());
+}
+
 TEST_CASE("of many thousand errors a thousand are published, and the number of the others",
           "[lsp]") {
   std::string text;
