@@ -4,6 +4,7 @@
 
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/formatting.hpp"
 
@@ -223,14 +224,19 @@ json LspServer::code_lens(const json& params) {
   if (!document(params).is_valid()) return json::array();
   const json top = {{"line", 0}, {"character", 0}};
   json result = json::array();
-  for (const char* const title : {"Run", "Trace", "Debug"}) {
+  const std::string uri = uri_in(params);
+  std::vector<std::string> titles{"Run", "Trace", "Debug"};
+  // Files of exercises begin with their number.
+  const std::size_t name = uri.rfind('/') + 1;
+  if (name < uri.size() && is_digit(uri[name])) titles.emplace_back("Check");
+  for (const std::string& title : titles) {
     std::string command = title;
     command[0] = static_cast<char>(command[0] - 'A' + 'a');
     result.push_back({{"range", {{"start", top}, {"end", top}}},
                       {"command",
                        {{"title", title},
                         {"command", "flashlab." + command},
-                        {"arguments", json::array({uri_in(params)})}}}});
+                        {"arguments", json::array({uri})}}}});
   }
   return result;
 }

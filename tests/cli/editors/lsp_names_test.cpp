@@ -194,6 +194,17 @@ TEST_CASE("semantic tokens say what each word is, relative to the word before", 
                                            0, 4, 2, 6, 0});
 }
 
+TEST_CASE("the file of an exercise has a lens to check it", "[lsp]") {
+  const std::string uri = "file:///work/08_online_softmax.toy";
+  LspSession session;
+  session.notify("textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"text", kNames}}}})
+      .request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}})
+      .run();
+  REQUIRE(session.results.at(0).size() == 4);
+  CHECK(session.results[0][3]["command"] ==
+        json{{"title", "Check"}, {"command", "flashlab.check"}, {"arguments", {uri}}});
+}
+
 TEST_CASE("a program that assembles has lenses to run, trace and debug it", "[lsp]") {
   LspSession session;
   session.open(kNames)
