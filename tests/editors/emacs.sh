@@ -13,6 +13,7 @@ cat >.emacs.d/init.el <<'END'
 (load "~/.emacs.d/flashlab.el")
 (require 'dap-mode)
 (dap-mode 1)
+(dap-ui-mode 1)
 (setq inhibit-startup-screen t)
 END
 rm -rf .emacs.d/.dap-breakpoints
@@ -22,12 +23,19 @@ keys M-x eglot Enter
 wait_for 'n - 1 times' 'hints stand at the end of the lines'
 keys C-s 'LOAD x[i]' Enter M-x dap-breakpoint-toggle Enter
 keys M-x dap-debug Enter
-wait_for 'flashlab: debug this program' 'dap-debug offers the debugger'
-keys 'flashlab: debug this program' Enter
-sleep 3
+wait_for 'Select configuration template' 'dap-debug asks what to start'
+keys flashlab Tab Enter
+wait_for 'L16 ' 'the run stops before its first instruction'
 keys M-x dap-continue Enter
-sleep 3
+wait_for 'L22 ' 'it goes on to the breakpoint'
+keys C-c C-b
+wait_for 'L20 ' 'and one step back'
+keys C-c C-n
+wait_for 'L22 ' 'and forward again'
+keys M-x dap-eval Enter
+wait_for 'Eval' 'dap-eval asks for a register'
+keys R1 Enter
+wait_for '=> -0.857' 'and shows its value'
 picture emacs
-screen
 keys C-x C-c
 finish 'Emacs in a terminal'

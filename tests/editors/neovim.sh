@@ -11,8 +11,9 @@ source /opt/flashlab/tmux.sh
 begin nvim softmax.toy
 wait_for 'n - 1 times' 'hints stand at the end of the lines'
 wait_for 'Run' 'lenses stand above the program'
+keys 2 0 G
+picture neovim
 keys G o 'LAOD x[0], R0' Escape
 wait_for 'unknown instruction' 'an error stands in its line'
-picture neovim
 keys : 'quit!' Enter
 finish 'Neovim in a terminal'
