@@ -7,6 +7,7 @@ PROGRAM=softmax.toy timeout 120 nvim --headless -c 'luafile /opt/flashlab/neovim
   { cat neovim.log; exit 1; }
 
 # What a person sees, in a terminal.
+flashlab programs softmax_online >softmax.toy
 source /opt/flashlab/tmux.sh
 begin nvim softmax.toy
 wait_for 'n - 1 times' 'hints stand at the end of the lines'
