@@ -150,8 +150,8 @@ const std::map<std::string, std::vector<std::string>>& floors() {
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
-       {"terminal", "options", "machine", "debug", "protocol", "help", "exercises", "grading",
-        "attention", "compare", "optimal", "gpu", "picture", "."}},
+       {"terminal", "options", "machine", "debug", "protocol", "editors", "help", "exercises",
+        "grading", "attention", "compare", "optimal", "gpu", "picture", "."}},
   };
   return kFloors;
 }

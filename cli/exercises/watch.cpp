@@ -1,5 +1,6 @@
 // `flashlab exercises watch`: checks the learner's file whenever it is saved.
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -61,15 +62,38 @@ class Watch {
     files_ = std::make_unique<FileWatch>(work_.file, options_.poll);
     last_text_.reset();
     said_.clear();
-    std::cout << "Watching " << printable(work_.file) << " for " << printable(work_.exercise->id)
-              << (files_->has_notices() ? "" : " (looking every 250 ms)") << "; "
-              << (keyboard_.descriptor() < 0 ? "Ctrl-C ends it." : "h hint, n next, q quit.")
+    if (!has_keys()) std::cout << headline() << "; Ctrl-C ends it.\n";
+  }
+
+  bool has_keys() const { return keyboard_.descriptor() >= 0; }
+
+  std::string headline() const {
+    return "Watching " + printable(work_.file) + " for " + printable(work_.exercise->id) +
+           (files_->has_notices() ? "" : " (looking every 250 ms)");
+  }
+
+  /// Shows a text: for a person, on a cleared screen, with the keys in the last line.
+  void show(const std::string& text) {
+    if (has_keys()) {
+      constexpr const char* kHomeAndClear = "\x1b[H\x1b[2J";
+      const char* const kind = std::getenv("TERM");
+      if (kind != nullptr && std::string_view(kind) != "dumb") std::cout << kHomeAndClear;
+      std::cout << headline() << "\n";
+    }
+    std::cout << "\n" << text;
+    show_keys();
+  }
+
+  void show_keys() {
+    if (!has_keys()) return;
+    std::cout << "\n"
+              << styled("h hint, n next, Enter checks again, q quit", Style::kDim, terminal_)
               << "\n";
   }
 
-  /// Prints a message about the file, unless it equals the last message.
+  /// Shows a message about the file, unless it equals the last message.
   void say(const std::string& text) {
-    if (said_ != text) std::cout << "\n" << text;
+    if (said_ != text) show(text);
     said_ = text;
   }
 
@@ -96,8 +120,7 @@ class Watch {
     const auto verdict = grader_->grade(source->name(), text);
     remember_verdict(learner_, work_, verdict);
     code_ = exit_code_of(verdict);
-    std::cout << "\n"
-              << check_text(learner_, work_, verdict, *source, Explanation::kBrief, terminal_);
+    show(check_text(learner_, work_, verdict, *source, Explanation::kBrief, terminal_));
     return true;
   }
 
@@ -113,19 +136,20 @@ class Watch {
   void hint() {
     const std::size_t level = hints_shown(learner_, *work_.exercise) + 1;
     std::cout << "\n";
-    if (level < exercises::kHintLevels)
-      return show_hint(learner_, *work_.exercise, level, terminal_);
-    std::cout << "The last hint is the solution: `flashlab exercises solution "
-              << printable(work_.exercise->id) << "`.\n";
+    if (level < exercises::kHintLevels) {
+      show_hint(learner_, *work_.exercise, level, terminal_);
+    } else {
+      std::cout << "The last hint is the solution: `flashlab exercises solution "
+                << printable(work_.exercise->id) << "`.\n";
+    }
+    show_keys();  // the verdict stays above the hint
   }
 
   /// Switches to the next exercise, with its file beside this one's.
   void next() {
     const std::string id = learner_.next_after(work_.exercise->id);
-    std::cout << "\n";
     if (id.empty() || id == work_.exercise->id) {
-      std::cout << (id.empty() ? kAllDone : "This is the only one left.") << "\n";
-      return;
+      return show(std::string(id.empty() ? kAllDone : "This is the only one left.") + "\n");
     }
     try {
       Work work{learner_.find(id), {}};
@@ -139,7 +163,7 @@ class Watch {
       begin(std::move(work));
       check(true);
     } catch (const Failure& failure) {
-      std::cout << failure.what();  // stay with this exercise
+      show(failure.what());  // stay with this exercise
     }
   }
 

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/options/version.hpp"
 #include "cli/terminal/json.hpp"
 #include "text/lists.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -145,41 +144,6 @@ Json expression_rules() {
   });
 }
 
-std::string as_text(const Json& json) { return json.dump(2) + "\n"; }
-
-Json package_manifest() {
-  return {{"name", "flashlab-toy"},
-          {"displayName", "flashlab programs"},
-          {"description", "Colours .toy programs of the flashlab machine"},
-          {"version", version()},
-          {"publisher", "flashlab"},
-          {"license", "MIT"},
-          {"engines", {{"vscode", "^1.60.0"}}},
-          {"categories", {"Programming Languages"}},
-          {"contributes",
-           {{"languages", Json::array({{{"id", "flashlab"},
-                                        {"aliases", {"flashlab", "toy"}},
-                                        {"extensions", {".toy"}},
-                                        {"configuration", "./language-configuration.json"}}})},
-            {"grammars", Json::array({{{"language", "flashlab"},
-                                       {"scopeName", "source.flashlab"},
-                                       {"path", "./syntaxes/flashlab.tmLanguage.json"}}})}}}};
-}
-
-/// Comments, brackets, and indentation.
-Json language_configuration() {
-  const Json brackets = Json::array({Json::array({"[", "]"}), Json::array({"(", ")"})});
-  return {
-      {"comments", {{"lineComment", ";"}}},
-      {"brackets", brackets},
-      {"autoClosingPairs", brackets},
-      {"surroundingPairs", brackets},
-      {"wordPattern", kName + "'*|\\.[a-z]+"},
-      {"folding", {{"markers", {{"start", "^\\s*for\\b"}, {"end", "^\\s*end\\b"}}}}},
-      {"indentationRules",
-       {{"increaseIndentPattern", "^\\s*for\\b.*$"}, {"decreaseIndentPattern", "^\\s*end\\b.*$"}}}};
-}
-
 }  // namespace
 
 Json textmate_grammar(std::span<const toy::InstructionSpec> instructions) {
@@ -198,12 +162,6 @@ Json textmate_grammar(std::span<const toy::InstructionSpec> instructions) {
             {"declaration", patterns({rule("storage.type", "\\b(?:float|double|bf16|fp16)\\b"),
                                       include("expression")})},
             {"expression", expression_rules()}}}};
-}
-
-std::map<std::string, std::string> vscode_extension() {
-  return {{"package.json", as_text(package_manifest())},
-          {"language-configuration.json", as_text(language_configuration())},
-          {"syntaxes/flashlab.tmLanguage.json", as_text(textmate_grammar(toy::instruction_set()))}};
 }
 
 }  // namespace flashlab::cli

@@ -2,10 +2,8 @@
 // the language's words.
 #pragma once
 
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <string>
 
 #include "toymachine/language/instruction_set.hpp"
 
@@ -14,8 +12,5 @@ namespace flashlab::cli {
 /// Returns a TextMate grammar. Every rule matches within one line, like statements. Operands are
 /// coloured by their kind in the table: registers (under any name), arrays, expressions.
 nlohmann::ordered_json textmate_grammar(std::span<const toy::InstructionSpec> instructions);
-
-/// Returns the files of a Visual Studio Code extension, by their paths in its folder.
-std::map<std::string, std::string> vscode_extension();
 
 }  // namespace flashlab::cli

@@ -1,6 +1,5 @@
 // `flashlab isa`: prints the instruction table, as text and for other tools.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,10 +9,8 @@
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
-#include "cli/terminal/files.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -26,7 +23,7 @@ using toy::Level;
 constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
 
 struct IsaFlags {
-  std::string level, vscode;
+  std::string level;
   bool markdown = false, json = false, textmate = false;
   TerminalOptions terminal;
 };
@@ -106,32 +103,7 @@ Json instructions_json(const std::vector<InstructionSpec>& instructions) {
   return list;
 }
 
-/// Writes the extension's files. Never overwrites an existing file.
-int write_extension(const std::string& folder) {
-  const std::map<std::string, std::string> files = vscode_extension();
-  for (const auto& [name, text] : files) {
-    const std::string path = (std::filesystem::path(folder) / name).string();
-    std::error_code code;
-    if (!std::filesystem::exists(std::filesystem::symlink_status(path, code))) continue;
-    throw request_failure("'" + printable(path) + "' is there already and stays as it is",
-                          "a folder that is new, or has no extension in it");
-  }
-  for (const auto& [name, text] : files) {
-    const std::filesystem::path path = std::filesystem::path(folder) / name;
-    std::error_code code;
-    std::filesystem::create_directories(path.parent_path(), code);
-    if (code) {
-      throw request_failure("the folder '" + printable(path.parent_path().string()) +
-                            "' cannot be made: " + code.message());
-    }
-    write_file(path.string(), [&](std::ostream& stream) { stream << text; });
-    std::cout << "Wrote " << printable(path.string()) << "\n";
-  }
-  return kExitGood;
-}
-
 int print_instructions(const IsaFlags& options) {
-  if (!options.vscode.empty()) return write_extension(options.vscode);
   const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
   if (options.json) {
     std::cout << instructions_json(instructions).dump(2) << "\n";
@@ -152,8 +124,7 @@ CommandAction add_isa(CLI::App& app) {
   CLI::App& command = add_command(app, "isa", "The instruction table",
                                   "  flashlab isa                      every instruction\n"
                                   "  flashlab isa --level matmul       those of the first machine\n"
-                                  "  flashlab isa --textmate > toy.tmLanguage.json\n"
-                                  "  flashlab isa --vscode ~/.vscode/extensions/flashlab\n");
+                                  "  flashlab isa --textmate > toy.tmLanguage.json\n");
   std::vector<std::string> levels;
   for (const Level level : kLevels) levels.emplace_back(toy::to_string(level));
   add_option(command, "--level", options->level, "only this machine: matmul, softmax or attention")
@@ -161,15 +132,9 @@ CommandAction add_isa(CLI::App& app) {
       .type_name("LEVEL");
   const Flag markdown = add_flag(command, "--markdown", options->markdown, "as a Markdown table");
   const Flag json = add_flag(command, "--json", options->json, "as JSON").excludes(markdown);
-  const Flag textmate = add_flag(command, "--textmate", options->textmate, "as an editor's grammar")
-                            .excludes(markdown)
-                            .excludes(json);
-  add_option(command, "--vscode", options->vscode,
-             "write an extension for Visual Studio Code there")
-      .type_name("DIR")
+  add_flag(command, "--textmate", options->textmate, "as an editor's grammar")
       .excludes(markdown)
-      .excludes(json)
-      .excludes(textmate);
+      .excludes(json);
   options->terminal.add_to(command);
   return [options] { return print_instructions(*options); };
 }

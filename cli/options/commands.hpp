@@ -23,6 +23,8 @@ CommandAction add_sweep(CLI::App& app);
 CommandAction add_diff(CLI::App& app);
 CommandAction add_tables(CLI::App& app);
 CommandAction add_isa(CLI::App& app);
+CommandAction add_format(CLI::App& app);
+CommandAction add_editor(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
 CommandAction add_exercises(CLI::App& app);
 CommandAction add_next(CLI::App& app);

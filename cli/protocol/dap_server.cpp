@@ -1,6 +1,7 @@
 #include "cli/protocol/dap_server.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cli/protocol/json_members.hpp"
@@ -12,6 +13,8 @@ namespace flashlab::cli {
 namespace {
 
 using nlohmann::json;
+
+constexpr auto kTimeUntilProgress = std::chrono::milliseconds(300);
 
 }  // namespace
 
@@ -68,6 +71,7 @@ void DapServer::serve(const Frame& frame) {
   const auto given = frame.body.find("arguments");
   if (given != frame.body.end() && given->is_object()) arguments = *given;
   after_response_ = nullptr;
+  request_ = number_in(frame.body, "seq", 0);
   try {
     respond(frame.body, true, (this->*handler->second)(arguments), {});
     if (const auto action = std::exchange(after_response_, nullptr)) action();
@@ -110,6 +114,7 @@ toy::Replay& DapServer::replay() {
 
 json DapServer::initialize(const json& arguments) {
   lines_start_at_1_ = switch_in(arguments, "linesStartAt1", true);
+  wants_progress_ = switch_in(arguments, "supportsProgressReporting", false);
   json capabilities = json::object();
   for (const char* one :
        {"supportsConfigurationDoneRequest", "supportsFunctionBreakpoints",
@@ -179,20 +184,53 @@ json DapServer::nothing(const json&) { return {}; }
 // Moves -------------------------------------------------------------------------------------------
 
 /// During a long search the client may pause, cancel or end it; other requests wait.
-bool DapServer::is_wanted(std::uint64_t) {
+bool DapServer::is_wanted(std::uint64_t step) {
   while (auto frame = stream_.read_arrived()) {
     const std::string command = text_in(frame->body, "command");
-    const bool stops = command == "pause" || command == "cancel" || command == "disconnect" ||
-                       command == "terminate";
+    const bool stops = command == "pause" || command == "disconnect" || command == "terminate" ||
+                       (command == "cancel" && cancels(*frame));
     stream_.put_back(std::move(*frame));
     if (stops) return false;
   }
+  report_progress(step);
   return true;
+}
+
+/// Whether a cancel request means the present search, not one that has ended.
+bool DapServer::cancels(const Frame& frame) const {
+  const auto arguments = frame.body.find("arguments");
+  if (arguments == frame.body.end() || !arguments->is_object()) return true;
+  const std::string progress = text_in(*arguments, "progressId");
+  if (!progress.empty()) return progress == search_.id;
+  return number_in(*arguments, "requestId", request_) == request_;
+}
+
+void DapServer::report_progress(std::uint64_t step) {
+  if (!wants_progress_ || std::chrono::steady_clock::now() - search_.began < kTimeUntilProgress) {
+    return;
+  }
+  const std::uint64_t total = replay_->total_steps();
+  const bool is_forward = step >= search_.from;
+  const auto done = static_cast<double>(is_forward ? step - search_.from : search_.from - step);
+  const auto all = static_cast<double>(is_forward ? total - search_.from : search_.from);
+  json body{{"progressId", search_.id},
+            {"message", "step " + std::to_string(step) + " of " + std::to_string(total)},
+            {"percentage", all > 0 ? std::floor(100 * done / all) : 100}};
+  if (!search_.is_shown) {
+    body.update({{"title", "Searching"}, {"requestId", request_}, {"cancellable", true}});
+  }
+  send_event(std::exchange(search_.is_shown, true) ? "progressUpdate" : "progressStart", body);
 }
 
 json DapServer::move(std::function<toy::Stop()> action, const char* reason) {
   replay();
-  after_response([this, action = std::move(action), reason] { report(action(), reason); });
+  after_response([this, action = std::move(action), reason] {
+    search_ = {"search " + std::to_string(request_), replay_->step(),
+               std::chrono::steady_clock::now()};
+    const toy::Stop stop = action();
+    if (search_.is_shown) send_event("progressEnd", {{"progressId", search_.id}});
+    report(stop, reason);
+  });
   return json::object();
 }
 

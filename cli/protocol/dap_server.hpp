@@ -2,6 +2,7 @@
 // Specification: https://microsoft.github.io/debug-adapter-protocol/specification
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -65,13 +66,23 @@ class DapServer {
   Json move(std::function<toy::Stop()> action, const char* reason);
   void report(const toy::Stop& stop, const char* reason);
   bool is_wanted(std::uint64_t step);
+  bool cancels(const Frame& frame) const;
+  void report_progress(std::uint64_t step);
   std::vector<toy::Breakpoint> breakpoints() const;
   Json set(std::vector<std::pair<std::string, toy::Breakpoint>>& group,
            const std::vector<std::string>& texts);
 
   ProtocolStream& stream_;
-  std::int64_t sequence_ = 0;
-  bool has_ended_ = false, lines_start_at_1_ = true;
+  std::int64_t sequence_ = 0, request_ = 0;  // of the last message and the request that is served
+  bool has_ended_ = false, lines_start_at_1_ = true, wants_progress_ = false;
+  /// What a request that moves searches for; shown to the client if it takes long.
+  struct Search {
+    std::string id;
+    std::uint64_t from = 0;  // step
+    std::chrono::steady_clock::time_point began;
+    bool is_shown = false;
+  };
+  Search search_;
   std::function<void()> after_response_;
 
   LoadedProgram loaded_;

@@ -111,8 +111,11 @@ std::optional<Frame> FrameReader::next() {
   return frame;
 }
 
-std::string framed(const nlohmann::json& message) {
-  const std::string text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string message_text(const nlohmann::json& message) {
+  return message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string framed(const std::string& text) {
   return "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
@@ -150,9 +153,9 @@ std::optional<Frame> ProtocolStream::read_arrived() {
   }
 }
 
-void ProtocolStream::write(const nlohmann::json& message) {
-  const std::string text = framed(message);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+void ProtocolStream::write_text(const std::string& text) {
+  const std::string frame = framed(text);
+  std::fwrite(frame.data(), 1, frame.size(), stdout);
   std::fflush(stdout);
 }
 

@@ -34,8 +34,10 @@ class FrameReader {
   std::size_t to_skip_ = 0;  // bytes of a frame that was refused
 };
 
-/// Returns the message with its header.
-std::string framed(const nlohmann::json& message);
+/// Returns a message as text without line ends; bytes that are no UTF-8 are replaced.
+std::string message_text(const nlohmann::json& message);
+/// Returns a message's text with its header.
+std::string framed(const std::string& text);
 
 /// The client on standard input and output.
 class ProtocolStream {
@@ -44,7 +46,8 @@ class ProtocolStream {
   std::optional<Frame> read();
   /// Returns a frame that arrived already, without waiting.
   std::optional<Frame> read_arrived();
-  void write(const nlohmann::json& message);
+  void write(const nlohmann::json& message) { write_text(message_text(message)); }
+  void write_text(const std::string& text);
   /// Puts a frame back: the next read() returns it.
   void put_back(Frame frame) { returned_.push_back(std::move(frame)); }
 

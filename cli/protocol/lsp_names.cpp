@@ -88,7 +88,7 @@ class Items {
 };
 
 void add_starts_of_lines(const ToyDocument& document, Items& items) {
-  for (const std::size_t row : document.words().instructions) {
+  for (const std::size_t row : document.names().words().instructions) {
     const toy::InstructionSpec& spec = toy::instruction_set()[row];
     const std::string mnemonic(spec.mnemonic);
     items.add(mnemonic, WordKind::kInstruction, spec.meaning,
@@ -106,21 +106,26 @@ bool takes_names(std::string_view before) {
   return word != ".isa" && word != ".operands" && word != ".pass";
 }
 
+/// Returns a declaration's text. Each name of a long .reg list would repeat the whole list.
+std::string declaration_text(const ToyDocument& document, std::uint32_t line) {
+  constexpr std::size_t kLongest = 200;
+  if (line == 0) return {};
+  const std::string_view start = document.source().line(line).substr(0, 2 * kLongest);
+  const std::string_view code = trimmed(start.substr(0, start.find_first_of(";#")));
+  return code.size() <= kLongest ? std::string(code) : "declared in line " + std::to_string(line);
+}
+
 void add_names(const ToyDocument& document, std::uint32_t line, Items& items) {
-  for (const toy::SourceName& name : document.words().names) {
+  for (const toy::SourceName& name : document.names().words().names) {
     if (name.kind == WordKind::kLabel || line < name.first || line > name.last) continue;
-    std::string declaration;
-    if (name.declaration.line > 0) {
-      const std::string_view text = document.source().line(name.declaration.line);
-      declaration = trimmed(text.substr(0, text.find_first_of(";#")));
-    }
-    items.add(name.text, name.kind, kKindRows[kind_row_of(name.kind)].noun, declaration);
+    items.add(name.text, name.kind, kKindRows[kind_row_of(name.kind)].noun,
+              declaration_text(document, name.declaration.line));
   }
 }
 
 const toy::SourceWord& word_in(const ToyDocument& document, const json& params) {
   const BytePlace place = place_in(document.source(), params);
-  const toy::SourceWord* const word = document.word_at(place.line, place.column);
+  const toy::SourceWord* const word = document.names().word_at(place.line, place.column);
   if (word == nullptr) throw RefusedRequest("there is no name at this place");
   return *word;
 }
@@ -130,8 +135,8 @@ const toy::SourceWord& word_in(const ToyDocument& document, const json& params) 
 json LspServer::definition(const json& params) {
   const ToyDocument& open = document(params);
   const BytePlace place = place_in(open.source(), params);
-  const toy::SourceWord* const word = open.word_at(place.line, place.column);
-  const auto span = word == nullptr ? std::nullopt : open.declaration_of(*word);
+  const toy::SourceWord* const word = open.names().word_at(place.line, place.column);
+  const auto span = word == nullptr ? std::nullopt : open.names().declaration_of(*word);
   if (!span) return nullptr;
   return {{"uri", uri_in(params)}, {"range", LspPositions(open.source()).range(*span)}};
 }
@@ -139,14 +144,15 @@ json LspServer::definition(const json& params) {
 json LspServer::references(const json& params) {
   const ToyDocument& open = document(params);
   const BytePlace place = place_in(open.source(), params);
-  const toy::SourceWord* const word = open.word_at(place.line, place.column);
-  json result = json::array();
-  if (word == nullptr) return result;
+  const toy::SourceWord* const word = open.names().word_at(place.line, place.column);
+  if (word == nullptr) return json::array();
   LspPositions positions(open.source());
-  for (const toy::SourceSpan& span : open.places_of(*word)) {
-    result.push_back({{"uri", uri_in(params)}, {"range", positions.range(span)}});
+  const std::string before = R"({"uri":)" + json(uri_in(params)).dump() + R"(,"range":)";
+  for (const toy::SourceSpan& span : open.names().places_of(*word)) {
+    text_result_ += (text_result_.empty() ? "[" : ",") + before + positions.range_text(span) + "}";
   }
-  return result;
+  text_result_ += "]";
+  return nullptr;
 }
 
 json LspServer::completion(const json& params) {
@@ -170,21 +176,21 @@ json LspServer::completion(const json& params) {
 json LspServer::prepare_rename(const json& params) {
   const ToyDocument& open = document(params);
   const toy::SourceWord& word = word_in(open, params);
-  const std::string reason = open.why_not_renamed(word);
+  const std::string reason = open.names().why_not_renamed(word);
   if (!reason.empty()) throw RefusedRequest(reason);
   return {{"range", LspPositions(open.source()).range(word.span)},
-          {"placeholder", open.text_of(word)}};
+          {"placeholder", open.names().text_of(word)}};
 }
 
 json LspServer::rename(const json& params) {
   const ToyDocument& open = document(params);
   const toy::SourceWord& word = word_in(open, params);
   const std::string name = params.at("newName").get<std::string>();
-  const std::string reason = open.why_not_renamed(word, name);
+  const std::string reason = open.names().why_not_renamed(word, name);
   if (!reason.empty()) throw RefusedRequest(reason);
   LspPositions positions(open.source());
   json edits = json::array();
-  for (const toy::SourceSpan& span : open.places_of(word)) {
+  for (const toy::SourceSpan& span : open.names().places_of(word)) {
     edits.push_back({{"range", positions.range(span)}, {"newText", name}});
   }
   return {{"changes", {{uri_in(params), std::move(edits)}}}};
@@ -201,13 +207,13 @@ json LspServer::semantic_tokens(const json& params) {
   LspPositions positions(open.source());
   std::vector<std::uint32_t> data;  // five numbers for each token, places relative to the last one
   std::uint32_t last_line = 1, last_start = 0;
-  for (const toy::SourceWord& word : open.words().words) {
+  for (const toy::SourceWord& word : open.names().words().words) {
     const std::size_t row = kind_row_of(word.kind);
     if (row == kKindRows.size()) continue;  // labels and unknown words keep the grammar's colour
     const std::uint32_t line = word.span.line;
     const std::uint32_t start = positions.column(line, word.span.column);
     const std::uint32_t end = positions.column(line, word.span.column + word.span.length);
-    const auto declared = open.declaration_of(word);
+    const auto declared = open.names().declaration_of(word);
     const bool declares =
         declared && declared->line == line && declared->column == word.span.column;
     data.insert(data.end(), {line - last_line, line == last_line ? start - last_start : start,

@@ -48,6 +48,14 @@ nlohmann::json LspPositions::range(const toy::SourceSpan& span) {
           {"end", position(span.line, span.column + std::max(span.length, 1U))}};
 }
 
+std::string LspPositions::range_text(const toy::SourceSpan& span) {
+  const std::string line = R"({"line":)" + std::to_string(span.line - 1) + R"(,"character":)";
+  const std::uint32_t start = column(span.line, span.column);
+  const std::uint32_t end = column(span.line, span.column + std::max(span.length, 1U));
+  return R"({"start":)" + line + std::to_string(start) + R"(},"end":)" + line +
+         std::to_string(end) + "}}";
+}
+
 BytePlace place_in(const toy::SourceText& source, const nlohmann::json& params) {
   const nlohmann::json& position = params.at("position");
   const auto line = position.at("line").get<std::int64_t>();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "toymachine/language/source.hpp"
@@ -23,6 +24,8 @@ class LspPositions {
   std::uint32_t column(std::uint32_t line, std::size_t column);
   nlohmann::json position(std::uint32_t line, std::size_t column);
   nlohmann::json range(const toy::SourceSpan& span);
+  /// As JSON text.
+  std::string range_text(const toy::SourceSpan& span);
 
  private:
   const toy::SourceText& source_;

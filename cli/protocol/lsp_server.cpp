@@ -4,7 +4,9 @@
 
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/utf8.hpp"
 #include "text/visible.hpp"
+#include "toymachine/language/formatting.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -15,18 +17,21 @@ using nlohmann::json;
 constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
 constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
+constexpr std::size_t kMostDiagnostics = 1000;  // more would only make an editor slow
+
 json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
   LspPositions positions(source);
   constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
   json result = json::array();
   for (const ToyDocument::Symbol& one : symbols) {
     const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
-    const json line = positions.range({one.first, 1, first_length});
-    const json end = positions.position(one.last, source.line(one.last).size() + 1);
+    json line = positions.range({one.first, 1, first_length});
+    json start = positions.position(one.first, 1);
+    json end = positions.position(one.last, source.line(one.last).size() + 1);
     result.push_back({{"name", printable(one.name)},
                       {"kind", one.is_pass ? kNamespace : kArray},
-                      {"range", {{"start", line["start"]}, {"end", end}}},
-                      {"selectionRange", line},
+                      {"range", {{"start", std::move(start)}, {"end", std::move(end)}}},
+                      {"selectionRange", std::move(line)},
                       {"children", lsp_symbols(source, one.inside)}});
   }
   return result;
@@ -52,6 +57,7 @@ const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
       {"textDocument/rename", &LspServer::rename},
       {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
       {"textDocument/codeLens", &LspServer::code_lens},
+      {"textDocument/formatting", &LspServer::formatting},
       {"shutdown", &LspServer::shutdown},
       {"exit", &LspServer::exit},
   };
@@ -86,9 +92,17 @@ void LspServer::serve(const Frame& frame) {
     }
     return;
   }
+  text_result_.clear();
   try {
-    const json result = (this->*handler->second)(frame.body.value("params", json::object()));
-    if (is_request) stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", result}});
+    json result = (this->*handler->second)(frame.body.value("params", json::object()));
+    const std::string text = std::exchange(text_result_, {});
+    if (!is_request) return;
+    if (text.empty()) {
+      stream_.write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", std::move(result)}});
+    } else {
+      stream_.write_text(R"({"jsonrpc":"2.0","id":)" + message_text(*id) + R"(,"result":)" + text +
+                         "}");
+    }
   } catch (const RefusedRequest& refused) {
     if (is_request) fail(*id, kRequestFailed, refused.what());
   } catch (const std::exception& error) {  // a member is missing or of another type
@@ -122,6 +136,7 @@ json LspServer::initialize(const json& params) {
             // The options are only for clients that know them.
             {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
             {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
+            {"documentFormattingProvider", true},
             {"codeLensProvider", json::object()}}},
           {"serverInfo", {{"name", "flashlab"}}}};
 }
@@ -154,7 +169,9 @@ void LspServer::publish(const std::string& uri) {
   json list = json::array();
   if (const auto found = documents_.find(uri); found != documents_.end()) {
     LspPositions positions(found->second->source());
-    for (const toy::Diagnostic& one : found->second->diagnostics()) {
+    const std::vector<toy::Diagnostic>& all = found->second->diagnostics();
+    for (const toy::Diagnostic& one : all) {
+      if (list.size() == kMostDiagnostics) break;
       std::string message = one.what;
       if (!one.expected.empty()) message += "; expected " + one.expected;
       if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
@@ -164,6 +181,10 @@ void LspServer::publish(const std::string& uri) {
                                                                              : 3},
                       {"source", "flashlab"},
                       {"message", message}});
+    }
+    if (all.size() > kMostDiagnostics) {
+      list.back()["message"] = list.back()["message"].get<std::string>() + " (and " +
+                               std::to_string(all.size() - kMostDiagnostics) + " more)";
     }
   }
   stream_.write({{"jsonrpc", "2.0"},
@@ -203,16 +224,47 @@ json LspServer::code_lens(const json& params) {
   if (!document(params).is_valid()) return json::array();
   const json top = {{"line", 0}, {"character", 0}};
   json result = json::array();
-  for (const char* const title : {"Run", "Trace", "Debug"}) {
+  const std::string uri = uri_in(params);
+  std::vector<std::string> titles{"Run", "Trace", "Debug"};
+  // Files of exercises begin with their number.
+  const std::size_t name = uri.rfind('/') + 1;
+  if (name < uri.size() && is_digit(uri[name])) titles.emplace_back("Check");
+  for (const std::string& title : titles) {
     std::string command = title;
     command[0] = static_cast<char>(command[0] - 'A' + 'a');
     result.push_back({{"range", {{"start", top}, {"end", top}}},
                       {"command",
                        {{"title", title},
                         {"command", "flashlab." + command},
-                        {"arguments", json::array({uri_in(params)})}}}});
+                        {"arguments", json::array({uri})}}}});
   }
   return result;
+}
+
+/// Edits for single lines, so that cursors in other lines stay where they are. The client's wishes for
+/// tabs are ignored: programs look the same everywhere.
+json LspServer::formatting(const json& params) {
+  const toy::SourceText& source = document(params).source();
+  const std::vector<std::string> lines = toy::formatted_lines(source);
+  const auto count = static_cast<std::uint32_t>(lines.size()) - 1;  // the last one is empty
+  LspPositions positions(source);
+  json edits = json::array();
+  const auto edit = [&](std::uint32_t first, std::uint32_t last, const std::string& text) {
+    edits.push_back({{"range",
+                      {{"start", positions.position(first, 1)},
+                       {"end", positions.position(last, source.line(last).size() + 1)}}},
+                     {"newText", text}});
+  };
+  const bool has_end = !source.text().empty() && source.text().back() == '\n';
+  for (std::uint32_t line = 1; line <= count; ++line) {
+    const bool adds_end = line == source.num_lines() && !has_end;
+    if (source.line(line) != lines[line - 1] || adds_end) {
+      edit(line, line, lines[line - 1] + (adds_end ? "\n" : ""));
+    }
+  }
+  const auto old_count = static_cast<std::uint32_t>(source.num_lines());
+  if (old_count > count) edit(count + 1, old_count + (has_end ? 1 : 0), "");
+  return edits;
 }
 
 json LspServer::shutdown(const json&) {

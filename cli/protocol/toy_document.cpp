@@ -19,35 +19,6 @@ namespace {
 constexpr std::size_t kLongestHint = 32, kLongestHover = 300;
 constexpr std::int64_t kMillisecondsForFormulas = 500;
 
-/// Whether a word names something that the program declares.
-bool is_declared(const toy::SourceWords& words, const toy::SourceWord& word) {
-  return word.name != toy::kNoName && words.names[word.name].declaration.line > 0;
-}
-
-bool is_identifier(std::string_view text) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !text.empty() && is_letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
-}
-
-/// Whether all words mean the same in both texts; their places and the texts of names may differ.
-bool mean_the_same(const toy::SourceWords& a, const toy::SourceWords& b) {
-  return std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
-                    [](const toy::SourceWord& one, const toy::SourceWord& other) {
-                      return one.kind == other.kind && one.name == other.name;
-                    });
-}
-
-std::string first_reason(const std::vector<toy::Diagnostic>& errors, const std::string& name) {
-  const auto found = std::find_if(errors.begin(), errors.end(), [&](const toy::Diagnostic& one) {
-    return one.what.find("'" + name + "'") != std::string::npos;
-  });
-  const toy::Diagnostic& error = found == errors.end() ? errors.front() : *found;
-  return "line " + std::to_string(error.span.line) + " would be wrong: " + error.what;
-}
-
 void collect(const std::vector<toy::Statement>& body,
              std::vector<const toy::InstructionStatement*>& instructions) {
   for (const toy::Statement& statement : body) {
@@ -62,8 +33,7 @@ void collect(const std::vector<toy::Statement>& body,
 }  // namespace
 
 ToyDocument::ToyDocument(const std::string& name, const std::string& text)
-    : source_(std::make_shared<const toy::SourceText>(name, text)),
-      words_(toy::source_words(*source_)) {
+    : source_(std::make_shared<const toy::SourceText>(name, text)), names_(source_) {
   try {
     toy::Budget budget({kMillisecondsForFormulas, 0});
     auto program = toy::assemble(source_);
@@ -142,99 +112,6 @@ std::string ToyDocument::about_line(std::uint32_t line) const {
   return all.empty() ? text : text + " of " + all;
 }
 
-const toy::SourceWord* ToyDocument::word_at(std::uint32_t line, std::uint32_t column) const {
-  const toy::SourceWord* result = nullptr;
-  const auto first =
-      std::partition_point(words_.words.begin(), words_.words.end(),
-                           [&](const toy::SourceWord& word) { return word.span.line < line; });
-  for (auto word = first; word != words_.words.end() && word->span.line == line; ++word) {
-    if (column >= word->span.column && column <= word->span.column + word->span.length &&
-        word->kind != toy::WordKind::kComment) {
-      result = &*word;
-    }
-  }
-  return result;
-}
-
-std::string_view ToyDocument::text_of(const toy::SourceWord& word) const {
-  return source_->line(word.span.line).substr(word.span.column - 1, word.span.length);
-}
-
-std::optional<toy::SourceSpan> ToyDocument::declaration_of(const toy::SourceWord& word) const {
-  if (!is_declared(words_, word)) return std::nullopt;
-  return words_.names[word.name].declaration;
-}
-
-std::vector<toy::SourceSpan> ToyDocument::places_of(const toy::SourceWord& word) const {
-  std::vector<toy::SourceSpan> places;
-  for (const toy::SourceWord& one : words_.words) {
-    const bool is_same = one.name == word.name && one.kind == word.kind &&
-                         (word.name != toy::kNoName || text_of(one) == text_of(word));
-    if (is_same) places.push_back(one.span);
-  }
-  return places;
-}
-
-std::string ToyDocument::why_not_renamed(const toy::SourceWord& word) const {
-  const std::string text = "'" + std::string(text_of(word)) + "'";
-  if (word.kind == toy::WordKind::kLabel) return text + " is a label; labels keep their names";
-  if (is_declared(words_, word)) return {};
-  if (word.kind == toy::WordKind::kRegister) {
-    return text + " is a register of the machine; only names of .reg lines can change";
-  }
-  if (word.kind == toy::WordKind::kUnknown) return text + " is not declared";
-  return text +
-         (word.kind == toy::WordKind::kNumber ? " is a number" : " is a word of the language");
-}
-
-std::string ToyDocument::why_not_renamed(const toy::SourceWord& word,
-                                         const std::string& new_name) const {
-  std::string reason = why_not_renamed(word);
-  if (!reason.empty()) return reason;
-  const std::string quoted = "'" + printable(new_name) + "'";
-  if (!is_identifier(new_name)) {
-    return quoted + " is no name; expected letters, digits and _, with no digit first";
-  }
-  const toy::SourceName& renamed = words_.names[word.name];
-  if (new_name == renamed.text) return {};
-  // The assembler allows some of these as loop variables, but nobody wants to read that.
-  const toy::LanguageWords& language = toy::language_words();
-  for (const auto* const list : {&language.keywords, &language.functions}) {
-    if (std::find(list->begin(), list->end(), new_name) != list->end()) {
-      return quoted + " is a word of the language";
-    }
-  }
-  for (const toy::SourceName& one : words_.names) {
-    const bool is_visible = one.first <= renamed.last && renamed.first <= one.last;
-    if (one.text != new_name || !is_visible) continue;
-    return quoted + " is in use" +
-           (one.declaration.line == 0 ? "" : ", see line " + std::to_string(one.declaration.line));
-  }
-  const auto source =
-      std::make_shared<const toy::SourceText>(source_->name(), with_name(word, new_name));
-  // What else the language forbids, the assembler knows. A program with errors must get no more.
-  const auto errors = toy::assemble(source).diagnostics;
-  if (errors.size() > toy::assemble(source_).diagnostics.size()) {
-    return first_reason(errors, new_name);
-  }
-  if (mean_the_same(words_, toy::source_words(*source))) return {};
-  return quoted + " has another meaning in one of these places";
-}
-
-std::string ToyDocument::with_name(const toy::SourceWord& word, const std::string& new_name) const {
-  std::string result;
-  const std::string_view text = source_->text();
-  std::size_t copied = 0;
-  for (const toy::SourceSpan& span : places_of(word)) {
-    const std::string_view line = source_->line(span.line);
-    const auto start = static_cast<std::size_t>(line.data() - text.data()) + span.column - 1;
-    result += text.substr(copied, start - copied);
-    result += new_name;
-    copied = start + span.length;
-  }
-  return result += text.substr(copied);
-}
-
 std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {
   std::vector<Symbol> stack{{"", true, 0, 0, {}}};  // the file, a pass, loops
   const auto close = [&](std::uint32_t last) {
@@ -244,6 +121,7 @@ std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {
     stack.back().inside.push_back(std::move(done));
   };
   const auto count = static_cast<std::uint32_t>(source_->num_lines());
+  std::uint32_t too_deep = 0;  // open loops that the assembler refuses, and that are left out
   for (std::uint32_t line = 1; line <= count; ++line) {
     const std::string_view code =
         source_->line(line).substr(0, source_->line(line).find_first_of(";#"));
@@ -251,9 +129,14 @@ std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {
     const std::string_view word = text.substr(0, text.find_first_of(" \t"));
     if (word == ".pass") {
       while (stack.size() > 1) close(line - 1);
+      too_deep = 0;
       stack.push_back({std::string(text), true, line, line, {}});
+    } else if (word == "for" && (too_deep > 0 || std::ssize(stack) > toy::Limits{}.max_nesting)) {
+      ++too_deep;
     } else if (word == "for") {
       stack.push_back({std::string(text), false, line, line, {}});
+    } else if (word == "end" && too_deep > 0) {
+      --too_deep;
     } else if (word == "end" && stack.size() > 1 && !stack.back().is_pass) {
       close(line);
     }

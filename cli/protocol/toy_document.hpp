@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "toymachine/count/cost_formula.hpp"
+#include "toymachine/language/named_places.hpp"
 #include "toymachine/language/program.hpp"
 #include "toymachine/language/source.hpp"
-#include "toymachine/language/source_words.hpp"
 
 namespace flashlab::cli {
 
@@ -38,19 +38,8 @@ class ToyDocument {
   /// Returns, in Markdown, what the instruction of the line does and costs; empty for other lines.
   std::string about_line(std::uint32_t line) const;
 
-  /// All words, also of a program with errors.
-  const toy::SourceWords& words() const { return words_; }
-  /// Returns the word that contains a place or ends there; null: none, or a comment.
-  const toy::SourceWord* word_at(std::uint32_t line, std::uint32_t column) const;
-  std::string_view text_of(const toy::SourceWord& word) const;
-  /// Returns the declaration of what a word names; nothing for R0 and words of the language.
-  std::optional<toy::SourceSpan> declaration_of(const toy::SourceWord& word) const;
-  /// Returns all places at which the thing is named, in source order.
-  std::vector<toy::SourceSpan> places_of(const toy::SourceWord& word) const;
-  /// Returns why the thing cannot get another name; empty: it can.
-  std::string why_not_renamed(const toy::SourceWord& word) const;
-  /// Returns why it cannot get this name; empty: it can, and every word keeps its meaning.
-  std::string why_not_renamed(const toy::SourceWord& word, const std::string& new_name) const;
+  /// The words, also of a program with errors.
+  const toy::NamedPlaces& names() const { return names_; }
 
   /// A pass, or a loop with the loops inside.
   struct Symbol {
@@ -63,11 +52,10 @@ class ToyDocument {
 
  private:
   const toy::InstructionStatement* instruction_at(std::uint32_t line) const;
-  std::string with_name(const toy::SourceWord& word, const std::string& new_name) const;
   std::string formula_text(const toy::Formula& formula, std::size_t most) const;
 
   std::shared_ptr<const toy::SourceText> source_;
-  toy::SourceWords words_;
+  toy::NamedPlaces names_;
   std::shared_ptr<const toy::Program> program_;  // null: it does not assemble
   std::optional<toy::CostFormulas> formulas_;
   std::vector<const toy::InstructionStatement*> instructions_;  // of program_, in source order

@@ -207,27 +207,3 @@ TEST_CASE("operands are coloured by what the instruction takes", "[grammar]") {
   CHECK(scope_of(reader, ".input q(n, d) tile (B, Bd) bf16", "bf16") == "storage.type.flashlab");
   CHECK(scope_of(reader, "MAC R0, ", "MAC") == "support.function.instruction.flashlab");
 }
-
-TEST_CASE("the extension's files are JSON that refer to each other", "[grammar]") {
-  const Workplace place;
-  REQUIRE(place.shell("flashlab isa --vscode ext").code == 0);
-  const Json package = Json::parse(place.read("ext/package.json"));
-  const Json& language = package["contributes"]["languages"][0];
-  const Json& grammar = package["contributes"]["grammars"][0];
-  CHECK(language["extensions"] == Json::array({".toy"}));
-  CHECK(language["id"] == grammar["language"]);
-  const Json rules = Json::parse(place.read("ext/" + grammar["path"].get<std::string>()));
-  CHECK(rules["scopeName"] == grammar["scopeName"]);
-  const Json configuration =
-      Json::parse(place.read("ext/" + language["configuration"].get<std::string>()));
-  CHECK(configuration["comments"]["lineComment"] == ";");
-}
-
-TEST_CASE("an extension is never written over files that are there", "[grammar]") {
-  const Workplace place;
-  std::filesystem::create_directories(place.path("ext"));
-  place.write("ext/package.json", "mine");
-  CHECK(place.shell("flashlab isa --vscode ext").code == 2);
-  CHECK(place.read("ext/package.json") == "mine");
-  CHECK_FALSE(std::filesystem::exists(place.path("ext/syntaxes")));
-}

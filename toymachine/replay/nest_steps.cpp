@@ -176,68 +176,69 @@ NestSteps::Trips NestSteps::trips(std::uint32_t loop, const Values& values) cons
   return {static_cast<std::int64_t>(first), clamped((end - first - 1) / bound.step + 1)};
 }
 
-std::uint64_t NestSteps::of_loop(std::uint32_t loop, Values& values) const {
+std::uint64_t NestSteps::of_loop(std::uint32_t loop, Sum& sum) const {
   if (sites_[loop].second == 0) return 0;
-  return of_iterations(loop, trips(loop, values), values);
+  return of_iterations(loop, trips(loop, sum.values), sum);
 }
 
-std::uint64_t NestSteps::of_iterations(std::uint32_t loop, const Trips& trips,
-                                       Values& values) const {
+std::uint64_t NestSteps::of_iterations(std::uint32_t loop, const Trips& trips, Sum& sum) const {
   const std::uint32_t first = begin_[loop] + 1, last = program_.nodes[begin_[loop]].partner;
-  values[loop] = trips.first;
+  sum.values[loop] = trips.first;
   if (trips.count == 0) return 0;
-  if (same_[loop]) {
-    return static_cast<std::uint64_t>(trips.count) * of_nodes(first, last, values);
-  }
+  if (same_[loop]) return static_cast<std::uint64_t>(trips.count) * of_nodes(first, last, sum);
   std::uint64_t total = 0;
-  for (std::int64_t i = 0; i < trips.count; ++i) {
+  for (std::int64_t i = 0; i < trips.count && !sum.is_too_long(); ++i) {
     check_budget();
-    total += of_nodes(first, last, values);
-    values[loop] += program_.loops[loop].step;
+    ++sum.summed;
+    total += of_nodes(first, last, sum);
+    sum.values[loop] += program_.loops[loop].step;
   }
   return total;
 }
 
 /// Returns the steps of the nodes [first, last), which contain whole loops.
-std::uint64_t NestSteps::of_nodes(std::uint32_t first, std::uint32_t last, Values& values) const {
+std::uint64_t NestSteps::of_nodes(std::uint32_t first, std::uint32_t last, Sum& sum) const {
   std::uint64_t total = 0;
   for (std::uint32_t at = first; at < last; ++at) {
     const Node& node = program_.nodes[at];
     if (node.kind == Node::Kind::kBlock) total += node.last - node.first;
     if (node.kind != Node::Kind::kLoopBegin) continue;
-    total += of_loop(node.loop, values);
+    total += of_loop(node.loop, sum);
     at = node.partner;
   }
   return total;
 }
 
-std::uint64_t NestSteps::total() const {
-  Values values(program_.loops.size(), 0);
-  return of_nodes(0, static_cast<std::uint32_t>(program_.nodes.size()), values);
+std::optional<std::uint64_t> NestSteps::total() const {
+  Sum sum = new_sum();
+  const std::uint64_t total = of_nodes(0, static_cast<std::uint32_t>(program_.nodes.size()), sum);
+  return sum.is_too_long() ? std::nullopt : std::optional(total);
 }
 
 std::uint64_t NestSteps::steps_before(const RunPoint& point) const {
-  if (point.site >= program_.instructions.size()) return total();
+  Sum sum = new_sum();
+  if (point.site >= program_.instructions.size()) {
+    return of_nodes(0, static_cast<std::uint32_t>(program_.nodes.size()), sum);
+  }
   std::vector<std::uint32_t> around;
   for (std::uint32_t loop = program_.instructions[point.site].loop; loop != kNoLoop;
        loop = program_.loops[loop].parent) {
     around.push_back(loop);
   }
-  Values values(program_.loops.size(), 0);
   std::uint64_t total = 0;
   std::uint32_t first = 0;  // the node at which the loop's body begins
   for (auto loop = around.rbegin(); loop != around.rend(); ++loop) {
-    total += of_nodes(first, begin_[*loop], values);
-    Trips before = trips(*loop, values);
+    total += of_nodes(first, begin_[*loop], sum);
+    Trips before = trips(*loop, sum.values);
     before.count = (point.loop_values[*loop] - before.first) / program_.loops[*loop].step;
-    total += of_iterations(*loop, before, values);
-    values[*loop] = point.loop_values[*loop];
+    total += of_iterations(*loop, before, sum);
+    sum.values[*loop] = point.loop_values[*loop];
     first = begin_[*loop] + 1;
   }
   for (std::uint32_t at = first;; ++at) {
     const Node& node = program_.nodes[at];
     if (node.kind == Node::Kind::kLoopBegin) {
-      total += of_loop(node.loop, values);
+      total += of_loop(node.loop, sum);
       at = node.partner;
     } else if (node.kind == Node::Kind::kBlock) {
       if (point.site < node.last) return total + (point.site - node.first);

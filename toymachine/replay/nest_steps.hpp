@@ -32,8 +32,10 @@ class NestSteps {
   /// Returns the number of steps before the point: a product for each loop around it; a sum over the
   /// iterations of a loop on which the bounds of an inner loop depend.
   std::uint64_t steps_before(const RunPoint& point) const;
-  /// Returns the number of steps of a run without errors.
-  std::uint64_t total() const;
+  /// Returns the number of steps of a run without errors; nothing if it is a sum over more than
+  /// `kMostSummed` iterations (see steps_before).
+  std::optional<std::uint64_t> total() const;
+  static constexpr std::uint64_t kMostSummed = std::uint64_t{1} << 25;  // some tenths of a second
 
   /// Returns the last execution of the instruction before the point, or the first one after it, not
   /// counting the execution at the point itself. Loops are searched only where the indices can have
@@ -49,10 +51,16 @@ class NestSteps {
   struct Trips {
     std::int64_t first = 0, count = 0;
   };
+  struct Sum {
+    Values values;             // of the loops
+    std::uint64_t summed = 0;  // iterations, at most one more than kMostSummed
+    bool is_too_long() const { return summed > kMostSummed; }
+  };
+  Sum new_sum() const { return {Values(program_.loops.size(), 0)}; }
   Trips trips(std::uint32_t loop, const Values& values) const;
-  std::uint64_t of_loop(std::uint32_t loop, Values& values) const;
-  std::uint64_t of_iterations(std::uint32_t loop, const Trips& trips, Values& values) const;
-  std::uint64_t of_nodes(std::uint32_t first, std::uint32_t last, Values& values) const;
+  std::uint64_t of_loop(std::uint32_t loop, Sum& sum) const;
+  std::uint64_t of_iterations(std::uint32_t loop, const Trips& trips, Sum& sum) const;
+  std::uint64_t of_nodes(std::uint32_t first, std::uint32_t last, Sum& sum) const;
 
   const BoundProgram& program_;
   std::vector<std::uint32_t> begin_;                            // by loop: its kLoopBegin node

@@ -58,7 +58,7 @@ struct PastStep {
 class Replay {
  public:
   /// `dram`: as initial_dram() gives it. The program must outlive the replay. Errors: more steps
-  /// than Limits::max_steps.
+  /// than Limits::max_steps, or too many iterations to count (NestSteps::kMostSummed).
   static Result<std::unique_ptr<Replay>> start(const BoundProgram& program,
                                                std::vector<double> dram,
                                                const ReplayOptions& options = {});
@@ -110,8 +110,8 @@ class Replay {
     std::uint64_t step = 0;
     std::size_t breakpoint = 0;
   };
-  explicit Replay(const BoundProgram& program)
-      : program_(program), nest_(program), total_(nest_.total()) {}
+  Replay(const BoundProgram& program, std::uint64_t total)
+      : program_(program), nest_(program), total_(total) {}
   /// Goes to the step, or to an earlier stop at a breakpoint that only running finds (kBecomes,
   /// kLine with a test). `skips`: a test of the next instruction's line does not stop.
   virtual Stop run_watching(std::uint64_t step, std::span<const Breakpoint> breakpoints, bool skips,

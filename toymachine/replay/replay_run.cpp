@@ -43,8 +43,9 @@ class ReplayRun final : public Replay {
   using Entry = detail::Checkpoint<Saved, Cell>;
 
  public:
-  ReplayRun(const BoundProgram& program, std::vector<double> dram, const ReplayOptions& options)
-      : Replay(program),
+  ReplayRun(const BoundProgram& program, std::uint64_t total, std::vector<double> dram,
+            const ReplayOptions& options)
+      : Replay(program, total),
         memory_(program, narrowed(std::move(dram))),
         watch_(program, memory_),
         run_(program, memory_.cells(), watch_),
@@ -225,12 +226,13 @@ class ReplayRun final : public Replay {
 };
 
 template <class Number>
-std::unique_ptr<Replay> make_replay(const BoundProgram& program, std::vector<double> dram,
-                                    const ReplayOptions& options) {
+std::unique_ptr<Replay> make_replay(const BoundProgram& program, std::uint64_t total,
+                                    std::vector<double> dram, const ReplayOptions& options) {
   if (program.tiled) {
-    return std::make_unique<ReplayRun<detail::Tile<Number>>>(program, std::move(dram), options);
+    return std::make_unique<ReplayRun<detail::Tile<Number>>>(program, total, std::move(dram),
+                                                             options);
   }
-  return std::make_unique<ReplayRun<Number>>(program, std::move(dram), options);
+  return std::make_unique<ReplayRun<Number>>(program, total, std::move(dram), options);
 }
 
 }  // namespace
@@ -238,8 +240,19 @@ std::unique_ptr<Replay> make_replay(const BoundProgram& program, std::vector<dou
 Result<std::unique_ptr<Replay>> Replay::start(const BoundProgram& program, std::vector<double> dram,
                                               const ReplayOptions& options) {
   if (auto error = detail::too_many_steps(program)) return std::move(*error);
-  if (options.double_precision) return make_replay<double>(program, std::move(dram), options);
-  return make_replay<float>(program, std::move(dram), options);
+  const auto total = NestSteps(program).total();
+  if (!total) {
+    const std::string most = std::to_string(NestSteps::kMostSummed);
+    return Diagnostic{Severity::kError,
+                      Fault::kLimit,
+                      {},
+                      "loops with inner loops of different lengths have more than " + most +
+                          " iterations, too many to go back in",
+                      "at most " + most + "; 'run' takes more",
+                      {}};
+  }
+  return options.double_precision ? make_replay<double>(program, *total, std::move(dram), options)
+                                  : make_replay<float>(program, *total, std::move(dram), options);
 }
 
 }  // namespace flashlab::toy

@@ -19,6 +19,7 @@ class Requests {
     bytes_ += bytes;
     return *this;
   }
+  const std::string& bytes() const { return bytes_; }
   std::vector<json> run() const { return run_in(Workplace()); }
   std::vector<json> run_in(const Workplace& place) const {
     return protocol_session(place, "dap", bytes_);
@@ -189,6 +190,38 @@ TEST_CASE("a long search can be paused", "[dap]") {
           .add("pause")
           .add("stackTrace")
           .run();
+  const auto stops = of_kind(messages, "event", "stopped");
+  REQUIRE(stops.size() == 1);
+  CHECK(stops[0]["body"]["reason"] == "pause");
+}
+
+TEST_CASE("a long search shows its progress, and only its own number cancels it", "[dap]") {
+  const Workplace place;
+  Requests first, second, third;
+  first.add("initialize", {{"adapterID", "flashlab"}, {"supportsProgressReporting", true}})
+      .add("launch", {{"program", "matmul_naive"},
+                      {"params", {{"m", 1400}, {"k", 1400}, {"n", 1400}}}})  // 8 * 10^9 steps
+      .add("setFunctionBreakpoints", {{"breakpoints", {{{"name", "R2 > 1e30"}}}}})
+      .add("continue");
+  second.add("cancel", {{"progressId", "search 3"}});
+  third.add("cancel", {{"progressId", "search 4"}}).add("stackTrace");
+  place.write("first", first.bytes());
+  place.write("second", second.bytes());
+  place.write("third", third.bytes());
+  const Outcome outcome =
+      place.shell("(cat first; sleep 0.6; cat second; sleep 0.6; cat third) | flashlab dap");
+  REQUIRE(outcome.code == 0);
+  const auto messages = messages_in(outcome.out);
+  const auto starts = of_kind(messages, "event", "progressStart");
+  REQUIRE(starts.size() == 1);
+  CHECK(starts[0]["body"]["progressId"] == "search 4");
+  CHECK(starts[0]["body"]["cancellable"] == true);
+  CHECK(starts[0]["body"]["requestId"] == 4);
+  // Between the two requests to cancel.
+  const auto updates = of_kind(messages, "event", "progressUpdate");
+  REQUIRE_FALSE(updates.empty());
+  CHECK(updates.back()["body"]["percentage"] <= 100);
+  CHECK(of_kind(messages, "event", "progressEnd").size() == 1);
   const auto stops = of_kind(messages, "event", "stopped");
   REQUIRE(stops.size() == 1);
   CHECK(stops[0]["body"]["reason"] == "pause");

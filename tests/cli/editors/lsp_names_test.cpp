@@ -73,6 +73,14 @@ TEST_CASE("a line's start is completed with the machine's instructions and direc
   CHECK(input["textEdit"]["range"]["start"] == json{{"line", 15}, {"character", 2}});
 }
 
+TEST_CASE("the names of a long list do not each repeat the list", "[lsp]") {
+  std::string list = ".isa softmax\n.registers 100\n.reg a0";
+  for (int i = 1; i < 99; ++i) list += ", a" + std::to_string(i);
+  LspSession session;
+  session.open(list + "\nMAX a1, a2, \n").at(kComplete, 3, 12).run();
+  CHECK(item(session.results[0], "a98")["documentation"] == "declared in line 3");
+}
+
 TEST_CASE("operands are completed with the names that are visible there", "[lsp]") {
   LspSession session;
   session.open(std::string(kNames) + "LOAD x[")
@@ -184,6 +192,17 @@ TEST_CASE("semantic tokens say what each word is, relative to the word before", 
                                            1, 0, 6, 1, 0, 0, 7, 1, 7, 1, 0, 2, 1, 4, 0,  //
                                            1, 0, 4, 0, 0, 0, 5, 1, 7, 0, 0, 2, 1, 4, 0,  //
                                            0, 4, 2, 6, 0});
+}
+
+TEST_CASE("the file of an exercise has a lens to check it", "[lsp]") {
+  const std::string uri = "file:///work/08_online_softmax.toy";
+  LspSession session;
+  session.notify("textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"text", kNames}}}})
+      .request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}})
+      .run();
+  REQUIRE(session.results.at(0).size() == 4);
+  CHECK(session.results[0][3]["command"] ==
+        json{{"title", "Check"}, {"command", "flashlab.check"}, {"arguments", {uri}}});
 }
 
 TEST_CASE("a program that assembles has lenses to run, trace and debug it", "[lsp]") {

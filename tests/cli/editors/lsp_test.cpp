@@ -95,6 +95,71 @@ TEST_CASE("passes contain loops, and loops their inner loops", "[lsp]") {
   CHECK(loop["children"][0]["name"] == "for j in 0..i");
 }
 
+TEST_CASE("an outline ends where loops are nested too deeply, and goes on after them", "[lsp]") {
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += "for i in 0..2\n";
+  for (int i = 0; i < 60'000; ++i) text += "end\n";
+  LspSession session;
+  session.open(text + "for last in 0..3\nend\n").whole("textDocument/documentSymbol").run();
+  const json& symbols = session.results.at(0);
+  REQUIRE(symbols.size() == 2);
+  CHECK(symbols[1]["name"] == "for last in 0..3");
+  int depth = 0;
+  for (const json* at = &symbols[0]; !(*at)["children"].empty(); at = &(*at)["children"][0])
+    ++depth;
+  CHECK(depth == 63);
+}
+
+TEST_CASE("a name in a thousand places is found in all of them", "[lsp]") {
+  std::string text = ".isa softmax\n.registers 1\n";
+  for (int i = 0; i < 1000; ++i) text += "MOV R0, R0\n";
+  LspSession session;
+  session.open(text).at("textDocument/references", 2, 5).run();
+  const json& places = session.results.at(0);
+  REQUIRE(places.size() == 2000);
+  CHECK(places[1999] == json{{"uri", kUri},
+                             {"range",
+                              {{"start", {{"line", 1001}, {"character", 8}}},
+                               {"end", {{"line", 1001}, {"character", 10}}}}}});
+}
+
+TEST_CASE("formatting edits the lines that change, and the end of the text", "[lsp]") {
+  const auto formatting = [](const std::string& text) {
+    LspSession session;
+    session.open(text)
+        .request("textDocument/formatting",
+                 {{"textDocument", {{"uri", kUri}}},
+                  {"options", {{"tabSize", 8}, {"insertSpaces", false}}}})
+        .run();
+    CHECK(session.capabilities["documentFormattingProvider"] == true);
+    return session.results.at(0);
+  };
+  const auto edit = [](int first, int last, int end, const std::string& text) {
+    return json{{"range",
+                 {{"start", {{"line", first}, {"character", 0}}},
+                  {"end", {{"line", last}, {"character", end}}}}},
+                {"newText", text}};
+  };
+  CHECK(formatting(kCopyProgram).empty());
+  CHECK(formatting("for i in 0..2\nLOAD  x[i],R0 ; 😀\nend\n") ==
+        json::array({edit(1, 1, 18, "  LOAD x[i], R0 ; 😀")}));
+  CHECK(formatting("end\nend ") == json::array({edit(1, 1, 4, "end\n")}));
+  CHECK(formatting("end\n\n  \n") == json::array({edit(1, 3, 0, "")}));
+  CHECK(formatting("end\n\n  ") == json::array({edit(1, 2, 2, "")}));
+  CHECK(formatting("").empty());
+}
+
+TEST_CASE("of many thousand errors a thousand are published, and the number of the others",
+          "[lsp]") {
+  std::string text;
+  for (int i = 0; i < 3001; ++i) text += ".const a = 1\n";
+  LspSession session;
+  session.open(text).run();
+  REQUIRE(session.published.at(0).size() == 1000);
+  CHECK_THAT(session.published[0][0]["message"].get<std::string>(), !contains("more)"));
+  CHECK_THAT(session.published[0][999]["message"].get<std::string>(), contains("(and 2000 more)"));
+}
+
 TEST_CASE("bad frames and parameters get errors, and the session goes on", "[lsp]") {
   LspSession session;
   session.raw(frame_of("{"))

@@ -80,6 +80,20 @@ class PseudoTerminal {
     return frame;
   }
 
+  /// Returns all output as soon as it contains the text that many times, or after ten seconds.
+  const std::string& output_with(const std::string& text, int times) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (std::chrono::steady_clock::now() < deadline) {
+      int found = 0;
+      for (auto at = output_.find(text); at != std::string::npos; at = output_.find(text, at + 1)) {
+        ++found;
+      }
+      if (found >= times) break;
+      read_for(50);
+    }
+    return output_;
+  }
+
   /// Returns the exit code; -1 if it does not end within ten seconds.
   int exit_code() {
     for (int attempt = 0; attempt < 200; ++attempt) {

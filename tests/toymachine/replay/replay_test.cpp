@@ -101,6 +101,18 @@ std::vector<std::uint64_t> stops_backward(toy::Replay& replay, const toy::Breakp
 
 }  // namespace
 
+TEST_CASE("a run whose steps are too many iterations apart is refused before it starts",
+          "[replay]") {
+  // Fifteen steps, in the last of ten thousand million iterations.
+  const toy::BoundProgram program = bound(
+      ".registers 1\n.input x[1]\nfor i in 0..10000000000\n"
+      "for j in 0..i-9999999994\nLOAD x[0], R0\nend\nend\n");
+  const auto replay = toy::Replay::start(program, {1});
+  REQUIRE_FALSE(replay);
+  CHECK(replay.diagnostics[0].fault == toy::Fault::kLimit);
+  CHECK_THAT(replay.diagnostics[0].what, contains("more than 33554432 iterations"));
+}
+
 TEST_CASE("a run that jumps has the registers, memory and counts of one that steps", "[replay]") {
   for (const auto& [name, parameters] :
        std::vector<std::pair<std::string, std::map<std::string, std::int64_t>>>{

@@ -1,0 +1,59 @@
+// `flashlab format`: formats programs.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/options/commands.hpp"
+#include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
+#include "text/visible.hpp"
+#include "toymachine/language/formatting.hpp"
+#include "toymachine/language/machine.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+struct FormatFlags {
+  std::vector<std::string> files;
+  bool check = false;
+};
+
+int format_files(const FormatFlags& options) {
+  int code = kExitGood;
+  for (const std::string& file : options.files) {
+    const std::string text =
+        read_text_file(file, toy::Limits{}.max_source_bytes, "a program such as sum.toy");
+    const std::string formatted = toy::formatted(toy::SourceText(file, text));
+    if (file == "-" && !options.check) {
+      std::cout << formatted;
+      continue;
+    }
+    if (formatted == text) continue;
+    if (options.check) {
+      code = kExitProgramWrong;
+      std::cout << printable(file) << " is not formatted\n";
+    } else {
+      write_file(file, [&](std::ostream& stream) { stream << formatted; });
+      std::cout << "Formatted " << printable(file) << "\n";
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+CommandAction add_format(CLI::App& app) {
+  auto options = std::make_shared<FormatFlags>();
+  CLI::App& command = add_command(
+      app, "format", "Formats programs: indentation and spaces",
+      "  flashlab format mine.toy       rewrites the file\n"
+      "  flashlab format --check *.toy  names files that are not formatted: exit code 1\n"
+      "  flashlab format - < mine.toy   prints the formatted text\n"
+      "\nOnly whitespace changes. Comments and the columns of declarations stay.\n");
+  add_option(command, "files", options->files, "programs, or - for standard input").required();
+  add_flag(command, "--check", options->check, "write nothing");
+  return [options] { return format_files(*options); };
+}
+
+}  // namespace flashlab::cli
