@@ -132,11 +132,11 @@ class KernelWriter {
       const auto along = [&](const std::vector<std::int64_t>& list, std::size_t from_last) {
         return from_last < rank ? std::to_string(list[rank - 1 - from_last]) : "1";
       };
-      declarations_.push_back("const Array<" + element_of(array, written) + "> " +
-                              names_.array(array) + "{" + names_.array(array) + "_data, " +
-                              along(declared.extents, 1) + ", " + along(declared.extents, 0) +
-                              ", " + along(declared.tile, 1) + ", " + along(declared.tile, 0) +
-                              "};");
+      declarations_.push_back(
+          "const Array<" + element_of(array, written) + "> " + names_.array(array) +
+          "{of_problem(" + names_.array(array) + "_data, " + std::to_string(declared.size) + "), " +
+          along(declared.extents, 1) + ", " + along(declared.extents, 0) + ", " +
+          along(declared.tile, 1) + ", " + along(declared.tile, 0) + "};");
     }
   }
   std::string element_of(std::size_t array, const std::vector<bool>& written) const {

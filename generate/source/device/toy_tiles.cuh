@@ -63,6 +63,12 @@ struct Cell {
   __device__ auto operator()(int row, int col) const { return read(data + row * stride + col); }
 };
 
+/// The array of this block's problem, which the grid's second axis counts.
+template <class Element>
+__device__ inline Element* of_problem(Element* arrays, Index size) {
+  return arrays + static_cast<Index>(blockIdx.y) * size;
+}
+
 /// An array in DRAM, with its tiles. The last ones may be smaller.
 template <class Element>
 struct Array {
