@@ -156,17 +156,6 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
 
 }  // namespace
 
-toy::Count loaded_bytes(const PlannedProgram& program, const Launch& launch) {
-  toy::Count bytes = 0;
-  for (const std::size_t pass : launch.passes) {
-    bytes += toy::count_pass(program.bound, program.executions, {}, pass).bytes_loaded;
-  }
-  for (const generate::RepeatedLoad& load : launch.repeated) {
-    bytes += toy::Count(static_cast<long>(load.bytes)) * static_cast<long>(launch.blocks - 1);
-  }
-  return bytes;
-}
-
 std::string plan_text(const PlannedProgram& program, const Terminal& terminal) {
   std::string text;
   for (std::size_t i = 0; i < program.plan.launches.size(); ++i) {

@@ -12,8 +12,8 @@ constexpr int kFlushes =
     8;  // times the size of L2 that is written before each call, as in TimedCall
 constexpr unsigned char kNaN = 0xff;  // all bits set, in every type
 constexpr std::int64_t kSharedBytesWithoutRequest = std::int64_t{48} << 10;
-constexpr int kThreads = 256;  // of the kernels that draw and count
-constexpr std::int64_t kMostBlocks = 4096;
+constexpr int kMeasuringThreads = 256;  // of the kernels that draw and count
+constexpr std::int64_t kMeasuringBlocks = 4096;
 
 std::string type_text(toy::ElementType type) {
   switch (type) {
@@ -129,9 +129,10 @@ class PreparedJob {
   void measure(const std::string& kernel, toy::ElementType type, const DeviceBytes& memory,
                std::int64_t count, std::uint64_t argument) const {
     if (count == 0) return;
-    const std::int64_t blocks = std::min(kMostBlocks, (count + kThreads - 1) / kThreads);
+    const std::int64_t blocks =
+        std::min(kMeasuringBlocks, (count + kMeasuringThreads - 1) / kMeasuringThreads);
     module_.launch(module_.function("measure_" + kernel + "_" + type_text(type)),
-                   {blocks, 1, kThreads, 0},
+                   {blocks, 1, kMeasuringThreads, 0},
                    {memory.address(), static_cast<unsigned long long>(count), argument});
   }
 
