@@ -137,7 +137,7 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
     json["registers"].push_back({{"name", bound.register_name(place.number)},
                                  {"rows", place.largest.rows},
                                  {"cols", place.largest.cols},
-                                 {"bytes", place.largest.elements() * element_bytes},
+                                 {"bytes", place.largest.places() * element_bytes},
                                  {"line", bound.instructions[place.site].span.line}});
   }
   json["arrays"] = nlohmann::ordered_json::array();

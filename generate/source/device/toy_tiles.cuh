@@ -20,12 +20,14 @@ __device__ inline Real* shared_memory() {
 
 // Operands: everything with rows, cols, and an element for each row and column -----------------------
 
-/// A register: row by row in shared memory.
+/// A register: row by row in shared memory. Rows have an odd number of places, so that the elements
+/// of a column are in different banks.
 template <class Real>
 struct Tile {
   Real* data;
   int rows, cols;
-  __device__ Real operator()(int row, int col) const { return data[row * cols + col]; }
+  __device__ Real& at(int row, int col) const { return data[row * (cols | 1) + col]; }
+  __device__ Real operator()(int row, int col) const { return at(row, col); }
 };
 template <class Real>
 __device__ inline Tile<Real> tile_at(Real* data) {
@@ -262,14 +264,17 @@ __device__ inline void set(Tile<Real>& target, const Operation& operation) {
   const int rows = operation.rows, cols = operation.cols, size = rows * cols;
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
   if (target.rows == rows && target.cols == cols) {
-    for (int i = thread; i < size; i += threads) target.data[i] = operation(i / cols, i % cols);
+    for (int i = thread; i < size; i += threads) {
+      target.at(i / cols, i % cols) = operation(i / cols, i % cols);
+    }
   } else {
+    const Tile<Real> shaped{target.data, rows, cols};
     for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
       const int i = first + thread;
       Real result = 0;
       if (i < size) result = operation(i / cols, i % cols);
       __syncthreads();
-      if (i < size) target.data[i] = result;
+      if (i < size) shaped.at(i / cols, i % cols) = result;
     }
   }
   __syncthreads();
@@ -285,10 +290,10 @@ __device__ inline void set_by_way_of(Real* scratch, Tile<Real>& target,
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < size; i += threads) scratch[i] = operation(i / cols, i % cols);
   __syncthreads();
-  for (int i = thread; i < size; i += threads) target.data[i] = scratch[i];
-  __syncthreads();
   target.rows = rows;
   target.cols = cols;
+  for (int i = thread; i < size; i += threads) target.at(i / cols, i % cols) = scratch[i];
+  __syncthreads();
 }
 
 /// Computes the operation into a tile in DRAM, which a scalar or a column fills.

@@ -57,7 +57,7 @@ TEST_CASE("gpu --emit prints a source that has the device functions and one kern
 TEST_CASE("gpu lists the tiles that do not fit into shared memory") {
   const Outcome outcome = flashlab("gpu flash2 -D n=512,d=128,B=64 --plan");
   CHECK(outcome.code == 1);
-  CHECK_THAT(outcome.err, contains("K 64 x 128 = 32768"));
+  CHECK_THAT(outcome.err, contains("K 64 x 128 = 33024"));
   CHECK_THAT(outcome.err, contains("at most 65536 bytes per block"));
   CHECK(flashlab("gpu flash2 -D n=512,d=128,B=64 --sram h100 --plan").code == 0);
 }
