@@ -16,7 +16,7 @@ namespace {
 
 struct GpuProgramFlags {
   std::string program;
-  bool emit = false, plan = false, predict_only = false, json = false;
+  bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
   std::string dtype = "float", gpu = kUsualGpu;
   GpuRunRequest request;
   MachineOptions machine;
@@ -53,15 +53,17 @@ void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
 int show_gpu_program(const GpuProgramFlags& options) {
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   PlannedProgram program = planned_program(options.machine, loaded, options.type());
+  GpuRunRequest request = options.request;
+  request.counters = !options.no_counters;
   if (options.plan) {
     show_plan(options, loaded, program);
   } else if (options.emit) {
     (void)options.terminal.terminal();
     std::cout << generate::cuda_source(program.bound, program.plan, program.name);
   } else if (options.predict_only) {
-    show_run(options, loaded, predicted_run(std::move(program), options.request, options.gpu));
+    show_run(options, loaded, predicted_run(std::move(program), request, options.gpu));
   } else {
-    show_run(options, loaded, run_on_gpu(std::move(program), loaded, options.request));
+    show_run(options, loaded, run_on_gpu(std::move(program), loaded, request));
   }
   return kExitGood;
 }
@@ -90,6 +92,8 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
              "batch entries times heads whose results are compared with the machine")
       .between(std::int64_t{1}, kMost)
       .capture_default_str();
+  add_flag(command, "--no-counters", options.no_counters,
+           "do not read the hardware's counters, which repeats the call");
   add_option(command, "--time-limit", request.time_limit,
              "seconds after which the process that uses the GPU is ended")
       .between(0.1, 86400.0)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attention_cuda/samples.hpp"
+#include "cli/gpu/counted_launches.hpp"
 #include "cli/gpu/prediction.hpp"
 #include "cli/terminal/failure.hpp"
 #include "compare/report/explain.hpp"
@@ -132,13 +133,19 @@ GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
   job.seed = request.seed;
   job.repeat = request.repeat;
   const std::vector<std::int64_t> problems = checked_problems(job.problems, request.num_checked);
+  const generate::CountLaunches count =
+      request.counters ? generate::CountLaunches(count_launches_here) : nullptr;
   const generate::MeasuredJob measured = generated_or_failure(
-      [&] { return generate::measure_in_process(job, problems, request.time_limit); });
+      [&] { return generate::measure_in_process(job, problems, request.time_limit, count); });
   report.times = measured.times;
   report.row.measured = measurement_of(measured.times.call_ms);
-  report.row.measured->why_no_counters = "the hardware's counters are not read yet";
   for (std::size_t i = 0; i < report.row.steps.size(); ++i) {
     report.row.steps[i].measured = measurement_of(measured.times.launch_ms[i]);
+  }
+  if (request.counters) {
+    take_counted_text(measured.times.counted, report.row);
+  } else {
+    report.row.measured->why_no_counters = "not requested (--no-counters)";
   }
   report.checked = checked_results(report.program, loaded, job, problems, measured);
   if (spec) {

@@ -13,6 +13,7 @@ struct GpuRunRequest {
   int repeat = 5;
   std::uint64_t seed = 1;
   std::int64_t num_checked = 1;  // problems that are compared with the machine
+  bool counters = true;          // the hardware's
   double time_limit = 60;        // seconds of the process that uses the GPU
 };
 

@@ -195,6 +195,7 @@ Json times_json(const GpuTimes& times) {
                {"call_ms", times.call_ms},
                {"launch_ms", times.launch_ms},
                {"nan_elements", times.nan_elements},
+               {"counted", times.counted},
                {"kernels", Json::array()}};
   for (const KernelResources& kernel : times.kernels) {
     json["kernels"].push_back({kernel.kernel, kernel.registers, kernel.local_bytes});
@@ -210,6 +211,7 @@ GpuTimes times_of(const Json& json) {
   times.call_ms = json.at("call_ms").get<std::vector<double>>();
   times.launch_ms = json.at("launch_ms").get<std::vector<std::vector<double>>>();
   times.nan_elements = json.at("nan_elements").get<std::vector<std::int64_t>>();
+  times.counted = json.at("counted");
   for (const Json& kernel : json.at("kernels")) {
     times.kernels.push_back({kernel.at(0), kernel.at(1), kernel.at(2)});
   }
@@ -241,13 +243,13 @@ GpuInfo gpu_in_process(double seconds) {
 }
 
 MeasuredJob measure_in_process(const GpuJob& job, std::span<const std::int64_t> problems,
-                               double seconds) {
+                               double seconds, const CountLaunches& count) {
   std::int64_t problem_bytes = 0;
   for (const JobArray& array : job.arrays) problem_bytes += array.bytes();
   const SharedBytes shared(static_cast<std::size_t>(problem_bytes) * problems.size());
   MeasuredJob measured;
-  measured.times = times_of(
-      in_process(seconds, [&] { return times_json(measured_run(job, problems, shared.bytes())); }));
+  measured.times = times_of(in_process(
+      seconds, [&] { return times_json(measured_run(job, problems, shared.bytes(), count)); }));
   std::size_t at = 0;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     auto& arrays = measured.results.emplace_back();

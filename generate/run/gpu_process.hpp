@@ -26,10 +26,10 @@ struct MeasuredJob {
   std::vector<std::vector<std::vector<double>>> results;
 };
 
-/// Runs the job (see measured_run), and ends it after `seconds`. This process must not have used CUDA
+/// Runs the job (see measured_run), and ends it after `seconds`. `count` may be empty. This process must not have used CUDA
 /// before, because a GPU's context does not survive a fork. Throws GpuUnavailable, CompileError,
 /// GpuMemoryError, GpuError, GpuTimeLimit.
 MeasuredJob measure_in_process(const GpuJob& job, std::span<const std::int64_t> problems,
-                               double seconds);
+                               double seconds, const CountLaunches& count);
 
 }  // namespace flashlab::generate

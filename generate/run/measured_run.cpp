@@ -1,6 +1,7 @@
 #include "generate/run/measured_run.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "generate/run/drawn_inputs.hpp"
 #include "generate/run/nvrtc.hpp"
@@ -179,10 +180,33 @@ void time_launches(const GpuJob& job, const CudaDriver& driver, const PreparedJo
   }
 }
 
+/// The profiler's calls run the last timed call again. An error ends the series, and is thrown when
+/// the profiler has finished.
+std::string count_launches(const GpuJob& job, const CudaDriver& driver, const PreparedJob& prepared,
+                           const CountLaunches& count) {
+  std::exception_ptr error;
+  std::string counted = count([&](LaunchMarker& marker) {
+    try {
+      prepared.prepare(job.repeat);
+      driver.check(driver.cuCtxSynchronize(), "cuCtxSynchronize");
+      for (std::size_t i = 0; i < job.launches.size(); ++i) {
+        marker.begin(i);
+        prepared.launch(i);
+        driver.check(driver.cuCtxSynchronize(), "cuCtxSynchronize");
+        marker.end();
+      }
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
+  return counted;
+}
+
 }  // namespace
 
 GpuTimes measured_run(const GpuJob& job, std::span<const std::int64_t> problems,
-                      std::span<std::byte> results) {
+                      std::span<std::byte> results, const CountLaunches& count) {
   const CudaDriver& driver = CudaDriver::loaded();
   const GpuInfo gpu = first_gpu(driver);
   const CompiledSource compiled = compile(job.source, job.name + ".cu", gpu.compute_capability);
@@ -202,6 +226,7 @@ GpuTimes measured_run(const GpuJob& job, std::span<const std::int64_t> problems,
   times.nan_elements = prepared.nan_elements();
   prepared.read(problems, results);
   time_launches(job, driver, prepared, times);
+  if (count) times.counted = count_launches(job, driver, prepared, count);
   return times;
 }
 

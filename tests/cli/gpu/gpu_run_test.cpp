@@ -9,11 +9,12 @@ namespace {
 /// A folder for compiled kernels, and the command on a GPU that behaves as `wishes` say.
 class FakeGpu {
  public:
-  Outcome gpu(const std::string& arguments, const std::string& wishes = "none") const {
+  Outcome gpu(const std::string& arguments, const std::string& wishes = "none",
+              const std::string& environment = {}) const {
     const std::string fake = FLASHLAB_FAKE_CUDA;
-    return place_.shell("FLASHLAB_CUDA_DRIVER=" + fake + " FLASHLAB_NVRTC=" + fake +
-                        " FLASHLAB_FAKE_FOLDER=$PWD FLASHLAB_FAKE_GPU='" + wishes + "' flashlab gpu " +
-                        arguments);
+    return place_.shell(environment + " FLASHLAB_CUDA_DRIVER=" + fake + " FLASHLAB_NVRTC=" + fake +
+                        " FLASHLAB_FAKE_FOLDER=$PWD FLASHLAB_FAKE_GPU='" + wishes +
+                        "' flashlab gpu " + arguments);
   }
   const Workplace& place() const { return place_; }
 
@@ -72,6 +73,20 @@ TEST_CASE("gpu compares results in 16 bits, with additions in one step") {
   CHECK(run["launches"].size() == 3);
   CHECK(run["checked"].size() == 3);
   CHECK(run["dtype"] == "bf16");
+}
+
+TEST_CASE("gpu says why the hardware's counters are missing") {
+  const FakeGpu fake;
+  const Outcome none = fake.gpu("sum_plain --repeat 1", "none", "FLASHLAB_CUDA_LIBRARY=none.so");
+  CHECK(none.code == 0);
+  CHECK_THAT(none.out, contains("no bytes measured: no GPU kernels (CUDA): none.so"));
+  const auto off = json_of(fake.gpu("sum_plain --repeat 1 --no-counters --json"));
+  CHECK(off["measured"]["why_no_counters"] == "not requested (--no-counters)");
+#ifdef FLASHLAB_EMULATED_LIBRARY
+  const Outcome emulated =
+      fake.gpu("sum_plain --repeat 1", "none", "FLASHLAB_CUDA_LIBRARY=" FLASHLAB_EMULATED_LIBRARY);
+  CHECK_THAT(emulated.out, contains("built without CUPTI"));
+#endif
 }
 
 TEST_CASE("gpu names what is missing here") {
