@@ -16,21 +16,6 @@ namespace {
 
 constexpr double kFloatErrors = 16, kRoundings = 64;
 
-/// Half of the distance between 1 and the next number.
-double rounding_of(toy::ElementType type) {
-  switch (type) {
-    case toy::ElementType::kFloat:
-      return 0x1p-24;
-    case toy::ElementType::kDouble:
-      return 0x1p-53;
-    case toy::ElementType::kBf16:
-      return 0x1p-9;
-    case toy::ElementType::kFp16:
-      return 0x1p-12;
-  }
-  return 0;
-}
-
 template <class Number>
 std::vector<double> machine_run(const PlannedProgram& program, const LoadedProgram& loaded,
                                 const std::vector<double>& before) {
@@ -68,9 +53,9 @@ double absolute_error(double a, double b) {
 CheckedOutput checked_output(const PlannedProgram& program, const ProblemRuns& runs,
                              std::size_t index) {
   const toy::BoundArray& array = program.bound.arrays[index];
-  const double real = rounding_of(program.plan.real);
+  const double real = generate::rounding_unit(program.plan.real);
   const double last_place =
-      toy::is_narrow(array.element_type) ? 2 * rounding_of(array.element_type) : 0;
+      toy::is_narrow(array.element_type) ? 2 * generate::rounding_unit(array.element_type) : 0;
   CheckedOutput checked{array.name, runs.problem};
   const auto expected = [&](std::int64_t i) {
     return runs.in_double[static_cast<std::size_t>(array.offset + i)];

@@ -67,6 +67,20 @@ std::vector<double> drawn_dram(const GpuJob& job, int call, std::int64_t problem
   return dram;
 }
 
+double rounding_unit(toy::ElementType type) {
+  switch (type) {
+    case toy::ElementType::kFloat:
+      return 0x1p-24;
+    case toy::ElementType::kDouble:
+      return 0x1p-53;
+    case toy::ElementType::kBf16:
+      return 0x1p-8;
+    case toy::ElementType::kFp16:
+      return 0x1p-11;
+  }
+  return 0;
+}
+
 std::vector<double> numbers_of(toy::ElementType type, std::span<const std::byte> bytes) {
   std::vector<double> numbers(bytes.size() / static_cast<std::size_t>(toy::element_bytes(type)));
   for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -20,6 +20,10 @@ float drawn_number(std::uint64_t stream, std::int64_t element);
 /// other, and NaN in those that are no inputs.
 std::vector<double> drawn_dram(const GpuJob& job, int call, std::int64_t problem);
 
+/// Returns the largest relative error of rounding to this type: half the distance from 1 to the next
+/// number. A unit in the last place is at most twice that.
+double rounding_unit(toy::ElementType type);
+
 /// Returns the numbers of an array in a GPU's memory.
 std::vector<double> numbers_of(toy::ElementType type, std::span<const std::byte> bytes);
 

@@ -19,11 +19,11 @@ class GpuError : public std::runtime_error {
 
 /// CUDA's types, without its headers. Its handles are pointers to structures that nobody sees.
 using DevicePointer = unsigned long long;  // CUdeviceptr
-using ContextHandle = struct CUctx_st*;
-using ModuleHandle = struct CUmod_st*;
-using FunctionHandle = struct CUfunc_st*;
-using StreamHandle = struct CUstream_st*;
-using EventHandle = struct CUevent_st*;
+using ContextHandle = struct CudaContext*;
+using ModuleHandle = struct CudaModule*;
+using FunctionHandle = struct CudaFunction*;
+using StreamHandle = struct CudaStream*;
+using EventHandle = struct CudaEvent*;
 
 /// CUdevice_attribute and CUfunction_attribute, as far as they are used.
 enum DeviceAttribute : int {

@@ -6,7 +6,7 @@
 namespace flashlab::generate {
 namespace {
 
-using ProgramHandle = struct _nvrtcProgram*;
+using ProgramHandle = struct NvrtcHandle*;
 
 struct Nvrtc {
   const char* (*nvrtcGetErrorString)(int result);

@@ -259,23 +259,20 @@ __device__ inline Masked<A, true> masked_left(const A& a, Index first_row, Index
 /// Computes the operation into the register, which may be an operand whose elements are read where
 /// they are written, or are repeated. If its shape changes, elements are written from the last to
 /// the first, and only after all threads have read: so nothing is overwritten that is still needed.
+/// (One loop for both cases, because NVRTC compiles the operation for each.)
 template <class Real, class Operation>
 __device__ inline void set(Tile<Real>& target, const Operation& operation) {
   const int rows = operation.rows, cols = operation.cols, size = rows * cols;
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-  if (target.rows == rows && target.cols == cols) {
-    for (int i = thread; i < size; i += threads) {
-      target.at(i / cols, i % cols) = operation(i / cols, i % cols);
-    }
-  } else {
-    const Tile<Real> shaped{target.data, rows, cols};
-    for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
-      const int i = first + thread;
-      Real result = 0;
-      if (i < size) result = operation(i / cols, i % cols);
-      __syncthreads();
-      if (i < size) shaped.at(i / cols, i % cols) = result;
-    }
+  const Tile<Real> shaped{target.data, rows, cols};
+  const bool keeps_shape = target.rows == rows && target.cols == cols;
+  for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
+    const int i = first + thread;
+    const bool is_mine = i < size;
+    Real result = 0;
+    if (is_mine) result = operation(i / cols, i % cols);
+    if (!keeps_shape) __syncthreads();
+    if (is_mine) shaped.at(i / cols, i % cols) = result;
   }
   __syncthreads();
   target.rows = rows;
