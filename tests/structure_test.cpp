@@ -145,7 +145,7 @@ const std::map<std::string, std::vector<std::string>>& floors() {
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
         "replay", "trace", "history", "timeline"}},
       {"optimal", {"search", "problem", "products", "values", "solve"}},
-      {"generate", {"plan", "source/device", "source"}},
+      {"generate", {"plan", "source/device", "source", "run/device", "run"}},
       {"exercises/grader",
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},

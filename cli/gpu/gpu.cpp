@@ -1,72 +1,103 @@
-// `flashlab gpu`: a program of the machine as CUDA C++.
-#include <algorithm>
+// `flashlab gpu`: a program of the machine as CUDA C++, run on a GPU.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/compare/options.hpp"
 #include "cli/gpu/plan_report.hpp"
+#include "cli/gpu/run_program.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
-#include "cli/terminal/failure.hpp"
 #include "generate/source/cuda_source.hpp"
-#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 struct GpuProgramFlags {
   std::string program;
-  bool emit = false, plan = false, json = false;
+  bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
+  std::string dtype = "float", gpu = kUsualGpu;
+  GpuRunRequest request;
   MachineOptions machine;
   TerminalOptions terminal;
+
+  toy::ElementType type() const {
+    if (dtype == "bf16") return toy::ElementType::kBf16;
+    return dtype == "fp16" ? toy::ElementType::kFp16 : toy::ElementType::kFloat;
+  }
 };
 
-/// Throws Failure unless the indices of all instructions are in range. If that is not proved, it
-/// takes a run on shapes to know.
-void require_indices_in_range(const toy::BoundProgram& bound, const toy::SourceText& source) {
-  const auto is_proven = [](const toy::BoundOperand& operand) {
-    return operand.proven_in_range || operand.kind == toy::OperandKind::kOffset ||
-           operand.kind == toy::OperandKind::kConstant;
-  };
-  const bool all = std::all_of(bound.instructions.begin(), bound.instructions.end(),
-                               [&](const toy::BoundInstruction& instruction) {
-                                 return std::all_of(instruction.operands.begin(),
-                                                    instruction.operands.end(), is_proven);
-                               });
-  if (!all) (void)value_or_fail(toy::run_shapes(bound), source);
+void show_plan(const GpuProgramFlags& options, const LoadedProgram& loaded,
+               const PlannedProgram& program) {
+  if (options.json) {
+    std::cout << plan_json(program).dump(2) << "\n";
+    return;
+  }
+  const Terminal terminal = options.terminal.terminal();
+  std::cout << loaded.heading(terminal) << setting(program.bound) << "\n"
+            << plan_text(program, terminal);
 }
 
-PlannedProgram planned_program(const GpuProgramFlags& options, const LoadedProgram& loaded) {
-  toy::CapacityBinding binding = options.machine.binding();
-  generate::Target target;
-  if (binding.sram_bytes) target.shared_bytes = *std::exchange(binding.sram_bytes, std::nullopt);
-  toy::BoundProgram bound = loaded.bind(binding);
-  toy::Executions executions = value_or_fail(toy::count_executions(bound), *loaded.source);
-  require_indices_in_range(bound, *loaded.source);
-  generate::Plan plan = value_or_fail(generate::plan(bound, target), *loaded.source);
-  return {loaded.short_name(), std::move(bound), std::move(executions), target, std::move(plan)};
+void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
+              const GpuRunReport& report) {
+  if (options.json) {
+    std::cout << run_json(report).dump(2) << "\n";
+    return;
+  }
+  const Terminal terminal = options.terminal.terminal();
+  std::cout << loaded.heading(terminal) << setting(report.program.bound) << "\n"
+            << run_text(report, terminal);
 }
 
 int show_gpu_program(const GpuProgramFlags& options) {
-  if (!options.emit && !options.plan && !options.json) {
-    throw request_failure("flashlab cannot run programs on a GPU yet",
-                          "--emit for the CUDA C++ source, --plan for launches, grids and shared "
-                          "memory, or --json for the plan as JSON");
-  }
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  const PlannedProgram program = planned_program(options, loaded);
-  if (options.json) {
-    std::cout << plan_json(program).dump(2) << "\n";
+  PlannedProgram program = planned_program(options.machine, loaded, options.type());
+  GpuRunRequest request = options.request;
+  request.counters = !options.no_counters;
+  if (options.plan) {
+    show_plan(options, loaded, program);
   } else if (options.emit) {
     (void)options.terminal.terminal();
     std::cout << generate::cuda_source(program.bound, program.plan, program.name);
+  } else if (options.predict_only) {
+    show_run(options, loaded, predicted_run(std::move(program), request, options.gpu));
   } else {
-    const Terminal terminal = options.terminal.terminal();
-    std::cout << loaded.heading(terminal) << setting(program.bound) << "\n"
-              << plan_text(program, terminal);
+    show_run(options, loaded, run_on_gpu(std::move(program), loaded, request));
   }
   return kExitGood;
+}
+
+void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
+  GpuRunRequest& request = options.request;
+  constexpr std::int64_t kMost = 65535;
+  add_option(
+      command, "--dtype", options.dtype,
+      "type of inputs and outputs in DRAM; registers, temporaries and arrays with one number "
+      "per row are float")
+      .one_of({"float", "bf16", "fp16"})
+      .capture_default_str();
+  add_option(command, "--batch", request.batch, "batch entries, each with its own arrays")
+      .between(std::int64_t{1}, kMost)
+      .capture_default_str();
+  add_option(command, "--heads", request.heads, "heads of a batch entry, each with its own arrays")
+      .between(std::int64_t{1}, kMost)
+      .capture_default_str();
+  add_option(command, "--repeat", request.repeat, "timed calls, after one warm-up")
+      .between(1, 1000)
+      .capture_default_str();
+  add_option(command, "--seed", request.seed, "of the inputs, which differ for each call")
+      .capture_default_str();
+  add_option(command, "--check", request.num_checked,
+             "batch entries times heads whose results are compared with the machine")
+      .between(std::int64_t{1}, kMost)
+      .capture_default_str();
+  add_flag(command, "--no-counters", options.no_counters,
+           "do not read the hardware's counters, which repeats the call");
+  add_option(command, "--time-limit", request.time_limit,
+             "seconds after which the process that uses the GPU is ended")
+      .between(0.1, 86400.0)
+      .capture_default_str();
 }
 
 }  // namespace
@@ -74,10 +105,11 @@ int show_gpu_program(const GpuProgramFlags& options) {
 CommandAction add_gpu(CLI::App& app) {
   auto options = std::make_shared<GpuProgramFlags>();
   CLI::App& command =
-      add_command(app, "gpu", "Generate CUDA C++ from a program; running it comes later",
-                  "  flashlab gpu flash2 --plan\n"
+      add_command(app, "gpu", "Run a program on a GPU: generated CUDA C++, verified and timed",
+                  "  flashlab gpu flash2 -D n=4096,d=64,B=32 --batch 4 --heads 32\n"
+                  "  flashlab gpu flash2 -D n=4096,d=64,B=32 --dtype bf16 --predict-only\n"
+                  "  flashlab gpu flash2 --plan                     without a GPU, like --emit\n"
                   "  flashlab gpu flash2 -D n=4096,d=64,B=32 --emit > flash2.cu\n"
-                  "  nvcc -arch=sm_75 -cubin flash2.cu\n"
                   "  flashlab gpu mine.toy -D B=64 --sram h100 --plan\n");
   add_program_argument(command, options->program);
   const Flag emit = add_flag(command, "--emit", options->emit,
@@ -85,10 +117,15 @@ CommandAction add_gpu(CLI::App& app) {
   const Flag plan = add_flag(command, "--plan", options->plan,
                              "print what becomes a launch, a grid, and shared memory, and why")
                         .excludes(emit);
-  add_flag(command, "--json", options->json, "print the plan as JSON")
+  add_flag(command, "--predict-only", options->predict_only,
+           "count bytes and FLOPs and predict the time, without a GPU")
       .excludes(emit)
       .excludes(plan);
-  options->machine.add_to(command, false);
+  add_option(command, "--gpu", options->gpu, "with --predict-only: a GPU of gpus/gpus.json")
+      .capture_default_str();
+  add_flag(command, "--json", options->json, "as JSON; with --plan, the plan").excludes(emit);
+  add_run_flags(command, *options);
+  options->machine.add_to(command, true);
   options->terminal.add_to(command);
   return [options] { return show_gpu_program(*options); };
 }

@@ -137,7 +137,7 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
     json["registers"].push_back({{"name", bound.register_name(place.number)},
                                  {"rows", place.largest.rows},
                                  {"cols", place.largest.cols},
-                                 {"bytes", place.largest.elements() * element_bytes},
+                                 {"bytes", place.largest.places() * element_bytes},
                                  {"line", bound.instructions[place.site].span.line}});
   }
   json["arrays"] = nlohmann::ordered_json::array();
@@ -155,17 +155,6 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
 }
 
 }  // namespace
-
-toy::Count loaded_bytes(const PlannedProgram& program, const Launch& launch) {
-  toy::Count bytes = 0;
-  for (const std::size_t pass : launch.passes) {
-    bytes += toy::count_pass(program.bound, program.executions, {}, pass).bytes_loaded;
-  }
-  for (const generate::RepeatedLoad& load : launch.repeated) {
-    bytes += toy::Count(static_cast<long>(load.bytes)) * static_cast<long>(launch.blocks - 1);
-  }
-  return bytes;
-}
 
 std::string plan_text(const PlannedProgram& program, const Terminal& terminal) {
   std::string text;

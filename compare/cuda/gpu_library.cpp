@@ -4,6 +4,7 @@
 
 #include "attention_cuda/flashlab.h"
 #include "attention_cuda/timed_call.hpp"
+#include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/calibrate.hpp"
 #include "compare/cuda/measure.hpp"
 
@@ -101,6 +102,10 @@ class LoadedGpuLibrary final : public GpuLibrary {
   Outcome measure(Row& row, const MachineModel& data_sheet,
                   const MeasureOptions& options) override {
     return outcome_of([&] { compare::measure(row, data_sheet, options); });
+  }
+  Outcome count(const std::function<void(RangeMarker&)>& call, std::vector<CountedRange>& result,
+                std::string& why_not) override {
+    return outcome_of([&] { result = count_on_gpu(call, why_not); });
   }
 
  private:

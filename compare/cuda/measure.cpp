@@ -7,6 +7,7 @@
 #include <new>
 
 #include "attention_cuda/timed_call.hpp"
+#include "compare/counters/counted_steps.hpp"
 #include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/check_cuda.hpp"
 #include "compare/rows/sweep.hpp"
@@ -82,46 +83,6 @@ void time_steps(Row& row, cuda::TimedCall& call, const MeasureOptions& options) 
   }
 }
 
-void take_counters(Measurement& measured, const Measurement& counters) {
-  measured.dram = counters.dram;
-  measured.sm = counters.sm;
-  measured.tensor_percent = counters.tensor_percent;
-  measured.exp_percent = counters.exp_percent;
-  measured.issue_percent = counters.issue_percent;
-  measured.shared_percent = counters.shared_percent;
-}
-
-void add(std::optional<Traffic>& sum, const std::optional<Traffic>& traffic) {
-  if (!sum || !traffic) return sum.reset();
-  sum->bytes_read += traffic->bytes_read;
-  sum->bytes_written += traffic->bytes_written;
-}
-
-/// The mean over the steps, weighted by their times.
-std::optional<double> mean(const Row& row, std::optional<double> Measurement::*percent) {
-  double sum = 0, time = 0;
-  for (const Step& step : row.steps) {
-    if (!step.measured || !step.measured->median_ms || !(*step.measured.*percent)) continue;
-    sum += *step.measured->median_ms * *(*step.measured.*percent);
-    time += *step.measured->median_ms;
-  }
-  return time > 0 ? std::optional(sum / time) : std::nullopt;
-}
-
-void add_up_counters(Row& row) {
-  Measurement& total = *row.measured;
-  total.dram = total.sm = Traffic{};
-  for (const Step& step : row.steps) {
-    if (!step.measured) continue;  // not launched: for lse, if it is not requested
-    add(total.dram, step.measured->dram);
-    add(total.sm, step.measured->sm);
-  }
-  total.tensor_percent = mean(row, &Measurement::tensor_percent);
-  total.exp_percent = mean(row, &Measurement::exp_percent);
-  total.issue_percent = mean(row, &Measurement::issue_percent);
-  total.shared_percent = mean(row, &Measurement::shared_percent);
-}
-
 void run_in_ranges(cuda::TimedCall& call, RangeMarker& marker) {
   RangeForEachKernel observer(marker);
   call.run(&observer);
@@ -147,13 +108,7 @@ void count_call(Row& row, cuda::TimedCall& call) {
   row.measured->why_no_counters = why_not;
   if (counted.empty()) return;
   if (!by_kernel) return take_counters(*row.measured, counted.front().counters);
-  for (const CountedRange& range : counted) {
-    Step* const step = find_step(row, range.name);
-    if (step == nullptr) continue;
-    if (!step->measured) step->measured.emplace();
-    take_counters(*step->measured, range.counters);
-  }
-  add_up_counters(row);
+  take_counted_ranges(row, counted);
 }
 
 void measure_or_throw(Row& row, const MachineModel& data_sheet, const MeasureOptions& options) {

@@ -34,7 +34,8 @@ class Clauses {
   bool has_too_few_tiles() const { return p_.fill < limits_.fill; }
   std::string too_few_tiles() const {
     return "too few tiles to fill the SMs: " + std::to_string(longest_step(row_).num_blocks) +
-           " blocks on " + std::to_string(sms_);
+           (longest_step(row_).num_blocks == 1 ? " block on " : " blocks on ") +
+           std::to_string(sms_);
   }
 
   /// The unit that limits the row.
@@ -44,7 +45,8 @@ class Clauses {
       return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the traffic from L2 to the SMs";
     }
     if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
-      return "exp-bound at d = " + std::to_string(row_.head_dim) + ": exponentials take " +
+      const std::string where = row_.head_dim > 0 ? " at d = " + std::to_string(row_.head_dim) : "";
+      return "exp-bound" + where + ": exponentials take " +
              fixed_text(p_.exp_ms / p_.products_ms, 2) + " of the products' time";
     }
     return "bound by its products";

@@ -131,4 +131,18 @@ void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptio
   raise(gpu_library().measure(row, data_sheet, options));
 }
 
+std::vector<CountedRange> count_in_library(const std::function<void(RangeMarker&)>& call,
+                                           std::string& why_not) {
+  why_not = why_no_gpu_library();
+  if (!why_not.empty()) return {};
+  std::vector<CountedRange> result;
+  try {
+    raise(gpu_library().count(call, result, why_not));
+  } catch (const std::runtime_error& error) {  // a library of another build, or an error of CUDA
+    why_not = error.what();
+    result.clear();
+  }
+  return result;
+}
+
 }  // namespace flashlab::compare

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/gpu.hpp"
 #include "attention_cuda/samples.hpp"
+#include "compare/counters/hardware_counters.hpp"
 #include "compare/model/calibrated_rates.hpp"
 #include "results/comparison.hpp"
 #include "results/machine_model.hpp"
@@ -86,6 +88,10 @@ SampledKernels sample_kernels_on_gpu(const GpuCall& call, int repeat, std::uint6
 /// See calibrate and measure in compare/cuda.
 CalibrationResult calibrate_gpu(const CalibrationOptions& options = {});
 void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptions& options);
+/// See count_on_gpu in hardware_counters.hpp. `call` must not throw. Without the library, `why_not`
+/// says so.
+std::vector<CountedRange> count_in_library(const std::function<void(RangeMarker&)>& call,
+                                           std::string& why_not);
 
 /// The result of a call into the library.
 struct Outcome {
@@ -108,6 +114,8 @@ class GpuLibrary {
   virtual Outcome calibrate(const CalibrationOptions& options, CalibrationResult& result) = 0;
   virtual Outcome measure(Row& row, const MachineModel& data_sheet,
                           const MeasureOptions& options) = 0;
+  virtual Outcome count(const std::function<void(RangeMarker&)>& call,
+                        std::vector<CountedRange>& result, std::string& why_not) = 0;
 
  protected:
   ~GpuLibrary() = default;
@@ -120,7 +128,8 @@ inline std::string gpu_interface() {
   for (const std::size_t size :
        {sizeof(Row), sizeof(Step), sizeof(MachineModel), sizeof(AttentionProblem),
         sizeof(BackwardTensors), sizeof(cuda::ExecutionOptions), sizeof(cuda::GpuInfo),
-        sizeof(CalibrationResult), sizeof(SampledKernels), sizeof(std::string)}) {
+        sizeof(CalibrationResult), sizeof(SampledKernels), sizeof(CountedRange),
+        sizeof(std::string)}) {
     text += "." + std::to_string(size);
   }
   return text;

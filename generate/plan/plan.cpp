@@ -51,8 +51,8 @@ toy::Result<bool> place_registers(const toy::BoundProgram& program, Launch& laun
     return offset;
   };
   for (std::size_t r = 0; r < sizes->largest.size(); ++r) {
-    const std::int64_t elements = sizes->largest[r].elements();
-    if (elements == 0) continue;
+    const std::int64_t elements = sizes->largest[r].places();
+    if (sizes->largest[r].rows == 0) continue;
     launch.registers.push_back(
         {static_cast<std::int64_t>(r), take(elements), sizes->largest[r], sizes->sites[r]});
   }
@@ -85,7 +85,7 @@ std::string places_text(const toy::BoundProgram& program, const Launch& launch,
               " times";
     }
     text += " " + std::to_string(place.largest.rows) + " x " + std::to_string(place.largest.cols) +
-            " = " + std::to_string(times * place.largest.elements() * element_bytes) + " (line " +
+            " = " + std::to_string(times * place.largest.places() * element_bytes) + " (line " +
             std::to_string(program.instructions[place.site].span.line) + ")";
     first = last + 1;
   }
@@ -100,14 +100,15 @@ std::optional<toy::Diagnostic> too_large(const toy::BoundProgram& program, const
   if (plan.shared_bytes(launch) <= target.shared_bytes) return std::nullopt;
   const auto largest = std::max_element(launch.registers.begin(), launch.registers.end(),
                                         [](const RegisterPlace& a, const RegisterPlace& b) {
-                                          return a.largest.elements() < b.largest.elements();
+                                          return a.largest.places() < b.largest.places();
                                         });
   return toy::Diagnostic{
       toy::Severity::kError,
       toy::Fault::kProgram,
       program.instructions[largest->site].span,
       "in shared memory, the registers take " + std::to_string(plan.shared_bytes(launch)) +
-          " bytes: " + places_text(program, launch, toy::element_bytes(plan.real)),
+          " bytes, with an odd number of elements in each row: " +
+          places_text(program, launch, toy::element_bytes(plan.real)),
       "at most " + std::to_string(target.shared_bytes) + " bytes per block (--sram): smaller tiles",
       {}};
 }

@@ -89,7 +89,7 @@ class SizeWalk {
       for (std::int64_t r = range.low; r <= range.high; ++r, ++visits_) {
         const auto number = static_cast<std::size_t>(r);
         sizes_[number] = range.low == range.high ? size : united(sizes_[number], size);
-        if (elements > result_.largest[number].elements()) {
+        if (size.places() > result_.largest[number].places()) {
           result_.largest[number] = size;
           result_.sites[number] = instruction.site;
         }

@@ -17,11 +17,16 @@ struct TileSize {
     std::int64_t result = 0;
     return __builtin_mul_overflow(rows, cols, &result) ? INT64_MAX : result;
   }
+  /// Elements of its place in shared memory: each row has an odd number of them, so that those of a
+  /// column are in different banks. Saturates.
+  std::int64_t places() const {
+    return cols == INT64_MAX ? INT64_MAX : TileSize{rows, cols | 1}.elements();
+  }
   bool operator==(const TileSize&) const = default;
 };
 
 struct TileSizes {
-  std::vector<TileSize> largest;     // by register: the largest tile that it holds
+  std::vector<TileSize> largest;     // by register: the tile that takes the most places
   std::vector<std::uint32_t> sites;  // by register: the instruction that writes that tile
   std::int64_t most_written = 1;     // elements of the largest tile that an instruction computes
   std::int64_t scratch = 0;          // the same, of instructions that need_scratch()

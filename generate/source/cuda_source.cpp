@@ -13,7 +13,7 @@
 namespace flashlab::generate {
 namespace {
 
-constexpr std::int64_t kMostUnrolled = 64;  // iterations
+constexpr std::int64_t kMostUnrolled = 32;  // statements of all iterations
 constexpr std::size_t kMostColumns = 100;
 
 bool is_word(char c) {
@@ -132,11 +132,11 @@ class KernelWriter {
       const auto along = [&](const std::vector<std::int64_t>& list, std::size_t from_last) {
         return from_last < rank ? std::to_string(list[rank - 1 - from_last]) : "1";
       };
-      declarations_.push_back("const Array<" + element_of(array, written) + "> " +
-                              names_.array(array) + "{" + names_.array(array) + "_data, " +
-                              along(declared.extents, 1) + ", " + along(declared.extents, 0) +
-                              ", " + along(declared.tile, 1) + ", " + along(declared.tile, 0) +
-                              "};");
+      declarations_.push_back(
+          "const Array<" + element_of(array, written) + "> " + names_.array(array) +
+          "{of_problem(" + names_.array(array) + "_data, " + std::to_string(declared.size) + "), " +
+          along(declared.extents, 1) + ", " + along(declared.extents, 0) + ", " +
+          along(declared.tile, 1) + ", " + along(declared.tile, 0) + "};");
     }
   }
   std::string element_of(std::size_t array, const std::vector<bool>& written) const {
@@ -208,16 +208,13 @@ class KernelWriter {
            (loop.step == 1 ? "" : step + "ll * ") + "static_cast<Index>(blockIdx.x);");
       return;
     }
-    if (is_unrolled(id)) line("#pragma unroll");
+    if (selects_registers(id)) line(is_unrolled(id) ? "#pragma unroll" : "#pragma unroll 1");
     line("for (Index " + variable + " = " + text_of(loop.lower, names_) + "; " + variable + " < " +
          text_of(loop.upper, names_) + "; " + variable + " += " + step + ") {");
     ++indent_;
   }
 
-  /// Whether its variable selects registers: unrolled, the index is a constant.
-  bool is_unrolled(std::uint32_t id) const {
-    const toy::BoundLoop& loop = program_.loops[id];
-    if (loop.trips.low != loop.trips.high || loop.trips.high > kMostUnrolled) return false;
+  bool selects_registers(std::uint32_t id) const {
     bool selects = false;
     for_each_instruction(program_, launch_, [&](const toy::BoundInstruction& instruction) {
       for (const toy::BoundOperand& operand : instruction.operands) {
@@ -225,6 +222,30 @@ class KernelWriter {
       }
     });
     return selects;
+  }
+  /// Unrolled, the index of a register is a constant. Loops that would become too many statements
+  /// stay loops, because the compiler would take minutes for them.
+  bool is_unrolled(std::uint32_t id) const {
+    const toy::BoundLoop& loop = program_.loops[id];
+    if (loop.trips.low != loop.trips.high) return false;
+    std::int64_t statements = 0;
+    for_each_instruction(program_, launch_, [&](const toy::BoundInstruction& instruction) {
+      statements += copies_in(id, instruction);
+    });
+    return statements <= kMostUnrolled;
+  }
+  /// How often the instruction is written if this loop and all loops inside it are unrolled; 0 if it
+  /// is not inside. Saturates above kMostUnrolled.
+  std::int64_t copies_in(std::uint32_t id, const toy::BoundInstruction& instruction) const {
+    std::int64_t copies = 1;
+    for (std::uint32_t at = instruction.loop; at != toy::kNoLoop; at = program_.loops[at].parent) {
+      copies =
+          std::min(kMostUnrolled + 1,
+                   copies * std::max<std::int64_t>(
+                                1, std::min(kMostUnrolled + 1, program_.loops[at].trips.high)));
+      if (at == id) return copies;
+    }
+    return 0;
   }
 
   void block(const toy::Node& node) {

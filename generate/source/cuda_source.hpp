@@ -14,7 +14,8 @@ std::string kernel_name(const std::string& program, std::size_t launch);
 
 /// Returns a self-contained source: the device functions, then a kernel for each launch. A kernel's
 /// parameters are pointers to the arrays of Launch::arrays, in this order; its block has
-/// Launch::threads threads and Plan::shared_bytes() bytes of dynamic shared memory. It compiles
+/// Launch::threads threads and Plan::shared_bytes() bytes of dynamic shared memory. The grid's second
+/// axis counts problems of this size, whose arrays lie one after the other. It compiles
 /// with nvcc, with NVRTC, and with a C++ compiler on flashlab's emulation of a GPU. With the same
 /// inputs it computes what the machine computes on floats, bit for bit, except for logarithms on a
 /// GPU, whose last bit may differ, and for the order of additions in one step.

@@ -170,7 +170,7 @@ TEST_CASE("tiles that do not fit into shared memory are listed", "[plan]") {
   const toy::BoundProgram program =
       bundled("flash2", params({{"n", 512}, {"d", 128}, {"B", 64}, {"Bd", 64}}));
   const std::string errors = errors_of(program);
-  CHECK_THAT(errors, contains("Q[0] to Q[1] 2 times 64 x 64 = 32768 (line 27)"));
+  CHECK_THAT(errors, contains("Q[0] to Q[1] 2 times 64 x 64 = 33280 (line 27)"));
   CHECK_THAT(errors, contains("M 64 x 1 = 256"));
   CHECK_THAT(errors, contains("at most 65536 bytes"));
   CHECK(plan(program, {std::int64_t{227} << 10}));

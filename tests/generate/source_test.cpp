@@ -47,6 +47,20 @@ TEST_CASE("every instruction of every program has its line in the source", "[sou
   }
 }
 
+TEST_CASE("a loop that selects registers is unrolled unless it would be too long", "[source]") {
+  const auto pragmas = [](int n, int m) {
+    const std::string text = kernels_of(
+        bound(".isa attention\n.param n = " + std::to_string(n) + ", m = " + std::to_string(m) +
+              "\n.input x(n, m)\n.output y(n, m)\n.reg A[n]\nfor i in 0..n\nfor j in 0..m\n"
+              "LOAD x[i][j], A[i]\nSTORE A[i], y[i][j]\nend\nend\nfor i in 0..n\nFILL 0, A[i]\n"
+              "STORE A[i], y[i][0]\nend\n"));
+    return std::pair(has(text, "#pragma unroll\n"), has(text, "#pragma unroll 1\n"));
+  };
+  CHECK(pragmas(4, 4) == std::pair(true, false));  // 32 statements
+  CHECK(pragmas(4, 5) == std::pair(true, true));   // 40 of the first loop, 8 of the second
+  CHECK(pragmas(40, 1) == std::pair(false, true));
+}
+
 TEST_CASE("a result that a product still reads goes by way of scratch", "[source]") {
   const std::string text =
       kernels_of(bound(".isa attention\n.input x(4, 4) tile (2, 2)\n.output y(4, 4) tile (2, 2)\n"

@@ -20,12 +20,14 @@ __device__ inline Real* shared_memory() {
 
 // Operands: everything with rows, cols, and an element for each row and column -----------------------
 
-/// A register: row by row in shared memory.
+/// A register: row by row in shared memory. Rows have an odd number of places, so that the elements
+/// of a column are in different banks.
 template <class Real>
 struct Tile {
   Real* data;
   int rows, cols;
-  __device__ Real operator()(int row, int col) const { return data[row * cols + col]; }
+  __device__ Real& at(int row, int col) const { return data[row * (cols | 1) + col]; }
+  __device__ Real operator()(int row, int col) const { return at(row, col); }
 };
 template <class Real>
 __device__ inline Tile<Real> tile_at(Real* data) {
@@ -62,6 +64,12 @@ struct Cell {
   Index stride;
   __device__ auto operator()(int row, int col) const { return read(data + row * stride + col); }
 };
+
+/// The array of this block's problem, which the grid's second axis counts.
+template <class Element>
+__device__ inline Element* of_problem(Element* arrays, Index size) {
+  return arrays + static_cast<Index>(blockIdx.y) * size;
+}
 
 /// An array in DRAM, with its tiles. The last ones may be smaller.
 template <class Element>
@@ -251,20 +259,20 @@ __device__ inline Masked<A, true> masked_left(const A& a, Index first_row, Index
 /// Computes the operation into the register, which may be an operand whose elements are read where
 /// they are written, or are repeated. If its shape changes, elements are written from the last to
 /// the first, and only after all threads have read: so nothing is overwritten that is still needed.
+/// (One loop for both cases, because NVRTC compiles the operation for each.)
 template <class Real, class Operation>
 __device__ inline void set(Tile<Real>& target, const Operation& operation) {
   const int rows = operation.rows, cols = operation.cols, size = rows * cols;
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-  if (target.rows == rows && target.cols == cols) {
-    for (int i = thread; i < size; i += threads) target.data[i] = operation(i / cols, i % cols);
-  } else {
-    for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
-      const int i = first + thread;
-      Real result = 0;
-      if (i < size) result = operation(i / cols, i % cols);
-      __syncthreads();
-      if (i < size) target.data[i] = result;
-    }
+  const Tile<Real> shaped{target.data, rows, cols};
+  const bool keeps_shape = target.rows == rows && target.cols == cols;
+  for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
+    const int i = first + thread;
+    const bool is_mine = i < size;
+    Real result = 0;
+    if (is_mine) result = operation(i / cols, i % cols);
+    if (!keeps_shape) __syncthreads();
+    if (is_mine) shaped.at(i / cols, i % cols) = result;
   }
   __syncthreads();
   target.rows = rows;
@@ -279,10 +287,10 @@ __device__ inline void set_by_way_of(Real* scratch, Tile<Real>& target,
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < size; i += threads) scratch[i] = operation(i / cols, i % cols);
   __syncthreads();
-  for (int i = thread; i < size; i += threads) target.data[i] = scratch[i];
-  __syncthreads();
   target.rows = rows;
   target.cols = cols;
+  for (int i = thread; i < size; i += threads) target.at(i / cols, i % cols) = scratch[i];
+  __syncthreads();
 }
 
 /// Computes the operation into a tile in DRAM, which a scalar or a column fills.

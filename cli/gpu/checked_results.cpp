@@ -1,0 +1,144 @@
+#include "cli/gpu/checked_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "cli/terminal/failure.hpp"
+#include "generate/run/drawn_inputs.hpp"
+#include "text/numbers.hpp"
+#include "text/visible.hpp"
+#include "toymachine/run/interpreter.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr double kFloatErrors = 16, kRoundings = 64;
+
+template <class Number>
+std::vector<double> machine_run(const PlannedProgram& program, const LoadedProgram& loaded,
+                                const std::vector<double>& before) {
+  std::vector<Number> dram(before.begin(), before.end());
+  (void)value_or_fail(toy::run(program.bound, std::span<Number>(dram)), *loaded.source);
+  return {dram.begin(), dram.end()};
+}
+
+/// What one problem should give, and gives.
+struct ProblemRuns {
+  std::int64_t problem = 0;
+  std::vector<double> in_double, in_float;  // DRAM of the machine
+  const std::vector<std::vector<double>>& gpu;
+};
+
+double absolute_error(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
+  return a == b ? 0 : std::abs(a - b);  // infinities are equal to themselves
+}
+
+[[noreturn]] void fail_element(const PlannedProgram& program, const ProblemRuns& runs,
+                               const toy::BoundArray& array, std::int64_t element, double got,
+                               double allowed) {
+  const double expected = runs.in_double[static_cast<std::size_t>(array.offset + element)];
+  const std::string found =
+      std::isnan(got) ? "NaN: not written, or not a number" : short_text(got, 9);
+  throw Failure(kExitProgramWrong, "flashlab: error: " + printable(program.name) +
+                                       " on the GPU: " + printable(array.element_name(element)) +
+                                       " of problem " + std::to_string(runs.problem + 1) + " is " +
+                                       found + ": expected " + short_text(expected, 9) +
+                                       ", as the machine computes it in double, and at most " +
+                                       short_text(allowed, 3) + " from it\n");
+}
+
+CheckedOutput checked_output(const PlannedProgram& program, const ProblemRuns& runs,
+                             std::size_t index) {
+  const toy::BoundArray& array = program.bound.arrays[index];
+  const double real = generate::rounding_unit(program.plan.real);
+  const double last_place =
+      toy::is_narrow(array.element_type) ? 2 * generate::rounding_unit(array.element_type) : 0;
+  CheckedOutput checked{array.name, runs.problem};
+  const auto expected = [&](std::int64_t i) {
+    return runs.in_double[static_cast<std::size_t>(array.offset + i)];
+  };
+  for (std::int64_t i = 0; i < array.size; ++i) {
+    if (std::isfinite(expected(i))) {
+      checked.largest_value = std::max(checked.largest_value, std::abs(expected(i)));
+    }
+    const double error =
+        absolute_error(expected(i), runs.in_float[static_cast<std::size_t>(array.offset + i)]);
+    if (std::isfinite(error)) checked.float_error = std::max(checked.float_error, error);
+  }
+  checked.allowed_error = kFloatErrors * checked.float_error * real / 0x1p-24 +
+                          kRoundings * real * checked.largest_value;
+  for (std::int64_t i = 0; i < array.size; ++i) {
+    const double got = runs.gpu[index][static_cast<std::size_t>(i)];
+    const double error = absolute_error(expected(i), got);
+    const double allowed = checked.allowed_error +
+                           (std::isfinite(expected(i)) ? last_place * std::abs(expected(i)) : 0);
+    if (!(error <= allowed)) fail_element(program, runs, array, i, got, allowed);
+    checked.largest_error = std::max(checked.largest_error, error);
+  }
+  return checked;
+}
+
+/// In all problems, as many elements of an output are NaN (never written) as in a checked one.
+void check_every_problem(const PlannedProgram& program, const generate::GpuJob& job,
+                         const ProblemRuns& runs, const generate::GpuTimes& times) {
+  for (std::size_t a = 0; a < program.bound.arrays.size(); ++a) {
+    const toy::BoundArray& array = program.bound.arrays[a];
+    if (array.role != toy::ArrayRole::kOutput) continue;
+    const auto first = runs.in_double.begin() + array.offset;
+    const std::int64_t missing =
+        std::count_if(first, first + array.size, [](double value) { return std::isnan(value); });
+    if (times.nan_elements[a] == missing * job.problems) continue;
+    throw Failure(kExitProgramWrong, "flashlab: error: " + printable(program.name) +
+                                         " on the GPU: " + std::to_string(times.nan_elements[a]) +
+                                         " elements of " + printable(array.name) +
+                                         " in all problems are NaN: expected " +
+                                         std::to_string(missing * job.problems) + "\n");
+  }
+}
+
+/// The GPU drew the inputs that the machine has, and did not write to them.
+void check_inputs(const PlannedProgram& program, const std::vector<double>& before,
+                  const ProblemRuns& runs) {
+  for (std::size_t a = 0; a < program.bound.arrays.size(); ++a) {
+    const toy::BoundArray& array = program.bound.arrays[a];
+    if (array.role != toy::ArrayRole::kInput) continue;
+    for (std::int64_t i = 0; i < array.size; ++i) {
+      const double expected = before[static_cast<std::size_t>(array.offset + i)];
+      const double got = runs.gpu[a][static_cast<std::size_t>(i)];
+      if (got != expected) fail_element(program, runs, array, i, got, 0);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> checked_problems(std::int64_t problems, std::int64_t count) {
+  std::vector<std::int64_t> chosen;
+  count = std::min(count, problems);
+  for (std::int64_t k = 0; k < count; ++k) chosen.push_back(problems - 1 - k * problems / count);
+  return chosen;
+}
+
+std::vector<CheckedOutput> checked_results(const PlannedProgram& program,
+                                           const LoadedProgram& loaded, const generate::GpuJob& job,
+                                           const std::vector<std::int64_t>& problems,
+                                           const generate::MeasuredJob& measured) {
+  std::vector<CheckedOutput> checked;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const std::vector<double> before = generate::drawn_dram(job, job.repeat, problems[p]);
+    const ProblemRuns runs{problems[p], machine_run<double>(program, loaded, before),
+                           machine_run<float>(program, loaded, before), measured.results[p]};
+    check_inputs(program, before, runs);
+    for (std::size_t a = 0; a < program.bound.arrays.size(); ++a) {
+      if (program.bound.arrays[a].role != toy::ArrayRole::kOutput) continue;
+      checked.push_back(checked_output(program, runs, a));
+    }
+    check_every_problem(program, job, runs, measured.times);
+  }
+  return checked;
+}
+
+}  // namespace flashlab::cli

@@ -1,0 +1,38 @@
+// The results of a GPU beside the machine's own run in double on the same inputs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/gpu/planned_program.hpp"
+#include "generate/run/gpu_process.hpp"
+#include "generate/run/job.hpp"
+
+namespace flashlab::cli {
+
+/// One output of one problem. Errors are absolute.
+struct CheckedOutput {
+  std::string array;
+  std::int64_t problem = 0;
+  double largest_value = 0;
+  double largest_error = 0;
+  double float_error = 0;  // of a run of the machine in float
+  double allowed_error = 0;
+};
+
+/// Returns `count` of the problems: the last one, and others at equal distances before it.
+std::vector<std::int64_t> checked_problems(std::int64_t problems, std::int64_t count);
+
+/// Compares all outputs. Throws Failure: the machine's run goes wrong, an element differs by more
+/// than the allowed error, or an element is missing (NaN) in any problem.
+///
+/// The allowed error is 16 times that of a run of the machine in float, plus 64 roundings of the
+/// array's largest value, plus, for 16-bit outputs, one unit of their last place: the same
+/// arithmetic in another order.
+std::vector<CheckedOutput> checked_results(const PlannedProgram& program,
+                                           const LoadedProgram& loaded, const generate::GpuJob& job,
+                                           const std::vector<std::int64_t>& problems,
+                                           const generate::MeasuredJob& measured);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,40 @@
+// A program with the plan of its launches, and the work of each launch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options/options.hpp"
+#include "generate/plan/element_types.hpp"
+#include "generate/plan/plan.hpp"
+#include "results/comparison.hpp"
+#include "toymachine/count/counters.hpp"
+
+namespace flashlab::cli {
+
+struct PlannedProgram {
+  std::string name;
+  toy::BoundProgram bound;
+  toy::Executions executions;  // on the machine
+  generate::Target target;
+  generate::Plan plan;
+  toy::ElementType type = toy::ElementType::kFloat;  // requested for inputs and outputs
+  std::vector<generate::KeptType> kept;              // arrays that keep float
+};
+
+/// Throws Failure: the program goes wrong, or does not fit the GPU.
+PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
+                               toy::ElementType type);
+
+/// Returns the bytes that the launch's blocks load together, including repeated loads.
+toy::Count loaded_bytes(const PlannedProgram& program, const generate::Launch& launch);
+
+/// Returns the work of a launch for all problems. Throws Failure: a count of 2^63 or more.
+compare::Work work_of(const PlannedProgram& program, const generate::Launch& launch,
+                      std::int64_t problems);
+
+/// Returns "float", "double", "bf16" or "fp16".
+std::string to_string(toy::ElementType type);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,158 @@
+#include "cli/gpu/run_program.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "attention_cuda/samples.hpp"
+#include "cli/gpu/counted_launches.hpp"
+#include "cli/gpu/prediction.hpp"
+#include "cli/terminal/failure.hpp"
+#include "compare/report/explain.hpp"
+#include "generate/run/nvrtc.hpp"
+#include "gpus/gpu_specs.hpp"
+#include "text/visible.hpp"
+#include "toymachine/execute/dram.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+/// Converts exceptions: what is missing here is a wrong request, memory and time are limits, and the
+/// rest is an error of the program.
+template <class Work>
+auto generated_or_failure(const Work& work) {
+  const auto message = [](const std::exception& error) {
+    return std::string("flashlab: error: ") + error.what() + "\n";
+  };
+  try {
+    return work();
+  } catch (const generate::GpuUnavailable& error) {
+    throw request_failure(error.what(), "a GPU; --predict-only, --plan and --emit need none");
+  } catch (const generate::GpuMemoryError& error) {
+    throw Failure(kExitLimit, message(error));
+  } catch (const generate::GpuTimeLimit& error) {
+    throw Failure(kExitLimit, message(error) + "expected less, or a longer --time-limit\n");
+  } catch (const std::runtime_error& error) {  // CompileError, GpuError
+    throw Failure(kExitProgramWrong, message(error));
+  }
+}
+
+void require_few_problems(const GpuRunRequest& request) {
+  std::int64_t problems = 0;
+  if (__builtin_mul_overflow(request.batch, request.heads, &problems) ||
+      problems > generate::kMostProblems) {
+    throw request_failure("--batch " + std::to_string(request.batch) + " times --heads " +
+                              std::to_string(request.heads),
+                          "at most " + std::to_string(generate::kMostProblems) +
+                              ", which a grid's second axis takes");
+  }
+}
+
+/// Refuses what the machine would refuse to run, before anything else is done.
+void require_runnable(const PlannedProgram& program, const LoadedProgram& loaded) {
+  if (auto error = toy::array_bytes_error(program.bound)) {
+    throw program_failure({*error}, *loaded.source);
+  }
+  toy::Count steps = 0;
+  for (const toy::Count& times : program.executions.times) steps += times;
+  if (steps <= static_cast<long>(program.bound.limits.max_steps)) return;
+  throw Failure(kExitLimit, "flashlab: error: the program takes " + steps.get_str() +
+                                " steps: expected at most " +
+                                std::to_string(program.bound.limits.max_steps) +
+                                " (--max-steps), because the machine runs it, too\n");
+}
+
+std::int64_t input_bytes(const PlannedProgram& program) {
+  std::int64_t bytes = 0;
+  for (const toy::BoundArray& array : program.bound.arrays) {
+    if (array.role == toy::ArrayRole::kInput) {
+      bytes += array.size * toy::element_bytes(array.element_type);
+    }
+  }
+  return bytes;
+}
+
+GpuRunReport counted_report(PlannedProgram program, const GpuRunRequest& request,
+                            const std::optional<compare::GpuSpec>& spec) {
+  GpuRunReport report;
+  report.program = std::move(program);
+  report.batch = request.batch;
+  report.heads = request.heads;
+  if (spec) report.machine = machine_of(*spec);
+  report.row = predicted_row(report.program, report.problems(),
+                             report.machine.value_or(compare::MachineModel{}));
+  report.row.tensor_bytes = input_bytes(report.program) * report.problems();
+  return report;
+}
+
+compare::Measurement measurement_of(const std::vector<double>& ms) {
+  const cuda::Samples samples{ms};
+  compare::Measurement measured;
+  measured.median_ms = samples.median();
+  measured.least_ms = samples.least();
+  measured.most_ms = samples.most();
+  measured.num_samples = static_cast<int>(ms.size());
+  return measured;
+}
+
+void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
+  const double least = least_ms(report.row, compare::machine_model(spec));
+  if (*report.row.measured->least_ms >= least) return;
+  throw Failure(kExitProgramWrong, "flashlab: error: the kernels took " +
+                                       std::to_string(*report.row.measured->least_ms) +
+                                       " ms, and " + spec.name + " cannot do it in less than " +
+                                       std::to_string(least) + " ms: the measurement is wrong\n");
+}
+
+}  // namespace
+
+GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
+                           const std::string& gpu) {
+  require_few_problems(request);
+  const auto spec = compare::find_gpu(gpu);
+  if (!spec) {
+    throw request_failure("the GPU '" + printable(gpu) + "' is not in gpus/gpus.json",
+                          "--gpu with a GPU of that file, or a new row in it");
+  }
+  GpuRunReport report = counted_report(std::move(program), request, spec);
+  report.row.sentence = compare::explain(report.row, spec->num_sms);
+  return report;
+}
+
+GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
+                        const GpuRunRequest& request) {
+  require_few_problems(request);
+  require_runnable(program, loaded);
+  const generate::GpuInfo gpu =
+      generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
+  const auto spec = compare::find_gpu(gpu.name);
+  GpuRunReport report = counted_report(std::move(program), request, spec);
+  report.gpu = gpu;
+  generate::GpuJob job =
+      generate::job_of(report.program.bound, report.program.plan, report.program.name);
+  job.problems = report.problems();
+  job.seed = request.seed;
+  job.repeat = request.repeat;
+  const std::vector<std::int64_t> problems = checked_problems(job.problems, request.num_checked);
+  const generate::CountLaunches count =
+      request.counters ? generate::CountLaunches(count_launches_here) : nullptr;
+  const generate::MeasuredJob measured = generated_or_failure(
+      [&] { return generate::measure_in_process(job, problems, request.time_limit, count); });
+  report.times = measured.times;
+  report.row.measured = measurement_of(measured.times.call_ms);
+  for (std::size_t i = 0; i < report.row.steps.size(); ++i) {
+    report.row.steps[i].measured = measurement_of(measured.times.launch_ms[i]);
+  }
+  if (request.counters) {
+    take_counted_text(measured.times.counted, report.row);
+  } else {
+    report.row.measured->why_no_counters = "not requested (--no-counters)";
+  }
+  report.checked = checked_results(report.program, loaded, job, problems, measured);
+  if (spec) {
+    require_floor(report, *spec);
+    report.row.sentence = compare::explain(report.row, spec->num_sms);
+  }
+  return report;
+}
+
+}  // namespace flashlab::cli

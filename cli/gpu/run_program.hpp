@@ -1,0 +1,28 @@
+// Runs a planned program on the GPU: compiled, verified against the machine, and timed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/gpu/run_report.hpp"
+
+namespace flashlab::cli {
+
+struct GpuRunRequest {
+  std::int64_t batch = 1, heads = 1;
+  int repeat = 5;
+  std::uint64_t seed = 1;
+  std::int64_t num_checked = 1;  // problems that are compared with the machine
+  bool counters = true;          // the hardware's
+  double time_limit = 60;        // seconds of the process that uses the GPU
+};
+
+/// Predicts without a GPU. `gpu`: a name in gpus.json. Throws Failure.
+GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
+                           const std::string& gpu);
+
+/// Throws Failure: no GPU or no NVRTC, too little memory, wrong results, a time limit.
+GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
+                        const GpuRunRequest& request);
+
+}  // namespace flashlab::cli

@@ -1,0 +1,36 @@
+#include "generate/run/job.hpp"
+
+#include "generate/source/cuda_source.hpp"
+#include "measuring_files.hpp"
+
+namespace flashlab::generate {
+
+std::int64_t GpuJob::array_bytes() const {
+  std::int64_t sum = 0, bytes = 0;
+  for (const JobArray& array : arrays) {
+    if (__builtin_mul_overflow(array.bytes(), problems, &bytes) ||
+        __builtin_add_overflow(sum, bytes, &sum)) {
+      return INT64_MAX;
+    }
+  }
+  return sum;
+}
+
+GpuJob job_of(const toy::BoundProgram& program, const Plan& plan, const std::string& name) {
+  GpuJob job;
+  job.name = name;
+  job.source = device_functions();
+  for (const EmbeddedFile& file : measuring_files) job.source += "\n" + std::string(file.text);
+  job.source += "\n" + cuda_kernels(program, plan, name);
+  for (const toy::BoundArray& array : program.arrays) {
+    job.arrays.push_back({array.name, array.element_type, array.size, array.role});
+  }
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    job.launches.push_back({kernel_name(name, i), launch.blocks, launch.threads,
+                            plan.shared_bytes(launch), launch.arrays});
+  }
+  return job;
+}
+
+}  // namespace flashlab::generate

@@ -1,0 +1,38 @@
+// Shared libraries of CUDA, opened when they are needed: nothing links against them.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace flashlab::generate {
+
+/// There is no GPU, no driver, or a library is missing. what(): one line that says what to install.
+class GpuUnavailable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class OpenedLibrary {
+ public:
+  /// Opens $`variable` if it is set, otherwise the first of `names` in the folders of the dynamic
+  /// linker, in $CUDA_HOME, in $CUDA_PATH, or in /usr/local/cuda. It is never closed, because CUDA
+  /// may still run in it when the process ends. Throws GpuUnavailable: "no `what` (…): …; `remedy`".
+  OpenedLibrary(const char* variable, const std::vector<std::string>& names,
+                const std::string& what, const std::string& remedy);
+
+  /// Sets `pointer` to a function of the library. Throws GpuUnavailable.
+  template <class Function>
+  void find(Function*& pointer, const char* name) const {
+    pointer = reinterpret_cast<Function*>(address_of(name));
+  }
+
+ private:
+  void* address_of(const char* name) const;
+
+  std::string path_;
+  void* library_ = nullptr;
+};
+
+}  // namespace flashlab::generate

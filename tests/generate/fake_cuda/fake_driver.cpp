@@ -1,0 +1,140 @@
+// A CUDA driver without a GPU: kernels that the fake NVRTC compiled run in flashlab's emulation.
+//
+// $FLASHLAB_FAKE_GPU has words that make it fail: "absent" (no GPU), "hangs", "crashes", "small" (1 MB
+// of memory), "forgets" (the last problem of each launch is not computed).
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+using LaunchFunction = int (*)(const cudaLaunchConfig_t& config, void** places);
+using KernelFunction = const void* (*)();
+
+struct FakeFunction {
+  LaunchFunction launch;
+  const void* kernel;
+};
+
+bool is_wished(const char* word) {
+  const char* const words = std::getenv("FLASHLAB_FAKE_GPU");
+  return words != nullptr && std::strstr(words, word) != nullptr;
+}
+
+constexpr int kNoDevice = 100, kNotFound = 500, kInvalidImage = 200;
+constexpr std::size_t kSmallBytes = 1'000'000;
+
+FakeFunction* function_of(void* handle) { return static_cast<FakeFunction*>(handle); }
+void* pointer_of(unsigned long long address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return is_wished("absent") ? kNoDevice : 0; }
+int cuGetErrorName(int error, const char** text) {
+  *text = cudaGetErrorName(static_cast<cudaError_t>(error));
+  return 0;
+}
+int cuGetErrorString(int error, const char** text) {
+  *text = cudaGetErrorString(static_cast<cudaError_t>(error));
+  return 0;
+}
+int cuDriverGetVersion(int* version) { return cudaDriverGetVersion(version); }
+int cuDeviceGetCount(int* count) { return cudaGetDeviceCount(count); }
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char* name, int length, int device) {
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  std::strncpy(name, properties.name, static_cast<std::size_t>(length));
+  return error;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  std::size_t free_bytes = 0;
+  return cudaMemGetInfo(&free_bytes, bytes);
+}
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device);
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = nullptr;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+int cuCtxSetCurrent(void*) { return 0; }
+int cuCtxSynchronize() { return cudaDeviceSynchronize(); }
+
+int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
+  const int error = cudaMemGetInfo(free_bytes, total_bytes);
+  if (is_wished("small")) *free_bytes = kSmallBytes;
+  return error;
+}
+int cuMemAlloc_v2(unsigned long long* memory, std::size_t bytes) {
+  void* address = nullptr;
+  const cudaError_t error = cudaMalloc(&address, bytes);
+  *memory = reinterpret_cast<std::uintptr_t>(address);
+  return error;
+}
+int cuMemFree_v2(unsigned long long memory) { return cudaFree(pointer_of(memory)); }
+int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
+  return cudaMemcpy(to, pointer_of(from), bytes, cudaMemcpyDeviceToHost);
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char byte, std::size_t bytes, void*) {
+  return cudaMemsetAsync(pointer_of(to), byte, bytes);
+}
+
+/// The image is the path of the library that the fake NVRTC built.
+int cuModuleLoadData(void** module, const void* image) {
+  *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
+  return *module != nullptr ? 0 : kInvalidImage;
+}
+int cuModuleUnload(void*) { return 0; }
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  const std::string kernel = name;
+  void* const launch = dlsym(module, ("fake_launch_" + kernel).c_str());
+  void* const address = dlsym(module, kernel.c_str());
+  if (launch == nullptr || address == nullptr) return kNotFound;
+  // Few of them, and they live as long as the module: to the end.
+  *function = new FakeFunction{reinterpret_cast<LaunchFunction>(launch), address};
+  return 0;
+}
+int cuFuncGetAttribute(int* value, int, void*) {
+  *value = 0;
+  return 0;
+}
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  return cudaFuncSetAttribute(function_of(function)->kernel,
+                              static_cast<cudaFuncAttribute>(attribute), value);
+}
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void*, void** parameters, void**) {
+  if (is_wished("hangs")) {
+    while (true) pause();
+  }
+  if (is_wished("crashes")) std::abort();
+  if (is_wished("forgets") && grid_y > 1) --grid_y;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(grid_x, grid_y, grid_z);
+  config.blockDim = dim3(block_x, block_y, block_z);
+  config.dynamicSmemBytes = shared_bytes;
+  return function_of(function)->launch(config, parameters);
+}
+
+int cuEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+int cuEventRecord(cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, stream); }
+int cuEventSynchronize(cudaEvent_t event) { return cudaEventSynchronize(event); }
+int cuEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return cudaEventElapsedTime(milliseconds, start, end);
+}
+int cuEventDestroy_v2(cudaEvent_t event) { return cudaEventDestroy(event); }
+
+}  // extern "C"

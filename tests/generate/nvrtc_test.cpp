@@ -1,0 +1,67 @@
+// The generated sources in CUDA's own compiler, which needs no GPU.
+#include "generate/run/nvrtc.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "generate/run/job.hpp"
+#include "tests/catch_shim.hpp"
+#include "tests/generate/cases/cases.hpp"
+
+namespace flashlab::test {
+namespace {
+
+constexpr int kOldest = 75, kHopper = 90;
+
+/// The compiled source; nothing if there is no NVRTC here.
+std::optional<generate::CompiledSource> compiled_here(const std::string& source,
+                                                      const std::string& name, int capability) {
+  try {
+    return generate::compile(source, name, capability);
+  } catch (const generate::GpuUnavailable&) {
+    return std::nullopt;
+  }
+}
+
+bool is_nvrtc_here() { return compiled_here("", "empty.cu", kHopper).has_value(); }
+
+}  // namespace
+
+TEST_CASE("NVRTC compiles generated kernels for the oldest GPUs and for Hopper", "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  std::set<std::string> left = {"flash2", "narrow_types"};
+  for (const GenerateCase& one : generate_cases()) {
+    if (left.erase(one.program) == 0) continue;  // one size of each
+    const auto plan = generate::plan(*one.bound, {});
+    REQUIRE(plan);
+    const generate::GpuJob job = generate::job_of(*one.bound, *plan, one.program);
+    for (const int capability : {kOldest, kHopper}) {
+      const auto compiled = generate::compile(job.source, job.name + ".cu", capability);
+      INFO(job.name << " " << compiled.architecture);
+      CHECK(compiled.architecture == "sm_" + std::to_string(capability));
+      for (const generate::JobLaunch& launch : job.launches) {
+        CHECK(compiled.image.find(launch.kernel) != std::string::npos);
+      }
+      CHECK(compiled.image.find("measure_draw_bf16") != std::string::npos);
+    }
+  }
+  CHECK(left.empty());
+}
+
+TEST_CASE("NVRTC's messages name the source and the line", "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  CHECK_THROWS_WITH(generate::compile("\nint f() { return nothing; }\n", "p.cu", kHopper),
+                    contains("p.cu(2)") && contains("nothing"));
+}
+
+TEST_CASE("a GPU that is newer than NVRTC gets PTX, and one that is too old is refused",
+          "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  const auto compiled = generate::compile("extern \"C\" __global__ void f() {}", "f.cu", 999);
+  CHECK_THAT(compiled.architecture, contains("compute_"));
+  CHECK_THAT(compiled.image, contains(".entry f"));
+  CHECK_THROWS_AS(generate::compile("", "f.cu", 10), generate::GpuUnavailable);
+}
+
+}  // namespace flashlab::test
