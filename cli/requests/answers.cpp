@@ -9,6 +9,8 @@
 #include "cli/machine/requests.hpp"
 #include "cli/optimal/along.hpp"
 #include "cli/optimal/search.hpp"
+#include "cli/protocol/toy_document.hpp"
+#include "cli/requests/diagnostics_json.hpp"
 #include "cli/requests/machine_fields.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
@@ -213,15 +215,39 @@ Answer answer_optimal(ObjectReader& request, const CallLimits& limits) {
   return {dumped(optimal_json(solve_all(understood, optimal, {}), understood, optimal))};
 }
 
+/// What an editor shows: errors, and at the end of lines how often they run.
+Answer answer_document(ObjectReader& request, const CallLimits&) {
+  const std::string file = request.required_text("file", "the name of a text in \"files\"");
+  request.finish();
+  std::string text;
+  request.at("file", [&] {
+    text = read_text_file(file, toy::Limits().max_source_bytes, "the name of a text in \"files\"");
+  });
+  const ToyDocument document(file, text);
+  Json hints = Json::array(), lines = Json::array();
+  for (const ToyDocument::Hint& hint : document.hints()) {
+    hints.push_back({{"line", hint.line}, {"text", hint.text}});
+  }
+  for (std::uint32_t line = 1; line <= document.source().num_lines(); ++line) {
+    const std::string about = document.about_line(line);
+    if (!about.empty()) lines.push_back({{"line", line}, {"text", about}});
+  }
+  return {dumped({{"valid", document.is_valid()},
+                  {"diagnostics", diagnostics_json(document.diagnostics())},
+                  {"hints", std::move(hints)},
+                  {"about", std::move(lines)}})};
+}
+
 struct RequestKind {
   const char* name;
   Answer (*answer)(ObjectReader& request, const CallLimits& limits);
 };
 constexpr RequestKind kRequests[] = {
-    {"run", answer_run},         {"trace", answer_trace}, {"cost", answer_cost},
-    {"sweep", answer_sweep},     {"diff", answer_diff},   {"timeline", answer_timeline},
-    {"check", answer_check},     {"hint", answer_hint},   {"exercises", answer_exercises},
-    {"optimal", answer_optimal}, {"isa", answer_isa},     {"programs", answer_programs},
+    {"run", answer_run},           {"trace", answer_trace}, {"cost", answer_cost},
+    {"sweep", answer_sweep},       {"diff", answer_diff},   {"timeline", answer_timeline},
+    {"check", answer_check},       {"hint", answer_hint},   {"exercises", answer_exercises},
+    {"optimal", answer_optimal},   {"isa", answer_isa},     {"programs", answer_programs},
+    {"document", answer_document},
 };
 
 }  // namespace

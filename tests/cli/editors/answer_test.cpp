@@ -240,6 +240,24 @@ TEST_CASE("The JSON interface keeps to its limits, and answers the next request"
   CHECK(two[3]["answer"] == two[1]["answer"]);
 }
 
+TEST_CASE("The JSON interface says what an editor shows of a program, wrong or not") {
+  const auto document = [](const std::string& text) {
+    return answer_to(
+        Json{{"request", "document"}, {"file", "p.toy"}, {"files", {{"p.toy", text}}}}.dump());
+  };
+  const Json good = document(
+      ".param n = 4\n.input x[n]\n.output y[n]\nfor i in 0..n\nLOAD x[i], R0\nSTORE R0, "
+      "y[i]\nend\n");
+  CHECK(good["valid"] == true);
+  CHECK(good["hints"][0] == Json{{"line", 1}, {"text", "n loads, n stores, 2n cycles"}});
+  CHECK(good["hints"][1] == Json{{"line", 5}, {"text", "n times"}});
+  CHECK(good["about"][1]["line"] == 6);
+  const Json wrong = document("LAOD x[0], R0\nSTORE R0, y[0]\n");
+  CHECK(wrong["valid"] == false);
+  CHECK(wrong["diagnostics"][0]["suggestion"] == "LOAD");
+  CHECK(wrong["diagnostics"][0]["length"] == 4);
+}
+
 TEST_CASE("The JSON interface passes on the notes that the command prints") {
   const std::string request =
       R"({"request": "cost", "program": "p.toy", "files": {"p.toy": ".param n\n.input x[n]\n.output o[1]\nLOAD x[0], R0\nSTORE R0, o[0]\n"}})";
