@@ -3,7 +3,8 @@
 
 pip copies `scripts` into bin/ and `data` into the environment's own folders, so that a virtual
 environment looks like PREFIX. The command is the program itself and does not start Python. Beside
-it lies the Python module flashlab_attention, which calls the GPU library.
+it lie two Python modules: flashlab, which asks the command, and flashlab_attention, which calls the GPU
+library.
 """
 import argparse
 import pathlib
@@ -57,6 +58,9 @@ def lay_out(prefix, version, summary, tree):
         else:
             copy(source, data / "data" / relative)
     copy(ROOT / f"attention_cuda/python/{NAME}.py", tree / f"{NAME}.py")
+    package = ROOT / "python/flashlab"
+    for source in [*sorted(package.glob("*.py")), package / "py.typed"]:
+        copy(source, tree / "flashlab" / source.name)
     info = tree / f"{NAME}-{version}.dist-info"
     for name in ("LICENSE", "THIRD_PARTY.md"):
         copy(ROOT / name, info / "licenses" / name)

@@ -151,7 +151,7 @@ const std::map<std::string, std::vector<std::string>>& floors() {
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
        {"terminal", "options", "machine", "debug", "protocol", "editors", "help", "exercises",
-        "grading", "attention", "compare", "optimal", "gpu", "picture", "."}},
+        "grading", "attention", "compare", "optimal", "gpu", "picture", "requests", "."}},
   };
   return kFloors;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/options/flags.hpp"
@@ -13,11 +14,6 @@
 
 namespace flashlab::cli {
 namespace {
-
-exercises::ProgressState state_of(const exercises::Verdict& verdict) {
-  if (verdict.outcome == exercises::Outcome::kFull) return exercises::ProgressState::kFull;
-  return verdict.passed() ? exercises::ProgressState::kPassed : exercises::ProgressState::kStarted;
-}
 
 std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdict& verdict) {
   if (entry == nullptr || entry->points <= verdict.points) return "";
@@ -74,12 +70,8 @@ void remember_verdict(Learner& learner, const Work& work, const exercises::Verdi
   std::error_code code;
   const std::filesystem::path path = std::filesystem::canonical(work.file, code);
   learner.remember([&](exercises::Progress& progress) {
-    auto& entry = progress.entry(work.exercise->id);
-    ++entry.checks;
-    entry.points = std::max(entry.points, verdict.points);
-    entry.state = std::max(entry.state, state_of(verdict));
-    if (!code) entry.file = path.string();
-    progress.set_current(work.exercise->id);
+    record_verdict(progress, work.exercise->id, verdict);
+    if (!code) progress.entry(work.exercise->id).file = path.string();
   });
 }
 

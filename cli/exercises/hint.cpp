@@ -2,13 +2,15 @@
 #include "cli/exercises/hint.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
+#include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "exercises/grader/exercise/answers.hpp"
 #include "text/visible.hpp"
@@ -22,11 +24,8 @@ struct HintFlags {
   TerminalOptions terminal;
   std::string id;
   std::size_t level = 0;  // 0: the next level
-  bool again = false, yes = false;
+  bool again = false, yes = false, json = false;
 };
-
-constexpr std::array<const char*, kHintLevels> kLevelNames{"the concept", "the place",
-                                                           "the operand", "the solution"};
 
 /// Returns whether the solution may be shown. Throws Failure if there is no terminal to ask on.
 bool may_show_solution(const std::string& what, bool yes) {
@@ -35,6 +34,14 @@ bool may_show_solution(const std::string& what, bool yes) {
   if (answer) return *answer;
   throw request_failure(what + " is the solution, and there is no terminal for the question",
                         "--yes to see it");
+}
+
+void remember_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level) {
+  learner.remember([&](exercises::Progress& progress) {
+    auto& entry = progress.entry(exercise.id);
+    entry.hints = std::max(entry.hints, level);
+    if (level == kHintLevels) entry.solution_seen = true;
+  });
 }
 
 int hint(const HintFlags& options) {
@@ -54,7 +61,13 @@ int hint(const HintFlags& options) {
   if (is_solution && shown < kHintLevels && !may_show_solution("The last hint", options.yes)) {
     return kExitGood;
   }
-  show_hint(learner, *exercise, level, terminal);
+  if (options.json) {
+    std::cout << hint_json(*exercise, level).dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+    remember_hint(learner, *exercise, level);
+  } else {
+    show_hint(learner, *exercise, level, terminal);
+  }
   return kExitGood;
 }
 
@@ -90,7 +103,7 @@ std::size_t hints_shown(const Learner& learner, const exercises::Exercise& exerc
 std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
                       const Terminal& terminal) {
   const std::string head = "Hint " + std::to_string(level) + " of " + std::to_string(kHintLevels) +
-                           ", " + kLevelNames[level - 1] + ", for " + printable(exercise.id);
+                           ", " + hint_name(level) + ", for " + printable(exercise.id);
   return styled(head, Style::kBold, terminal) + "\n\n" +
          markdown_text(exercise.hints[level - 1], terminal);
 }
@@ -103,11 +116,7 @@ void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_
   } else if (level + 1 == kHintLevels) {
     std::cout << "\nThe next hint is the solution.\n";
   }
-  learner.remember([&](exercises::Progress& progress) {
-    auto& entry = progress.entry(exercise.id);
-    entry.hints = std::max(entry.hints, level);
-    if (level == kHintLevels) entry.solution_seen = true;
-  });
+  remember_hint(learner, exercise, level);
 }
 
 CommandAction add_exercises_hint(CLI::App& exercises) {
@@ -121,8 +130,10 @@ CommandAction add_exercises_hint(CLI::App& exercises) {
   const Flag level = add_option(command, "--level", options->level, "the hint to show: 1 to 4")
                          .between(std::size_t{1}, kHintLevels)
                          .type_name("N");
-  add_flag(command, "--again", options->again, "show those that were shown already")
-      .excludes(level);
+  const Flag again =
+      add_flag(command, "--again", options->again, "show those that were shown already");
+  again.excludes(level);
+  add_flag(command, "--json", options->json, "as JSON").excludes(again);
   options->terminal.add_to(command);
   return [options] { return hint(*options); };
 }

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "cli/exercises/exercise_json.hpp"
 #include "cli/help/read.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
@@ -121,19 +122,10 @@ Work Learner::find_work(const std::vector<std::string>& words) const {
 }
 
 std::string Learner::next_after(const std::string& id) const {
-  const auto open = [&](const std::string& other) { return !progress_.passed(other); };
-  const auto here = std::find(ids_.begin(), ids_.end(), id);
-  const auto after = here == ids_.end() ? ids_.begin() : here + 1;
-  auto found = std::find_if(after, ids_.end(), open);
-  if (found == ids_.end()) found = std::find_if(ids_.begin(), ids_.end(), open);
-  return found == ids_.end() ? "" : *found;
+  return cli::next_after(ids_, progress_, id);
 }
 
-std::string Learner::next() const {
-  const std::string& current = progress_.current();
-  const bool known = std::find(ids_.begin(), ids_.end(), current) != ids_.end();
-  return known && !progress_.passed(current) ? current : next_after(current);
-}
+std::string Learner::next() const { return next_exercise(ids_, progress_); }
 
 std::string Learner::named(const std::string& id) const {
   try {

@@ -15,8 +15,6 @@
 
 namespace flashlab::cli {
 
-using ExercisePointer = std::shared_ptr<const exercises::Exercise>;
-
 /// An exercise and the learner's file for it.
 struct Work {
   ExercisePointer exercise;
@@ -32,6 +30,8 @@ class Learner {
   explicit Learner(const ExerciseOptions& options);
 
   const exercises::Progress& progress() const { return progress_; }
+  /// Returns the exercises in order, including broken ones.
+  const std::vector<std::string>& ids() const { return ids_; }
   /// Changes the stored progress. Prints a warning on standard error if it cannot be stored.
   void remember(const exercises::ProgressFile::Change& change);
   /// Prints notes about the progress file that have not been printed yet.
@@ -66,7 +66,7 @@ class Learner {
   std::string chapter_of(const std::string& id) const;
 
   ExerciseOptions options_;
-  std::vector<std::string> ids_;  // including broken ones
+  std::vector<std::string> ids_;
   exercises::ProgressFile store_;
   exercises::Progress progress_;
   std::size_t notes_printed_ = 0;

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/learner.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
@@ -175,42 +176,12 @@ void print_foot(const Learner& learner) {
   }
 }
 
-const char* json_status(const ProgressEntry* entry) {
-  if (entry == nullptr) return "open";
-  constexpr std::array<const char*, 3> kNames{"started", "passed", "full"};
-  return kNames[static_cast<std::size_t>(entry->state)];
-}
-
-Json exercise_list_json(const std::vector<ExercisePointer>& all, const Learner& learner) {
-  const std::string next = learner.next();
-  Json list = Json::array();
-  for (const ExercisePointer& exercise : all) {
-    const ProgressEntry* entry = learner.progress().find(exercise->id);
-    Json row{{"id", exercise->id},
-             {"title", exercise->title},
-             {"kind", exercise->kind == exercises::Kind::kProgram ? "program" : "questions"},
-             {"demo", exercise->demo},
-             {"chapter", exercise->chapter},
-             {"max_points", exercise->max_points()},
-             {"status", json_status(entry)},
-             {"points", entry == nullptr ? 0.0 : entry->points},
-             {"hints", entry == nullptr ? 0 : entry->hints},
-             {"checks", entry == nullptr ? 0 : entry->checks},
-             {"solution_seen", entry != nullptr && entry->solution_seen},
-             {"file", entry == nullptr ? "" : entry->file},
-             {"next", exercise->id == next}};
-    list.push_back(std::move(row));
-  }
-  return list;
-}
-
 int list(const ListFlags& options) {
   Learner learner(options.exercises);
   const std::vector<ExercisePointer> all = learner.all();
   if (options.json) {
-    std::cout
-        << exercise_list_json(all, learner).dump(2, ' ', false, Json::error_handler_t::replace)
-        << "\n";
+    const Json json = exercise_list_json(all, learner.progress(), learner.next());
+    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   } else {
     const Terminal terminal = options.terminal.terminal();
     print_head(all, learner, terminal);

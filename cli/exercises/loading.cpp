@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "text/visible.hpp"
@@ -48,15 +48,9 @@ const exercises::ExerciseSource* source_called(const std::vector<exercises::Exer
 
 }  // namespace
 
-void ExerciseOptions::add_to(CLI::App& command) {
-  add_option(command, "--exercises", folders,
-             "a folder with exercises of your own; may be repeated")
-      .type_name("DIR")
-      .allow_extra_args(false);
-}
-
 std::vector<std::string> ExerciseOptions::all_folders() const {
   std::vector<std::string> all;
+  if (GivenFiles::current() != nullptr) return all;
   if (const char* variable = std::getenv("FLASHLAB_EXERCISES"); variable != nullptr) {
     std::istringstream list(variable);
     for (std::string folder; std::getline(list, folder, ':');) {
@@ -95,7 +89,8 @@ std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name
       ids.push_back(source.id.substr(bar + 1));
     }
   }
-  if (std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml")) {
+  if (GivenFiles::current() == nullptr &&
+      std::filesystem::is_regular_file(std::filesystem::path(name) / "exercise.toml")) {
     return read_or_fail(exercises::load_folder(name));
   }
   throw request_failure("there is no exercise '" + printable(name) + "'",

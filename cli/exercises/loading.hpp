@@ -13,6 +13,8 @@ class App;
 
 namespace flashlab::cli {
 
+using ExercisePointer = std::shared_ptr<const exercises::Exercise>;
+
 /// --exercises DIR; the folders in FLASHLAB_EXERCISES (separated by colons) come before it.
 struct ExerciseOptions {
   std::vector<std::string> folders;

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/learner.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/help/read.hpp"
@@ -155,37 +156,6 @@ void print_next_command(const exercises::Exercise& exercise, const Learner& lear
   } else {
     std::cout << "\nGo on with: flashlab exercises start " << id << "\n";
   }
-}
-
-Json exercise_json(const exercises::Exercise& exercise) {
-  Json object{{"id", exercise.id},
-              {"title", exercise.title},
-              {"kind", exercise.kind == Kind::kProgram ? "program" : "questions"},
-              {"demo", exercise.demo},
-              {"chapter", exercise.chapter},
-              {"max_points", exercise.max_points()},
-              {"problem", exercise.problem}};
-  if (exercise.kind == Kind::kProgram) {
-    const ProgramTask& task = exercise.program;
-    Json sizes = Json::array(), full = Json::object();
-    for (const exercises::Size& size : task.sizes) sizes.push_back(size);
-    for (const auto& [key, formula] : task.cost.full) full[key] = toy::to_string(formula);
-    object["level"] = toy::to_string(task.level);
-    object["registers"] = task.registers;
-    object["arrays"] = task.arrays;
-    object["sizes"] = std::move(sizes);
-    object["full_marks"] = std::move(full);
-  } else {
-    Json questions = Json::array();
-    for (const exercises::Question& question : exercise.questions.questions) {
-      questions.push_back({{"id", question.id},
-                           {"ask", question.ask},
-                           {"choices", question.choices},
-                           {"points", question.points}});
-    }
-    object["questions"] = std::move(questions);
-  }
-  return object;
 }
 
 int show(const ShowFlags& options) {

@@ -6,6 +6,7 @@
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -14,85 +15,13 @@
 namespace flashlab::cli {
 namespace {
 
-struct CostFlags {
-  std::string program;
+struct CostFlags : CostRequest {
   bool json = false;
-  MachineOptions machine;
   TerminalOptions terminal;
 };
 
-/// The counts for one choice of parameters.
-struct Numbers {
-  toy::BoundProgram bound;
-  toy::Executions executions;
-};
-
-/// A program's cost: formulas unless they cannot be derived, numbers unless a parameter
-/// has no value.
-struct Cost {
-  std::optional<toy::CostFormulas> formulas;
-  std::optional<Numbers> numbers;
-};
-
-std::string parameters_without_value(const toy::Program& program,
-                                     const toy::CapacityBinding& binding) {
-  std::string names;
-  for (const toy::ParamDeclaration& param : program.params) {
-    if (param.default_value == nullptr && !binding.params.contains(param.name)) {
-      names += (names.empty() ? "" : ", ") + param.name;
-    }
-  }
-  return names;
-}
-
-Cost derive(const LoadedProgram& loaded, const toy::CapacityBinding& binding,
-            const toy::CostTable& costs) {
-  Cost cost;
-  const std::string missing = parameters_without_value(*loaded.program, binding);
-  if (missing.empty()) {
-    toy::BoundProgram bound = loaded.bind(binding);
-    auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
-    cost.numbers = Numbers{std::move(bound), std::move(executions)};
-  }
-  toy::Result<toy::CostFormulas> formulas = toy::cost_formulas(*loaded.program, costs);
-  if (!formulas && !cost.numbers) throw program_failure(formulas.diagnostics, *loaded.source);
-  if (!formulas) {
-    for (toy::Diagnostic& diagnostic : formulas.diagnostics) {
-      diagnostic.severity = toy::Severity::kNote;
-    }
-  }
-  std::vector<toy::Diagnostic> notes = formulas.diagnostics;
-  for (toy::Diagnostic reason : formulas ? formulas->no_work : std::vector<toy::Diagnostic>()) {
-    reason.severity = toy::Severity::kNote;
-    reason.what += " (FLOPs, bytes, elements)";
-    notes.push_back(std::move(reason));
-  }
-  print_warnings(notes, *loaded.source);
-  cost.formulas = std::move(formulas.value);
-  if (!missing.empty()) std::cerr << "flashlab: for numbers, give -D " << missing << "=...\n";
-  return cost;
-}
-
-void print_cost_json(const CostFlags& options, const LoadedProgram& loaded, const Cost& cost) {
-  nlohmann::ordered_json json{{"program", loaded.short_name()}};
-  if (cost.formulas) {
-    json["domain"] = toy::to_string(cost.formulas->domain);
-    json["formula"] = formulas_json(*loaded.program, *cost.formulas);
-  } else {
-    json["formula"] = nullptr;
-  }
-  if (cost.numbers) {
-    const auto& [bound, executions] = *cost.numbers;
-    json["params"] = params_json(bound);
-    json["num_registers"] = bound.num_registers;
-    json["value"] = all_counters_json(bound, executions, options.machine.cost_table());
-  } else {
-    json["value"] = nullptr;
-  }
-  std::cout << json.dump(2) << "\n";
-}
-
-void print_cost_text(const CostFlags& options, const LoadedProgram& loaded, const Cost& cost) {
+void print_cost_text(const CostFlags& options, const ProgramCost& cost) {
+  const LoadedProgram& loaded = cost.loaded;
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal);
   if (cost.numbers) std::cout << setting(cost.numbers->bound) << "\n";
@@ -116,12 +45,11 @@ void print_cost_text(const CostFlags& options, const LoadedProgram& loaded, cons
 }
 
 int print_cost(const CostFlags& options) {
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  const Cost cost = derive(loaded, options.machine.binding(), options.machine.cost_table());
+  const ProgramCost cost = derive_cost(options);
   if (options.json) {
-    print_cost_json(options, loaded, cost);
+    std::cout << cost_json(options, cost).dump(2) << "\n";
   } else {
-    print_cost_text(options, loaded, cost);
+    print_cost_text(options, cost);
   }
   return kExitGood;
 }

@@ -10,6 +10,7 @@
 #include "cli/machine/formulas.hpp"
 #include "cli/machine/output_diff.hpp"
 #include "cli/machine/program_diff.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/options/flags.hpp"
@@ -22,45 +23,10 @@ namespace {
 
 constexpr std::int64_t kSmallTrace = 40;  // steps; shown by default
 
-struct DiffFlags {
-  std::string left, right;
-  bool json = false, trace = false, no_trace = false, elide = false, outputs = false;
-  MachineOptions machine;
-  RunOptions run;
+struct DiffFlags : DiffRequest {
+  bool json = false, trace = false, no_trace = false, elide = false;
   TerminalOptions terminal;
 };
-
-/// Flags may name parameters that only one of the two programs has.
-toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgram& other,
-                                 toy::CapacityBinding binding) {
-  const auto declares = [](const LoadedProgram& program, const std::string& name) {
-    const auto& params = program.program->params;
-    return std::any_of(params.begin(), params.end(), [&](auto& p) { return p.name == name; });
-  };
-  std::erase_if(binding.params, [&](const auto& entry) {
-    return !declares(loaded, entry.first) && declares(other, entry.first);
-  });
-  return binding;
-}
-
-Side make_side(const DiffFlags& options, LoadedProgram loaded, const LoadedProgram& other) {
-  toy::BoundProgram bound = loaded.bind(binding_for(loaded, other, options.machine.binding()));
-  const toy::CostTable costs = options.machine.cost_table();
-  auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
-  toy::Counters counters = toy::count(bound, executions, costs);
-  return {std::move(loaded), std::move(bound), std::move(executions), std::move(counters), {}};
-}
-
-Comparison compare(const DiffFlags& options) {
-  const toy::CostTable costs = options.machine.cost_table();
-  LoadedProgram left = load_program(options.left, options.machine.limits);
-  LoadedProgram right = load_program(options.right, options.machine.limits);
-  Side left_side = make_side(options, left, right);
-  Side right_side = make_side(options, right, left);
-  Comparison comparison{std::move(left_side), std::move(right_side), costs};
-  add_formulas(comparison);
-  return comparison;
-}
 
 std::string trace_text(const DiffFlags& options, const Side& side, const Terminal& terminal) {
   std::ostringstream text;
@@ -90,13 +56,7 @@ void print_traces(const DiffFlags& options, const Comparison& comparison,
 }
 
 int print_outputs(const DiffFlags& options) {
-  const LoadedProgram left = load_program(options.left, options.machine.limits);
-  const LoadedProgram right = load_program(options.right, options.machine.limits);
-  const auto bound = [&](const LoadedProgram& loaded, const LoadedProgram& other) {
-    return ComparedProgram{loaded,
-                           loaded.bind(binding_for(loaded, other, options.machine.binding()))};
-  };
-  const OutputDiff diff = compare_outputs(bound(left, right), bound(right, left), options.run);
+  const OutputDiff diff = compare_outputs(options);
   if (options.json) {
     std::cout << output_diff_json(diff).dump(2) << "\n";
   } else {
@@ -110,7 +70,7 @@ int print_diff(const DiffFlags& options) {
     throw request_failure("both programs are standard input", "at most one -");
   }
   if (options.outputs) return print_outputs(options);
-  const Comparison comparison = compare(options);
+  const Comparison comparison = compare_costs(options);
   if (options.json) {
     std::cout << comparison_json(comparison).dump(2) << "\n";
     return kExitGood;

@@ -6,6 +6,7 @@
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/editor_grammar.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -20,21 +21,11 @@ namespace {
 using toy::InstructionSpec;
 using toy::Level;
 
-constexpr std::array<Level, 3> kLevels{Level::kMatmul, Level::kSoftmax, Level::kAttention};
-
 struct IsaFlags {
   std::string level;
   bool markdown = false, json = false, textmate = false;
   TerminalOptions terminal;
 };
-
-std::vector<InstructionSpec> chosen_instructions(const std::string& level) {
-  std::vector<InstructionSpec> chosen;
-  for (const InstructionSpec& spec : toy::instruction_set()) {
-    if (level.empty() || spec.in(*toy::parse_level(level))) chosen.push_back(spec);
-  }
-  return chosen;
-}
 
 std::string syntax(const InstructionSpec& spec) {
   return std::string(spec.mnemonic) + " " + std::string(spec.operand_names);
@@ -81,30 +72,8 @@ std::string as_markdown(const std::vector<InstructionSpec>& instructions) {
   return text;
 }
 
-Json instructions_json(const std::vector<InstructionSpec>& instructions) {
-  Json list = Json::array();
-  for (const InstructionSpec& spec : instructions) {
-    Json levels = Json::array();
-    for (const Level level : kLevels) {
-      if (spec.in(level)) levels.push_back(toy::to_string(level));
-    }
-    list.push_back({{"mnemonic", spec.mnemonic},
-                    {"operands", spec.operand_names},
-                    {"effect", spec.effect},
-                    {"meaning", spec.meaning},
-                    {"levels", levels},
-                    {"cycles", spec.cycles},
-                    {"flops", spec.flops},
-                    {"loads", spec.is_load()},
-                    {"stores", spec.is_store()},
-                    {"counts_as_exp", spec.flop_kind == toy::FlopKind::kExponential},
-                    {"example", spec.example}});
-  }
-  return list;
-}
-
 int print_instructions(const IsaFlags& options) {
-  const std::vector<InstructionSpec> instructions = chosen_instructions(options.level);
+  const std::vector<InstructionSpec> instructions = instructions_of_level(options.level);
   if (options.json) {
     std::cout << instructions_json(instructions).dump(2) << "\n";
   } else if (options.textmate) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -19,43 +20,17 @@ struct ProgramsFlags {
   TerminalOptions terminal;
 };
 
-void print_list(const ProgramsFlags& options) {
-  if (options.json) {
-    auto list = nlohmann::ordered_json::array();
-    for (const BundledProgram& program : bundled_programs()) {
-      list.push_back({{"name", program.name}, {"title", program.title()}});
-    }
-    std::cout << list.dump(2) << "\n";
-    return;
-  }
-  TextTable table({{"program"}, {"what it is"}});
-  for (const BundledProgram& program : bundled_programs()) {
-    table.row({std::string(program.name), std::string(program.title())});
-  }
-  std::cout << table.to_string(options.terminal.terminal());
-}
-
 int print_programs(const ProgramsFlags& options) {
-  if (options.name.empty()) {
-    print_list(options);
-    return kExitGood;
-  }
-  const BundledProgram* program = find_bundled_program(options.name);
-  if (program == nullptr) {
-    std::vector<std::string> names;
-    for (const BundledProgram& known : bundled_programs()) names.emplace_back(known.name);
-    throw request_failure("there is no bundled program '" + printable(options.name) + "'",
-                          "a name that `flashlab programs` lists",
-                          toy::nearest(options.name, names).value_or(""));
-  }
   if (options.json) {
-    std::cout << nlohmann::ordered_json{{"name", program->name},
-                                        {"title", program->title()},
-                                        {"text", program->text}}
-                     .dump(2)
-              << "\n";
+    std::cout << programs_json(options.name).dump(2) << "\n";
+  } else if (options.name.empty()) {
+    TextTable table({{"program"}, {"what it is"}});
+    for (const BundledProgram& program : bundled_programs()) {
+      table.row({std::string(program.name), std::string(program.title())});
+    }
+    std::cout << table.to_string(options.terminal.terminal());
   } else {
-    std::cout << program->text;
+    std::cout << bundled_program(options.name).text;
   }
   return kExitGood;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine/counter_report.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/options/flags.hpp"
@@ -12,30 +13,10 @@
 namespace flashlab::cli {
 namespace {
 
-struct RunFlags {
-  std::string program;
-  bool json = false, no_outputs = false;
-  MachineOptions machine;
-  RunOptions run;
+struct RunFlags : RunRequest {
+  bool json = false;
   TerminalOptions terminal;
 };
-
-void print_run_json(const RunFlags& options, const LoadedProgram& loaded,
-                    const toy::BoundProgram& bound, const Executed& executed) {
-  nlohmann::ordered_json json{{"program", loaded.short_name()}, {"params", params_json(bound)}};
-  json["num_registers"] = bound.num_registers;
-  json["precision"] = options.run.precision;
-  json.update(
-      all_counters_json(bound, executed.execution.executions, options.machine.cost_table()));
-  if (!options.no_outputs) {
-    json["outputs"] = nlohmann::ordered_json::object();
-    for (const toy::BoundArray& array : bound.arrays) {
-      if (array.role != toy::ArrayRole::kOutput) continue;
-      json["outputs"][array.name] = array_json(array, executed.dram);
-    }
-  }
-  std::cout << json.dump(2) << "\n";
-}
 
 void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
                     const toy::BoundProgram& bound, const Executed& executed) {
@@ -52,15 +33,15 @@ void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
 }
 
 int run_program(const RunFlags& options) {
+  if (options.json) {
+    std::cout << run_json(options).dump(2) << "\n";
+    return kExitGood;
+  }
   options.machine.cost_table();  // report wrong flags before a long run
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   const Executed executed = execute(loaded, bound, options.run);
-  if (options.json) {
-    print_run_json(options, loaded, bound, executed);
-  } else {
-    print_run_text(options, loaded, bound, executed);
-  }
+  print_run_text(options, loaded, bound, executed);
   return kExitGood;
 }
 

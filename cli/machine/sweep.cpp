@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/machine/requests.hpp"
 #include "cli/machine/sweep_points.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
@@ -14,50 +15,11 @@
 namespace flashlab::cli {
 namespace {
 
-struct SweepFlags {
-  std::string program;
+struct SweepFlags : SweepRequest {
   bool json = false, csv = false, no_plot = false;
-  std::string y = "loads,cycles", log = "auto", fit;
-  MachineOptions machine;
+  std::string y = "loads,cycles", log = "auto";
   TerminalOptions terminal;
 };
-
-void choose_fitted(const SweepFlags& options, Sweep& sweep) {
-  if (!sweep.fixed.sram_bytes) {
-    throw request_failure("--fit needs a capacity", "--sram SIZE as well");
-  }
-  const auto& params = sweep.loaded.program->params;
-  const auto param = std::find_if(params.begin(), params.end(), [&](const auto& declaration) {
-    return declaration.name == options.fit;
-  });
-  const bool free = param != params.end() && options.fit != sweep.range.name &&
-                    !sweep.fixed.params.contains(options.fit);
-  if (!free) {
-    throw request_failure("--fit '" + printable(options.fit) + "' is not a free parameter",
-                          "a parameter of the program that -D does not set");
-  }
-  sweep.fitted = options.fit;
-  sweep.fitted_index = static_cast<std::size_t>(param - params.begin());
-}
-
-Sweep make_sweep(const SweepFlags& options) {
-  Sweep sweep;
-  std::vector<ParameterRange> ranges = options.machine.ranges(sweep.fixed);
-  if (ranges.size() != 1) {
-    throw request_failure(
-        ranges.empty() ? "no parameter has a range" : "several parameters have a range",
-        "one range: --registers 3..32 or -D n=8..1024*2");
-  }
-  sweep.range = std::move(ranges.front());
-  const toy::CostTable costs = options.machine.cost_table();
-  sweep.loaded = load_program(options.program, options.machine.limits);
-  if (!options.fit.empty()) choose_fitted(options, sweep);
-  for (const std::int64_t x : sweep.range.values) sweep.points.push_back(measure(sweep, costs, x));
-  for (const Point& point : sweep.points) {
-    if (point.bound) return sweep;
-  }
-  throw program_failure(sweep.points.front().problems, *sweep.loaded.source);
-}
 
 int print_sweep(const SweepFlags& options) {
   std::vector<Metric> plotted;

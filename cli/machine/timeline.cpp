@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/machine/lane_picture.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -26,30 +27,11 @@ using toy::Unit;
 
 constexpr std::uint64_t kShownSteps = 40;  // default number of steps in the picture
 
-struct TimelineFlags {
-  std::string program, model = "both", html;
-  std::int64_t buffers = 2;
-  std::optional<std::int64_t> from, to;
+struct TimelineFlags : TimelineRequest {
+  std::string html;
   bool json = false;
-  MachineOptions machine;
   TerminalOptions terminal;
 };
-
-/// Returns the plain sum, and every number of buffers up to the requested one, within a limit.
-std::vector<toy::TimelineModel> models(const TimelineFlags& options) {
-  std::vector<toy::TimelineModel> models;
-  if (options.model != "overlap") models.push_back({false, 1});
-  if (options.model == "serial") return models;
-  if (options.buffers > 1) models.push_back({true, 1});
-  if (options.buffers > 2) models.push_back({true, 2});
-  models.push_back({true, options.buffers});
-  return models;
-}
-
-std::vector<Timeline> simulated(const toy::BoundProgram& bound, const LoadedProgram& loaded,
-                                const toy::TimelineOptions& options) {
-  return value_or_fail(toy::simulate(bound, options), *loaded.source);
-}
 
 std::string percent_text(std::int64_t part, std::int64_t whole) {
   if (part == 0) return "-";
@@ -157,42 +139,27 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
             << picture.to_string(timelines) << waits_table(bound, timelines.back(), terminal);
 }
 
-void check_timeline_flags(const TimelineFlags& options) {
-  options.machine.cost_table();  // report wrong flags before a long run
-  const std::int64_t from = options.from.value_or(0);
-  if (from < 0 || options.to.value_or(INT64_MAX) <= from) {
-    throw request_failure("--from and --to leave no cycle", "0 <= from < to");
-  }
-}
-
 int show_timeline(const TimelineFlags& options) {
-  check_timeline_flags(options);
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
-  toy::TimelineOptions simulation;
-  simulation.models = models(options);
-  simulation.costs = options.machine.cost_table();
-  if (!options.json && options.html.empty()) {
-    print_timeline_text(options, loaded, bound, simulation);
+  options.check();
+  if (options.json && options.html.empty()) {
+    std::cout << timeline_json(options).dump(2) << "\n";
     return kExitGood;
   }
-  const bool window = options.from || options.to;
-  simulation.from = options.from.value_or(0);
-  simulation.to = options.to.value_or(INT64_MAX);
-  if (!options.html.empty()) {
-    toy::TimelineOptions recording = simulation;
-    recording.max_intervals = toy::kPageIntervals;
-    const std::vector<Timeline> timelines = simulated(bound, loaded, recording);
-    write_file(options.html,
-               [&](std::ostream& out) { toy::write_timeline_page(bound, timelines, out); });
-    if (options.html != "-") std::cerr << "flashlab: wrote " << options.html << "\n";
+  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
+  if (options.html.empty()) {
+    print_timeline_text(options, loaded, bound, options.options());
+    return kExitGood;
   }
-  if (options.json) {
-    if (!window) simulation.to = 0;
-    const std::vector<Timeline> timelines = simulated(bound, loaded, simulation);
-    std::cout << nlohmann::ordered_json::parse(toy::timeline_json(bound, timelines, window)).dump(2)
-              << "\n";
-  }
+  toy::TimelineOptions recording = options.options();
+  recording.from = options.from.value_or(0);
+  recording.to = options.to.value_or(INT64_MAX);
+  recording.max_intervals = toy::kPageIntervals;
+  const std::vector<Timeline> timelines = simulated(bound, loaded, recording);
+  write_file(options.html,
+             [&](std::ostream& out) { toy::write_timeline_page(bound, timelines, out); });
+  if (options.html != "-") std::cerr << "flashlab: wrote " << options.html << "\n";
+  if (options.json) std::cout << timeline_json(options).dump(2) << "\n";
   return kExitGood;
 }
 

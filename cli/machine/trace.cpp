@@ -3,38 +3,23 @@
 #include <memory>
 
 #include "cli/machine/counter_report.hpp"
+#include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "text/width.hpp"
-#include "toymachine/timeline/timeline_json.hpp"
-#include "toymachine/trace/trace_html.hpp"
-#include "toymachine/trace/trace_json.hpp"
 #include "toymachine/trace/trace_table.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-struct TraceFlags {
-  std::string program;
-  bool symbols = false, values = false, elide = false, labels = false;
-  std::uint64_t from = 1, to = UINT64_MAX;
-  std::string body, ditto = "auto", json, html;
-  MachineOptions machine;
-  RunOptions run;
+struct TraceFlags : TraceRequest {
+  bool symbols = false, values = false, labels = false;
+  std::string ditto = "auto", json, html;
   TerminalOptions terminal;
 };
-
-toy::TraceOptions trace_options(const TraceFlags& options) {
-  toy::TraceOptions trace;
-  trace.from = options.from;
-  trace.to = options.to;
-  trace.elide = options.elide;
-  if (!options.body.empty()) trace.body = options.body;
-  return trace;
-}
 
 toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& terminal) {
   toy::TraceTableOptions table;
@@ -50,46 +35,12 @@ toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& 
   return table;
 }
 
-/// Keeps the trace of a program that fails, because it ends at the wrong step. Keeps nothing for a
-/// request that is wrong.
-void keep_only_if_started(const toy::Result<toy::Execution>& result,
-                          const toy::SourceText& source) {
-  if (result || result.diagnostics.front().fault == toy::Fault::kProgram) return;
-  throw program_failure(result.diagnostics, source);
-}
-
-using Traced = toy::Result<toy::Execution>;
-
-Traced write_trace_json(const TraceFlags& options, const LoadedProgram& loaded,
-                        const toy::BoundProgram& bound, std::ostream& out) {
-  const auto sink = toy::make_trace_json(out, {options.machine.cost_table()});
-  Traced result = trace_to(*sink, loaded, bound, options.run, trace_options(options));
-  keep_only_if_started(result, *loaded.source);
-  return result;
-}
-
-Traced write_page(const TraceFlags& options, const LoadedProgram& loaded,
-                  const toy::BoundProgram& bound, std::ostream& out) {
-  toy::TraceHtmlBuffer buffer(out);
-  std::ostream json(&buffer);
-  Traced result = write_trace_json(options, loaded, bound, json);
-  json.flush();
-  // There is no timeline for a run that failed, or for a generic iteration.
-  std::string timeline;
-  if (result && options.body.empty()) {
-    timeline =
-        toy::timeline_of_steps_json(bound, options.machine.cost_table(), options.from, options.to);
-  }
-  value_or_fail(buffer.finish(timeline), *loaded.source);
-  return result;
-}
-
 Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
   const auto sink = toy::make_trace_table(std::cout, table_options(options, terminal));
-  toy::TraceOptions trace = trace_options(options);
+  toy::TraceOptions trace = options.options();
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
   Traced result = trace_to(*sink, loaded, bound, options.run, trace);
   if (result && !result->stopped) {
@@ -101,10 +52,7 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
 }
 
 int trace_program(const TraceFlags& options) {
-  options.machine.cost_table();  // report wrong flags before a long run
-  if (options.from < 1 || options.from > options.to) {
-    throw request_failure("--from and --to leave no step", "1 <= from <= to");
-  }
+  options.check();
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   Traced result;
@@ -113,7 +61,7 @@ int trace_program(const TraceFlags& options) {
     if (path != "-") std::cerr << "flashlab: wrote " << path << "\n";
   };
   if (!options.json.empty()) to_file(options.json, write_trace_json);
-  if (!options.html.empty()) to_file(options.html, write_page);
+  if (!options.html.empty()) to_file(options.html, write_trace_page);
   if (options.json.empty() && options.html.empty()) result = print_table(options, loaded, bound);
   value_or_fail(std::move(result), *loaded.source);
   return kExitGood;

@@ -248,13 +248,18 @@ Json json_of(const Judged& judged, const OptimalRequest& request, const OptimalO
 
 }  // namespace
 
+Json along_json(const OptimalRequest& request, const OptimalOptions& options,
+                const std::atomic<bool>& cancel) {
+  return json_of(judge(request, options, cancel), request, options);
+}
+
 void print_along(const OptimalRequest& request, const OptimalOptions& options,
                  const std::atomic<bool>& cancel) {
-  const Judged judged = judge(request, options, cancel);
   if (options.json) {
-    std::cout << json_of(judged, request, options).dump(2) << "\n";
+    std::cout << along_json(request, options, cancel).dump(2) << "\n";
     return;
   }
+  const Judged judged = judge(request, options, cancel);
   const Terminal terminal = options.terminal.terminal();
   std::cout << heading(judged, request, options, terminal) << "\n"
             << steps_table(judged, terminal) << "\n";

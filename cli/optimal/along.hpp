@@ -3,10 +3,15 @@
 #pragma once
 
 #include <atomic>
+#include <nlohmann/json_fwd.hpp>
 
 #include "cli/optimal/options.hpp"
 
 namespace flashlab::cli {
+
+/// Returns the judgement of the program options.along. Throws as print_along().
+nlohmann::ordered_json along_json(const OptimalRequest& request, const OptimalOptions& options,
+                                  const std::atomic<bool>& cancel);
 
 /// Prints the judgement of the program options.along, as text or JSON. `cancel` soon ends the
 /// searches. Throws Failure: no such program, one that fails, or one for another computation.

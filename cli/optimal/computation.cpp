@@ -1,9 +1,7 @@
 #include "cli/optimal/computation.hpp"
 
 #include <algorithm>
-#include <iostream>
 
-#include "cli/options/flags.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -114,7 +112,7 @@ AskedComputation of_exercise(const ComputationOptions& options) {
                           printable(first.expected));
   }
   if (posed->temporaries) {
-    std::cerr << "flashlab: temporary arrays are allowed in this exercise, and not used here\n";
+    print_note("temporary arrays are allowed in this exercise, and not used here");
   }
   AskedComputation asked{std::move(posed->computation), {}, {}, {}, false};
   asked.registers = static_cast<int>(std::min<std::int64_t>(posed->registers, kMostRegisters));
@@ -127,21 +125,6 @@ AskedComputation of_exercise(const ComputationOptions& options) {
 }
 
 }  // namespace
-
-void ComputationOptions::add_to(CLI::App& command) {
-  add_option(command, "computation", name,
-             "what to compute, and its size: " + optimal::computation_names() +
-                 "; or a program (a .toy file, or a bundled one's name), for "
-                 "what it computes")
-      .type_name("COMPUTATION");
-  add_option(command, "-D,--define", definitions, "value of a parameter of the program")
-      .type_name("NAME=VALUE");
-  add_option(command, "--exercise", exercise, "what this exercise asks for, on its machine")
-      .type_name("ID");
-  add_option(command, "--size", size, "one of the exercise's sizes (the smallest): n=2,d=1")
-      .type_name("SIZE");
-  exercises.add_to(command);
-}
 
 AskedComputation asked_computation(const ComputationOptions& options) {
   if (options.name.empty() == options.exercise.empty()) {

@@ -9,12 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
-#include <thread>
 
 #include "cli/optimal/along.hpp"
 #include "cli/optimal/options.hpp"
 #include "cli/optimal/picture.hpp"
+#include "cli/optimal/search.hpp"
 #include "cli/optimal/text.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/terminal/failure.hpp"
@@ -52,16 +51,16 @@ class EndedByInterrupt {
 /// One line on standard error. It is rewritten on a terminal.
 class SearchLine {
  public:
-  explicit SearchLine(std::string machine) : machine_(std::move(machine)) {}
+  SearchLine() = default;
   ~SearchLine() {
     if (is_terminal_ && is_shown_) std::cerr << "\r\x1b[K";
   }
   SearchLine(const SearchLine&) = delete;
   SearchLine& operator=(const SearchLine&) = delete;
 
-  void show(const optimal::Progress& progress) {
+  void show(const std::string& machine, const optimal::Progress& progress) {
     const std::string most = progress.upper_cycles ? std::to_string(*progress.upper_cycles) : "?";
-    std::cerr << (is_terminal_ ? "\r\x1b[K" : "") << machine_ << ": "
+    std::cerr << (is_terminal_ ? "\r\x1b[K" : "") << "flashlab: " << machine << ": "
               << short_number(static_cast<double>(progress.states)) << " states, "
               << short_number(progress.states_per_s) << "/s, between " << progress.lower_cycles
               << " and " << most << " cycles" << seconds_words(progress.seconds_left)
@@ -74,69 +73,18 @@ class SearchLine {
     return seconds ? ", about " + short_number(std::ceil(*seconds)) + " s more" : "";
   }
 
-  std::string machine_;
   bool is_terminal_ = isatty(STDERR_FILENO) != 0, is_shown_ = false;
 };
 
-/// Solves for one machine. `count`, if given, also counts the programs with this number of cycles.
-template <class Solve, class Count>
-Solved solved(int registers, toy::OperandRule rule, const Solve& solve, const Count& count,
-              bool counts) {
-  Solved result{registers, rule, solve(), std::nullopt};
-  if (counts && result.answer.verdict == optimal::Verdict::kOptimal) {
-    result.count = count(result.answer.lower_cycles);
-  }
-  return result;
-}
-
-Solved solve_one(const OptimalRequest& request, const OptimalOptions& options, int registers,
-                 toy::OperandRule rule) {
-  const bool is_product = request.computation.product() != nullptr;
-  SearchLine line("flashlab: " + std::to_string(registers) + " registers" +
-                  (is_product ? ", operands " + rule_name(rule) : ""));
-  optimal::SolveLimits limits;
-  limits.max_bytes = request.most_bytes;
-  limits.max_seconds = options.most_seconds;
-  limits.cancel = &interrupted;
-  limits.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  limits.checkpoint = options.checkpoint;
-  limits.progress = [&](const optimal::Progress& progress) { line.show(progress); };
-  try {
-    if (const auto* product = request.computation.product()) {
-      const optimal::ProductMachine machine{registers, rule, options.spills,
-                                            optimal::product_costs(request.costs)};
-      return solved(
-          registers, rule,
-          [&] { return optimal::solve(*product, machine, limits, {}, request.computation.frame); },
-          [&](auto cycles) { return optimal::count_programs(*product, machine, cycles, limits); },
-          options.count);
-    }
-    const optimal::ValueAlgebra& algebra = *request.computation.algebra();
-    optimal::ValueMachine machine{registers, request.costs};
-    machine.most_loads = request.most_loads;
-    machine.scratch_cells = request.scratch_cells;
-    machine.scratch_in_outputs = request.scratch_in_outputs;
-    return solved(
-        registers, rule, [&] { return optimal::solve(algebra, machine, limits); },
-        [&](auto cycles) { return optimal::count_programs(algebra, machine, cycles, limits); },
-        options.count);
-  } catch (const optimal::CheckpointError& error) {
-    throw request_failure(error.what(), "a new file, or the one that this search left");
-  } catch (const std::invalid_argument& error) {
-    throw request_failure(request.computation.name + ": " + error.what());
-  }
-}
-
-/// Solves by registers, then by rule. Returns fewer results if the user interrupts.
-std::vector<Solved> solve_all(const OptimalRequest& request, const OptimalOptions& options) {
+/// Returns fewer results if the user interrupts.
+std::vector<Solved> search_all(const OptimalRequest& request, const OptimalOptions& options) {
   const EndedByInterrupt guard;
-  std::vector<Solved> all;
-  for (const int registers : request.registers) {
-    for (const toy::OperandRule rule : request.rules) {
-      if (!interrupted) all.push_back(solve_one(request, options, registers, rule));
-    }
-  }
-  return all;
+  SearchLine line;
+  return solve_all(
+      request, options,
+      {&interrupted, [&](const std::string& machine, const optimal::Progress& progress) {
+         line.show(machine, progress);
+       }});
 }
 
 void write_witness(const Solved& solved, const std::string& path) {
@@ -169,7 +117,7 @@ int print_optimal(const OptimalOptions& options) {
     print_along(request, options, interrupted);
     return interrupted ? kExitInterrupted : kExitGood;
   }
-  const std::vector<Solved> all = solve_all(request, options);
+  const std::vector<Solved> all = search_all(request, options);
   if (all.empty()) return kExitInterrupted;
   const Terminal terminal = options.terminal.terminal();
   if (options.json) {

@@ -16,6 +16,7 @@
 namespace flashlab::cli {
 
 inline constexpr int kMostProductRegisters = 64;
+inline constexpr int kMostScratchCells = 8;
 
 /// The flags as given.
 struct OptimalOptions {

@@ -16,6 +16,7 @@ CommandAction add_trace(CLI::App& app);
 CommandAction add_debug(CLI::App& app);
 CommandAction add_dap(CLI::App& app);
 CommandAction add_lsp(CLI::App& app);
+CommandAction add_answer(CLI::App& app);
 CommandAction add_timeline(CLI::App& app);
 CommandAction add_picture(CLI::App& app);
 CommandAction add_cost(CLI::App& app);

@@ -7,10 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
-#include "cli/terminal/pager.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "gpus/gpu_specs.hpp"
 #include "text/lists.hpp"
@@ -23,17 +21,11 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr const char* kMachineGroup = "Machine";
-constexpr const char* kLimitGroup = "Limits";
-constexpr const char* kTerminalGroup = "Terminal";
-
 bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
 }
-
-std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }
 
 struct Definition {
   std::string name, value;
@@ -71,11 +63,6 @@ void check_given_once(const std::vector<Definition>& definitions) {
   }
 }
 
-ColorChoice color_choice(const std::string& text) {
-  if (text == "always") return ColorChoice::kAlways;
-  return text == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
-}
-
 std::shared_ptr<const toy::Program> assemble_or_fail(
     const std::shared_ptr<const toy::SourceText>& source, const toy::Limits& limits) {
   return std::make_shared<const toy::Program>(
@@ -84,77 +71,9 @@ std::shared_ptr<const toy::Program> assemble_or_fail(
 
 }  // namespace
 
-void TerminalOptions::add_to(CLI::App& command) {
-  add_option(command, "--color", color, "auto, always or never")
-      .one_of({"auto", "always", "never"})
-      .type_name("WHEN")
-      .group(kTerminalGroup);
-  const Flag ascii_flag = add_flag(command, "--ascii", ascii, "ASCII only").group(kTerminalGroup);
-  add_flag(command, "--unicode", unicode, "Unicode, whatever the locale says")
-      .excludes(ascii_flag)
-      .group(kTerminalGroup);
-  add_option(command, "--width", width, "columns to use, instead of the terminal's")
-      .between(20, 500)
-      .type_name("COLUMNS")
-      .group(kTerminalGroup);
-  add_flag(command, "--no-pager", no_pager,
-           "on a terminal, print long output as it is, not through $PAGER or less")
-      .group(kTerminalGroup);
-}
-
-Terminal TerminalOptions::terminal() const {
-  if (!no_pager) page_output();
-  return detect_terminal({color_choice(color), ascii, unicode, width});
-}
-
-void MachineOptions::add_to(CLI::App& command, bool executes) {
-  add_option(command, "-D,--define", definitions, "value of a parameter; may be repeated")
-      .type_name("NAME=NUMBER")
-      .allow_extra_args(false)
-      .group(kMachineGroup);
-  add_option(command, "--registers", registers,
-             "registers of the machine, instead of the program's")
-      .type_name("K")
-      .group(kMachineGroup);
-  add_option(command, "--operands", operands, "any, or pinned: products take R0 and R1 only")
-      .one_of({"any", "pinned"})
-      .type_name("RULE")
-      .group(kMachineGroup);
-  add_option(command, "--sram", sram,
-             "bytes that the registers hold together: 48KiB, or a GPU's shared memory per block: " +
-                 gpu_keys())
-      .type_name("SIZE|GPU")
-      .group(kMachineGroup);
-  add_option(command, "--cost", costs,
-             "cycles of instructions, 1 each unless set: LOAD=100,EXP=4; by the size of tiles: "
-             "LOAD=400+2/element,MAC=1/flop")
-      .type_name("OP=CYCLES,...")
-      .group(kMachineGroup);
-  const auto limit = [&](const char* flag, std::int64_t& value, const char* what) {
-    add_option(command, flag, value, what)
-        .between(std::int64_t{1}, std::int64_t{1} << 60)
-        .type_name("N")
-        .default_str(grouped(std::to_string(value)))
-        .group(kLimitGroup);
-  };
-  limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
-  limit("--max-nesting", limits.max_nesting, "loops inside each other");
-  limit("--max-registers", limits.max_registers, "registers of the machine");
-  add_option(command, "--max-seconds", max_seconds, "processor time of the command (no limit)")
-      .between(0.001, 1e6)
-      .type_name("SECONDS")
-      .group(kLimitGroup);
-  add_option(command, "--max-memory", max_memory, "memory of the command (no limit)")
-      .type_name("SIZE")
-      .group(kLimitGroup);
-  if (!executes) return;
-  limit("--max-steps", limits.max_steps, "steps of a run");
-  limit("--max-array-bytes", limits.max_array_bytes, "bytes of all arrays together");
-  limit("--max-trace-rows", limits.max_trace_rows, "rows of a trace in the terminal");
-}
-
 /// Sets the limits for the rest of the command.
 void MachineOptions::limit_work() const {
+  if (max_seconds == 0 && max_memory.empty()) return;
   static std::optional<toy::Budget> budget;
   if (budget) return;
   toy::BudgetLimits most;
@@ -220,19 +139,6 @@ toy::CostTable MachineOptions::cost_table() const {
   return table;
 }
 
-void RunOptions::add_to(CLI::App& command) {
-  add_option(command, "--precision", precision, "what a register holds: float or double")
-      .one_of({"float", "double"})
-      .type_name("TYPE")
-      .group(kMachineGroup);
-  add_option(command, "--input", inputs,
-             "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
-             "a .csv or .json file; may be repeated")
-      .type_name("ARRAY=VALUES")
-      .allow_extra_args(false)
-      .group(kMachineGroup);
-}
-
 std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
   std::map<std::string, toy::InputSource> sources;
   for (const std::string& text : inputs) {
@@ -243,6 +149,11 @@ std::map<std::string, toy::InputSource> RunOptions::input_sources() const {
                             "--input ARRAY=VALUES, as in --input x=random:7");
     }
     toy::InputSource source = value_or_fail(toy::parse_input_source(text.substr(equals + 1)));
+    if (GivenFiles::current() != nullptr && std::holds_alternative<toy::FileInput>(source)) {
+      throw request_failure(
+          "input " + in_quotes(name) + " names a file, and no files are read here",
+          "its numbers, random:SEED[:LOW:HIGH] or constant:V");
+    }
     if (!sources.emplace(name, std::move(source)).second) {
       throw request_failure("input " + in_quotes(name) + " is given twice");
     }
@@ -288,11 +199,7 @@ std::string setting(const toy::BoundProgram& bound) {
   return text + count + (bound.num_registers == 1 ? " register" : " registers");
 }
 
-void add_program_argument(CLI::App& command, std::string& name, const std::string& flag) {
-  add_option(command, flag, name, "a .toy file, - for standard input, or a bundled program's name")
-      .required()
-      .type_name("PROGRAM");
-}
+std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   if (text.empty()) return {""};

@@ -112,6 +112,9 @@ std::optional<std::int64_t> parse_size(const std::string& text);
 /// Parses --most-bytes, which must be above 0. Throws Failure.
 std::size_t parse_memory(const std::string& text);
 
+/// Returns the GPUs that parse_capacity() knows: "h100, a100, …".
+std::string gpu_keys();
+
 /// Parses a size, or the name of a GPU, which stands for its shared memory per
 /// block. Throws Failure.
 std::int64_t parse_capacity(const std::string& text);

@@ -21,13 +21,17 @@ enum ExitCode : int {
 /// Thrown by a command and caught in main, which prints `message` unchanged to standard error.
 class Failure : public std::exception {
  public:
-  Failure(ExitCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  Failure(ExitCode code, std::string message, std::vector<toy::Diagnostic> diagnostics = {})
+      : code_(code), message_(std::move(message)), diagnostics_(std::move(diagnostics)) {}
   ExitCode code() const { return code_; }
+  /// The parts of the message; empty for a message without parts.
+  const std::vector<toy::Diagnostic>& diagnostics() const { return diagnostics_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:
   ExitCode code_;
   std::string message_;
+  std::vector<toy::Diagnostic> diagnostics_;
 };
 
 /// Quotes a part of the request for a message.
@@ -45,6 +49,25 @@ Failure program_failure(const std::vector<toy::Diagnostic>& diagnostics,
 
 /// Prints warnings that accompany a value.
 void print_warnings(const std::vector<toy::Diagnostic>& diagnostics, const toy::SourceText& source);
+/// Prints one line about the request.
+void print_note(const std::string& what);
+
+/// While it exists, print_warnings() and print_note() of this thread keep what they would print.
+class KeptWarnings {
+ public:
+  KeptWarnings();
+  ~KeptWarnings();
+  KeptWarnings(const KeptWarnings&) = delete;
+  KeptWarnings& operator=(const KeptWarnings&) = delete;
+
+  const std::vector<toy::Diagnostic>& all() const { return all_; }
+
+ private:
+  friend void print_warnings(const std::vector<toy::Diagnostic>& diagnostics,
+                             const toy::SourceText& source);
+  std::vector<toy::Diagnostic> all_;
+  KeptWarnings* outer_;
+};
 
 /// Returns the value of a result about `source`, or throws its diagnostics.
 template <class Value>

@@ -34,11 +34,17 @@ void on_signal(int signal) {
   _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
 }
 
+thread_local const GivenFiles* given_files = nullptr;
+
 /// Similar names among bundled programs and programs in the same folder.
 std::string near_program(const std::string& name) {
   std::vector<std::string> names;
   if (name.find('/') == std::string::npos) {
     for (const BundledProgram& program : bundled_programs()) names.emplace_back(program.name);
+  }
+  if (given_files != nullptr) {
+    for (const auto& [given, text] : given_files->texts()) names.push_back(given);
+    return toy::nearest(name, names).value_or("");
   }
   const fs::path folder = fs::path(name).parent_path();
   std::error_code code;
@@ -118,6 +124,29 @@ void write_stream(std::ostream& stream, const std::string& path,
     throw request_failure(in_quotes(path) + " cannot be written: no space or no permission");
 }
 
+std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) {
+  const bool may_be_bundled = name.find('/') == std::string::npos;
+  const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
+  if (bundled != nullptr) {
+    return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
+                                             std::string(bundled->text));
+  }
+  throw request_failure("there is no file " + in_quotes(name) +
+                            (may_be_bundled ? ", and no bundled program of that name" : ""),
+                        may_be_bundled ? "a file, or a name that `flashlab programs` lists" : "",
+                        near_program(name));
+}
+
+/// Returns the text among given_files, or null.
+const std::string* given_text(const std::string& name, std::int64_t most_bytes) {
+  const auto found = given_files->texts().find(name);
+  if (found == given_files->texts().end()) return nullptr;
+  if (static_cast<std::int64_t>(found->second.size()) > most_bytes) {
+    throw too_long(name, most_bytes);
+  }
+  return &found->second;
+}
+
 }  // namespace
 
 std::string_view BundledProgram::title() const {
@@ -147,8 +176,20 @@ const BundledProgram* find_bundled_program(std::string_view name) {
   return nullptr;
 }
 
+GivenFiles::GivenFiles(std::map<std::string, std::string> texts) : texts_(std::move(texts)) {
+  given_files = this;
+}
+GivenFiles::~GivenFiles() { given_files = nullptr; }
+const GivenFiles* GivenFiles::current() { return given_files; }
+
 std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                                     std::int64_t most_bytes) {
+  if (given_files != nullptr) {
+    if (const std::string* text = given_text(name, most_bytes)) {
+      return std::make_shared<toy::SourceText>(name, *text);
+    }
+    return bundled_or_fail(name);
+  }
   if (name == "-") {
     return std::make_shared<toy::SourceText>("standard input",
                                              read_at_most(std::cin, "standard input", most_bytes));
@@ -160,20 +201,15 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
         name, read_regular_file(name, status.type(), most_bytes,
                                 "a program file, or - for standard input"));
   }
-  const bool may_be_bundled = name.find('/') == std::string::npos;
-  const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
-  if (bundled != nullptr) {
-    return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
-                                             std::string(bundled->text));
-  }
-  throw request_failure("there is no file " + in_quotes(name) +
-                            (may_be_bundled ? ", and no bundled program of that name" : ""),
-                        may_be_bundled ? "a file, or a name that `flashlab programs` lists" : "",
-                        near_program(name));
+  return bundled_or_fail(name);
 }
 
 std::string read_text_file(const std::string& name, std::int64_t most_bytes,
                            const std::string& expected) {
+  if (given_files != nullptr) {
+    if (const std::string* text = given_text(name, most_bytes)) return *text;
+    throw request_failure("there is no file " + in_quotes(name), expected);
+  }
   if (name == "-") return read_at_most(std::cin, "standard input", most_bytes);
   std::error_code code;
   const fs::file_status status = fs::status(name, code);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -23,6 +24,23 @@ struct BundledProgram {
 /// Returns the programs sorted by name.
 const std::vector<BundledProgram>& bundled_programs();
 const BundledProgram* find_bundled_program(std::string_view name);
+
+/// While it exists, this thread opens no file. The functions below find these texts, by name, and
+/// bundled programs alone.
+class GivenFiles {
+ public:
+  explicit GivenFiles(std::map<std::string, std::string> texts);
+  ~GivenFiles();
+  GivenFiles(const GivenFiles&) = delete;
+  GivenFiles& operator=(const GivenFiles&) = delete;
+
+  /// The one of this thread, or null.
+  static const GivenFiles* current();
+  const std::map<std::string, std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, std::string> texts_;
+};
 
 /// Returns the program for the user's name: a regular file, `-` for standard input, or (if there is
 /// no such file and no slash in the name) a bundled program, with or without `.toy`. Throws
