@@ -123,7 +123,7 @@ const tests = {
     await published;
     const server = extension.client().process;
     server.kill("SIGKILL");
-    document.set(kText.replace("STORE", "STROE")); // before and after the death is noticed
+    document.set(kText.replace("STORE", "STRE")); // before and after the death is noticed
     events.change.fire({ document });
     await new Promise((resolve) => server.once("exit", resolve));
     document.set(kText.replace("STORE", "STOER"));
