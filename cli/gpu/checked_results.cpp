@@ -14,7 +14,7 @@
 namespace flashlab::cli {
 namespace {
 
-constexpr double kFloatErrors = 16, kRoundings = 64;
+constexpr double kFloatErrors = 16, kRoundings = 64, kFactorRoundings = 4;
 
 template <class Number>
 std::vector<double> machine_run(const PlannedProgram& program, const LoadedProgram& loaded,
@@ -70,6 +70,10 @@ CheckedOutput checked_output(const PlannedProgram& program, const ProblemRuns& r
   }
   checked.allowed_error = kFloatErrors * checked.float_error * real / 0x1p-24 +
                           kRoundings * real * checked.largest_value;
+  if (program.plan.factors) {
+    checked.allowed_error +=
+        kFactorRoundings * generate::rounding_unit(*program.plan.factors) * checked.largest_value;
+  }
   for (std::int64_t i = 0; i < array.size; ++i) {
     const double got = runs.gpu[index][static_cast<std::size_t>(i)];
     const double error = absolute_error(expected(i), got);

@@ -18,6 +18,7 @@ struct GpuProgramFlags {
   std::string program;
   bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
   std::string dtype = "float", gpu = kUsualGpu;
+  int level = 0;
   GpuRunRequest request;
   MachineOptions machine;
   TerminalOptions terminal;
@@ -52,7 +53,7 @@ void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
 
 int show_gpu_program(const GpuProgramFlags& options) {
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  PlannedProgram program = planned_program(options.machine, loaded, options.type());
+  PlannedProgram program = planned_program(options.machine, loaded, options.type(), options.level);
   GpuRunRequest request = options.request;
   request.counters = !options.no_counters;
   if (options.plan) {
@@ -76,6 +77,10 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
       "type of inputs and outputs in DRAM; registers, temporaries and arrays with one number "
       "per row are float")
       .one_of({"float", "bf16", "fp16"})
+      .capture_default_str();
+  add_option(command, "--level", options.level,
+             "0: ordinary arithmetic; 1: products on tensor cores, in the type of --dtype")
+      .between(0, 1)
       .capture_default_str();
   add_option(command, "--batch", request.batch, "batch entries, each with its own arrays")
       .between(std::int64_t{1}, kMost)

@@ -47,7 +47,11 @@ void add_traffic(const toy::BoundProgram& bound, const toy::Counters& counters,
 }  // namespace
 
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
-                               toy::ElementType type) {
+                               toy::ElementType type, int level) {
+  if (level == 1 && !toy::is_narrow(type)) {
+    throw request_failure("--level 1 with --dtype " + to_string(type),
+                          "bf16 or fp16, which tensor cores multiply");
+  }
   toy::CapacityBinding binding = machine.binding();
   PlannedProgram program;
   program.name = loaded.short_name();
@@ -55,6 +59,7 @@ PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgra
   if (binding.sram_bytes) {
     program.target.shared_bytes = *std::exchange(binding.sram_bytes, std::nullopt);
   }
+  if (level == 1) program.target.factors = type;
   program.bound = loaded.bind(binding);
   program.kept = generate::set_element_type(program.bound, type);
   program.executions = value_or_fail(toy::count_executions(program.bound), *loaded.source);

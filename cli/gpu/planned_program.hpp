@@ -23,9 +23,10 @@ struct PlannedProgram {
   std::vector<generate::KeptType> kept;              // arrays that keep float
 };
 
-/// Throws Failure: the program goes wrong, or does not fit the GPU.
+/// Level 1 multiplies on tensor cores, in `type`. Throws Failure: the program goes wrong, does not fit
+/// the GPU, or cannot be of this level.
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
-                               toy::ElementType type);
+                               toy::ElementType type, int level);
 
 /// Returns the bytes that the launch's blocks load together, including repeated loads.
 toy::Count loaded_bytes(const PlannedProgram& program, const generate::Launch& launch);

@@ -10,7 +10,9 @@ namespace {
 
 /// Instructions of exponential_of() in toy_numbers.cuh: the machine's series, bit for bit.
 constexpr double kExponentialInstructions = 30;
-constexpr const char* kLevel0Type = "float";
+/// multiply_tiles() in tensor_products.cuh: 20 loads of a warp for 32 x 8 x 16 products.
+constexpr double kTensorBytesPerFlop = 20.0 * 32 * 4 / (2 * 32 * 8 * 16);
+constexpr const char* kGeneratedType = "float";
 
 void add(const compare::Work& part, compare::Work& sum) {
   sum.dram.bytes_read += part.dram.bytes_read;
@@ -25,22 +27,29 @@ void add(const compare::Work& part, compare::Work& sum) {
 
 }  // namespace
 
-compare::MachineModel level0_rates(const compare::MachineModel& machine, toy::ElementType real) {
-  compare::MachineModel level0 = machine;
-  // A product and a sum are two instructions, and read two numbers from shared memory.
+compare::MachineModel generated_rates(const compare::MachineModel& machine,
+                                      const generate::Plan& plan) {
+  compare::MachineModel result = machine;
+  // At level 0, a product and a sum are two instructions, and read two numbers.
   double per_s = machine.elementwise ? machine.elementwise->per_s : 0;
+  double bytes_per_flop = static_cast<double>(toy::element_bytes(plan.real));
+  if (plan.factors) {
+    const auto rate = machine.products.find(to_string(*plan.factors));
+    per_s = rate != machine.products.end() ? rate->second.per_s : 0;
+    bytes_per_flop = kTensorBytesPerFlop;
+  }
   if (machine.shared) {
-    const double from_shared =
-        machine.shared->per_s / static_cast<double>(toy::element_bytes(real));
+    const double from_shared = machine.shared->per_s / bytes_per_flop;
     per_s = per_s > 0 ? std::min(per_s, from_shared) : from_shared;
   }
-  level0.products.clear();
-  level0.products[kLevel0Type] = {per_s, machine.elementwise && machine.elementwise->is_measured};
+  result.products.clear();
+  result.products[kGeneratedType] = {per_s,
+                                     machine.elementwise && machine.elementwise->is_measured};
   if (machine.elementwise) {
-    level0.exps = compare::Rate{machine.elementwise->per_s / kExponentialInstructions,
+    result.exps = compare::Rate{machine.elementwise->per_s / kExponentialInstructions,
                                 machine.elementwise->is_measured};
   }
-  return level0;
+  return result;
 }
 
 compare::MachineModel machine_of(const compare::GpuSpec& gpu) {
@@ -51,7 +60,7 @@ compare::MachineModel machine_of(const compare::GpuSpec& gpu) {
 
 compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
                            const compare::MachineModel& machine) {
-  const compare::MachineModel level0 = level0_rates(machine, program.plan.real);
+  const compare::MachineModel rates = generated_rates(machine, program.plan);
   compare::Row row;
   row.variant = row.kernel = program.name;
   row.dtype = to_string(program.type);
@@ -64,7 +73,7 @@ compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
     step.num_threads = launch.threads;
     step.shared_bytes = program.plan.shared_bytes(launch);
     step.work = work_of(program, launch, problems);
-    step.predicted = compare::predict(step, level0, kLevel0Type, "native", false);
+    step.predicted = compare::predict(step, rates, kGeneratedType, "native", false);
     add(step.work, row.work);
     row.steps.push_back(std::move(step));
   }
@@ -74,12 +83,12 @@ compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
   return row;
 }
 
-double least_ms(const compare::Row& row, const compare::MachineModel& data_sheet) {
+double least_ms(const compare::Row& row, const compare::MachineModel& data_sheet, bool at_level_1) {
   double seconds = 0;
   if (data_sheet.dram_copy) {
     seconds = static_cast<double>(row.tensor_bytes) / data_sheet.dram_copy->per_s;
   }
-  const auto rate = data_sheet.products.find(kLevel0Type);
+  const auto rate = data_sheet.products.find(at_level_1 ? row.dtype : kGeneratedType);
   if (rate != data_sheet.products.end()) {
     seconds = std::max(seconds, static_cast<double>(row.work.product_flops) / rate->second.per_s);
   }

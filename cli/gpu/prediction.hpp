@@ -9,9 +9,10 @@
 
 namespace flashlab::cli {
 
-/// Returns the GPU's rates for generated code of level 0, which multiplies without tensor cores, and
-/// with numbers from shared memory. `real`: of its registers.
-compare::MachineModel level0_rates(const compare::MachineModel& machine, toy::ElementType real);
+/// Returns the GPU's rates for generated code, whose products read their factors from shared memory:
+/// at level 0 with ordinary arithmetic, at level 1 on tensor cores.
+compare::MachineModel generated_rates(const compare::MachineModel& machine,
+                                      const generate::Plan& plan);
 
 /// Returns the machine of a GPU: measured rates if this program contains them, else the data
 /// sheet's.
@@ -23,7 +24,7 @@ compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
                            const compare::MachineModel& machine);
 
 /// Returns the minimum time of any kernel that computes the same, by the data sheet: reading the
-/// inputs once, or the products at the rate of ordinary arithmetic.
-double least_ms(const compare::Row& row, const compare::MachineModel& data_sheet);
+/// inputs once, or the products at the rate of ordinary arithmetic or, at level 1, of tensor cores.
+double least_ms(const compare::Row& row, const compare::MachineModel& data_sheet, bool at_level_1);
 
 }  // namespace flashlab::cli

@@ -61,6 +61,16 @@ void require_runnable(const PlannedProgram& program, const LoadedProgram& loaded
                                 " (--max-steps), because the machine runs it, too\n");
 }
 
+/// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on.
+void require_tensor_cores(const generate::Plan& plan, const generate::GpuInfo& gpu) {
+  if (!plan.factors) return;
+  const int least = *plan.factors == toy::ElementType::kBf16 ? 80 : 75;
+  if (gpu.compute_capability >= least) return;
+  throw request_failure("--level 1 in " + to_string(*plan.factors) + " on " + printable(gpu.name),
+                        least == 80 ? "--dtype fp16, or a GPU of compute capability 8.0 or later"
+                                    : "a GPU of compute capability 7.5 or later");
+}
+
 std::int64_t input_bytes(const PlannedProgram& program) {
   std::int64_t bytes = 0;
   for (const toy::BoundArray& array : program.bound.arrays) {
@@ -95,7 +105,8 @@ compare::Measurement measurement_of(const std::vector<double>& ms) {
 }
 
 void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
-  const double least = least_ms(report.row, compare::machine_model(spec));
+  const double least =
+      least_ms(report.row, compare::machine_model(spec), report.program.plan.level() == 1);
   if (*report.row.measured->least_ms >= least) return;
   throw Failure(kExitProgramWrong, "flashlab: error: the kernels took " +
                                        std::to_string(*report.row.measured->least_ms) +
@@ -124,6 +135,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
   require_runnable(program, loaded);
   const generate::GpuInfo gpu =
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
+  require_tensor_cores(program.plan, gpu);
   const auto spec = compare::find_gpu(gpu.name);
   GpuRunReport report = counted_report(std::move(program), request, spec);
   report.gpu = gpu;

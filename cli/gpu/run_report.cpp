@@ -97,7 +97,7 @@ std::string problems_text(const GpuRunReport& report) {
             ")";
   }
   return text + ", batch " + std::to_string(report.batch) + ", " + counted(report.heads, "head") +
-         ", level 0";
+         ", level " + std::to_string(report.program.plan.level());
 }
 
 std::string gpu_text(const GpuRunReport& report) {
@@ -248,7 +248,7 @@ nlohmann::ordered_json run_json(const GpuRunReport& report) {
                               {"dtype", to_string(report.program.type)},
                               {"batch", report.batch},
                               {"heads", report.heads},
-                              {"level", 0}};
+                              {"level", report.program.plan.level()}};
   json["predicted_for"] = nullptr;
   if (report.machine) json["predicted_for"] = report.machine->gpu.name;
   json["gpu"] = gpu_of(report);

@@ -36,6 +36,23 @@ std::optional<toy::Diagnostic> unsupported(const toy::BoundProgram& program) {
   return std::nullopt;
 }
 
+/// Why tensor cores cannot multiply for the program: they multiply tiles of 16-bit numbers.
+std::optional<toy::Diagnostic> without_tensor_cores(const toy::BoundProgram& program,
+                                                    toy::ElementType real) {
+  const bool has_doubles = real == toy::ElementType::kDouble;
+  if (program.tiled && !has_doubles) return std::nullopt;
+  const toy::SourceSpan span =
+      program.instructions.empty() ? toy::SourceSpan{} : program.instructions.front().span;
+  return toy::Diagnostic{toy::Severity::kError,
+                         toy::Fault::kProgram,
+                         span,
+                         has_doubles
+                             ? "registers hold doubles, and tensor cores multiply 16-bit numbers"
+                             : "elements are numbers, and tensor cores multiply tiles",
+                         "level 0",
+                         {}};
+}
+
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -131,6 +148,10 @@ toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target) {
   if (toy::register_element_bytes(program) > toy::element_bytes(result.real)) {
     result.real = toy::ElementType::kDouble;
   }
+  if (target.factors) {
+    if (auto error = without_tensor_cores(program, result.real)) return std::move(*error);
+  }
+  result.factors = target.factors;
   auto launches = stretches(program);
   if (!launches) return std::move(launches.diagnostics);
   for (Launch& launch : *launches) {

@@ -20,6 +20,8 @@ inline constexpr std::int64_t kSharedBytesEverywhere = std::int64_t{64} << 10;
 /// Limits of the GPU for which a program is planned.
 struct Target {
   std::int64_t shared_bytes = kSharedBytesEverywhere;  // per block
+  /// The type to which tensor cores round the factors of products: bf16 or fp16. Nothing: level 0.
+  std::optional<toy::ElementType> factors;
 };
 
 /// A fact about the program, and the line that shows it.
@@ -62,8 +64,10 @@ struct Launch {
 
 struct Plan {
   toy::ElementType real = toy::ElementType::kFloat;  // of registers: kFloat or kDouble
+  std::optional<toy::ElementType> factors;           // as Target::factors
   std::vector<Launch> launches;
 
+  int level() const { return factors ? 1 : 0; }
   std::int64_t shared_bytes(const Launch& launch) const {
     return launch.shared_elements * toy::element_bytes(real);
   }
@@ -89,7 +93,8 @@ void for_each_instruction(const toy::BoundProgram& program, const Launch& launch
 
 /// Plans the launches. Expects a program that runs: tiles fit together, and indices are in range.
 /// Errors: the registers of a launch do not fit into shared memory (the message lists what they
-/// hold), an addition in one step to bf16 or fp16, more blocks than a grid may have; Fault::kLimit
+/// hold), an addition in one step to bf16 or fp16, more blocks than a grid may have, tensor cores for
+/// elements that are numbers or for registers of doubles; Fault::kLimit
 /// if the program is too long to examine.
 toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target);
 

@@ -4,9 +4,6 @@ namespace flashlab::generate {
 namespace {
 
 CudaDriver open_driver() {
-#ifdef __APPLE__
-  throw GpuUnavailable("no NVIDIA GPU: macOS has no CUDA driver");
-#endif
   const OpenedLibrary library("FLASHLAB_CUDA_DRIVER", {"libcuda.so.1", "libcuda.so"}, "CUDA driver",
                               "it comes with NVIDIA's driver (nvidia-smi shows whether it works)");
   CudaDriver driver{};

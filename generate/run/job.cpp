@@ -19,7 +19,7 @@ std::int64_t GpuJob::array_bytes() const {
 GpuJob job_of(const toy::BoundProgram& program, const Plan& plan, const std::string& name) {
   GpuJob job;
   job.name = name;
-  job.source = device_functions();
+  job.source = device_functions(plan.level());
   for (const EmbeddedFile& file : measuring_files) job.source += "\n" + std::string(file.text);
   job.source += "\n" + cuda_kernels(program, plan, name);
   for (const toy::BoundArray& array : program.arrays) {

@@ -8,6 +8,7 @@
 #include "device_files.hpp"
 #include "generate/source/expressions.hpp"
 #include "generate/source/names.hpp"
+#include "tensor_core_files.hpp"
 #include "text/lists.hpp"
 
 namespace flashlab::generate {
@@ -252,7 +253,7 @@ class KernelWriter {
     for (std::uint32_t site = node.first; site < node.last; ++site) {
       const toy::BoundInstruction& instruction = program_.instructions[site];
       line(source_line(instruction.span));
-      line(statement_text(program_, instruction, names_, plan_.real,
+      line(statement_text(program_, instruction, names_, plan_.real, plan_.factors,
                           needs_scratch(program_, instruction)));
     }
   }
@@ -283,11 +284,13 @@ std::string kernel_name(const std::string& program, std::size_t launch) {
   return name + std::to_string(launch + 1);
 }
 
-std::string device_functions() {
+std::string device_functions(int level) {
   std::string text;
   for (const EmbeddedFile& file : device_files) {
     text += std::string(text.empty() ? "" : "\n") + std::string(file.text);
   }
+  if (level == 0) return text;
+  for (const EmbeddedFile& file : tensor_core_files) text += "\n" + std::string(file.text);
   return text;
 }
 
@@ -303,7 +306,7 @@ std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
 
 std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
                         const std::string& name) {
-  return device_functions() + "\n" + cuda_kernels(program, plan, name);
+  return device_functions(plan.level()) + "\n" + cuda_kernels(program, plan, name);
 }
 
 }  // namespace flashlab::generate

@@ -18,7 +18,8 @@ std::string kernel_name(const std::string& program, std::size_t launch);
 /// axis counts problems of this size, whose arrays lie one after the other. It compiles
 /// with nvcc, with NVRTC, and with a C++ compiler on flashlab's emulation of a GPU. With the same
 /// inputs it computes what the machine computes on floats, bit for bit, except for logarithms on a
-/// GPU, whose last bit may differ, and for the order of additions in one step.
+/// GPU, whose last bit may differ, and for the order of additions in one step. At level 1, the factors
+/// of products are rounded to 16 bits, and tensor cores add in their own order.
 std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
                         const std::string& name);
 
@@ -26,7 +27,7 @@ std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
 std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
                          const std::string& name);
 
-/// Returns the device functions: `namespace toy`.
-std::string device_functions();
+/// Returns the device functions: `namespace toy`. Level 1 has products on tensor cores.
+std::string device_functions(int level);
 
 }  // namespace flashlab::generate

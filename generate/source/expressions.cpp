@@ -60,8 +60,13 @@ std::string shortest_text(Real value) {
 class StatementWriter {
  public:
   StatementWriter(const toy::BoundProgram& program, const toy::BoundInstruction& instruction,
-                  const Names& names, toy::ElementType real)
-      : program_(program), instruction_(instruction), names_(names), real_(real) {}
+                  const Names& names, toy::ElementType real,
+                  std::optional<toy::ElementType> factors)
+      : program_(program),
+        instruction_(instruction),
+        names_(names),
+        real_(real),
+        factors_(factors) {}
 
   std::string write(bool by_way_of_scratch) const {
     const EffectTree effect = toy::effect_tree(instruction_.row);
@@ -111,7 +116,7 @@ class StatementWriter {
       case Operation::kLogarithm:
         return "logarithm(" + argument(0) + ")";
       case Operation::kProduct:
-        return "product(" + argument(0) + ", " + argument(1) + ")";
+        return product_text() + "(" + argument(0) + ", " + argument(1) + ")";
       case Operation::kRowMaximum:
         return "row_maximum(" + argument(0) + ")";
       case Operation::kRowSum:
@@ -122,6 +127,11 @@ class StatementWriter {
         return "masked_left(" + argument(0) + ", " + argument(1) + ", " + argument(2) + ")";
     }
     throw std::logic_error("an operation without CUDA text");
+  }
+
+  std::string product_text() const {
+    if (!factors_) return "product";
+    return *factors_ == toy::ElementType::kBf16 ? "tensor_product<Bf16>" : "tensor_product<Fp16>";
   }
 
   /// An argument of + - * /, in parentheses if it is one of these itself.
@@ -170,6 +180,7 @@ class StatementWriter {
   const toy::BoundInstruction& instruction_;
   const Names& names_;
   toy::ElementType real_;
+  std::optional<toy::ElementType> factors_;
 };
 
 }  // namespace
@@ -232,8 +243,9 @@ std::string number_text(double value, toy::ElementType real) {
 
 std::string statement_text(const toy::BoundProgram& program,
                            const toy::BoundInstruction& instruction, const Names& names,
-                           toy::ElementType real, bool by_way_of_scratch) {
-  return StatementWriter(program, instruction, names, real).write(by_way_of_scratch);
+                           toy::ElementType real, std::optional<toy::ElementType> factors,
+                           bool by_way_of_scratch) {
+  return StatementWriter(program, instruction, names, real, factors).write(by_way_of_scratch);
 }
 
 }  // namespace flashlab::generate

@@ -1,6 +1,7 @@
 // Parts of an instruction as text in CUDA C++.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "generate/plan/plan.hpp"
@@ -19,9 +20,10 @@ std::string text_of(const toy::BoundExpression& bound, const Names& names);
 std::string number_text(double value, toy::ElementType real);
 
 /// Returns the statement that executes the instruction: "set(S, product(Q[c], transposed(K)) + S);".
-/// Precondition: needs_scratch() says whether `by_way_of_scratch`.
+/// With `factors`, products are on tensor cores. Precondition: needs_scratch() says whether `by_way_of_scratch`.
 std::string statement_text(const toy::BoundProgram& program,
                            const toy::BoundInstruction& instruction, const Names& names,
-                           toy::ElementType real, bool by_way_of_scratch);
+                           toy::ElementType real, std::optional<toy::ElementType> factors,
+                           bool by_way_of_scratch);
 
 }  // namespace flashlab::generate

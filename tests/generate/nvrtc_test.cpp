@@ -4,10 +4,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "generate/run/job.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/generate/cases/cases.hpp"
+#include "tests/toymachine/bundled_program.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -47,6 +49,23 @@ TEST_CASE("NVRTC compiles generated kernels for the oldest GPUs and for Hopper",
     }
   }
   CHECK(left.empty());
+}
+
+TEST_CASE("NVRTC compiles products on tensor cores, also of those that multiply only fp16",
+          "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  using toy::ElementType;
+  for (const auto& [capability, factors] :
+       {std::pair(kOldest, ElementType::kFp16), std::pair(kHopper, ElementType::kBf16)}) {
+    generate::Target target;
+    target.factors = factors;
+    const toy::BoundProgram program = bundled("flash2");
+    const auto plan = generate::plan(program, target);
+    REQUIRE(plan);
+    const generate::GpuJob job = generate::job_of(program, *plan, "flash2");
+    CHECK(generate::compile(job.source, "flash2.cu", capability).architecture ==
+          "sm_" + std::to_string(capability));
+  }
 }
 
 TEST_CASE("NVRTC's messages name the source and the line", "[nvrtc]") {

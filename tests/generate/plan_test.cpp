@@ -173,7 +173,7 @@ TEST_CASE("tiles that do not fit into shared memory are listed", "[plan]") {
   CHECK_THAT(errors, contains("Q[0] to Q[1] 2 times 64 x 64 = 33280 (line 27)"));
   CHECK_THAT(errors, contains("M 64 x 1 = 256"));
   CHECK_THAT(errors, contains("at most 65536 bytes"));
-  CHECK(plan(program, {std::int64_t{227} << 10}));
+  CHECK(plan(program, {std::int64_t{227} << 10, {}}));
 }
 
 TEST_CASE("registers have places for the largest tiles, and the last tiles are smaller", "[plan]") {

@@ -47,6 +47,19 @@ TEST_CASE("every instruction of every program has its line in the source", "[sou
   }
 }
 
+TEST_CASE("at level 1 products are on tensor cores, and the source has what they need",
+          "[source]") {
+  const toy::BoundProgram program = bundled("flash2");
+  Target target;
+  target.factors = toy::ElementType::kFp16;
+  const auto planned = plan(program, target);
+  REQUIRE(planned);
+  const std::string text = cuda_source(program, *planned, "p");
+  CHECK_THAT(text, contains("set(S, tensor_product<Fp16>(Q[c], transposed(K)) + S);"));
+  CHECK_THAT(text, contains("mma.sync.aligned.m16n8k16"));
+  CHECK_FALSE(has(cuda_source(program, *plan(program, {}), "p"), "mma.sync"));
+}
+
 TEST_CASE("a loop that selects registers is unrolled unless it would be too long", "[source]") {
   const auto pragmas = [](int n, int m) {
     const std::string text = kernels_of(

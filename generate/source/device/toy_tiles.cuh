@@ -266,13 +266,22 @@ __device__ inline void set(Tile<Real>& target, const Operation& operation) {
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
   const Tile<Real> shaped{target.data, rows, cols};
   const bool keeps_shape = target.rows == rows && target.cols == cols;
-  for (int first = (size - 1) / threads * threads; first >= 0; first -= threads) {
-    const int i = first + thread;
+  // Row and column follow i without a division for each element.
+  const int rows_per_step = threads / cols, cols_per_step = threads % cols;
+  int i = (size - 1) / threads * threads + thread;
+  int row = i / cols, col = i % cols;
+  for (; i >= 0; i -= threads) {
     const bool is_mine = i < size;
     Real result = 0;
-    if (is_mine) result = operation(i / cols, i % cols);
+    if (is_mine) result = operation(row, col);
     if (!keeps_shape) __syncthreads();
-    if (is_mine) shaped.at(i / cols, i % cols) = result;
+    if (is_mine) shaped.at(row, col) = result;
+    row -= rows_per_step;
+    col -= cols_per_step;
+    if (col < 0) {
+      col += cols;
+      --row;
+    }
   }
   __syncthreads();
   target.rows = rows;

@@ -75,6 +75,33 @@ TEST_CASE("gpu compares results in 16 bits, with additions in one step") {
   CHECK(run["dtype"] == "bf16");
 }
 
+TEST_CASE("gpu multiplies on tensor cores at level 1, at edges of tiles and transposed") {
+  const FakeGpu fake;
+  const auto run = [&](const std::string& arguments) {
+    return json_of(fake.gpu(arguments + " --level 1 --repeat 1 --heads 2 --json"));
+  };
+  for (const auto& result : {run("flash2 -D n=45,nk=70,d=24,B=33,Bk=17 --dtype bf16"),
+                             run("bwd_onepass -D n=21,nk=37,d=20,B=16,Bk=12,Bd=7 --dtype fp16")}) {
+    CHECK(result["level"] == 1);
+    for (const auto& output : result["checked"]) CHECK(output["largest_error"] > 0);
+  }
+  const Outcome floats = flashlab("gpu flash2 --level 1 --plan");
+  CHECK(floats.code == 2);
+  CHECK_THAT(floats.err, contains("--level 1 with --dtype float") && contains("bf16 or fp16"));
+  const Outcome numbers = flashlab("gpu softmax_online --level 1 --dtype bf16 --plan");
+  CHECK(numbers.code == 1);
+  CHECK_THAT(numbers.err, contains("elements are numbers, and tensor cores multiply tiles"));
+}
+
+TEST_CASE("gpu predicts less time on tensor cores") {
+  const auto predicted = [](const std::string& level) {
+    return json_of(flashlab("gpu flash2 -D n=4096,d=64,B=32 --heads 32 --dtype bf16 --level " +
+                            level + " --predict-only --json"))["predicted_ms"]
+        .get<double>();
+  };
+  CHECK(predicted("1") < predicted("0") / 3);
+}
+
 TEST_CASE("gpu says why the hardware's counters are missing") {
   const FakeGpu fake;
   const Outcome none = fake.gpu("sum_plain --repeat 1", "none", "FLASHLAB_CUDA_LIBRARY=none.so");

@@ -53,7 +53,7 @@ void write(const std::string& path, const std::vector<GenerateCase>& cases, std:
            std::size_t step) {
   std::ofstream file(path);
   file << "#include \"tests/generate/generated_code.hpp\"\n"
-       << flashlab::generate::device_functions();
+       << flashlab::generate::device_functions(0);
   std::string table;
   for (std::size_t i = first; i < cases.size(); i += step) {
     const std::string name = identifier_of(cases[i]);

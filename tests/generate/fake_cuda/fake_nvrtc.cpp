@@ -62,6 +62,7 @@ bool build(FakeProgram& program) {
   program.library = library.string();
   if (fs::exists(library)) return true;
   std::ofstream(source) << "#include <cuda_runtime.h>\n#include <utility>\n"
+                        << "#include \"attention_cuda/emulation/tensor_core.hpp\"\n"
                         << program.source << launches_of(program.source);
   const std::string command =
       FLASHLAB_COMPILER
