@@ -75,7 +75,8 @@ double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std:
            cycles_per_pair(cycles, num_warps, static_cast<double>(at_once));
   };
   const std::int64_t wave = resident * num_sms, rest = num_blocks % wave;
-  const double whole = static_cast<double>(num_blocks / wave) * of_sm(resident);
+  const std::int64_t num_whole = num_blocks / wave;
+  const double whole = static_cast<double>(num_whole) * of_sm(resident);
   return rest == 0 ? whole : whole + of_sm((rest + num_sms - 1) / num_sms);
 }
 

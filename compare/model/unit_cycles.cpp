@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace flashlab::compare {
 namespace {
@@ -184,15 +185,18 @@ UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements, cons
 }
 
 double shared_units_cycles(std::span<const double> units, double wait, double workers) {
-  double sum = 0, squares = 0, largest = 0;
-  for (const double unit : units) {
-    sum += unit;
-    squares += unit * unit;
-    largest = std::max(largest, unit);
+  std::vector<double> there(units.size(), 0.0);  // workers at each unit, on average
+  double before = 0, now = 0;                    // clocks per piece, of n - 1 and of n workers
+  for (double n = 1; n < workers + 1; ++n) {
+    double round = wait;
+    for (std::size_t k = 0; k < units.size(); ++k) round += units[k] * (1 + there[k]);
+    if (round <= 0) return 0;
+    for (std::size_t k = 0; k < units.size(); ++k) there[k] = n * units[k] * (1 + there[k]) / round;
+    before = now;
+    now = round / n;
+    if (n >= workers && n > 1) now = before + (now - before) * (workers - n + 1);
   }
-  const double alone = sum + wait;
-  if (alone <= 0) return 0;
-  return std::max(largest, (alone + (workers - 1) * squares / alone) / workers);
+  return now;
 }
 
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {

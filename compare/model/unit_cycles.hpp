@@ -41,14 +41,14 @@ UnitCycles unit_cycles(const cuda::BlockWork& work, const ElementFacts& elements
                        const GpuSpec& gpu);
 
 /// Returns the clocks per piece of work if `workers` share units, of each of which one piece takes
-/// this much, and waits besides:
+/// this much, and waits besides. With n workers, one of them finds at a unit those that are there on
+/// average with n - 1 workers:
 ///
-///   R = (D + w) + (n - 1) sum of d^2 / (D + w)      T = max(R / n, largest d)
+///   R(n) = w + sum of d (1 + q(n - 1))     q(n) = n d (1 + q(n - 1)) / R(n)     T = R(n) / n
 ///
-/// n workers; d: what a piece takes of each unit, D: their sum, w: what it waits for. A worker alone
-/// takes D + w. Each further one adds the time for which it finds a unit busy: it needs a unit for d,
-/// and another worker is there for the share d / (D + w) of its time. No unit is faster than its rate.
-/// (The first step of mean value analysis for closed queueing networks.)
+/// d: what a piece takes of a unit, w: what it waits for, q: workers at a unit, q(0) = 0. One alone adds
+/// up; many are bound by the slowest unit. (Mean value analysis of closed queueing networks: Reiser and
+/// Lavenberg 1980.) Between whole numbers of workers it is linear.
 double shared_units_cycles(std::span<const double> units, double wait, double workers);
 
 /// The same for the warps of a scheduler as workers: the clocks of a multiprocessor per pair of tiles

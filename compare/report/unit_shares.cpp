@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compare/model/unit_cycles.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::compare {
@@ -25,14 +26,7 @@ std::vector<UnitShare> unit_shares(const Step& step) {
 double shared_ms_of(const Prediction& units) {
   const std::array<double, 4> all = {units.products_ms, units.shared_ms, units.issue_ms,
                                      units.exp_ms};
-  double sum = units.warps * units.wait_ms, squares = 0, largest = 0;
-  for (const double ms : all) {
-    sum += ms;
-    squares += ms * ms;
-    largest = std::max(largest, ms);
-  }
-  if (sum <= 0 || units.warps <= 0) return sum;
-  return std::max(largest, (sum + (units.warps - 1) * squares / sum) / units.warps);
+  return shared_units_cycles(all, units.warps * units.wait_ms, units.warps);
 }
 
 namespace {
