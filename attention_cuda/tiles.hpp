@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention_cuda/attention.hpp"
+#include "attention_cuda/block_work.hpp"
 #include "attention_cuda/kernel_listing.hpp"
 
 namespace flashlab::cuda {
@@ -55,6 +56,9 @@ struct LaunchTiles {
   /// The bytes of all heads, if the program cannot count them: it has no such step, or visits pairs
   /// that the kernel skips.
   std::optional<MovedBytes> moved;
+  /// The work of a block inside its multiprocessor: at most one of them. Nothing: not described.
+  std::optional<BlockWork> block_work;
+  std::optional<RowWork> row_work;
 
   /// Returns the tiles that are divided among the multiprocessors.
   std::int64_t num_tiles() const {

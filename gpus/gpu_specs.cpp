@@ -40,7 +40,13 @@ bool is_device(const GpuSpec& spec, const std::set<std::string>& of_device) {
          });
 }
 
-GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& sources) {
+Latencies read_latencies(const nlohmann::json& clocks) {
+  return {clocks.at("shared"),  clocks.at("mma"),     clocks.at("exp"),
+          clocks.at("shuffle"), clocks.at("barrier"), clocks.at("dram")};
+}
+
+GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& file) {
+  const nlohmann::json& sources = file.at("sources");
   const auto kib = [&](const char* key) { return row.at(key).get<std::int64_t>() * 1024; };
   GpuSpec spec;
   spec.name = row.at("name");
@@ -59,6 +65,10 @@ GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& sources) {
   spec.exps_per_clock_per_sm = per_clock.at("exps");
   spec.additions_per_clock_per_sm = per_clock.at("additions");
   spec.shared_bytes_per_clock_per_sm = per_clock.at("shared_bytes");
+  const auto& architecture = file.at("architectures").at(spec.compute_capability);
+  spec.instructions_per_clock_per_sm = architecture.at("schedulers");
+  spec.mma_share = architecture.at("mma_share");
+  spec.latency = read_latencies(architecture.at("latency_clocks"));
   spec.other_models = row.at("not_with");
   for (const std::string name : row.at("source")) spec.sources.push_back(sources.at(name));
   return spec;
@@ -67,7 +77,7 @@ GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& sources) {
 std::vector<GpuSpec> read_file() {
   std::vector<GpuSpec> specs;
   const auto file = nlohmann::json::parse(gpu_files[0].text);
-  for (const auto& row : file.at("gpus")) specs.push_back(read_gpu(row, file.at("sources")));
+  for (const auto& row : file.at("gpus")) specs.push_back(read_gpu(row, file));
   return specs;
 }
 

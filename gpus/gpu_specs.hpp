@@ -10,6 +10,15 @@
 
 namespace flashlab::compare {
 
+/// Clocks from an instruction to its result, if nothing else runs.
+struct Latencies {
+  double shared = 0;  // a load from shared memory
+  double mma = 0;     // a product on tensor cores
+  double exp = 0, shuffle = 0;
+  double barrier = 0;  // of a block
+  double dram = 0;     // a load from DRAM
+};
+
 struct GpuSpec {
   std::string name;                // "RTX 4000 Ada"
   std::string key;                 // the value of flags: "rtx4000ada"
@@ -27,6 +36,12 @@ struct GpuSpec {
   double exps_per_clock_per_sm = 0;           // 2^x in fp32
   double additions_per_clock_per_sm = 0;      // fp32; a multiply-add counts as one
   double shared_bytes_per_clock_per_sm = 0;
+  double instructions_per_clock_per_sm = 0;  // of warps; one for each scheduler
+  double mma_share = 1;  // of the products' peak, for mma.sync; the rest needs wgmma
+  Latencies latency;
+
+  /// Whether what a multiprocessor does per clock is known: not of a GPU without a row here.
+  bool has_clocks() const { return instructions_per_clock_per_sm > 0 && boost_clock_hz > 0; }
 
   std::vector<std::string> other_models;  // words that no name of this GPU contains: "Ti"
   std::vector<std::string> sources;       // title, table, address

@@ -35,8 +35,19 @@ struct Work {
 };
 
 /// A unit of the machine that can limit a step.
-enum class Bound : std::uint8_t { kDram, kSm, kProducts, kElementwise, kExp, kLaunch };
-/// Returns "DRAM", "L2 to SM", "products", "elementwise", "exp", "launches".
+enum class Bound : std::uint8_t {
+  kDram,
+  kSm,
+  kProducts,
+  kElementwise,
+  kExp,
+  kLaunch,
+  kShared,
+  kIssue
+};
+inline constexpr Bound kLastBound = Bound::kIssue;
+/// Returns "DRAM", "L2 to SM", "products", "elementwise", "exp", "launches", "shared memory",
+/// "issue slots".
 std::string_view to_string(Bound bound);
 
 /// Predicted times in milliseconds.
@@ -49,10 +60,21 @@ struct Prediction {
   /// after another, as they do within a tile: max(loads and stores, computing / fill) + launches.
   double overlap_ms = 0;
   Bound bound = Bound::kDram;  // of the roofline
+  // What a block does inside its multiprocessor, if that is described (model/unit_cycles.hpp).
+  double shared_ms = 0;  // shared memory
+  double issue_ms = 0;   // instructions
+  double wait_ms = 0;    // what the warps of a scheduler wait for, divided among them
+  double warps = 0;      // that compute at once, per scheduler; 0: not described
+  double clock_ghz = 0;
+  /// The warps of a multiprocessor share its units: max(loads and stores, computing) + launches.
+  /// Without a description of blocks, the same as overlap_ms. 0: predicted by an earlier version.
+  double units_ms = 0;
 };
 
 /// Returns the prediction of a row that is compared with the measured time.
-inline double predicted_ms(const Prediction& prediction) { return prediction.overlap_ms; }
+inline double predicted_ms(const Prediction& prediction) {
+  return prediction.units_ms > 0 ? prediction.units_ms : prediction.overlap_ms;
+}
 
 /// Measurements of one kernel, or of a whole call. `why_no_counters` says why values are missing.
 struct Measurement {

@@ -38,16 +38,24 @@ nlohmann::ordered_json object_of(const Work& work) {
 }
 
 nlohmann::ordered_json object_of(const Prediction& p) {
-  return {{"dram_ms", rounded(p.dram_ms)},
-          {"sm_ms", rounded(p.sm_ms)},
-          {"products_ms", rounded(p.products_ms)},
-          {"elementwise_ms", rounded(p.elementwise_ms)},
-          {"exp_ms", rounded(p.exp_ms)},
-          {"launch_ms", rounded(p.launch_ms)},
-          {"fill", rounded(p.fill)},
-          {"roofline_ms", rounded(p.roofline_ms)},
-          {"overlap_ms", rounded(p.overlap_ms)},
-          {"bound", to_string(p.bound)}};
+  nlohmann::ordered_json json = {{"dram_ms", rounded(p.dram_ms)},
+                                 {"sm_ms", rounded(p.sm_ms)},
+                                 {"products_ms", rounded(p.products_ms)},
+                                 {"elementwise_ms", rounded(p.elementwise_ms)},
+                                 {"exp_ms", rounded(p.exp_ms)},
+                                 {"launch_ms", rounded(p.launch_ms)},
+                                 {"fill", rounded(p.fill)},
+                                 {"roofline_ms", rounded(p.roofline_ms)},
+                                 {"overlap_ms", rounded(p.overlap_ms)},
+                                 {"bound", to_string(p.bound)}};
+  if (p.units_ms <= 0) return json;  // read from a file of a version that did not look into blocks
+  json["shared_ms"] = rounded(p.shared_ms);
+  json["issue_ms"] = rounded(p.issue_ms);
+  json["wait_ms"] = rounded(p.wait_ms);
+  json["warps"] = rounded(p.warps);
+  json["clock_ghz"] = rounded(p.clock_ghz);
+  json["units_ms"] = rounded(p.units_ms);
+  return json;
 }
 
 nlohmann::ordered_json object_of(const Measurement& m) {

@@ -106,7 +106,7 @@ Work work_of(const Place& place) {
 
 Bound bound_of(const Place& place) {
   const std::string name = place.text();
-  for (int k = 0; k <= static_cast<int>(Bound::kLaunch); ++k) {
+  for (int k = 0; k <= static_cast<int>(kLastBound); ++k) {
     if (to_string(static_cast<Bound>(k)) == name) return static_cast<Bound>(k);
   }
   place.fail("a unit of the machine, such as \"DRAM\"");
@@ -124,6 +124,13 @@ Prediction prediction_of(const Place& place) {
   p.roofline_ms = place.at("roofline_ms").number();
   p.overlap_ms = place.at("overlap_ms").number();
   p.bound = bound_of(place.at("bound"));
+  if (!place.has("units_ms")) return p;  // by a version that did not look into blocks
+  p.shared_ms = place.at("shared_ms").number();
+  p.issue_ms = place.at("issue_ms").number();
+  p.wait_ms = place.at("wait_ms").number();
+  p.warps = place.at("warps").number();
+  p.clock_ghz = place.at("clock_ghz").number();
+  p.units_ms = place.at("units_ms").positive();
   return p;
 }
 

@@ -1,5 +1,7 @@
 #include "attention_cuda/detail/backward_launches.hpp"
 
+#include "attention_cuda/detail/backward_works.hpp"
+
 namespace flashlab::cuda {
 
 LaunchTiles delta_launch(const TilesRequest& request) {
@@ -53,20 +55,26 @@ LaunchTiles for_dKV(LaunchTiles launch, const TilesRequest& request) {
   return launch;
 }
 
-LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass,
+LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass, bool with_dQ,
                           const TilesRequest& request) {
   const BackwardFp32Shape shape = {padded_head_dim(request.problem.head_dim)};
-  return for_dKV(backward_tiles(name, toy_pass, shape.block(), shape.block(),
-                                BackwardFp32Shape::kNumThreads, shape.key_pass_bytes()),
-                 request);
+  LaunchTiles launch =
+      for_dKV(backward_tiles(name, toy_pass, shape.block(), shape.block(),
+                             BackwardFp32Shape::kNumThreads, shape.key_pass_bytes()),
+              request);
+  launch.block_work = fp32_key_work(shape, with_dQ);
+  return launch;
 }
 
 LaunchTiles mma_key_pass(std::string_view name, std::string_view toy_pass,
                          const KeyTileShape& shape, bool with_dQ, const TilesRequest& request) {
   const int head_dim = padded_head_dim(request.problem.head_dim);
-  return for_dKV(backward_tiles(name, toy_pass, shape.block_q, shape.block_kv, shape.num_threads(),
-                                shape.shared_bytes(head_dim, request.element_bytes(), with_dQ)),
-                 request);
+  LaunchTiles launch =
+      for_dKV(backward_tiles(name, toy_pass, shape.block_q, shape.block_kv, shape.num_threads(),
+                             shape.shared_bytes(head_dim, request.element_bytes(), with_dQ)),
+              request);
+  launch.block_work = mma_key_work(shape, with_dQ, request);
+  return launch;
 }
 
 }  // namespace flashlab::cuda

@@ -18,7 +18,7 @@ LaunchTiles backward_tiles(std::string_view name, std::string_view toy_pass, int
 LaunchTiles for_dQ(LaunchTiles launch, const TilesRequest& request);
 /// One block per K/V tile.
 LaunchTiles for_dKV(LaunchTiles launch, const TilesRequest& request);
-LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass,
+LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass, bool with_dQ,
                           const TilesRequest& request);
 LaunchTiles mma_key_pass(std::string_view name, std::string_view toy_pass,
                          const KeyTileShape& shape, bool with_dQ, const TilesRequest& request);

@@ -1,5 +1,7 @@
 #include "attention_cuda/detail/launches.hpp"
 
+#include "attention_cuda/detail/block_works.hpp"
+
 namespace flashlab::cuda {
 
 LaunchTiles uncounted_launch(std::string_view name, std::int64_t num_blocks, MovedBytes moved) {
@@ -54,7 +56,7 @@ LaunchTiles library_product(std::string_view name, std::string_view toy_pass, Na
 }
 
 LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
-                       const TilesRequest& request, int shared_floats) {
+                       const TilesRequest& request, const RowWork& work, int shared_floats) {
   LaunchTiles launch;
   launch.name = name;
   launch.toy_pass = toy_pass;
@@ -63,6 +65,7 @@ LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
   launch.num_threads = kRowThreads;
   launch.shared_bytes = std::int64_t{4} * shared_floats;
   launch.num_blocks = request.rows();
+  launch.row_work = work;
   return launch;
 }
 
@@ -77,6 +80,8 @@ void add_output_product(Launches& launches, const TilesRequest& request) {
     launches.push_back(library_product("O = P V", "Output", {"p", "v"}, {"o"}));
   launches.push_back(
       uncounted_launch("finish_rows", request.rows(), {8 * request.rows(), 4 * request.rows()}));
+  launches.back().row_work = {
+      request.rows(), kInstructionsOfPlace + kInstructionsOfRange, 3, 1, 0, 2};
 }
 
 Launches one_warp_per_query(std::string_view name, const TilesRequest& request) {

@@ -44,7 +44,7 @@ LaunchTiles library_product(std::string_view name, std::string_view toy_pass, Na
                             Names stored);
 /// One block per row of S.
 LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
-                       const TilesRequest& request, int shared_floats = 0);
+                       const TilesRequest& request, const RowWork& work, int shared_floats = 0);
 /// The product with V, and the kernel that completes its result (device/stored_scores.cuh).
 void add_output_product(Launches& launches, const TilesRequest& request);
 /// One warp per query; each warp reads all keys of its query.

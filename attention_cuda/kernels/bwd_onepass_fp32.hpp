@@ -14,7 +14,7 @@ inline Launches bwd_onepass_fp32_launches(const TilesRequest& request) {
   zero.num_blocks =
       num_tiles(request.rows() * request.problem.head_dim, BackwardFp32Shape::kZeroThreads);
   return {delta_launch(request), zero,
-          fp32_key_pass("bwd_onepass_fp32_kernel", "Gradients", request)};
+          fp32_key_pass("bwd_onepass_fp32_kernel", "Gradients", true, request)};
 }
 
 }  // namespace flashlab::cuda

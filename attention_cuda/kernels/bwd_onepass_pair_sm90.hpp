@@ -31,12 +31,38 @@ struct BwdPairShape {
                                       kLimitsBytes + kBarrierBytes + WgmmaShape::kAlignment;
 };
 
+/// One block of a pair, and one pair of tiles: S^T and dP^T of its own keys, half of the columns of
+/// dQ for the keys of both. P^T and dS^T go through shared memory; dS^T also to the other block's.
+inline BlockWork bwd_pair_work() {
+  constexpr std::int64_t kQueries = BwdPairShape::kBlockQ, kKeys = BwdPairShape::kOwnKeys,
+                         kHeadDim = BwdPairShape::kMostHeadDim, kRows = BwdPairShape::kOwnKeys,
+                         kHalf = kHeadDim / 2;
+  BlockWork work = wgmma_work(BwdPairShape::kComputing);
+  const BlockProduct scores = {kKeys,    kQueries,         kHeadDim,        kRows,
+                               kQueries, Operand::kShared, Operand::kShared};
+  const BlockProduct gradient = {
+      kKeys, kHeadDim, kQueries, kRows, kHalf, Operand::kShared, Operand::kSharedColumns};
+  work.products = {scores,
+                   scores,
+                   gradient,
+                   gradient,
+                   {kQueries, kHalf, 2 * kKeys, kRows, kHalf / BwdPairShape::kComputing,
+                    Operand::kShared, Operand::kSharedColumns}};
+  work.score_instructions = kScoreGradientInstructions;
+  work.first_bytes = 2 * 2 * kHeadDim * 2 * kRows;
+  work.stored.bytes = 3 * BwdPairShape::kPanelBytes;
+  work.loaded.bytes = BwdPairShape::kPanelBytes;
+  work.added.bytes = 4 * kQueries * kHalf;
+  return work;
+}
+
 inline Launches bwd_onepass_pair_launches(const TilesRequest& request) {
   LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_pair_sm90", "Gradients", BwdPairShape::kBlockQ,
                      BwdPairShape::kBlockKV, BwdPairShape::kNumThreads, BwdPairShape::kSharedBytes),
       request);
   gradients.num_blocks *= BwdPairShape::kBlocks;
+  gradients.block_work = bwd_pair_work();
   return bwd_wgmma_launches(request, gradients, BwdPairShape::kMostHeadDim,
                             BwdPairShape::kBlocks * BwdPairShape::kComputing);
 }

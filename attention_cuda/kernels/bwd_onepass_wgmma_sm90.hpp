@@ -86,12 +86,36 @@ inline LaunchTiles several_per_block(LaunchTiles launch, const TilesRequest& req
   return launch;
 }
 
+/// dK and dV of one pair of tiles, and dQ if it is added to global memory. dS^T goes through shared
+/// memory for dQ, and dQ on its way to global memory.
+inline BlockWork bwd_wgmma_key_work(const BwdWgmmaShape& shape, bool with_dQ) {
+  const std::int64_t keys = BwdWgmmaShape::kBlockKV, queries = shape.block_q,
+                     head_dim = shape.head_dim, rows = BwdWgmmaShape::kRowsOfWarpgroup;
+  BlockWork work = wgmma_work(BwdWgmmaShape::kComputing);
+  const BlockProduct scores = {keys,    queries,          head_dim,        rows,
+                               queries, Operand::kShared, Operand::kShared};
+  const BlockProduct gradient = {
+      keys, head_dim, queries, rows, head_dim, Operand::kResults, Operand::kSharedColumns};
+  work.products = {scores, scores, gradient, gradient};
+  work.score_instructions = kScoreGradientInstructions;
+  work.first_bytes = 2 * (shape.keys_bytes() + shape.queries_bytes());
+  if (!with_dQ) return work;
+  // Each warpgroup has 64 queries, or half of the columns of the only 64.
+  work.products.push_back({queries, head_dim, keys, rows,
+                           queries == rows ? head_dim / BwdWgmmaShape::kComputing : head_dim,
+                           Operand::kShared, Operand::kSharedColumns});
+  work.stored.bytes = shape.gradient_bytes() + shape.sums_bytes();
+  work.loaded.bytes = shape.sums_bytes();  // by the bulk addition
+  return work;
+}
+
 inline Launches bwd_onepass_wgmma_launches(const TilesRequest& request) {
   const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(request.problem.head_dim)];
-  const LaunchTiles gradients = for_dKV(
+  LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_wgmma_sm90", "Gradients", shape.block_q, BwdWgmmaShape::kBlockKV,
                      BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
+  gradients.block_work = bwd_wgmma_key_work(shape, true);
   return bwd_wgmma_launches(request, several_per_block(gradients, request), shape.head_dim,
                             BwdWgmmaShape::kComputing);
 }

@@ -9,7 +9,7 @@ namespace flashlab::cuda {
 /// per query, where the kernel loads none.
 inline Launches bwd_twopass_loads_o_fp32_launches(const TilesRequest& request) {
   return {bwd_twopass_fp32_query_pass("bwd_twopass_loads_o_fp32_dQ_kernel", request),
-          fp32_key_pass("bwd_twopass_loads_o_fp32_dKV_kernel", "dK and dV", request)};
+          fp32_key_pass("bwd_twopass_loads_o_fp32_dKV_kernel", "dK and dV", false, request)};
 }
 
 }  // namespace flashlab::cuda

@@ -3,6 +3,7 @@
 
 #include "attention_cuda/detail/backward_launches.hpp"
 #include "attention_cuda/detail/backward_tile_shapes.hpp"
+#include "attention_cuda/detail/backward_works.hpp"
 
 namespace flashlab::cuda {
 
@@ -38,12 +39,13 @@ inline Launches bwd_twopass_mma_launches(const TilesRequest& request) {
       bytes == 2 ? kTwoPassQueryShapes16[index] : kTwoPassQueryShapesTf32[splits][index];
   const KeyTileShape& keys =
       bytes == 2 ? kTwoPassKeyShapes16[index] : kTwoPassKeyShapesTf32[splits][index];
-  return {
-      delta_launch(request),
+  LaunchTiles dQ =
       for_dQ(backward_tiles("bwd_twopass_dQ_mma_sm80", "dQ", queries.block_q(), queries.block_kv,
                             queries.num_threads(), queries.shared_bytes(kHeadDims[index], bytes)),
-             request),
-      mma_key_pass("bwd_twopass_dKdV_mma_sm80", "dK and dV", keys, false, request)};
+             request);
+  dQ.block_work = mma_query_work(queries, request);
+  return {delta_launch(request), dQ,
+          mma_key_pass("bwd_twopass_dKdV_mma_sm80", "dK and dV", keys, false, request)};
 }
 
 }  // namespace flashlab::cuda

@@ -34,6 +34,22 @@ struct QueryPassShape {
 inline constexpr QueryPassShape kQueryPassShapes[] = {{64, 128}, {128, 64}};
 inline constexpr BwdWgmmaShape kKeyPassShapes[] = {{64, 64}, {128, 64}};
 
+/// dQ of one pair of tiles. dS stays in registers.
+inline BlockWork wgmma_query_work(const QueryPassShape& shape) {
+  const std::int64_t queries = QueryPassShape::kBlockQ, keys = shape.block_kv,
+                     head_dim = shape.head_dim, rows = WgmmaShape::kRowsOfWarpgroup;
+  BlockWork work = wgmma_work(QueryPassShape::kComputing);
+  const BlockProduct scores = {queries,         keys, head_dim, rows, keys, Operand::kShared,
+                               Operand::kShared};
+  work.products = {
+      scores,
+      scores,
+      {queries, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
+  work.score_instructions = kScoreGradientInstructions;
+  work.first_bytes = 2 * (shape.queries_bytes() + shape.keys_bytes());
+  return work;
+}
+
 inline Launches bwd_twopass_wgmma_launches(const TilesRequest& request) {
   const int index = bwd_wgmma_index(request.problem.head_dim);
   const QueryPassShape& queries = kQueryPassShapes[index];
@@ -43,12 +59,13 @@ inline Launches bwd_twopass_wgmma_launches(const TilesRequest& request) {
                      BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, keys.shared_bytes()),
       request);
   if (request.problem.seqlen_q > 0) key_pass = several_per_block(key_pass, request);
-  return {
-      delta_launch(request),
+  key_pass.block_work = bwd_wgmma_key_work(keys, false);
+  LaunchTiles dQ =
       for_dQ(backward_tiles("bwd_twopass_dQ_wgmma_sm90", "dQ", QueryPassShape::kBlockQ,
                             queries.block_kv, QueryPassShape::kNumThreads, queries.shared_bytes()),
-             request),
-      key_pass};
+             request);
+  dQ.block_work = wgmma_query_work(queries);
+  return {delta_launch(request), dQ, key_pass};
 }
 
 }  // namespace flashlab::cuda

@@ -1,6 +1,7 @@
 // The tiles and launches of flash1.cu.
 #pragma once
 
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
@@ -16,6 +17,26 @@ struct Flash1Shape {
     return 4 * ((2 * kBlockKV + kNumWarps) * head_dim + 2 * kBlockQ);
   }
 };
+
+/// S = Q K^T and O += P V of one pair of tiles: a warp has one query at a time. A lane has one key,
+/// whose row it loads, and then two or more columns of V.
+inline BlockWork flash1_work(std::int64_t head_dim) {
+  constexpr std::int64_t kQueries = Flash1Shape::kBlockQ, kKeys = Flash1Shape::kBlockKV;
+  const std::int64_t columns = (head_dim + 31) / 32;  // of a lane
+  constexpr int kMostBlocks = 10;                     // of 128 threads with 48 registers
+  BlockWork work = multiply_add_work(Flash1Shape::kNumWarps, kMostBlocks);
+  work.products = {
+      {kQueries, kKeys, head_dim, 1, 1, Operand::kRegisters, Operand::kRegisters},
+      {kQueries, head_dim, kKeys, 1, columns, Operand::kRegisters, Operand::kRegisters}};
+  // A row of Q is one wavefront for 4 columns, rows of K are four; V is one for each column.
+  work.loaded = {kQueries * kWavefrontBytes * (head_dim / 4 * 5 + kKeys * columns), 8};
+  work.stored = {kQueries * (4 * head_dim + 2 * kWavefrontBytes), 4};  // Q, m and l
+  work.first_bytes = 2 * 4 * kKeys * head_dim;
+  work.score_instructions = kOnlineSoftmaxInstructions;
+  work.row_shuffles = 10 + static_cast<int>(kKeys);
+  work.row_lanes = 32;
+  return work;
+}
 
 inline Launches flash1_launches(const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
@@ -35,6 +56,7 @@ inline Launches flash1_launches(const TilesRequest& request) {
   launch.shared_bytes = Flash1Shape::shared_bytes(padded_head_dim(problem.head_dim));
   launch.num_blocks = request.heads() * num_tiles(problem.seqlen_q, Flash1Shape::kBlockQ);
   launch.num_launches = num_tiles(problem.seqlen_k, Flash1Shape::kBlockKV);
+  launch.block_work = flash1_work(padded_head_dim(problem.head_dim));
 
   LaunchTiles lse = uncounted_launch("flash1_lse", num_tiles(rows, Flash1Shape::kStartThreads),
                                      {8 * rows, 4 * rows});

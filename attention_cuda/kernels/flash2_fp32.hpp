@@ -1,6 +1,7 @@
 // The tiles and launches of flash2_fp32.cu.
 #pragma once
 
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
@@ -41,6 +42,27 @@ constexpr int flash2_fp32_shape(std::int64_t head_dim, std::int64_t shared_memor
   return -1;
 }
 
+/// S = Q K^T and O += P V of one pair of tiles; P goes through shared memory.
+inline BlockWork flash2_fp32_work(const Flash2Fp32Shape& shape) {
+  const std::int64_t block_q = shape.block_q(), keys = shape.block_kv, head_dim = shape.head_dim,
+                     rows = shape.rows_per_thread;
+  constexpr std::int64_t kDepthAtOnce = 8, kColumnThreads = 8;
+  BlockWork work = multiply_add_work(shape.num_warps, shape.min_blocks);
+  work.products = {{block_q, keys, head_dim, rows, keys / kColumnThreads, Operand::kShared,
+                    Operand::kShared, true, kDepthAtOnce},
+                   {block_q, head_dim, keys, rows, head_dim / kColumnThreads, Operand::kShared,
+                    Operand::kSharedColumns, false, kDepthAtOnce}};
+  work.score_instructions =
+      kOnlineSoftmaxInstructions + static_cast<double>(head_dim) / static_cast<double>(keys);
+  work.row_shuffles = 3;
+  work.row_lanes = kColumnThreads;
+  work.stored = {4 * block_q * keys, 4};
+  work.copied.bytes = 2 * keys * head_dim * 4;
+  work.first_bytes = 4 * head_dim * (block_q + keys);
+  work.num_barriers = 2;
+  return work;
+}
+
 inline Launches flash2_fp32_launches(const TilesRequest& request) {
   const std::int64_t shared = request.gpu.shared_memory_per_block_bytes;
   const int chosen = flash2_fp32_shape(request.problem.head_dim, shared);
@@ -49,7 +71,9 @@ inline Launches flash2_fp32_launches(const TilesRequest& request) {
                        "more of them for this head_dim");
   }
   const Flash2Fp32Shape& shape = kFlash2Fp32Shapes[chosen];
-  return {query_tiles("flash2_fp32", shape, shape.shared_bytes(), request)};
+  LaunchTiles launch = query_tiles("flash2_fp32", shape, shape.shared_bytes(), request);
+  launch.block_work = flash2_fp32_work(shape);
+  return {launch};
 }
 
 }  // namespace flashlab::cuda

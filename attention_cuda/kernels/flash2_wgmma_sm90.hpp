@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
@@ -107,6 +108,20 @@ inline MovedBytes wgmma_moved(const AttentionProblem& problem, const WgmmaShape&
   return {(rows + 2 * problem.num_heads * keys_loaded) * row_bytes, rows * (row_bytes + kLseBytes)};
 }
 
+/// S = Q K^T and O += P V of one pair of tiles. M needs no search in tiles without a mask.
+inline BlockWork flash2_wgmma_work(const WgmmaShape& shape) {
+  const std::int64_t block_q = shape.block_q(), keys = shape.block_kv, head_dim = shape.head_dim,
+                     rows = WgmmaShape::kRowsOfWarpgroup;
+  BlockWork work = wgmma_work(shape.computing);
+  work.products = {
+      {block_q, keys, head_dim, rows, keys, Operand::kShared, Operand::kShared},
+      {block_q, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
+  work.score_instructions = 2;  // the multiply-add in the exponent, the sum
+  work.edge_instructions = 3;   // the maximum besides
+  work.first_bytes = 2 * head_dim * (block_q + keys);
+  return work;
+}
+
 inline Launches flash2_wgmma_launches(const TilesRequest& request) {
   const WgmmaShape& shape = kWgmmaShapes[wgmma_index(request.problem.head_dim)];
   LaunchTiles launch = query_tiles("flash2_wgmma_sm90", shape, shape.shared_bytes(), request);
@@ -116,6 +131,7 @@ inline Launches flash2_wgmma_launches(const TilesRequest& request) {
       wgmma_schedule(request.problem, shape, is_ragged, request.gpu.num_multiprocessors);
   launch.num_blocks = schedule.num_blocks;
   if (request.is_masked()) launch.moved = wgmma_moved(request.problem, shape, schedule);
+  launch.block_work = flash2_wgmma_work(shape);
   return {launch};
 }
 

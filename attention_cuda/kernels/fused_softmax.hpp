@@ -1,6 +1,7 @@
 // The launches of fused_softmax.cu, and which rows of scores stay in shared memory.
 #pragma once
 
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
@@ -12,7 +13,15 @@ inline constexpr int kMostStoredKeys = (48 << 10) / 4 - kReduceFloats;
 inline Launches fused_softmax_launches(const TilesRequest& request) {
   const std::int64_t seqlen_k = request.problem.seqlen_k, rows = request.rows();
   const bool is_stored = seqlen_k <= kMostStoredKeys;
-  LaunchTiles softmax = row_by_row("fused_softmax", "Softmax", request,
+  // Of each visible score: loaded, stored and loaded twice from shared memory, or loaded three times;
+  // two exponentials; stored.
+  const RowWork work = {request.problem.visible_pairs(),
+                        kInstructionsOfPlace + kInstructionsOfRange,
+                        is_stored ? 5 : 4,
+                        2,
+                        2,
+                        is_stored ? 1 : 3};
+  LaunchTiles softmax = row_by_row("fused_softmax", "Softmax", request, work,
                                    kReduceFloats + static_cast<int>(is_stored ? seqlen_k : 0));
   // Hidden scores are not read, m and l are written for lse, and a row that is not stored is read
   // three times. The toy program keeps every row.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/compare/explained.hpp"
 #include "cli/compare/gpu.hpp"
 #include "cli/compare/options.hpp"
 #include "cli/compare/output.hpp"
@@ -67,11 +68,17 @@ void check_floors(const Session& session, const std::string& file) {
   }
 }
 
-/// Returns all rows of a file, unchanged.
+/// Returns all rows of a file. Predictions of versions that did not look into blocks are made again.
 Session session_of_file(const CompareFlags& flags) {
   Session session;
   session.comparison = read_comparison(flags.measured);
   set_machine(session, spec_of(session.comparison.gpu_key));
+  const int num_again =
+      compare::predict_again(session.comparison.rows, session.machine, session.data_sheet);
+  if (num_again > 0) {
+    std::cerr << num_again << " of " << session.comparison.rows.size()
+              << " rows are predicted again: the file's predictions are of an earlier model\n";
+  }
   check_floors(session, flags.measured);
   return session;
 }
@@ -87,7 +94,9 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
       is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
   if (is_here && !session.here->is_listed) {
     std::cerr << printable(spec.name)
-              << " is not in gpus/gpus.json: its sizes are queried, its rates measured\n";
+              << " is not in gpus/gpus.json: its sizes are queried, its rates measured; times are "
+                 "predicted without the units "
+                 "of a multiprocessor\n";
   }
   if (session.here && session.here->spec.key != spec.key) {  // predicted for another GPU
     session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
@@ -299,6 +308,17 @@ int calibrate(const CompareFlags& flags) {
 void print(const CompareFlags& flags, const Session& session) {
   const Terminal terminal = flags.terminal.terminal();
   const compare::Comparison& comparison = session.comparison;
+  if (flags.explained) {
+    const auto num_rows = static_cast<int>(comparison.rows.size());
+    if (*flags.explained < 1 || *flags.explained > num_rows) {
+      throw request_failure("--explain " + std::to_string(*flags.explained),
+                            "a row of the table, 1 to " + std::to_string(num_rows));
+    }
+    std::cout << explained_row(comparison.rows[static_cast<std::size_t>(*flags.explained - 1)],
+                               terminal)
+              << std::flush;
+    return;
+  }
   std::string text = comparison_heading(comparison, session.machine, terminal) + "\n";
   for (const std::string& table : flags.tables()) {
     if (table == "times") text += times_table(comparison, flags.steps, terminal);

@@ -177,6 +177,10 @@ void CompareFlags::add_output_flags(CLI::App& command) {
       .type_name("NAME,...")
       .group(kOutputGroup);
   add_flag(command, "--steps", steps, "a row for each kernel of a call").group(kOutputGroup);
+  add_option(command, "--explain", explained,
+             "instead of tables, one row of them: what each unit does, and which one binds")
+      .type_name("ROW")
+      .group(kOutputGroup);
 }
 
 void CompareFlags::add_to(CLI::App& command) {

@@ -33,6 +33,7 @@ struct CompareFlags {
   std::string json, csv, html, svg, commit;
   std::string show = "times,sentences";
   bool steps = false;
+  std::optional<int> explained;  // a row of the table, from 1 on
   TerminalOptions terminal;
 
   void add_to(CLI::App& command);

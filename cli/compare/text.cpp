@@ -162,16 +162,18 @@ std::string ridge_text(const compare::Comparison& comparison,
 std::string models_table(const compare::Comparison& comparison,
                          const compare::MachineModel& machine, const Terminal& terminal) {
   const bool is_measured = TimesColumns(comparison.rows).measured_times;
-  std::vector<Column> columns = {
-      {"roofline ms", Align::kRight}, {"overlap", Align::kRight}, {"Pallas", Align::kRight}};
+  std::vector<Column> columns = {{"roofline ms", Align::kRight},
+                                 {"overlap", Align::kRight},
+                                 {"units", Align::kRight},
+                                 {"Pallas", Align::kRight}};
   if (is_measured) columns.push_back({"measured", Align::kRight});
   columns.push_back({"bound"});
   const RowNames names(comparison.rows);
   TextTable table(names.columns(columns));
   for (const compare::Row& row : comparison.rows) {
-    std::vector<std::string> cells = {three_digits(row.predicted.roofline_ms),
-                                      three_digits(row.predicted.overlap_ms),
-                                      ms_text(row.pallas_ms)};
+    std::vector<std::string> cells = {
+        three_digits(row.predicted.roofline_ms), three_digits(row.predicted.overlap_ms),
+        three_digits(compare::predicted_ms(row.predicted)), ms_text(row.pallas_ms)};
     if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
     cells.emplace_back(to_string(row.predicted.bound));
     table.row(names.cells(row, cells));
@@ -184,6 +186,12 @@ std::string models_table(const compare::Comparison& comparison,
               "loads run beside computing; products, elementwise work and exponentials wait for "
               "one another; blocks that do not fill the SMs, and launches, cost extra",
               terminal) +
+         note(
+             "units",
+             "the warps of a multiprocessor share its tensor cores, shared memory, issue slots and "
+             "exponentials; one alone would add up its times, many together are bound by the "
+             "slowest unit; this is what all other tables predict",
+             terminal) +
          note("Pallas",
               "the Pallas post: its FLOPs or its bytes at the data sheet's rates, whichever takes "
               "longer",
@@ -353,13 +361,9 @@ std::string shares(const compare::Comparison& comparison) {
   };
   say(compare::close_sm_bytes(comparison.rows),
       "bytes to SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");
-  const compare::Share flash2 = compare::close_flash2_times(comparison.rows),
-                       naive = compare::close_naive_steps(comparison.rows);
-  say(flash2, "times within 25 %: flash2 on tensor cores, N >= 4096");
-  say(naive, "times within 25 %: steps of naive that DRAM bounds, N >= 4096");
-  if (flash2.num_all > 0 && naive.num_all > 0) {
-    say({flash2.num_close + naive.num_close, flash2.num_all + naive.num_all},
-        "times within 25 %, both together");
+  for (const double tolerance : {compare::kCloseTime, compare::kNearTime}) {
+    say(compare::close_times(comparison.rows, tolerance),
+        "times within " + fixed_text(100 * tolerance, 0) + " %: all calls, N >= 1024");
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include "cli/gpu/run_program.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
+#include "cli/terminal/failure.hpp"
 #include "generate/source/cuda_source.hpp"
 
 namespace flashlab::cli {

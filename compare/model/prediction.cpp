@@ -28,12 +28,14 @@ double elementwise_ms(const Work& work, const MachineModel& machine) {
 
 /// The slowest unit, and its time.
 std::pair<Bound, double> slowest(const Prediction& p) {
-  const std::array<std::pair<Bound, double>, 6> units = {{{Bound::kDram, p.dram_ms},
+  const std::array<std::pair<Bound, double>, 8> units = {{{Bound::kDram, p.dram_ms},
                                                           {Bound::kSm, p.sm_ms},
                                                           {Bound::kProducts, p.products_ms},
                                                           {Bound::kElementwise, p.elementwise_ms},
                                                           {Bound::kExp, p.exp_ms},
-                                                          {Bound::kLaunch, p.launch_ms}}};
+                                                          {Bound::kLaunch, p.launch_ms},
+                                                          {Bound::kShared, p.shared_ms},
+                                                          {Bound::kIssue, p.issue_ms}}};
   return *std::max_element(units.begin(), units.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -65,6 +67,20 @@ Prediction predict(const Step& step, const MachineModel& machine, std::string_vi
   const double moving = std::max(p.dram_ms, p.sm_ms);
   const double computing = (p.products_ms + p.elementwise_ms + p.exp_ms) / p.fill;
   p.overlap_ms = std::max(moving, computing) + p.launch_ms;
+  p.units_ms = p.overlap_ms;
+  return p;
+}
+
+Prediction predict_launch(const Step& step, const cuda::LaunchTiles& launch,
+                          const MachineModel& machine, const TileTimeRequest& request,
+                          std::string_view instruction) {
+  Prediction p =
+      predict(step, machine, request.dtype, request.products, request.is_causal, instruction);
+  // A requested tile: there is no such block. Without a GPU's clocks only rates are known.
+  if (step.num_blocks == 0 || !machine.gpu.has_clocks()) return p;
+  if (launch.block_work) set_tile_time(step, *launch.block_work, request, machine, p);
+  if (launch.row_work) set_row_time(step, *launch.row_work, machine, p);
+  std::tie(p.bound, p.roofline_ms) = slowest(p);
   return p;
 }
 
@@ -81,9 +97,15 @@ Prediction in_turn(std::span<const Step> steps) {
     total.launch_ms += p.launch_ms;
     total.roofline_ms += p.roofline_ms;
     total.overlap_ms += p.overlap_ms;
-    if (p.overlap_ms <= longest) continue;
-    longest = p.overlap_ms;
+    total.shared_ms += p.shared_ms;
+    total.issue_ms += p.issue_ms;
+    total.wait_ms += p.wait_ms;
+    total.units_ms += p.units_ms;
+    if (predicted_ms(p) <= longest) continue;
+    longest = predicted_ms(p);
     total.fill = p.fill;
+    total.warps = p.warps;
+    total.clock_ghz = p.clock_ghz;
     total.bound = p.bound;
   }
   return total;

@@ -11,6 +11,8 @@
 
 #include <span>
 
+#include "attention_cuda/tiles.hpp"
+#include "compare/model/tile_time.hpp"
 #include "results/comparison.hpp"
 #include "results/machine_model.hpp"
 
@@ -20,6 +22,12 @@ namespace flashlab::compare {
 /// MachineModel::product_rate). `fill` accounts for idle multiprocessors.
 Prediction predict(const Step& step, const MachineModel& machine, std::string_view dtype,
                    std::string_view products, bool is_causal, std::string_view instruction = {});
+
+/// Predicts one step from the work of its blocks as well, if the launch describes it
+/// and what the GPU does per clock is known (tile_time.hpp).
+Prediction predict_launch(const Step& step, const cuda::LaunchTiles& launch,
+                          const MachineModel& machine, const TileTimeRequest& request,
+                          std::string_view instruction = {});
 
 /// Adds steps that run one after another. `bound` and `fill` are those of the longest step.
 Prediction in_turn(std::span<const Step> steps);

@@ -1,5 +1,5 @@
 // Draws time over N. Markers are measured, with bars from the fastest to the slowest run. Lines are
-// predicted: solid by the overlap model, dashed by the roofline.
+// predicted: solid the prediction, dashed by the roofline.
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,7 @@ Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers
   for (const Series& series : panel.series) {
     for (const Row* row : series.rows) {
       x.include(static_cast<double>(length_of(*row)));
-      for (const double ms : {row->predicted.overlap_ms, row->predicted.roofline_ms,
+      for (const double ms : {predicted_ms(row->predicted), row->predicted.roofline_ms,
                               measured_ms_of(*row).value_or(0)}) {
         y.include(ms);
       }
@@ -55,10 +55,10 @@ Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers
 }
 
 std::vector<Point> predicted_line(const Frame& frame, const Series& series,
-                                  double Prediction::*member) {
+                                  double (*ms_of)(const Prediction&)) {
   std::vector<Point> points;
   for (const Row* row : series.rows) {
-    const double length = static_cast<double>(length_of(*row)), ms = row->predicted.*member;
+    const double length = static_cast<double>(length_of(*row)), ms = ms_of(row->predicted);
     if (is_drawable(length) && is_drawable(ms)) points.push_back(frame.at(length, ms));
   }
   return points;
@@ -85,13 +85,14 @@ void draw_measured(Svg& svg, const Frame& frame, const Series& series) {
 
 void draw_series(Svg& svg, const Frame& frame, const Series& series, bool is_measured) {
   const std::string& colour = series.look.colour;
-  const auto overlap = predicted_line(frame, series, &Prediction::overlap_ms);
-  svg.polyline(overlap, "thin " + colour);
-  svg.polyline(predicted_line(frame, series, &Prediction::roofline_ms), "thin dash " + colour);
+  const auto predicted = predicted_line(frame, series, predicted_ms);
+  const auto roofline = [](const Prediction& p) { return p.roofline_ms; };
+  svg.polyline(predicted, "thin " + colour);
+  svg.polyline(predicted_line(frame, series, roofline), "thin dash " + colour);
   if (is_measured) {
     draw_measured(svg, frame, series);
   } else {
-    for (const Point& point : overlap) svg.marker(series.look.marker, point, "hollow " + colour);
+    for (const Point& point : predicted) svg.marker(series.look.marker, point, "hollow " + colour);
   }
 }
 
@@ -133,7 +134,7 @@ std::vector<LegendEntry> time_legend(const Panel& panel,
     const PeerLook look = look_of_peer(i);
     entries.push_back({look.marker, look.hollow, look.line, peers[i]->name});
   }
-  entries.push_back({Marker::kCircle, "", "thin c0", "predicted: overlap"});
+  entries.push_back({Marker::kCircle, "", "thin c0", "predicted"});
   entries.push_back({Marker::kCircle, "", "thin dash c0", "roofline"});
   return entries;
 }

@@ -24,7 +24,7 @@ std::vector<Picture> draw_time_ratios(const Comparison& comparison) {
   }
   std::string svg =
       draw_ratio_strips(strips, {kCloseTime}, "Time: predicted over measured",
-                        "one marker per row; the band: 25 % more or less", "predicted / measured");
+                        "one marker per row; the band: 15 % more or less", "predicted / measured");
   if (svg.empty()) return {};
   return {{PictureKind::kTimeRatio, "time_ratios", std::move(svg)}};
 }

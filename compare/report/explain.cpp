@@ -40,10 +40,15 @@ class Clauses {
 
   /// The unit that limits the row.
   std::string bound() const {
+    const double moving = std::max(p_.dram_ms, p_.sm_ms);
     const double computing = p_.products_ms + p_.elementwise_ms + p_.exp_ms;
-    if (std::max(p_.dram_ms, p_.sm_ms) >= computing) {
+    const bool is_moving =
+        p_.warps > 0 ? moving + p_.launch_ms >= predicted_ms(p_) : moving >= computing;
+    if (is_moving) {
       return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the traffic from L2 to the SMs";
     }
+    if (p_.shared_ms > std::max(p_.products_ms, p_.issue_ms)) return "bound by shared memory";
+    if (p_.issue_ms > p_.products_ms) return "bound by issue slots";
     if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
       const std::string where = row_.head_dim > 0 ? " at d = " + std::to_string(row_.head_dim) : "";
       return "exp-bound" + where + ": exponentials take " +

@@ -237,9 +237,12 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   row.toy = count_on_one_worker(call, kernel, row.workspace_bytes);
   row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
   row.work = work_of_all(row.steps);
-  for (Step& step : row.steps) {
-    step.predicted = predict(step, machine, row.dtype, row.products, is_causal(call.problem),
-                             kernel.product_instruction);
+  for (std::size_t k = 0; k < row.steps.size(); ++k) {
+    Step& step = row.steps[k];
+    step.predicted = predict_launch(step, kernel.launches[k], machine,
+                                    {row.dtype, row.products, row.head_dim, is_causal(call.problem),
+                                     kernel.launches[k].is_per_kv_head},
+                                    kernel.product_instruction);
   }
   row.predicted = in_turn(row.steps);
   set_pallas_figures(data_sheet, element, row);

@@ -209,6 +209,24 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
   return rows;
 }
 
+int predict_again(std::vector<Row>& rows, const MachineModel& machine,
+                  const MachineModel& data_sheet) {
+  int num_again = 0;
+  for (Row& row : rows) {
+    if (row.predicted.units_ms > 0 || !row.tile.empty()) continue;
+    try {
+      Row predicted = predict_row(call_of(row), machine, data_sheet);
+      if (predicted.kernel != row.kernel) continue;
+      merge(predicted, row);
+      row = std::move(predicted);
+      ++num_again;
+    } catch (const std::invalid_argument&) {  // ProblemError; a rate that the GPU lacks
+      continue;
+    }
+  }
+  return num_again;
+}
+
 MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& from) {
   MergeReport report;
   for (Row& row : into) {
@@ -226,24 +244,10 @@ MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& f
   return report;
 }
 
-Share close_flash2_times(const std::vector<Row>& rows) {
+Share close_times(const std::vector<Row>& rows, double tolerance) {
   Share share;
   for (const Row& row : rows) {
-    const bool is_on_tensor_cores = row.dtype != "float" || row.products != "native";
-    if (row.variant != "flash2" || !is_on_tensor_cores || row.seqlen_q < kLongSeqlen) continue;
-    count_within(time_ratio(row), kCloseTime, share);
-  }
-  return share;
-}
-
-Share close_naive_steps(const std::vector<Row>& rows) {
-  Share share;
-  for (const Row& row : rows) {
-    if (row.variant != "naive" || row.seqlen_q < kLongSeqlen) continue;
-    for (const Step& step : row.steps) {
-      if (step.predicted.bound != Bound::kDram || step.work.dram.bytes() == 0) continue;
-      count_within(time_ratio(step), kCloseTime, share);
-    }
+    if (row.seqlen_q >= kTimedSeqlen) count_within(time_ratio(row), tolerance, share);
   }
   return share;
 }

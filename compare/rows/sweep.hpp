@@ -58,6 +58,12 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
 /// Returns the call of a row, to measure it. Throws ProblemError: a row of another version.
 Call call_of(const Row& row);
 
+/// Predicts the rows again that a version predicted which did not look into blocks (units_ms is 0), by
+/// this version and the file's rates. Their measurements stay. Rows of calls or kernels that this
+/// version lacks stay as they are. Returns how many were predicted again: not before they were measured.
+int predict_again(std::vector<Row>& rows, const MachineModel& machine,
+                  const MachineModel& data_sheet);
+
 struct MergeReport {
   int num_merged = 0;
   std::vector<const Row*> not_there;           // rows of `into` that are missing in `from`
@@ -72,14 +78,12 @@ struct Share {
   int num_close = 0, num_all = 0;
   double share() const { return num_all == 0 ? 0 : static_cast<double>(num_close) / num_all; }
 };
-/// Times within 25 %, N >= 4096: calls of flash2 on tensor cores, and steps of naive that are bound
-/// by DRAM according to the prediction.
-Share close_flash2_times(const std::vector<Row>& rows);
-Share close_naive_steps(const std::vector<Row>& rows);
+/// Times of calls within this tolerance, N >= 1024.
+Share close_times(const std::vector<Row>& rows, double tolerance);
 /// Bytes at the SM boundary within 5 %, N >= 4096: flash1, flash2, bwd-twopass.
 Share close_sm_bytes(const std::vector<Row>& rows);
 
-inline constexpr double kCloseTime = 0.25, kCloseBytes = 0.05;
-inline constexpr std::int64_t kLongSeqlen = 4096;
+inline constexpr double kCloseTime = 0.15, kNearTime = 0.3, kCloseBytes = 0.05;
+inline constexpr std::int64_t kTimedSeqlen = 1024, kLongSeqlen = 4096;
 
 }  // namespace flashlab::compare

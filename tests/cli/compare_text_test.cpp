@@ -20,7 +20,8 @@ constexpr const char* kRoundFile = R"({"format":"flashlab-compare","version":1,"
  "sm":{"bytes_read":900000000,"bytes_written":100000000},
  "product_flops":5000000000,"elementwise_flops":6000000,"divisions":0,"exps":7000},
 "predicted":{"dram_ms":0.1,"sm_ms":0.2,"products_ms":0.9,"elementwise_ms":0,"exp_ms":0.1,
- "launch_ms":0,"fill":1,"roofline_ms":0.6,"overlap_ms":1,"bound":"products"},
+ "launch_ms":0,"fill":1,"roofline_ms":0.6,"overlap_ms":1,"bound":"products",
+ "shared_ms":0.3,"issue_ms":0.4,"wait_ms":0.05,"warps":2,"clock_ghz":1.75,"units_ms":1},
 "seed_bytes":{"formula":999499,"prose":999600},"seed_ms":0.25,"usual_flops":137438953472,
 "tensor_bytes":0,"workspace_bytes":0,"prediction_sha256":"0123",
 "measured":{"median_ms":2,"dram":{"bytes_read":1000,"bytes_written":0},
@@ -30,7 +31,8 @@ constexpr const char* kRoundFile = R"({"format":"flashlab-compare","version":1,"
  "work":{"dram":{"bytes_read":0,"bytes_written":0},"sm":{"bytes_read":500000000,"bytes_written":0},
   "product_flops":0,"elementwise_flops":0,"divisions":0,"exps":0},
  "predicted":{"dram_ms":0,"sm_ms":0,"products_ms":0,"elementwise_ms":0,"exp_ms":0,"launch_ms":0,
-  "fill":1,"roofline_ms":0,"overlap_ms":0.5,"bound":"DRAM"},
+  "fill":1,"roofline_ms":0,"overlap_ms":0.5,"bound":"DRAM",
+  "shared_ms":0,"issue_ms":0,"wait_ms":0,"warps":0,"clock_ghz":0,"units_ms":0.5},
  "measured":{"median_ms":0.25,"sm":{"bytes_read":250000000,"bytes_written":0}}}]}]})";
 
 nlohmann::json round_file() { return nlohmann::json::parse(kRoundFile); }
@@ -100,8 +102,8 @@ TEST_CASE("the table of times has bytes and milliseconds, their ratios, and step
 
 TEST_CASE("the tables of models, bytes and FLOPs have each number in its column") {
   const std::string models = shown(round_file(), "--show models");
-  CHECK_THAT(models, contains("variant N roofline ms overlap Pallas measured bound\n"));
-  CHECK_THAT(models, contains("\nflash2 4096 0.600 1.00 0.250 2.00 products\n"));
+  CHECK_THAT(models, contains("variant N roofline ms overlap units Pallas measured bound\n"));
+  CHECK_THAT(models, contains("\nflash2 4096 0.600 1.00 1.00 0.250 2.00 products\n"));
   CHECK_THAT(models,
              contains("\nroofline every unit of the GPU works at its rate, all at once; the "
                       "slowest decides\n"));
@@ -124,7 +126,8 @@ TEST_CASE("the tables of models, bytes and FLOPs have each number in its column"
   CHECK_THAT(shown(file, "--show flops"),
              contains("\nflash2 4096 137 GFLOP 5.00 GFLOP 6.00 MFLOP 7.00 k\n"));
   CHECK_THAT(shown(file, "--show bytes"), contains("\nflash2 4096 100 MB 1.00 kB\n"));
-  CHECK_THAT(shown(file, "--show models"), contains("\nflash2 4096 0.600 1.00 2.00 products\n"));
+  CHECK_THAT(shown(file, "--show models"),
+             contains("\nflash2 4096 0.600 1.00 1.00 2.00 products\n"));
 }
 
 TEST_CASE("shared memory is shown of kernels with tiles, once each") {
@@ -197,21 +200,13 @@ TEST_CASE("attributes in which rows differ have columns, and are in sentences") 
 
 TEST_CASE("the shares of close predictions are below times and sentences") {
   nlohmann::json file = round_file();
-  nlohmann::json naive = file["rows"][0];
-  naive["variant"] = "naive";
-  naive["steps"][0]["measured"]["median_ms"] = 0.625;  // 0.5 / 0.625 = 0.8
-  naive["steps"][0]["work"]["dram"]["bytes_read"] = 8;
-  file["rows"].push_back(naive);
+  file["rows"].push_back(file["rows"][0]);
+  file["rows"].back()["predicted"]["units_ms"] = 1.8;  // of 2 ms
   const std::string text = shown(file, "--show sentences");
-  CHECK_THAT(text, contains("\n0 of 1 (0 %) bytes to SMs within 5 %: flash1, flash2, "
+  CHECK_THAT(text, contains("\n0 of 2 (0 %) bytes to SMs within 5 %: flash1, flash2, "
                             "bwd-twopass, N >= 4096\n"));
-  CHECK_THAT(text, contains("\n0 of 1 (0 %) times within 25 %: flash2 on tensor cores, N >= "
-                            "4096\n"));
-  CHECK_THAT(text, contains("\n1 of 1 (100 %) times within 25 %: steps of naive that DRAM bounds, "
-                            "N >= 4096\n"));
-  CHECK_THAT(text, contains("\n1 of 2 (50 %) times within 25 %, both together\n"));
-  file["rows"].erase(std::size_t{0});
-  CHECK_THAT(shown(file, ""), !contains("both together"));
+  CHECK_THAT(text, contains("\n1 of 2 (50 %) times within 15 %: all calls, N >= 1024\n"));
+  CHECK_THAT(text, contains("\n1 of 2 (50 %) times within 30 %: all calls, N >= 1024\n"));
 }
 
 TEST_CASE("a tile's side is from 1 to 65536, and sizes may be ranges that double") {
@@ -257,3 +252,37 @@ TEST_CASE("a measured time may be the floor of its GPU, but not below") {
 }
 
 }  // namespace flashlab::test
+
+TEST_CASE("a row is explained by bars of its units and by the one that binds") {
+  nlohmann::json file = round_file();
+  nlohmann::json& step = file["rows"][0]["steps"][0];
+  step["predicted"].update({{"products_ms", 0.2},
+                            {"shared_ms", 0.4},
+                            {"warps", 2},
+                            {"clock_ghz", 1.75},
+                            {"wait_ms", 0.05}});
+  step["measured"]["shared_percent"] = 60;
+  const std::string text = shown(file, "--explain 1");
+  CHECK_THAT(text, contains("flash2, bf16, batch 4, 8 heads, N 4096"));
+  CHECK_THAT(
+      text,
+      contains("\ns: predicted 500 µs, measured 250 µs; 2 warps per scheduler at 1.75 GHz\n"));
+  CHECK_THAT(text, contains("shared memory predicted 80 % " + std::string(40, '#') + "\n"));
+  CHECK_THAT(text, contains("measured 60 % " + std::string(30, '#') + "\n"));
+  CHECK_THAT(text, contains("waits predicted 10 % #####\n"));
+  CHECK_THAT(text, contains("shared memory binds, busy 80 % of the predicted time; with 50 % less "
+                            "of it, products would bind"));
+  CHECK_THAT(text, !contains("GB to SMs"));
+}
+
+TEST_CASE("a row that is not in the table cannot be explained") {
+  const Workplace place;
+  place.write("a.json", round_file().dump());
+  for (const char* const row : {"0", "2", "-1"}) {
+    const Outcome outcome =
+        place.shell("flashlab compare --measured a.json --explain " + std::string(row));
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err, contains("--explain " + std::string(row)));
+    CHECK_THAT(outcome.err, contains("a row of the table, 1 to 1"));
+  }
+}

@@ -17,11 +17,9 @@ struct TensorRate {
   const char* key;
   double half_flops_per_clock_per_sm, tf32_flops_per_clock_per_sm;
 };
-constexpr TensorRate kTensorRates[] = {{"rtx3090", 512, 256},
-                                       {"rtx4000ada", 1024, 512},
-                                       {"a100", 2048, 1024},
-                                       {"h100", 4096, 2048},
-                                       {"h200", 4096, 2048}};
+constexpr TensorRate kTensorRates[] = {{"rtx3090", 512, 256}, {"rtx4000ada", 1024, 512},
+                                       {"l40s", 1024, 512},   {"a100", 2048, 1024},
+                                       {"h100", 4096, 2048},  {"h200", 4096, 2048}};
 
 bool within_2_percent(double value, double sheet) {
   return value > 0.98 * sheet && value < 1.02 * sheet;
@@ -68,6 +66,43 @@ TEST_CASE("every GPU has a source, memory, and more shared memory than a block m
     CHECK(gpu.shared_bytes_per_clock_per_sm == 128);
     CHECK(gpu.l2_bytes.value_or(0) >= 6 << 20);
   }
+}
+
+TEST_CASE("every GPU has schedulers, latencies, and a share of its products for mma.sync") {
+  for (const GpuSpec& gpu : gpu_specs()) {
+    INFO(gpu.name);
+    CHECK(gpu.instructions_per_clock_per_sm == 4);
+    CHECK(gpu.mma_share <= 1);
+    const Latencies& clocks = gpu.latency;
+    for (const double latency :
+         {clocks.shared, clocks.mma, clocks.exp, clocks.shuffle, clocks.barrier}) {
+      CHECK(latency >= 10);
+      CHECK(latency < 100);
+    }
+    CHECK(clocks.dram > 5 * clocks.shared);
+  }
+}
+
+TEST_CASE("the counters say that mma.sync reaches its share of the products' peak") {
+  const Comparison committed = parse_comparison(committed_result("h200").value());
+  const GpuSpec gpu = find_gpu("h200").value();
+  int num_steps = 0;
+  for (const Row& row : committed.rows) {
+    for (const Step& step : row.steps) {
+      const bool is_backward = row.kernel.starts_with("bwd") && row.dtype == "bf16";
+      if (!is_backward || step.block_kv == 0 || row.head_dim != 64 || row.seqlen_q < 4096) continue;
+      if (!step.measured || !step.measured->tensor_percent.value_or(0)) continue;
+      // Each exponential is counted once, so their unit tells the clocks.
+      const double sm_clocks = static_cast<double>(step.work.exps) /
+                               (*step.measured->exp_percent / 100 * gpu.exps_per_clock_per_sm);
+      const double flops_per_busy_clock = static_cast<double>(step.work.product_flops) /
+                                          (sm_clocks * *step.measured->tensor_percent / 100);
+      INFO(key_of(row) << ", " << step.name);
+      CHECK(within_2_percent(flops_per_busy_clock, 4096 * gpu.mma_share));
+      ++num_steps;
+    }
+  }
+  CHECK(num_steps > 10);
 }
 
 TEST_CASE("an H200 has as much L2 as the one that was measured said") {

@@ -17,8 +17,8 @@ namespace {
 using namespace compare;
 
 Row told_row() {
-  Row row = measured_row(1.25);
-  row.measured->least_ms = 1.2;
+  Row row = measured_row(1.125);
+  row.measured->least_ms = 1.1;
   row.measured->most_ms = 1.3;
   row.sentence = "as predicted";
   return row;
@@ -58,8 +58,8 @@ TEST_CASE("a row's line has its bytes, times and ratios, with a sign where they 
       rows_html(told_row()),
       contains("<tr><th scope=\"row\">batch 4, 8 heads, N 4096, d 64<small>bf16, "
                "flash2_mma_sm80</small><td>1 GB<td>1 GB<td><span class=\"good\">1 "
-               "✓</span><td>1 ms<small>roofline 600 µs</small><td>1.25 ms<small>1.2 ms … 1.3 "
-               "ms</small><td><span class=\"good\">0.8 ✓</span><td>as predicted\n"));
+               "✓</span><td>1 ms<small>roofline 600 µs</small><td>1.12 ms<small>1.1 ms … 1.3 "
+               "ms</small><td><span class=\"good\">0.889 ✓</span><td>as predicted\n"));
   Row row = told_row();
   row.measured->sm->bytes_read += 1'000'000'000;
   row.measured->median_ms = 2;
@@ -94,7 +94,7 @@ TEST_CASE("a kernel's line has its launches, tile, memory, bytes, times and unit
   CHECK_THAT(rows_html(row),
              contains("<summary>2 kernels</summary>") &&
                  contains("<tr><th>flash2<td>3<td><td><td>2 KiB<td>100 MB<td>100 MB<td>1 GB<td>1 "
-                          "GB<td>1 ms<td>products<td>1.25 ms<td>51 %<td>7 %\n"));
+                          "GB<td>1 ms<td>products<td>1.12 ms<td>51 %<td>7 %\n"));
   row.steps[0].block_kv = 1;
   row.steps[0].block_q = 1;
   row.steps[0].num_blocks = 1;
@@ -184,21 +184,21 @@ TEST_CASE("peers are the others' times of calls that are among the rows") {
       contains("a shape that is not batch, heads, N, d"));
 }
 
-TEST_CASE("shares begin at N 4096, and hold at their ends") {
+TEST_CASE("shares hold at their ends") {
   Row row = measured_row(1);
-  row.predicted.overlap_ms = 0.75;  // of 1 ms
-  CHECK(close_flash2_times({row}).num_close == 1);
-  row.predicted.overlap_ms = 1.25;
-  CHECK(close_flash2_times({row}).num_close == 1);
-  row.predicted.overlap_ms = 1.251;
-  CHECK(close_flash2_times({row}).num_close == 0);
-  CHECK(close_flash2_times({row}).num_all == 1);
-  row.dtype = "float";
-  CHECK(close_flash2_times({row}).num_all == 0);  // not on tensor cores
-  row.products = "tf32";
-  CHECK(close_flash2_times({row}).num_all == 1);
+  for (const double close : {0.8501, 1.1499}) {
+    row.predicted.overlap_ms = close;  // of 1 ms
+    CHECK(close_times({row}, kCloseTime).num_close == 1);
+  }
+  for (const double far : {0.849, 1.151}) {
+    row.predicted.overlap_ms = far;
+    CHECK(close_times({row}, kCloseTime).num_close == 0);
+    CHECK(close_times({row}, kCloseTime).num_all == 1);
+    CHECK(close_times({row}, kNearTime).num_close == 1);
+  }
+  row.predicted.units_ms = 1;  // counts instead, if there is one
+  CHECK(close_times({row}, kCloseTime).num_close == 1);
   row.seqlen_q = 4095;
-  CHECK(close_flash2_times({row}).num_all == 0);
   CHECK(close_sm_bytes({row}).num_all == 0);
   row.seqlen_q = 4096;
   for (const char* const variant : {"flash1", "flash2", "bwd-twopass"}) {
@@ -207,11 +207,6 @@ TEST_CASE("shares begin at N 4096, and hold at their ends") {
   }
   row.variant = "naive";
   CHECK(close_sm_bytes({row}).num_all == 0);
-  row.steps[0].measured = measured_in(1);
-  row.steps[0].predicted.bound = Bound::kDram;
-  CHECK(close_naive_steps({row}).num_all == 1);
-  row.steps[0].work.dram = {0, 0};
-  CHECK(close_naive_steps({row}).num_all == 0);
   CHECK(Share{1, 4}.share() == 0.25);
   CHECK(Share{}.share() == 0);
 }

@@ -30,7 +30,8 @@ constexpr const char* kWholeFile = R"({
  "work":{"dram":{"bytes_read":201,"bytes_written":202},"sm":{"bytes_read":203,"bytes_written":204},
   "product_flops":205,"elementwise_flops":206,"divisions":207,"exps":208},
  "predicted":{"dram_ms":0.1,"sm_ms":0.2,"products_ms":0.3,"elementwise_ms":0.4,"exp_ms":0.5,
-  "launch_ms":0.6,"fill":0.75,"roofline_ms":0.8,"overlap_ms":1.5,"bound":"exp"},
+  "launch_ms":0.6,"fill":0.75,"roofline_ms":0.8,"overlap_ms":1.5,"bound":"exp",
+  "shared_ms":0.11,"issue_ms":0.12,"wait_ms":0.13,"warps":2.5,"clock_ghz":1.75,"units_ms":1.6},
  "seed_bytes":{"formula":301,"prose":302},"seed_ms":0.25,"usual_flops":303,"tensor_bytes":304,
  "workspace_bytes":305,"prediction_sha256":"0123",
  "measured":{"median_ms":2,"least_ms":1.75,"most_ms":2.5,"num_samples":5,
@@ -42,7 +43,8 @@ constexpr const char* kWholeFile = R"({
   "work":{"dram":{"bytes_read":501,"bytes_written":502},"product_flops":505,
    "elementwise_flops":506,"divisions":507,"exps":508},
   "predicted":{"dram_ms":1,"sm_ms":2,"products_ms":3,"elementwise_ms":4,"exp_ms":5,
-   "launch_ms":6,"fill":1,"roofline_ms":7,"overlap_ms":8,"bound":"launches"},
+   "launch_ms":6,"fill":1,"roofline_ms":7,"overlap_ms":8,"bound":"launches",
+   "shared_ms":9,"issue_ms":10,"wait_ms":11,"warps":12,"clock_ghz":13,"units_ms":14},
   "measured":{"median_ms":0.5}}]}]})";
 
 FieldsJson whole_file() { return FieldsJson::parse(kWholeFile); }
@@ -107,7 +109,8 @@ std::vector<FieldPlace> predicted_numbers() {
   std::vector<FieldPlace> all;
   for (const char* const parent : {"/rows/0/predicted", "/rows/0/steps/0/predicted"}) {
     append(all, places(parent, {"dram_ms", "sm_ms", "products_ms", "elementwise_ms", "exp_ms",
-                                "launch_ms", "roofline_ms", "overlap_ms"}));
+                                "launch_ms", "roofline_ms", "overlap_ms", "shared_ms", "issue_ms",
+                                "wait_ms", "warps", "clock_ghz"}));
   }
   return all;
 }
@@ -142,6 +145,8 @@ TEST_CASE("each field of a file is read into its place", "[compare]") {
                     p.fill, p.roofline_ms,
                     p.overlap_ms} == std::vector{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.8, 1.5});
   CHECK(p.bound == Bound::kExp);
+  CHECK(std::vector{p.shared_ms, p.issue_ms, p.wait_ms, p.warps, p.clock_ghz, p.units_ms} ==
+        std::vector{0.11, 0.12, 0.13, 2.5, 1.75, 1.6});
   CHECK(row.pallas_bytes->formula == 301);
   CHECK(row.pallas_bytes->prose == 302);
   CHECK(row.pallas_ms == 0.25);

@@ -132,26 +132,44 @@ TEST_CASE("a measurement after another prediction is told apart", "[compare]") {
   CHECK(merge_measurements(into, {from}).other_predictions.size() == 1);
 }
 
-TEST_CASE("shares count long calls of the variants that they are of", "[compare]") {
-  std::vector<Row> rows = {measured_row(1.2), measured_row(1.4), measured_row(0.7)};
-  CHECK(close_flash2_times(rows).num_close == 1);
-  CHECK(close_flash2_times(rows).num_all == 3);
-  rows[1].seqlen_q = 2048;    // too short to count
-  rows[2].variant = "naive";  // another share
-  CHECK(close_flash2_times(rows).num_all == 1);
+TEST_CASE("shares count calls that are long enough", "[compare]") {
+  std::vector<Row> rows = {measured_row(1.1), measured_row(1.25), measured_row(0.7)};
+  CHECK(close_times(rows, 0.15).num_close == 1);
+  CHECK(close_times(rows, 0.3).num_close == 2);
+  CHECK(close_times(rows, 0.3).num_all == 3);
+  rows[1].seqlen_q = 1023;  // too short to count
+  CHECK(close_times(rows, 0.3).num_all == 2);
+  rows[1].seqlen_q = 1024;
+  CHECK(close_times(rows, 0.3).num_all == 3);
+  rows[1].seqlen_q = 4095;    // its bytes are not counted
+  rows[2].variant = "naive";  // nor are this variant's
   CHECK(close_sm_bytes(rows).num_close == 1);
   rows[0].measured->sm->bytes_read += 60'000'000;  // 6 %
   CHECK(close_sm_bytes(rows).num_close == 0);
   CHECK(close_sm_bytes(rows).num_all == 1);
 }
 
-TEST_CASE("steps of naive count where the prediction sees DRAM as their bound", "[compare]") {
-  Row row = measured_row(1);
-  row.variant = "naive";
-  row.steps[0].measured = flashlab::test::measured_in(1.1);
-  row.steps[0].predicted.bound = Bound::kDram;
-  row.steps.push_back(row.steps[0]);
-  row.steps[1].predicted.bound = Bound::kProducts;
-  CHECK(close_naive_steps({row}).num_all == 1);
-  CHECK(close_naive_steps({row}).num_close == 1);
+TEST_CASE("only predictions that did not look into blocks are made again", "[compare]") {
+  const MachineModel machine = machine_model(*find_gpu("h200"));
+  Call call;
+  call.variant = "flash2";
+  call.problem.batch = call.problem.num_heads = call.problem.num_kv_heads = 2;
+  call.problem.seqlen_q = call.problem.seqlen_k = 1024;
+  call.problem.head_dim = 64;
+  call.problem.dtype = flashlab::DataType::kBFloat16;
+  const Row row = predict_row(call, machine, machine);
+  REQUIRE(row.predicted.units_ms > 0);
+  std::vector<Row> rows = {row, row, row};
+  rows[0].predicted.units_ms = 0;
+  rows[0].predicted.overlap_ms = 9;
+  rows[0].measured = flashlab::test::measured_in(7);
+  rows[1].predicted.units_ms = 9;
+  rows[2].predicted.units_ms = 0;
+  rows[2].kernel = "none";  // this version does not have it
+  CHECK(predict_again(rows, machine, machine) == 1);
+  CHECK(rows[0].predicted.units_ms == row.predicted.units_ms);
+  CHECK(rows[0].prediction_sha256 == row.prediction_sha256);
+  CHECK(rows[0].measured->median_ms == 7);
+  CHECK(rows[1].predicted.units_ms == 9);
+  CHECK(rows[2].predicted.units_ms == 0);
 }

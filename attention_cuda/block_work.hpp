@@ -1,0 +1,81 @@
+// What a block does inside its multiprocessor for one pair of tiles, queries x keys: its products,
+// their operands, its work on scores. These are facts about a kernel, as its tiles are. How long
+// they take depends on the GPU (compare/model/unit_cycles.hpp). No CUDA here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace flashlab::cuda {
+
+/// The instructions that make a kernel's products.
+enum class ProductInstruction : std::uint8_t {
+  kMultiplyAdd,  // of threads, in fp32
+  kMma,          // of warps; both operands are in registers
+  kWgmma         // of warpgroups; B is in shared memory, A there or in registers
+};
+
+/// Where an operand is before the product.
+enum class Operand : std::uint8_t {
+  kRegisters,     // loaded once for all pairs of tiles
+  kResults,       // in registers, as results of another product
+  kShared,        // a tile whose rows run along the depth
+  kSharedColumns  // a tile whose columns run along the depth
+};
+
+/// C [rows, columns] += A [rows, depth] B [depth, columns], of a block and one pair of tiles.
+struct BlockProduct {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  /// The part of C that a warp computes at once (kWgmma: a warpgroup; kMultiplyAdd: a thread).
+  std::int64_t part_rows = 0, part_columns = 0;
+  Operand a = Operand::kShared, b = Operand::kShared;
+  bool starts_at_zero = false;  // C is set to zero before
+  /// A warp loads operands for this part of the depth and of its columns, and waits for them. 0:
+  /// for all of it.
+  std::int64_t depth_at_once = 0, columns_at_once = 0;
+
+  std::int64_t num_parts() const { return rows / part_rows * (columns / part_columns); }
+};
+
+/// Bytes that threads move between registers and memory, a lane `at_once` bytes per instruction.
+struct MovedByLanes {
+  std::int64_t bytes = 0;
+  int at_once = 16;
+};
+
+struct BlockWork {
+  ProductInstruction instruction = ProductInstruction::kMma;
+  int num_warps = 0;      // that compute
+  int blocks_per_sm = 1;  // at most, by their registers
+  std::vector<BlockProduct> products;
+
+  // Scores: each has one exponential.
+  double score_instructions = 0;  // for each, besides the exponential: multiply-adds, maxima, sums
+  double edge_instructions =
+      2;                 // the same, in tiles with hidden pairs only: a comparison, a selection
+  int score_copies = 1;  // the warps that compute the same score
+  int score_passes = 1;  // the parts in which a warp takes its scores
+  bool halves_take_turns = false;  // half of the warps wait while the others work on scores
+  int row_shuffles = 0;            // for each row of scores
+  int row_lanes = 4;               // lanes that have parts of the same row
+
+  // Data other than operands
+  MovedByLanes stored, loaded;   // between registers and shared memory
+  MovedByLanes added;            // from registers to sums in global memory
+  MovedByLanes copied;           // from global to shared memory, without registers
+  std::int64_t first_bytes = 0;  // from global memory, before a block's first pair of tiles
+  int num_barriers = 0;          // of all warps that compute
+};
+
+/// The work of blocks that take a row of numbers each, thread by thread, besides the arithmetic that
+/// the toy program counts.
+struct RowWork {
+  std::int64_t num_numbers = 0;   // of all rows
+  double start_instructions = 0;  // of each warp, before its first number
+  int accesses = 0;               // loads and stores for each number
+  int exp_copies = 1;             // so often a block computes each exponential
+  int reductions = 0;             // sums and maxima over all threads
+  int loads_in_turn = 1;          // from DRAM; each waits for the one before
+};
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,52 @@
+// Parts of kernels' BlockWork that several of them share.
+#pragma once
+
+#include <cstdint>
+
+#include "attention_cuda/block_work.hpp"
+#include "attention_cuda/detail/launches.hpp"
+
+namespace flashlab::cuda {
+
+/// What shared memory moves in one clock: 32 banks of 4 bytes.
+inline constexpr std::int64_t kWavefrontBytes = 128;
+
+/// For each score of an online softmax: the multiply-add in its exponent, the maximum, the sum.
+inline constexpr double kOnlineSoftmaxInstructions = 3;
+/// For each score of a backward pass: the multiply-add in its exponent, dP - delta, its product with P.
+inline constexpr double kScoreGradientInstructions = 3;
+
+/// Instructions of a warp before its first number: the row's address; from the block's number to batch
+/// entry, head and row by two divisions and two remainders (device/places.cuh); a key range besides.
+inline constexpr double kInstructionsOfRow = 25, kInstructionsOfPlace = 80,
+                        kInstructionsOfRange = 30;
+
+inline BlockWork work_of_warps(ProductInstruction instruction, int num_warps, int blocks_per_sm) {
+  BlockWork work;
+  work.instruction = instruction;
+  work.num_warps = num_warps;
+  work.blocks_per_sm = blocks_per_sm;
+  return work;
+}
+inline BlockWork mma_work(int num_warps, int blocks_per_sm) {
+  return work_of_warps(ProductInstruction::kMma, num_warps, blocks_per_sm);
+}
+inline BlockWork multiply_add_work(int num_warps, int blocks_per_sm) {
+  return work_of_warps(ProductInstruction::kMultiplyAdd, num_warps, blocks_per_sm);
+}
+/// Warpgroups of four warps; one block fills a multiprocessor.
+inline BlockWork wgmma_work(int num_warpgroups) {
+  return work_of_warps(ProductInstruction::kWgmma, 4 * num_warpgroups, 1);
+}
+
+/// Values in two parts take twice the registers. So a warp loads operands for one step of the depth
+/// and 32 columns at once (device/warp_products.cuh).
+inline void load_as_split(BlockWork& work, const TilesRequest& request) {
+  if (request.execution.products != Products::kTensorFloat32x3) return;
+  for (BlockProduct& product : work.products) {
+    product.depth_at_once = 8;
+    product.columns_at_once = 32;
+  }
+}
+
+}  // namespace flashlab::cuda

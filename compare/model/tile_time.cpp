@@ -1,0 +1,178 @@
+#include "compare/model/tile_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace flashlab::compare {
+namespace {
+
+using cuda::ProductInstruction;
+
+constexpr std::string_view kWgmma = "wgmma";
+constexpr double kThreadsOfWarp = 32;
+
+/// The key of a type's products in GpuSpec::flops_per_s and, with the instruction, in a calibration.
+std::string type_of_products(std::string_view dtype, std::string_view products) {
+  return std::string(dtype) + (products.starts_with("tf32") ? " tf32" : "");
+}
+
+/// FLOPs per clock of a multiprocessor's tensor cores, or of its multiply-adds.
+double flops_per_clock(const GpuSpec& gpu, const std::string& type,
+                       ProductInstruction instruction) {
+  if (instruction == ProductInstruction::kMultiplyAdd) return 2 * gpu.additions_per_clock_per_sm;
+  const auto found = gpu.flops_per_s.find(type);
+  if (found == gpu.flops_per_s.end()) {
+    throw std::invalid_argument(gpu.name + " has no rate of " + type + " products");
+  }
+  const double peak =
+      found->second / (static_cast<double>(gpu.num_sms) * gpu.tensor_boost_clock_hz);
+  return instruction == ProductInstruction::kMma ? gpu.mma_share * peak : peak;
+}
+
+ElementFacts element_facts(const TileTimeRequest& request, const cuda::BlockWork& work,
+                           const GpuSpec& gpu) {
+  return {
+      request.dtype == "float" ? 4 : 2, request.products.ends_with("x3") ? 3 : 1,
+      flops_per_clock(gpu, type_of_products(request.dtype, request.products), work.instruction)};
+}
+
+/// What a block waits for before its first pair of tiles.
+double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
+  const GpuSpec& gpu = machine.gpu;
+  if (!machine.sm) return gpu.latency.dram;
+  const double bytes_per_clock =
+      machine.sm->per_s / (static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz);
+  return gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+}
+
+}  // namespace
+
+double edge_pairs(const Step& step, bool has_key_blocks) {
+  const int length = has_key_blocks ? step.block_kv : step.block_q,
+            other = has_key_blocks ? step.block_q : step.block_kv;
+  return static_cast<double>(length + other - std::gcd(length, other)) / other;
+}
+
+int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec& gpu) {
+  constexpr std::int64_t kReservedBytes = 1024;  // of each block
+  const std::int64_t by_shared =
+      gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
+  return static_cast<int>(std::clamp<std::int64_t>(by_shared, 1, work.blocks_per_sm));
+}
+
+double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std::int64_t num_blocks,
+                     int resident, std::int64_t num_sms, bool is_causal) {
+  const auto blocks = static_cast<double>(num_blocks), sms = static_cast<double>(num_sms);
+  const double pairs_of_block = pairs / blocks;
+  if (is_causal && num_blocks >= resident * num_sms) {
+    return pairs / sms * cycles_per_pair(cycles, num_warps, resident);
+  }
+  const auto of_sm = [&](std::int64_t at_once) {  // these blocks of one multiprocessor
+    return static_cast<double>(at_once) * pairs_of_block *
+           cycles_per_pair(cycles, num_warps, static_cast<double>(at_once));
+  };
+  const std::int64_t wave = resident * num_sms, rest = num_blocks % wave;
+  const std::int64_t num_whole = num_blocks / wave;
+  const double whole = static_cast<double>(num_whole) * of_sm(resident);
+  return rest == 0 ? whole : whole + of_sm((rest + num_sms - 1) / num_sms);
+}
+
+double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
+                ProductInstruction instruction, double tensor_share) {
+  const GpuSpec& gpu = machine.gpu;
+  const std::string type = type_of_products(dtype, products);
+  const std::string key =
+      instruction == ProductInstruction::kWgmma ? type + " " + std::string(kWgmma) : type;
+  const auto rate = machine.products.find(key);
+  if (rate == machine.products.end() || !rate->second.is_measured) {
+    return instruction == ProductInstruction::kMultiplyAdd ? gpu.boost_clock_hz
+                                                           : gpu.tensor_boost_clock_hz;
+  }
+  const double full =
+      std::min(gpu.boost_clock_hz, rate->second.per_s / (static_cast<double>(gpu.num_sms) *
+                                                         flops_per_clock(gpu, type, instruction)));
+  return gpu.boost_clock_hz - std::clamp(tensor_share, 0.0, 1.0) * (gpu.boost_clock_hz - full);
+}
+
+void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTimeRequest& request,
+                   const MachineModel& machine, Prediction& prediction) {
+  const GpuSpec& gpu = machine.gpu;
+  const ElementFacts elements = element_facts(request, work, gpu);
+  UnitCycles cycles = unit_cycles(work, elements, gpu);
+  const cuda::BlockProduct& first = work.products.front();  // of scores
+  const double scores = static_cast<double>(first.rows * first.columns) / work.score_copies;
+  // With the problem's head_dim, which the kernel may pad.
+  const double flops_of_pair = 2.0 * static_cast<double>(work.products.size()) * scores *
+                               static_cast<double>(request.head_dim);
+  const auto launches = static_cast<double>(step.num_launches);
+  const double pairs = static_cast<double>(step.work.product_flops) / flops_of_pair / launches;
+  if (pairs <= 0) return;
+  const double pairs_of_block = pairs / static_cast<double>(step.num_blocks);
+  cycles.wait += start_clocks(work, machine) / pairs_of_block;
+  if (request.is_causal) {
+    const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
+    cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
+                    gpu.instructions_per_clock_per_sm;
+  }
+  const int resident = resident_blocks(work, step, gpu);
+  const double all = launches * launch_cycles(cycles, work.num_warps, pairs, step.num_blocks,
+                                              resident, gpu.num_sms, request.is_causal);
+  const double pairs_of_sm = launches * pairs / static_cast<double>(gpu.num_sms);
+  const bool has_tensor = work.instruction != ProductInstruction::kMultiplyAdd;
+  const double busy = has_tensor ? cycles.tensor * pairs_of_sm / all : 0;
+  const double hz = clock_hz(machine, request.dtype, request.products, work.instruction, busy);
+  const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };
+  if (has_tensor) prediction.products_ms = ms(cycles.tensor * pairs_of_sm);
+  prediction.exp_ms = ms(cycles.exp * pairs_of_sm);
+  prediction.shared_ms = ms(cycles.all_shared() * pairs_of_sm);
+  prediction.issue_ms = ms(cycles.issue * pairs_of_sm);
+  const double warps_of_block = std::max(1.0, work.num_warps / gpu.instructions_per_clock_per_sm);
+  prediction.warps = warps_of_block * resident;
+  prediction.wait_ms = ms(cycles.wait * pairs_of_sm * warps_of_block / prediction.warps);
+  prediction.clock_ghz = hz / 1e9;
+  prediction.units_ms =
+      std::max({prediction.dram_ms, prediction.sm_ms, ms(all)}) + prediction.launch_ms;
+}
+
+void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,
+                  Prediction& prediction) {
+  constexpr double kWithAddress = 2, kThreadsOfSm = 2048;
+  constexpr double kInstructionsOfExp = 8;        // expf, to the last bit but one
+  constexpr double kShuffles = 5, kBarriers = 2;  // of a reduction over all threads
+  const GpuSpec& gpu = machine.gpu;
+  const double hz = gpu.boost_clock_hz, sms = static_cast<double>(gpu.num_sms);
+  const auto blocks = static_cast<double>(step.num_blocks);
+  const double warps = step.num_threads / kThreadsOfWarp;
+  const Work& all = step.work;
+  const double exps = work.exp_copies * static_cast<double>(all.exps);
+  const double issued_per_s = gpu.instructions_per_clock_per_sm * kThreadsOfWarp * sms * hz;
+  const double of_division = machine.divisions ? issued_per_s / machine.divisions->per_s : 1;
+  const auto divisions = static_cast<double>(all.divisions);
+  const double of_numbers = work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
+                            static_cast<double>(all.elementwise_flops) - divisions +
+                            divisions * of_division + exps * kInstructionsOfExp;
+  const double of_warp =
+      work.start_instructions + work.reductions * (2 * kShuffles + warps * kWithAddress);
+  const double issue =
+      (of_numbers / kThreadsOfWarp / blocks + warps * of_warp) / gpu.instructions_per_clock_per_sm;
+  const double exp = exps / blocks / gpu.exps_per_clock_per_sm;
+  const double dram = prediction.dram_ms * 1e-3 * hz * sms / blocks;
+  const double wait =
+      work.loads_in_turn * gpu.latency.dram +
+      work.reductions * (kShuffles * gpu.latency.shuffle + kBarriers * gpu.latency.barrier);
+  const double resident = std::max(1.0, kThreadsOfSm / step.num_threads);
+  const std::array<double, 3> units = {issue, exp, dram};
+  const double cycles = shared_units_cycles(units, wait, resident) * blocks / sms;
+  const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };
+  prediction.issue_ms = ms(issue * blocks / sms);
+  prediction.exp_ms = ms(exp * blocks / sms);
+  prediction.wait_ms = ms(wait * blocks / sms / resident);
+  prediction.warps = resident * warps / gpu.instructions_per_clock_per_sm;
+  prediction.clock_ghz = hz / 1e9;
+  prediction.units_ms = std::max(prediction.sm_ms, ms(cycles)) + prediction.launch_ms;
+}
+
+}  // namespace flashlab::compare

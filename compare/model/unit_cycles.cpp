@@ -1,0 +1,211 @@
+#include "compare/model/unit_cycles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace flashlab::compare {
+namespace {
+
+using cuda::BlockProduct;
+using cuda::BlockWork;
+using cuda::Operand;
+using cuda::ProductInstruction;
+
+constexpr double kLanes = 32, kWavefrontBytes = 128;
+constexpr double kAddress = 1;  // instructions for the address of a load or store
+constexpr double kWarpsOfGroup = 4;
+constexpr double kMmaRows = 16, kMmaColumns = 8, kMmaDepthBytes = 32;
+constexpr double kLdmatrixBytes = 512;
+
+double real(std::int64_t number) { return static_cast<double>(number); }
+
+bool is_shared(Operand operand) {
+  return operand == Operand::kShared || operand == Operand::kSharedColumns;
+}
+
+/// Adds up the work of a block. Members count what all of its warps do together.
+class WorkCounter {
+ public:
+  WorkCounter(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu)
+      : work_(work), elements_(elements), gpu_(gpu) {}
+
+  UnitCycles cycles() {
+    for (const BlockProduct& product : work_.products) add(product);
+    add_scores();
+    add(work_.stored);
+    add(work_.loaded);
+    instructions_ += (1 + kAddress) * (accesses(work_.copied) + accesses(work_.added));
+    wavefronts_ += accesses(work_.copied);
+    if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
+    wait_ += work_.num_barriers * gpu_.latency.barrier;
+    UnitCycles cycles;
+    cycles.tensor = tensor_;
+    cycles.tensor_flops = tensor_flops_;
+    cycles.shared = wavefronts_ * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
+    cycles.operands = operand_bytes_ / gpu_.shared_bytes_per_clock_per_sm;
+    cycles.issue = instructions_ / gpu_.instructions_per_clock_per_sm;
+    cycles.exp = exps_ / gpu_.exps_per_clock_per_sm;
+    cycles.wait = wait_;
+    return cycles;
+  }
+
+ private:
+  static double accesses(const cuda::MovedByLanes& moved) {
+    return real(moved.bytes) / (kLanes * moved.at_once);
+  }
+
+  void add(const cuda::MovedByLanes& moved) {
+    instructions_ += (1 + kAddress) * accesses(moved);
+    wavefronts_ += real(moved.bytes) / kWavefrontBytes;
+  }
+
+  void add(const BlockProduct& product) {
+    switch (work_.instruction) {
+      case ProductInstruction::kMultiplyAdd:
+        return add_multiply_adds(product);
+      case ProductInstruction::kMma:
+        return add_mma(product);
+      case ProductInstruction::kWgmma:
+        return add_wgmma(product);
+    }
+  }
+
+  /// A thread loads 16 bytes of each of its rows and columns for 4 of the depth. The hardware serves
+  /// half a warp at a time.
+  void add_multiply_adds(const BlockProduct& p) {
+    constexpr double kDepthOfLoad = 4, kWavefronts = 2;
+    const double warps = real(p.num_parts()) / kLanes;
+    instructions_ += warps * real(p.part_rows * p.part_columns * p.depth);
+    if (!is_shared(p.a) && !is_shared(p.b)) return;
+    const double loads = warps * real((p.part_rows + p.part_columns) * p.depth) / kDepthOfLoad;
+    instructions_ += (1 + kAddress) * loads;
+    wavefronts_ += kWavefronts * loads;
+    wait_ += real(p.depth) / real(p.depth_at_once) * gpu_.latency.shared * share_of_warps(warps);
+  }
+
+  /// Of the warps of a block, the share that makes a product: each waits for its own only.
+  double share_of_warps(double warps) const { return std::min(1.0, warps / work_.num_warps); }
+
+  void add_mma(const BlockProduct& p) {
+    const double depth = kMmaDepthBytes / elements_.bytes;  // of an instruction
+    const double parts = real(p.num_parts()), steps = real(p.depth) / depth;
+    const double tiles_a = real(p.part_rows) / kMmaRows,
+                 tiles_b = real(p.part_columns) / kMmaColumns;
+    const double products = parts * tiles_a * tiles_b * steps;
+    const double each = elements_.products_per_product;
+    instructions_ += products * each;
+    if (each > 1) instructions_ += products * 4;  // additions of the sums
+    const double flops = products * each * 2 * kMmaRows * kMmaColumns * depth;
+    tensor_flops_ += flops;
+    tensor_ += flops / elements_.tensor_flops_per_clock;
+    add_operand(p.a, parts * tiles_a * steps, 1, 4);
+    add_operand(p.b, parts * tiles_b * steps, 0.5, 2);
+    constexpr double kZerosAtOnce = 2;  // registers that an instruction sets
+    if (p.starts_at_zero) instructions_ += real(p.rows * p.columns) / kLanes / kZerosAtOnce;
+    add_waits(p, tiles_a);
+  }
+
+  /// Fragments of `registers` registers. ldmatrix loads one A, or two B; 32-bit numbers along columns
+  /// are loaded one by one. tf32 numbers are rounded, or split in two parts.
+  void add_operand(Operand operand, double fragments, double ldmatrix, double registers) {
+    const bool is_float = elements_.bytes == 4;
+    const double rounding = !is_float ? 0 : elements_.products_per_product > 1 ? 3 : 2;
+    if (operand == Operand::kResults)
+      instructions_ += fragments * registers * std::max(rounding, 1.0);
+    if (!is_shared(operand)) return;
+    wavefronts_ += fragments * registers;
+    const bool is_one_by_one = is_float && operand == Operand::kSharedColumns;
+    instructions_ += fragments * ((1 + kAddress) * (is_one_by_one ? registers : ldmatrix) +
+                                  rounding * registers);
+  }
+
+  /// A warp waits for the first operands and for the last sum. Several products of one are a chain.
+  void add_waits(const BlockProduct& p, double tiles_a) {
+    const double step_depth = p.depth_at_once > 0 ? real(p.depth_at_once) : real(p.depth);
+    const double columns = p.columns_at_once > 0
+                               ? std::min(real(p.columns_at_once), real(p.part_columns))
+                               : real(p.part_columns);
+    const double rounds = real(p.depth) / step_depth * (real(p.part_columns) / columns);
+    const double at_once = tiles_a * columns / kMmaColumns;  // chains
+    const double stalls = (elements_.products_per_product - 1) *
+                          std::max(0.0, gpu_.latency.mma - at_once * clocks_of_mma());
+    const double parts_of_warp = real(p.num_parts()) / work_.num_warps;
+    wait_ += parts_of_warp * rounds * (gpu_.latency.shared + gpu_.latency.mma + stalls);
+  }
+
+  /// The clocks of a scheduler's tensor core per instruction.
+  double clocks_of_mma() const {
+    const double flops = 2 * kMmaRows * kMmaColumns * kMmaDepthBytes / elements_.bytes;
+    return flops * gpu_.instructions_per_clock_per_sm / elements_.tensor_flops_per_clock;
+  }
+
+  void add_wgmma(const BlockProduct& p) {
+    constexpr double kDepth = 16, kMostColumns = 256;
+    const double parts = real(p.num_parts());
+    const double flops = 2 * real(p.rows * p.columns * p.depth);
+    const double bytes = parts * elements_.bytes *
+                         real(p.depth * ((is_shared(p.a) ? p.part_rows : 0) + p.part_columns));
+    tensor_flops_ += flops;
+    operand_bytes_ += bytes;
+    tensor_ += std::max(flops / elements_.tensor_flops_per_clock,
+                        bytes / gpu_.shared_bytes_per_clock_per_sm);
+    instructions_ += parts * kWarpsOfGroup * real(p.depth) / kDepth *
+                     std::max(1.0, real(p.part_columns) / kMostColumns);
+    wait_ += parts * kWarpsOfGroup / work_.num_warps * gpu_.latency.mma;
+    constexpr double kConvertedAtOnce = 2;
+    if (p.a == Operand::kResults)
+      instructions_ += parts * real(p.part_rows * p.depth) / kLanes / kConvertedAtOnce;
+  }
+
+  void add_scores() {
+    if (work_.products.empty()) return;
+    const BlockProduct& scores = work_.products.front();
+    const double all = real(scores.rows * scores.columns) * (work_.halves_take_turns ? 2 : 1);
+    exps_ += all;
+    instructions_ += all * (1 + work_.score_instructions) / kLanes;
+    const double shuffles = work_.row_shuffles * real(scores.rows) * work_.row_lanes / kLanes;
+    constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
+    instructions_ += (1 + kUsesOfShuffle) * shuffles;
+    wavefronts_ += shuffles;
+    wait_ += work_.score_passes * gpu_.latency.exp + work_.row_shuffles * gpu_.latency.shuffle;
+  }
+
+  const BlockWork& work_;
+  const ElementFacts& elements_;
+  const GpuSpec& gpu_;
+  double tensor_ = 0, tensor_flops_ = 0, wavefronts_ = 0, operand_bytes_ = 0, instructions_ = 0,
+         exps_ = 0, wait_ = 0;
+};
+
+}  // namespace
+
+UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu) {
+  return WorkCounter(work, elements, gpu).cycles();
+}
+
+double shared_units_cycles(std::span<const double> units, double wait, double workers) {
+  std::vector<double> there(units.size(), 0.0);  // workers at each unit, on average
+  double before = 0, now = 0;                    // clocks per piece, of n - 1 and of n workers
+  for (double n = 1; n < workers + 1; ++n) {
+    double round = wait;
+    for (std::size_t k = 0; k < units.size(); ++k) round += units[k] * (1 + there[k]);
+    if (round <= 0) return 0;
+    for (std::size_t k = 0; k < units.size(); ++k) there[k] = n * units[k] * (1 + there[k]) / round;
+    before = now;
+    now = round / n;
+    if (n >= workers && n > 1) now = before + (now - before) * (workers - n + 1);
+  }
+  return now;
+}
+
+double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
+  constexpr double kSchedulers = 4;
+  const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
+  const std::array<double, 4> units = {cycles.tensor / warps_of_block,
+                                       cycles.shared / warps_of_block,
+                                       cycles.issue / warps_of_block, cycles.exp / warps_of_block};
+  return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
+}
+
+}  // namespace flashlab::compare

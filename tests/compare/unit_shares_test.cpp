@@ -1,0 +1,71 @@
+#include "compare/report/unit_shares.hpp"
+
+#include "compare/model/unit_cycles.hpp"
+#include "tests/catch_shim.hpp"
+#include "tests/compare/synthetic_row.hpp"
+
+using namespace flashlab::compare;
+
+namespace {
+
+auto says(const std::string& text) { return Catch::Matchers::Contains(text); }
+auto exactly_ms(double value) { return Catch::Matchers::WithinAbs(value, 1e-12); }
+
+/// Two warps per scheduler that wait for 0.1 ms each on average.
+Step described_step() {
+  Step step;
+  Prediction& p = step.predicted;
+  p.products_ms = 0.5;
+  p.shared_ms = 0.8;
+  p.issue_ms = 0.4;
+  p.exp_ms = 0.2;
+  p.wait_ms = 0.1;
+  p.warps = 2;
+  p.units_ms = 1.6;
+  return step;
+}
+
+}  // namespace
+
+TEST_CASE("units stand in the order of their times, with their shares of the predicted one") {
+  Step step = described_step();
+  step.measured = flashlab::test::measured_in(2);
+  step.measured->issue_percent = 33;
+  const auto units = unit_shares(step);
+  REQUIRE(units.size() == 4);  // DRAM and L2 have nothing to do
+  CHECK(units[0].name == "shared memory");
+  CHECK_THAT(units[0].share, exactly_ms(0.5));
+  CHECK_FALSE(units[0].measured_percent.has_value());
+  CHECK(units[1].name == "products");
+  CHECK(units[2].name == "issue slots");
+  CHECK(units[2].measured_percent == 33);
+  CHECK(units[3].name == "exponentials");
+}
+
+TEST_CASE("the sentence names the unit that binds, the next one, and the warps that share them") {
+  const std::string text = binding_sentence(described_step());
+  CHECK_THAT(text, says("shared memory binds, busy 50 % of the predicted time"));
+  CHECK_THAT(text, says("with 38 % less of it, products would bind, and it would take"));
+  // 2.1 and 1.8 ms of a warp alone; two of them share the units
+  const double before = 2.1 + (0.25 + 0.64 + 0.16 + 0.04) / 2.1,
+               after = 1.8 + (0.25 + 0.25 + 0.16 + 0.04) / 1.8;
+  const int percent = static_cast<int>(100 * after / before + 0.5);
+  CHECK_THAT(text, says("it would take " + std::to_string(percent) + " % of the time"));
+  CHECK_THAT(text, says("its 2 warps per scheduler need other units or wait"));
+  Step saturated = described_step();
+  saturated.predicted.shared_ms = 1.5;
+  CHECK_THAT(binding_sentence(saturated), !says("warps per scheduler"));
+  CHECK(binding_sentence(Step{}) == "no unit is described");
+}
+
+TEST_CASE("times in a prediction combine as clocks per pair do") {
+  const UnitCycles cycles = {.tensor = 50, .shared = 80, .issue = 40, .exp = 20, .wait = 60};
+  Prediction p;
+  p.products_ms = cycles.tensor;
+  p.shared_ms = cycles.shared;
+  p.issue_ms = cycles.issue;
+  p.exp_ms = cycles.exp;
+  p.warps = 3;
+  p.wait_ms = cycles.wait / p.warps;
+  CHECK_THAT(shared_ms_of(p), exactly_ms(cycles_per_pair(cycles, 4, 3)));
+}
