@@ -69,6 +69,7 @@ GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& file) {
   spec.instructions_per_clock_per_sm = architecture.at("schedulers");
   spec.mma_share = architecture.at("mma_share");
   spec.latency = read_latencies(architecture.at("latency_clocks"));
+  spec.shared_clock_drop = row.value("shared_clock_drop", 0.0);
   spec.other_models = row.at("not_with");
   for (const std::string name : row.at("source")) spec.sources.push_back(sources.at(name));
   return spec;

@@ -39,6 +39,8 @@ struct GpuSpec {
   double instructions_per_clock_per_sm = 0;  // of warps; one for each scheduler
   double mma_share = 1;  // of the products' peak, for mma.sync; the rest needs wgmma
   Latencies latency;
+  /// The share by which the clock falls if shared memory is always busy beside mma.sync; 0: unknown.
+  double shared_clock_drop = 0;
 
   /// Whether what a multiprocessor does per clock is known: not of a GPU without a row here.
   bool has_clocks() const { return instructions_per_clock_per_sm > 0 && boost_clock_hz > 0; }

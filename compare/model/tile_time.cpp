@@ -81,7 +81,7 @@ double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std:
 }
 
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
-                ProductInstruction instruction, double tensor_share) {
+                ProductInstruction instruction, double tensor_share, double shared_share) {
   const GpuSpec& gpu = machine.gpu;
   const std::string type = type_of_products(dtype, products);
   const std::string key =
@@ -94,7 +94,9 @@ double clock_hz(const MachineModel& machine, std::string_view dtype, std::string
   const double full =
       std::min(gpu.boost_clock_hz, rate->second.per_s / (static_cast<double>(gpu.num_sms) *
                                                          flops_per_clock(gpu, type, instruction)));
-  return gpu.boost_clock_hz - std::clamp(tensor_share, 0.0, 1.0) * (gpu.boost_clock_hz - full);
+  const double of_shared = instruction == ProductInstruction::kMma ? gpu.shared_clock_drop : 0;
+  return gpu.boost_clock_hz - std::clamp(tensor_share, 0.0, 1.0) * (gpu.boost_clock_hz - full) -
+         std::clamp(shared_share, 0.0, 1.0) * of_shared * gpu.boost_clock_hz;
 }
 
 void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTimeRequest& request,
@@ -123,7 +125,8 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double pairs_of_sm = launches * pairs / static_cast<double>(gpu.num_sms);
   const bool has_tensor = work.instruction != ProductInstruction::kMultiplyAdd;
   const double busy = has_tensor ? cycles.tensor * pairs_of_sm / all : 0;
-  const double hz = clock_hz(machine, request.dtype, request.products, work.instruction, busy);
+  const double hz = clock_hz(machine, request.dtype, request.products, work.instruction, busy,
+                             cycles.shared * pairs_of_sm / all);
   const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };
   if (has_tensor) prediction.products_ms = ms(cycles.tensor * pairs_of_sm);
   prediction.exp_ms = ms(cycles.exp * pairs_of_sm);

@@ -7,7 +7,8 @@
 //           come to its multiprocessor
 //   edges   tiles on the edge of the mask take more instructions
 //   clock   the more the tensor cores have to do, the lower: linear from the highest clock, without
-//           products, to the one at which the calibration's products ran
+//           products, to the one at which the calibration's products ran; and lower with the loads of
+//           operands for mma.sync
 #pragma once
 
 #include <optional>
@@ -38,10 +39,10 @@ int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec
 double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std::int64_t num_blocks,
                      int resident, std::int64_t num_sms, bool is_causal);
 
-/// Returns the clock, in Hz, at which tensor cores (or multiply-adds) are busy for this share of the
-/// time. Without a calibration of these products it is the data sheet's.
+/// Returns the clock, in Hz, at which tensor cores (or multiply-adds) and, beside mma.sync, shared memory
+/// are busy for these shares of the time. Without a calibration of these products it is the data sheet's.
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
-                cuda::ProductInstruction instruction, double tensor_share);
+                cuda::ProductInstruction instruction, double tensor_share, double shared_share);
 
 /// Sets the members of a prediction that depend on the block's work: units_ms, and what it is made of.
 /// `prediction` has the times of loads, stores and launches.

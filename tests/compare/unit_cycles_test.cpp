@@ -177,13 +177,17 @@ TEST_CASE("shared memory and registers limit the blocks at once", "[compare]") {
 TEST_CASE("the clock falls with the tensor cores' work to that of the calibration", "[compare]") {
   MachineModel machine = machine_model(round_gpu());
   const auto clock = [&](double share) {
-    return clock_hz(machine, "bf16", "native", ProductInstruction::kMma, share);
+    return clock_hz(machine, "bf16", "native", ProductInstruction::kMma, share, 0.5);
   };
   CHECK_THAT(clock(0.3), near(1.6e9));  // the sheet's clock for tensor cores
   machine.products["bf16"] = {2048 * 10 * 1.5e9, true};
   CHECK_THAT(clock(1), near(1.5e9));
   CHECK_THAT(clock(0.5), near(1.75e9));
   CHECK_THAT(clock(0), near(2e9));
+  machine.gpu.shared_clock_drop = 0.1;
+  CHECK_THAT(clock(0.5), near(1.75e9 - 0.5 * 0.1 * 2e9));
+  CHECK_THAT(clock_hz(machine, "bf16", "native", ProductInstruction::kWgmma, 0, 0.5), near(1.6e9));
+  machine.gpu.shared_clock_drop = 0;
   machine.products["bf16"] = {2048 * 10 * 2.5e9, true};  // more than the highest clock allows
   CHECK_THAT(clock(1), near(2e9));
 }
