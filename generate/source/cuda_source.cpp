@@ -14,7 +14,7 @@
 namespace flashlab::generate {
 namespace {
 
-constexpr std::int64_t kMostUnrolled = 32;  // statements of all iterations
+constexpr std::int64_t kMostUnrolled = 16;  // statements of all iterations
 constexpr std::size_t kMostColumns = 100;
 
 bool is_word(char c) {

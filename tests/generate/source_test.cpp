@@ -69,8 +69,8 @@ TEST_CASE("a loop that selects registers is unrolled unless it would be too long
               "STORE A[i], y[i][0]\nend\n"));
     return std::pair(has(text, "#pragma unroll\n"), has(text, "#pragma unroll 1\n"));
   };
-  CHECK(pragmas(4, 4) == std::pair(true, false));  // 32 statements
-  CHECK(pragmas(4, 5) == std::pair(true, true));   // 40 of the first loop, 8 of the second
+  CHECK(pragmas(2, 4) == std::pair(true, false));  // 16 statements
+  CHECK(pragmas(2, 5) == std::pair(true, true));   // 20 of the first loop, 4 of the second
   CHECK(pragmas(40, 1) == std::pair(false, true));
 }
 

@@ -20,8 +20,8 @@ __device__ inline unsigned pair_of(Bf16, float first, float second) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
   return pair;
 #else
-  return rounded_to(first, Bf16()).bits |
-         static_cast<unsigned>(rounded_to(second, Bf16()).bits) << 16;
+  return rounded_to(first, Bf16()).bits | static_cast<unsigned>(rounded_to(second, Bf16()).bits)
+                                              << 16;
 #endif
 }
 __device__ inline unsigned pair_of(Fp16, float first, float second) {
@@ -30,8 +30,8 @@ __device__ inline unsigned pair_of(Fp16, float first, float second) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
   return pair;
 #else
-  return rounded_to(first, Fp16()).bits |
-         static_cast<unsigned>(rounded_to(second, Fp16()).bits) << 16;
+  return rounded_to(first, Fp16()).bits | static_cast<unsigned>(rounded_to(second, Fp16()).bits)
+                                              << 16;
 #endif
 }
 
