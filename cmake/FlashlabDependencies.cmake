@@ -18,7 +18,7 @@ endmacro()
 flashlab_need(Eigen3 Eigen3::Eigen libeigen/eigen 3.4.0
               "libeigen3-dev (Debian, Ubuntu) or eigen3-devel (Fedora)")
 find_package(OpenMP QUIET)  # part of the compiler, so never fetched
-if(NOT OpenMP_CXX_FOUND)
+if(NOT OpenMP_CXX_FOUND AND NOT FLASHLAB_ONLY_REQUESTS)
   message(FATAL_ERROR "OpenMP is missing. g++ has it; for clang install libomp-dev (Debian, Ubuntu: the "
                       "one of your clang, libomp-16-dev say) or libomp (Fedora, Homebrew).")
 endif()
@@ -28,8 +28,10 @@ if(NOT FLASHLAB_ONLY_CUDA)
   flashlab_need(fmt fmt::fmt-header-only fmtlib/fmt 9.1.0 "libfmt-dev (Debian, Ubuntu) or fmt-devel (Fedora)")
   flashlab_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3
                 "nlohmann-json3-dev (Debian, Ubuntu) or json-devel (Fedora)")
-  flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
-                "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
+  if(NOT FLASHLAB_ONLY_REQUESTS)
+    flashlab_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.4.2
+                  "libcli11-dev (Debian, Ubuntu) or cli11-devel (Fedora)")
+  endif()
   flashlab_need(tomlplusplus tomlplusplus::tomlplusplus marzer/tomlplusplus v3.4.0
                 "libtomlplusplus-dev (Debian, Ubuntu) or tomlplusplus-devel (Fedora)")
   add_library(flashlab_toml INTERFACE)  # its headers; exercises/grader/exercise/toml_implementation.cpp compiles them

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Makes playground.html of its parts: playground/assemble.py BUILD OUTPUT
+
+BUILD holds flashlab_wasm.js and flashlab_wasm.wasm. Everything is inside the page, because a page from a
+disk may load nothing: the WebAssembly and the course's text as base64 of gzip, which the page unpacks.
+"""
+import base64
+import gzip
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "playground/page"
+MOST_BYTES = 3_000_000
+SCRIPTS = ["storage.js", "markdown.js", "engine.js", "editor.js", "app.js", "course.js"]
+
+
+def packed(data):
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+
+
+def embedded(name, text, kind="text/plain"):
+    if re.search(r"</script", text, re.IGNORECASE):
+        sys.exit(f"assemble.py: {name} contains </script, which would end it early")
+    return f'<script id="{name}" type="{kind}">\n{text}\n</script>\n'
+
+
+def course():
+    docs = ROOT / "docs"
+    chapters = {path.name: path.read_text(encoding="utf-8") for path in sorted(docs.glob("*.md"))
+                if not re.search(r"_(log|results)\.md$", path.name)}
+    used = {path for text in chapters.values() for path in re.findall(r'[("]((?:results/)?pictures/\w+\.svg)', text)}
+    pictures = {path: (docs / path).read_text(encoding="utf-8") for path in sorted(used)}
+    return json.dumps({"chapters": chapters, "pictures": pictures}, ensure_ascii=False).encode()
+
+
+def main():
+    build, output = map(pathlib.Path, sys.argv[1:3])
+    worker = (build / "flashlab_wasm.js").read_text(encoding="utf-8") + "\n" + (PAGE / "worker.js").read_text(encoding="utf-8")
+    style = (ROOT / "text/page.css").read_text(encoding="utf-8") + (PAGE / "style.css").read_text(encoding="utf-8")
+    script = "\n".join((PAGE / name).read_text(encoding="utf-8").replace('"use strict";\n', "", 1) for name in SCRIPTS)
+    page = (PAGE / "index.html").read_text(encoding="utf-8")
+    data = embedded("wasm", packed((build / "flashlab_wasm.wasm").read_bytes())) + embedded("course", packed(course())) + embedded("worker", worker)
+    for mark, text in (("/* flashlab: style */", style), ("<!-- flashlab: data -->", data),
+                       ("/* flashlab: script */", '"use strict";\n' + script)):
+        if mark not in page:
+            sys.exit(f"assemble.py: index.html has no {mark}")
+        page = page.replace(mark, text, 1)
+    size = len(page.encode())
+    if size > MOST_BYTES:
+        sys.exit(f"assemble.py: the page would have {size} bytes, expected at most {MOST_BYTES}")
+    output.write_text(page, encoding="utf-8")
+    print(f"{output}: {size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
