@@ -37,7 +37,7 @@ TEST_CASE("the rounding unit is half the distance from 1 to the next number of t
   }
 }
 
-TEST_CASE("drawn inputs differ by call, problem and array, and spread over [-1, 1)") {
+TEST_CASE("drawn inputs differ by call, problem and array, and spread from -1 to 1") {
   const generate::GpuJob job = two_arrays();
   const auto first = generate::drawn_dram(job, 1, 0);
   REQUIRE(first.size() == 103);
