@@ -49,7 +49,7 @@ void add_traffic(const toy::BoundProgram& bound, const toy::Counters& counters,
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
                                toy::ElementType type, int level) {
   if (level == 1 && !toy::is_narrow(type)) {
-    throw request_failure("--level 1 with --dtype " + to_string(type),
+    throw request_failure("--level 1 with --dtype " + generate::to_string(type),
                           "bf16 or fp16, which tensor cores multiply");
   }
   toy::CapacityBinding binding = machine.binding();
@@ -105,20 +105,6 @@ compare::Work work_of(const PlannedProgram& program, const generate::Launch& lau
         }
       });
   return work;
-}
-
-std::string to_string(toy::ElementType type) {
-  switch (type) {
-    case toy::ElementType::kFloat:
-      return "float";
-    case toy::ElementType::kDouble:
-      return "double";
-    case toy::ElementType::kBf16:
-      return "bf16";
-    case toy::ElementType::kFp16:
-      return "fp16";
-  }
-  return {};
 }
 
 }  // namespace flashlab::cli

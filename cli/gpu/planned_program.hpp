@@ -35,7 +35,4 @@ toy::Count loaded_bytes(const PlannedProgram& program, const generate::Launch& l
 compare::Work work_of(const PlannedProgram& program, const generate::Launch& launch,
                       std::int64_t problems);
 
-/// Returns "float", "double", "bf16" or "fp16".
-std::string to_string(toy::ElementType type);
-
 }  // namespace flashlab::cli

@@ -34,7 +34,7 @@ compare::MachineModel generated_rates(const compare::MachineModel& machine,
   double per_s = machine.elementwise ? machine.elementwise->per_s : 0;
   double bytes_per_flop = static_cast<double>(toy::element_bytes(plan.real));
   if (plan.factors) {
-    const auto rate = machine.products.find(to_string(*plan.factors));
+    const auto rate = machine.products.find(generate::to_string(*plan.factors));
     per_s = rate != machine.products.end() ? rate->second.per_s : 0;
     bytes_per_flop = kTensorBytesPerFlop;
   }
@@ -63,7 +63,7 @@ compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
   const compare::MachineModel rates = generated_rates(machine, program.plan);
   compare::Row row;
   row.variant = row.kernel = program.name;
-  row.dtype = to_string(program.type);
+  row.dtype = generate::to_string(program.type);
   row.work.sm.emplace();
   for (std::size_t i = 0; i < program.plan.launches.size(); ++i) {
     const generate::Launch& launch = program.plan.launches[i];

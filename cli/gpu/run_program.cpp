@@ -66,9 +66,10 @@ void require_tensor_cores(const generate::Plan& plan, const generate::GpuInfo& g
   if (!plan.factors) return;
   const int least = *plan.factors == toy::ElementType::kBf16 ? 80 : 75;
   if (gpu.compute_capability >= least) return;
-  throw request_failure("--level 1 in " + to_string(*plan.factors) + " on " + printable(gpu.name),
-                        least == 80 ? "--dtype fp16, or a GPU of compute capability 8.0 or later"
-                                    : "a GPU of compute capability 7.5 or later");
+  throw request_failure(
+      "--level 1 in " + generate::to_string(*plan.factors) + " on " + printable(gpu.name),
+      least == 80 ? "--dtype fp16, or a GPU of compute capability 8.0 or later"
+                  : "a GPU of compute capability 7.5 or later");
 }
 
 std::int64_t input_bytes(const PlannedProgram& program) {

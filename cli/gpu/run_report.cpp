@@ -87,7 +87,7 @@ std::string paragraph(const std::string& text, const Terminal& terminal) {
 }
 
 std::string problems_text(const GpuRunReport& report) {
-  std::string text = to_string(report.program.type);
+  std::string text = generate::to_string(report.program.type);
   if (!report.program.kept.empty()) {
     text += " (" +
             joined(report.program.kept, "; ",
@@ -245,7 +245,7 @@ nlohmann::ordered_json run_json(const GpuRunReport& report) {
                               {"version", 1},
                               {"program", printable(report.program.name)},
                               {"params", params_json(report.program.bound)},
-                              {"dtype", to_string(report.program.type)},
+                              {"dtype", generate::to_string(report.program.type)},
                               {"batch", report.batch},
                               {"heads", report.heads},
                               {"level", report.program.plan.level()}};

@@ -27,4 +27,18 @@ std::vector<KeptType> set_element_type(toy::BoundProgram& program, toy::ElementT
   return kept;
 }
 
+std::string to_string(toy::ElementType type) {
+  switch (type) {
+    case toy::ElementType::kFloat:
+      return "float";
+    case toy::ElementType::kDouble:
+      return "double";
+    case toy::ElementType::kBf16:
+      return "bf16";
+    case toy::ElementType::kFp16:
+      return "fp16";
+  }
+  return {};
+}
+
 }  // namespace flashlab::generate

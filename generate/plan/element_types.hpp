@@ -17,4 +17,7 @@ struct KeptType {
 /// like temporaries, and so do arrays to which an instruction adds in one step. Returns these.
 std::vector<KeptType> set_element_type(toy::BoundProgram& program, toy::ElementType type);
 
+/// Returns the type's name, as in --dtype and in names of kernels.
+std::string to_string(toy::ElementType type);
+
 }  // namespace flashlab::generate

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "generate/plan/element_types.hpp"
 #include "generate/run/drawn_inputs.hpp"
 #include "generate/run/nvrtc.hpp"
 
@@ -15,20 +16,6 @@ constexpr unsigned char kNaN = 0xff;  // all bits set, in every type
 constexpr std::int64_t kSharedBytesWithoutRequest = std::int64_t{48} << 10;
 constexpr int kMeasuringThreads = 256;  // of the kernels that draw and count
 constexpr std::int64_t kMeasuringBlocks = 4096;
-
-std::string type_text(toy::ElementType type) {
-  switch (type) {
-    case toy::ElementType::kFloat:
-      return "float";
-    case toy::ElementType::kDouble:
-      return "double";
-    case toy::ElementType::kBf16:
-      return "bf16";
-    case toy::ElementType::kFp16:
-      return "fp16";
-  }
-  return {};
-}
 
 std::string megabytes(std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000); }
 
@@ -132,7 +119,7 @@ class PreparedJob {
     if (count == 0) return;
     const std::int64_t blocks =
         std::min(kMeasuringBlocks, (count + kMeasuringThreads - 1) / kMeasuringThreads);
-    module_.launch(module_.function("measure_" + kernel + "_" + type_text(type)),
+    module_.launch(module_.function("measure_" + kernel + "_" + to_string(type)),
                    {blocks, 1, kMeasuringThreads, 0},
                    {memory.address(), static_cast<unsigned long long>(count), argument});
   }
