@@ -346,6 +346,22 @@ TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", 
   }
 }
 
+// CMake reads names of tests as a list, and a bracket in one of them joins all that follow to one test,
+// which ctest cannot run.
+TEST_CASE("no test's name has a bracket or a semicolon", "[structure]") {
+  std::size_t tests = 0;
+  for (const fs::path& source : sources_of("tests")) {
+    const std::string text = read_source(kSourceRoot / source);
+    static const std::regex kName(R"re(\bTEST_CASE\(\s*"([^"]*)")re");
+    for (std::sregex_iterator it(text.begin(), text.end(), kName), end; it != end; ++it) {
+      INFO(source << ": " << (*it)[1]);
+      CHECK((*it)[1].str().find_first_of("[];") == std::string::npos);
+      ++tests;
+    }
+  }
+  CHECK(tests > 1000);
+}
+
 TEST_CASE("string literals are found, comments and characters are not", "[structure]") {
   const std::string code =
       "a = \"x\\\"y\"; // \"no\"\n/* \"no\" */ char q = '\"'; int n = 1'000; R\"(raw \"1\")\" "

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/formatting.hpp"
 #include "toymachine/language/machine.hpp"
@@ -19,11 +22,27 @@ struct FormatFlags {
   bool check = false;
 };
 
+/// Throws Failure, naming the line, if this is no text in UTF-8.
+void require_text(const std::string& file, std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    if (!point.valid || point.code == 0) {
+      throw request_failure(
+          printable(file) + ", line " +
+              std::to_string(1 + std::count(text.begin(), text.begin() + at, '\n')) +
+              ": a byte that is no text",
+          "a program in UTF-8");
+    }
+    at += point.bytes;
+  }
+}
+
 int format_files(const FormatFlags& options) {
   int code = kExitGood;
   for (const std::string& file : options.files) {
     const std::string text =
         read_text_file(file, toy::Limits{}.max_source_bytes, "a program such as sum.toy");
+    require_text(file, text);
     const std::string formatted = toy::formatted(toy::SourceText(file, text));
     if (file == "-" && !options.check) {
       std::cout << formatted;

@@ -28,4 +28,14 @@ TEST_CASE("format prints standard input, and refuses what it cannot read", "[for
   CHECK(place.shell("head -c 2000000 /dev/zero | tr '\\0' x > big; flashlab format big").code == 3);
 }
 
+TEST_CASE("format leaves a file alone that is no text", "[format]") {
+  const Workplace place;
+  const std::string bytes = "MOV  R0,R0\n\xff\xfe  MOV";
+  place.write("binary.toy", bytes);
+  const Outcome outcome = place.shell("flashlab format binary.toy");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains("binary.toy") && contains("line 2") && contains("UTF-8"));
+  CHECK(place.read("binary.toy") == bytes);
+}
+
 }  // namespace flashlab::test
