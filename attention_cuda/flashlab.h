@@ -152,7 +152,7 @@ typedef struct flashlab_options {
   /// The position of query 0 minus that of key 0, -2^30 … 2^30, if Q and K are parts of longer
   /// sequences: query i has position i + query_offset. Not with causal-bottom-right or packed sequences.
   int64_t query_offset;
-  /// Only flash2 on tensor cores. Null state_in: these are the first keys. With state_out, the state is
+  /// Only flash2, except fp16x3. Null state_in: these are the first keys. With state_out, the state is
   /// stored instead of O and lse, which are not written; it may be the same as state_in.
   const flashlab_state *state_in, *state_out;
 } flashlab_options;

@@ -168,9 +168,10 @@ RankProgram bwd_gather_kv(const ShardedProblem& problem, int rank) {
   ProgramWriter write(problem, rank);
   const int num_ranks = write.num_ranks();
   const auto exchange = [&](int s) { return num_ranks - 1 + s - 1; };
-  // Parts leave from two buffers by turns, and arrive in two others.
-  const auto leaving = [](int s) { return sums_buffer(1 + s % 2); };
-  const auto arriving = [](int s) { return sums_buffer(3 + s % 2); };
+  // Parts leave from two buffers by turns, and arrive in two others; for two ranks, one is enough.
+  const int turns = num_ranks > 2 ? 2 : 1;
+  const auto leaving = [&](int s) { return sums_buffer(1 + s % turns); };
+  const auto arriving = [&](int s) { return sums_buffer(1 + turns + s % turns); };
   const auto add_arrived = [&](int s) {
     if (s < 1) return;
     write.wait(exchange(s));
