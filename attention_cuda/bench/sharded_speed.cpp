@@ -9,20 +9,18 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "attention_cuda/bench/rank_threads.hpp"
 #include "attention_cuda/detail/tensor_values.hpp"
 #include "attention_cuda/ranks/nccl_communicator.hpp"
 #include "attention_cuda/ranks/peer_communicator.hpp"
@@ -33,13 +31,11 @@ namespace {
 
 using namespace flashlab;
 using namespace flashlab::cuda;
-using Clock = std::chrono::steady_clock;
+using bench::check;
+using bench::EventPair;
+using bench::Ranks;
 
 constexpr std::int64_t kNumHeads = 16, kHeadDim = 128;
-
-void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
 
 struct Settings {
   int gpus = 2;
@@ -88,67 +84,6 @@ AttentionProblem problem_of(std::int64_t length, Mask mask) {
   problem.softmax_scale = 1 / std::sqrt(static_cast<double>(kHeadDim));
   return problem;
 }
-
-class EventPair {
- public:
-  EventPair() {
-    check(cudaEventCreate(&start_));
-    check(cudaEventCreate(&end_));
-  }
-  ~EventPair() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(end_);
-  }
-  void start(Stream stream) { check(cudaEventRecord(start_, stream)); }
-  void end(Stream stream) { check(cudaEventRecord(end_, stream)); }
-  double ms() {
-    check(cudaEventSynchronize(end_));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, start_, end_));
-    return ms;
-  }
-
- private:
-  cudaEvent_t start_ = nullptr, end_ = nullptr;
-};
-
-/// The ranks' threads run the same steps.
-class Ranks {
- public:
-  Ranks(int num_ranks, double seconds)
-      : num_ranks_(num_ranks),
-        barrier_(num_ranks),
-        ms_(static_cast<std::size_t>(num_ranks)),
-        end_(Clock::now() +
-             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
-
-  int num_ranks() const { return num_ranks_; }
-  void meet() { barrier_.arrive_and_wait(); }
-  /// All ranks get the longest time of a run.
-  double longest_ms(int rank, double ms) {
-    ms_[static_cast<std::size_t>(rank)] = ms;
-    meet();
-    const double longest = *std::max_element(ms_.begin(), ms_.end());
-    meet();
-    return longest;
-  }
-  /// Rank 0's number on all ranks.
-  double agreed(int rank, double own) {
-    if (rank == 0) agreed_ = own;
-    meet();
-    const double result = agreed_;
-    meet();
-    return result;
-  }
-  double seconds_left() const { return std::chrono::duration<double>(end_ - Clock::now()).count(); }
-
- private:
-  int num_ranks_;
-  std::barrier<> barrier_;
-  std::vector<double> ms_;
-  double agreed_ = 0;
-  Clock::time_point end_;
-};
 
 /// Round the ring: each rank sends to the next one and receives from the previous one. GB/s each way.
 void measure_link(Ranks& ranks, Communicator& communicator, const char* transport, Stream stream) {

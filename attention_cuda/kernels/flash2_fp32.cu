@@ -227,8 +227,8 @@ __device__ __forceinline__ void for_each_of_state(Queries<Config>& queries,
 
 /// l goes to one of the row's eight lanes: their sums are added at the end.
 template <class Config>
-__device__ __forceinline__ void load_state(Queries<Config>& queries, const StateTensors& state,
-                                           const Place& place, const Sizes& sizes, int x) {
+__device__ __forceinline__ void load_lane_state(Queries<Config>& queries, const StateTensors& state,
+                                                const Place& place, const Sizes& sizes, int x) {
   for_each_of_state(queries, state, place, sizes, x,
                     [](float& own, const float& stored, bool) { own = stored; });
 #pragma unroll
@@ -236,8 +236,9 @@ __device__ __forceinline__ void load_state(Queries<Config>& queries, const State
 }
 
 template <class Config>
-__device__ __forceinline__ void store_state(Queries<Config>& queries, const StateTensors& state,
-                                            const Place& place, const Sizes& sizes, int x) {
+__device__ __forceinline__ void store_lane_state(Queries<Config>& queries,
+                                                 const StateTensors& state, const Place& place,
+                                                 const Sizes& sizes, int x) {
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) queries.row_sum[r] = sum_over_x(queries.row_sum[r]);
   for_each_of_state(queries, state, place, sizes, x, [x](float own, float& stored, bool is_of_row) {
@@ -278,7 +279,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) queries.row_max[r] = -INFINITY;
   if constexpr (kHasState) {
-    if (state_in.is_given()) load_state(queries, state_in, place, sizes, x);
+    if (state_in.is_given()) load_lane_state(queries, state_in, place, sizes, x);
   }
 
   // Load Q once and scale it; load K's first tile at the same time.
@@ -336,7 +337,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   // 5. O and lse, or the state.
   if constexpr (kHasState) {
     if (state_out.is_given()) {
-      store_state(queries, state_out, place, sizes, x);
+      store_lane_state(queries, state_out, place, sizes, x);
       return;
     }
   }

@@ -16,8 +16,7 @@ std::string version_text(int version) {  // 21800: 2.18.0
          std::to_string(version % 100);
 }
 
-void* open_nccl() {
-  const char* const wish = std::getenv("FLASHLAB_NCCL_LIBRARY");
+void* open_library(const char* wish) {
   const bool is_named = wish != nullptr && *wish != '\0';
   const char* const name = is_named ? wish : kUsualName;
   void* library = is_named ? nullptr : dlopen(name, RTLD_NOW | RTLD_NOLOAD);
@@ -31,8 +30,10 @@ void* open_nccl() {
                                 "); FLASHLAB_NCCL_LIBRARY says where libnccl.so.2 is");
 }
 
-NcclLibrary load_nccl() {
-  void* const library = open_nccl();
+}  // namespace
+
+NcclLibrary open_nccl_library(const char* path) {
+  void* const library = open_library(path);
   const auto function = [&](auto& pointer, const char* name) {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr) throw CudaError("dlsym", std::string("NCCL has no ") + name);
@@ -61,10 +62,8 @@ NcclLibrary load_nccl() {
   return result;
 }
 
-}  // namespace
-
 const NcclLibrary& nccl() {
-  static const NcclLibrary library = load_nccl();
+  static const NcclLibrary library = open_nccl_library(std::getenv("FLASHLAB_NCCL_LIBRARY"));
   return library;
 }
 

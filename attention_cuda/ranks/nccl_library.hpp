@@ -60,6 +60,9 @@ struct NcclLibrary {
   const char* (*error_string)(int result);
 };
 
+/// Opens the library at a path; null or "": the usual one. Throws as nccl().
+NcclLibrary open_nccl_library(const char* path);
+
 /// Opens NCCL in the first call. Throws CudaError: not found, too old, a function is missing.
 const NcclLibrary& nccl();
 

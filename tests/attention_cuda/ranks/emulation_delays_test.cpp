@@ -58,7 +58,7 @@ std::vector<std::exception_ptr> run_with_failure(const std::string& variant, int
                                                  const std::function<void()>& what) {
   const ShardedProblem problem = small(Mask::kNone, Sharding::kContiguous, 4);
   const WholeInputs inputs = drawn_inputs(problem.whole, 1);
-  cuda::emulation::DelayedGroup group(4, 5, 300ms);
+  cuda::emulation::DelayedGroup group(4, 5, 200ms);
   const Join join = [&](int rank) {
     return std::make_unique<WatchedCommunicator>(group.join(rank), [=](int exchange) {
       if (rank == failing_rank && exchange == failing_exchange) what();
@@ -144,10 +144,10 @@ TEST_CASE("a rank that hangs ends all others with its number and the timeout", "
   for (const char* const variant : {"ring", "gather-kv"}) {
     INFO(variant);
     // It comes back after the others have ended, and then ends too.
-    const auto errors = run_with_failure(variant, 1, 1, [] { std::this_thread::sleep_for(2s); });
+    const auto errors = run_with_failure(variant, 1, 1, [] { std::this_thread::sleep_for(1s); });
     for (const std::exception_ptr& error : errors) {
       CHECK_THAT(text_of(error), contains("rank 1: it did not "));
-      CHECK_THAT(text_of(error), contains(" within 300 ms"));
+      CHECK_THAT(text_of(error), contains(" within 200 ms"));
     }
   }
 }
