@@ -51,7 +51,8 @@ typedef enum flashlab_status {
   FLASHLAB_OK = 0,
   FLASHLAB_ERROR_ARGUMENT = 1,  ///< "K: shape [1, 3, 8, 64]: expected …"
   FLASHLAB_ERROR_CUDA = 2,      ///< a call of CUDA or of its libraries failed, or no driver or GPU
-  FLASHLAB_ERROR_OTHER = 3      ///< for example, out of host memory
+  FLASHLAB_ERROR_OTHER = 3,     ///< for example, out of host memory
+  FLASHLAB_ERROR_RANK = 4       ///< another rank ended or did not answer (flashlab_ranks.h)
 } flashlab_status;
 
 /// The stored type of an element.

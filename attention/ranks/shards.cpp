@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
+
+#include "attention/detail/arguments.hpp"
 
 namespace flashlab {
 namespace {
@@ -169,6 +172,26 @@ AttentionProblem ShardedProblem::problem_of(const ShardCall& call, int key_rank)
     }
     length = std::clamp(rows - call.keys.first, std::int64_t{0}, call.keys.count());
   }
+  return result;
+}
+
+AttentionProblem whole_problem(const AttentionProblem& sizes, const AttentionOptions& options) {
+  const auto check = [](const char* name, std::int64_t size, std::int64_t least) {
+    if (size >= least) return;
+    throw ProblemError(name, std::to_string(size), std::to_string(least) + " or more");
+  };
+  check("batch", sizes.batch, 0);
+  check("seqlen_q", sizes.seqlen_q, 0);
+  check("seqlen_k", sizes.seqlen_k, 0);
+  check("num_heads", sizes.num_heads, 1);
+  check("num_kv_heads", sizes.num_kv_heads, 1);
+  check("head_dim", sizes.head_dim, 1);
+  if (sizes.num_heads % sizes.num_kv_heads != 0) {
+    throw ProblemError("num_heads", std::to_string(sizes.num_heads),
+                       "a multiple of num_kv_heads, " + std::to_string(sizes.num_kv_heads));
+  }
+  AttentionProblem result = sizes;
+  detail::check_options(result, options);
   return result;
 }
 

@@ -69,6 +69,10 @@ struct ShardedProblem {
   std::int64_t key_rows(int rank) const { return shards.num_rows(rank, whole.seqlen_k); }
 };
 
+/// Returns the problem with these sizes and type, and with the options, which are checked as for one
+/// GPU. Throws ProblemError: a size below 0, heads that do not divide, options.
+AttentionProblem whole_problem(const AttentionProblem& sizes, const AttentionOptions& options);
+
 /// Throws ProblemError: packed sequences; key lengths under a mask that they move; no rank.
 void check_sharded(const ShardedProblem& problem);
 

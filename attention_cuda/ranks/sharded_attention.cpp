@@ -248,12 +248,17 @@ void check_alone(const BackwardTensors& shard) { check_backward(shard, {}); }
 
 ShardedCall::ShardedCall(std::string_view variant, const ShardedProblem& problem,
                          Communicator& communicator, const ExecutionOptions& execution)
-    : problem_(problem), communicator_(communicator), execution_(execution) {
+    : ShardedCall(variant, MakeProblem([&](int) { return problem; }), communicator, execution) {}
+
+ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_problem,
+                         Communicator& communicator, const ExecutionOptions& execution)
+    : communicator_(communicator), execution_(execution) {
   execution_.workspace = nullptr;
   execution_.workspace_bytes = 0;
   execution_.state_in = execution_.state_out = {};
   agree(communicator, [&] {
     const RankVariant& row = find_rank_variant(variant);
+    problem_ = make_problem(communicator.num_ranks());
     check_sharded(problem_);
     if (problem_.shards.num_ranks != communicator.num_ranks()) {
       throw ProblemError("num_ranks", std::to_string(problem_.shards.num_ranks),

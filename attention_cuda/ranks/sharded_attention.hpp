@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ class ShardedCall {
   /// workspace and states are ignored.
   ShardedCall(std::string_view variant, const ShardedProblem& problem, Communicator& communicator,
               const ExecutionOptions& execution = {});
+  /// The same. If `make_problem` throws ProblemError on one rank, all ranks throw.
+  using MakeProblem = std::function<ShardedProblem(int num_ranks)>;
+  ShardedCall(std::string_view variant, const MakeProblem& make_problem, Communicator& communicator,
+              const ExecutionOptions& execution = {});
 
   /// Device memory that this rank needs besides the tensors.
   std::size_t workspace_bytes() const { return workspace_bytes_; }
@@ -50,7 +55,7 @@ class ShardedCall {
   void run(Pass pass, const Tensors& shard, void* workspace, std::size_t workspace_bytes);
   void check_execution() const;
 
-  const ShardedProblem problem_;
+  ShardedProblem problem_;
   Communicator& communicator_;
   ExecutionOptions execution_;
   Pass pass_ = Pass::kForward;
