@@ -12,7 +12,7 @@ namespace {
 
 using Kind = RankOperation::Kind;
 
-constexpr RankBuffer kOwn = {RankBuffer::Kind::kOwnKeys, 0};
+constexpr RankBuffer kOwnShard = {RankBuffer::Kind::kOwnKeys, 0};
 
 RankBuffer keys_buffer(int number) { return {RankBuffer::Kind::kKeys, number}; }
 RankBuffer sums_buffer(int number) { return {RankBuffer::Kind::kSums, number}; }
@@ -81,7 +81,7 @@ class ProgramWriter {
 };
 
 /// The buffer that holds K and V in step s of the ring.
-RankBuffer ring_keys(int s) { return s == 0 ? kOwn : keys_buffer(s % 2); }
+RankBuffer ring_keys(int s) { return s == 0 ? kOwnShard : keys_buffer(s % 2); }
 
 /// Returns whether a rank attends to the keys of `key_rank` in step s of the ring or later.
 bool needs_keys(const ProgramWriter& write, int key_rank, int s) {
@@ -142,7 +142,7 @@ void gather_keys(ProgramWriter& write) {
   for (int s = 1; s < write.num_ranks(); ++s) {
     std::vector<RankTransfer> transfers;
     if (write.attends(write.ring(-s), write.rank())) {
-      transfers.push_back({write.ring(-s), true, kOwn, write.rank()});
+      transfers.push_back({write.ring(-s), true, kOwnShard, write.rank()});
     }
     if (write.attends(write.rank(), write.ring(s))) {
       transfers.push_back({write.ring(s), false, keys_buffer(s - 1), write.ring(s)});
@@ -154,7 +154,7 @@ void gather_keys(ProgramWriter& write) {
 RankProgram gather_kv(const ShardedProblem& problem, int rank) {
   ProgramWriter write(problem, rank);
   gather_keys(write);
-  write.attend(kOwn, rank);
+  write.attend(kOwnShard, rank);
   for (int s = 1; s < write.num_ranks(); ++s) {
     write.wait(s - 1);
     write.attend(keys_buffer(s - 1), write.ring(s));
@@ -179,7 +179,7 @@ RankProgram bwd_gather_kv(const ShardedProblem& problem, int rank) {
   };
   gather_keys(write);
   write.clear(sums_buffer(0), rank);
-  write.attend_and_add(kOwn, rank, sums_buffer(0), -1);
+  write.attend_and_add(kOwnShard, rank, sums_buffer(0), -1);
   for (int s = 1; s < num_ranks; ++s) {
     std::vector<RankTransfer> transfers;
     write.wait(s - 1);
@@ -219,6 +219,13 @@ const RankVariant& find_rank_variant(std::string_view name) {
     names += (names.empty() ? "" : ", ") + std::string(variant.name);
   }
   throw ProblemError("variant", name, "one of " + names + " over several ranks");
+}
+
+const VariantInfo& find_any_variant(std::string_view name) {
+  for (const RankVariant& variant : kRankVariants) {
+    if (variant.name == name) return variant;
+  }
+  return find_variant(name);
 }
 
 std::int64_t transferred_elements(const ShardedProblem& problem, const RankTransfer& transfer) {

@@ -75,6 +75,9 @@ std::span<const RankVariant> rank_variants();
 /// Returns the variant of this name. Throws ProblemError with the list of names if there is none.
 const RankVariant& find_rank_variant(std::string_view name);
 
+/// Returns the variant of this name, on one GPU or over several ranks. Throws as find_variant.
+const VariantInfo& find_any_variant(std::string_view name);
+
 /// Returns the elements of K and V, or of dK and dV, that a transfer moves.
 std::int64_t transferred_elements(const ShardedProblem& problem, const RankTransfer& transfer);
 

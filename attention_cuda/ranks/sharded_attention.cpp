@@ -343,7 +343,7 @@ void copy_rows(const TensorView& from, std::int64_t from_row, const TensorView& 
     return row_bytes * static_cast<std::size_t>(tensor.shape[2]);
   };
   check_cuda(cudaMemcpy2DAsync(place(to, to_row), pitch(to), place(from, from_row), pitch(from),
-                               width, heads, cudaMemcpyDeviceToDevice, stream),
+                               width, heads, cudaMemcpyDefault, stream),
              "cudaMemcpy2DAsync");
 }
 

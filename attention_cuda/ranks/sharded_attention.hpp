@@ -44,6 +44,8 @@ class ShardedCall {
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   /// This rank's operations.
   const RankProgram& program() const { return program_; }
+  /// The variant of each of its calls: "flash2".
+  std::string_view local_variant() const { return local_variant_; }
 
   /// Enqueues the rank's part on the stream. Blocks the host only while another rank has not come as
   /// far. Collective; a call that throws makes all ranks throw.
@@ -65,7 +67,7 @@ class ShardedCall {
 };
 
 /// Copies a rank's rows of a whole tensor, [batch, heads, rows, …], or back. Both are row-major, in
-/// memory of the same device. Enqueues the copies on the stream.
+/// memory of the current device or of the host. Enqueues the copies on the stream.
 void copy_to_shard(const Shards& shards, int rank, const TensorView& whole, const TensorView& shard,
                    Stream stream);
 void copy_from_shard(const Shards& shards, int rank, const TensorView& shard,
