@@ -149,25 +149,31 @@ std::string LineCosts::about_line(std::uint32_t line) const {
   return all.empty() ? text : text + " of " + all;
 }
 
-std::vector<LineHint> carried_over(std::vector<LineHint> hints, const toy::SourceText& from,
-                                   const toy::SourceText& to) {
-  const std::size_t shorter = std::min(from.num_lines(), to.num_lines());
+UnchangedLines::UnchangedLines(const toy::SourceText& from, const toy::SourceText& to)
+    : from_count_(from.num_lines()), to_count_(to.num_lines()) {
+  const std::size_t shorter = std::min(from_count_, to_count_);
   const auto line = [](const toy::SourceText& text, std::size_t number) {
     return text.line(static_cast<std::uint32_t>(number));
   };
-  std::size_t before = 0, after = 0;  // equal lines at the beginning and at the end
-  while (before < shorter && line(from, before + 1) == line(to, before + 1)) ++before;
-  while (before + after < shorter &&
-         line(from, from.num_lines() - after) == line(to, to.num_lines() - after)) {
-    ++after;
+  while (before_ < shorter && line(from, before_ + 1) == line(to, before_ + 1)) ++before_;
+  while (before_ + after_ < shorter &&
+         line(from, from_count_ - after_) == line(to, to_count_ - after_)) {
+    ++after_;
   }
+}
+
+std::uint32_t UnchangedLines::place_of(std::uint32_t line) const {
+  if (line <= before_) return line;
+  if (line <= from_count_ - after_) return 0;
+  return static_cast<std::uint32_t>(line + to_count_ - from_count_);
+}
+
+std::vector<LineHint> carried_over(std::vector<LineHint> hints, const UnchangedLines& lines) {
   std::vector<LineHint> kept;
   for (LineHint& hint : hints) {
     const bool is_total = &hint == hints.data();
-    if (!is_total && hint.line > before) {
-      if (hint.line <= from.num_lines() - after) continue;
-      hint.line += static_cast<std::uint32_t>(to.num_lines() - from.num_lines());
-    }
+    if (!is_total) hint.line = lines.place_of(hint.line);
+    if (hint.line == 0) continue;
     hint.details +=
         (hint.details.empty() ? "" : "\n") + std::string("of the last version without errors");
     kept.push_back(std::move(hint));

@@ -1,6 +1,7 @@
 // What a program costs, line by line, in texts short enough for the end of a line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -50,9 +51,20 @@ class LineCosts {
   std::string unknown_;         // why there are no formulas
 };
 
-/// Returns the hints of LineCosts for another version of the text: those of the lines before and
-/// after the changed ones, and the total. Their details say that they are older.
-std::vector<LineHint> carried_over(std::vector<LineHint> hints, const toy::SourceText& from,
-                                   const toy::SourceText& to);
+/// The lines before and after those in which two versions of a text differ.
+class UnchangedLines {
+ public:
+  UnchangedLines(const toy::SourceText& from, const toy::SourceText& to);
+  /// Returns where a line of `from` stands in `to`; 0 if it is not one of these lines.
+  std::uint32_t place_of(std::uint32_t line) const;
+
+ private:
+  std::size_t from_count_, to_count_;   // lines
+  std::size_t before_ = 0, after_ = 0;  // equal lines at the beginning and at the end
+};
+
+/// Returns the hints of LineCosts for another version of the text: those of unchanged lines, and the
+/// total. Their details say that they are older.
+std::vector<LineHint> carried_over(std::vector<LineHint> hints, const UnchangedLines& lines);
 
 }  // namespace flashlab::cli

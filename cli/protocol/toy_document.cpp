@@ -48,11 +48,14 @@ const LineCosts& ToyDocument::costs() const {
 std::vector<LineHint> ToyDocument::hints() const {
   if (is_valid()) return costs().hints();
   if (!last_valid_) return {};
-  return carried_over(last_valid_->hints(), last_valid_->source(), source());
+  return carried_over(last_valid_->hints(), {last_valid_->source(), source()});
 }
 
 std::string ToyDocument::about_line(std::uint32_t line) const {
-  return is_valid() ? costs().about_line(line) : std::string();
+  if (is_valid()) return costs().about_line(line);
+  if (!last_valid_) return {};
+  const std::uint32_t old_line = UnchangedLines(source(), last_valid_->source()).place_of(line);
+  return old_line == 0 ? std::string() : last_valid_->about_line(old_line);
 }
 
 std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {

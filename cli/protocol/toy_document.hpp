@@ -34,7 +34,7 @@ class ToyDocument {
 
   /// Returns LineCosts::hints(). With errors: those of the last version without, in unchanged lines.
   std::vector<LineHint> hints() const;
-  /// Returns LineCosts::about_line(); empty with errors.
+  /// Returns LineCosts::about_line(), with errors likewise.
   std::string about_line(std::uint32_t line) const;
 
   /// The words, also of a program with errors.

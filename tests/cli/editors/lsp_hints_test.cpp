@@ -68,6 +68,17 @@ TEST_CASE("hints stay while a program has an error, except in the changed lines"
   }
 }
 
+TEST_CASE("hover explains the unchanged lines of a program with an error", "[lsp]") {
+  LspSession session;
+  session.open(kCopyProgram)
+      .open(with(kCopyProgram, "    MOV R0, r1\n", "    MVO R0, r1\n\n"))
+      .at("textDocument/hover", 12, 4)
+      .at("textDocument/hover", 9, 6)
+      .run();
+  CHECK_THAT(session.results.at(0)["contents"]["value"].get<std::string>(), contains("**STORE**"));
+  CHECK(session.results.at(1).is_null());
+}
+
 TEST_CASE("numbers stand where a formula is too long or unknown, and say so", "[lsp]") {
   const auto programs = kSourceRoot / "toymachine" / "programs";
   const auto hints = hints_after({read_source(programs / "flash2_causal.toy")});
