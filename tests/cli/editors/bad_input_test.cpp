@@ -9,7 +9,13 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kHugeProgram(std::size_t{10} << 20, '\n');
+/// 10 MiB of comments.
+std::string huge_program() {
+  const std::string line = "; " + std::string(61, '-') + "\n";
+  std::string text;
+  while (text.size() < std::size_t{10} << 20) text += line;
+  return text;
+}
 
 struct ProtocolServer {
   const char* name;
@@ -53,7 +59,7 @@ TEST_CASE("bad frames cost both servers an error each, and never the session", "
     // Longer than stated: the rest is skipped.
     CHECK(after("Content-Length: 5\r\n\r\n{\"rest\": \"of it\"}") == two);
     // Shorter than stated: the next frame's first bytes are lost, and so is that frame.
-    CHECK(after("Content-Length: 9\r\n\r\n{}") == two);
+    CHECK(after("Content-Length: 9\r\n\r\n{}") == std::pair<std::size_t, bool>{3, true});
     CHECK(after(std::string(100'000, 'x')).second);
     CHECK(after(frame_of(std::string(std::size_t{17} << 20, ' '))) == one);
     CHECK(after(std::string("\0\r\n\r\n\xff\xfe", 7)).second);
@@ -62,7 +68,7 @@ TEST_CASE("bad frames cost both servers an error each, and never the session", "
 
 TEST_CASE("a program of 10 MB gets a diagnostic in its first line, and no hints", "[protocol]") {
   LspSession session;
-  session.open(kHugeProgram)
+  session.open(huge_program())
       .request("textDocument/inlayHint", {{"textDocument", {{"uri", kUri}}},
                                           {"range",
                                            {{"start", {{"line", 0}, {"character", 0}}},
@@ -84,7 +90,7 @@ TEST_CASE("a program of 10 MB gets a diagnostic in its first line, and no hints"
 
 TEST_CASE("a program of 10 MB cannot be launched, and another can", "[protocol]") {
   const Workplace place;
-  place.write("huge.toy", kHugeProgram);
+  place.write("huge.toy", huge_program());
   const auto launch = [](const std::string& program) {
     return frame_of(json{{"seq", 1},
                          {"type", "request"},
