@@ -28,7 +28,7 @@ void collect(const std::vector<toy::Statement>& body,
 }
 
 /// "1 load", "n loads".
-std::string counted(const std::string& number, std::string_view noun) {
+std::string with_noun(const std::string& number, std::string_view noun) {
   return number + " " + std::string(noun) + (number == "1" ? "" : "s");
 }
 
@@ -85,12 +85,12 @@ LineHint LineCosts::total() const {
   std::vector<std::string> formulas, numbers, details;
   bool is_short = true;
   for (const TotalField& field : kTotals) {
-    if (numbers_) numbers.push_back(counted(((*numbers_).*field.number).get_str(), field.noun));
+    if (numbers_) numbers.push_back(with_noun(((*numbers_).*field.number).get_str(), field.noun));
     if (!formulas_) continue;
     const std::string text = formula_text(formulas_->total.*field.formula, kLongestDetail);
     if (!text.empty()) details.push_back(std::string(field.noun) + "s: " + text);
     is_short = is_short && !text.empty();
-    formulas.push_back(counted(text, field.noun));
+    formulas.push_back(with_noun(text, field.noun));
   }
   const std::string line = joined(formulas, ", ");
   if (formulas_ && is_short && display_width(line) <= kLongestTotal) return {1, line, {}};
@@ -118,7 +118,7 @@ std::vector<LineHint> LineCosts::hints() const {
       result.push_back({line, formula + " times", {}});
     } else if (instruction->site < times_.size()) {
       result.push_back({line,
-                        counted(times_[instruction->site].get_str(), "time") + " at the defaults",
+                        with_noun(times_[instruction->site].get_str(), "time") + " at the defaults",
                         formula.empty() ? unknown_ : formula + " times"});
     }
   }
@@ -141,10 +141,10 @@ std::string LineCosts::about_line(std::uint32_t line) const {
   if (!formulas_) return text;
   const toy::Formula& executions = formulas_->executions(instruction.site);
   const std::string times = formula_text(executions, kLongestDetail);
-  if (!times.empty()) text += "\n\nruns " + counted(times, "time");
+  if (!times.empty()) text += "\n\nruns " + with_noun(times, "time");
   const std::string cycles =
       formula_text(mpz_class(static_cast<long>(spec.cycles)) * executions, kLongestDetail);
-  if (!cycles.empty()) text += ", " + counted(cycles, "cycle");
+  if (!cycles.empty()) text += ", " + with_noun(cycles, "cycle");
   const std::string all = formula_text(formulas_->total.cycles, kLongestDetail);
   return all.empty() ? text : text + " of " + all;
 }

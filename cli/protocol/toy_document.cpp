@@ -4,7 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "cli/exercises/proven_distance.hpp"
+#include "cli/exercises/loading.hpp"
+#include "exercises/grader/judge/proven_distance.hpp"
 #include "text/lists.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -40,9 +41,10 @@ void ToyDocument::bind_defaults() {
 }
 
 const LineCosts& ToyDocument::costs() const {
-  if (!costs_)
-    costs_.emplace(program_, defaults_.get(), proven_distance(source_->name(), program_));
-  return *costs_;
+  if (costs_) return *costs_;
+  const ExercisePointer exercise = exercise_of_file(source_->name());
+  return costs_.emplace(program_, defaults_.get(),
+                        exercise ? exercises::proven_distance(*exercise, program_) : std::string());
 }
 
 std::vector<LineHint> ToyDocument::hints() const {
