@@ -225,6 +225,7 @@ function missing() {
 }
 
 async function start() {
+  window.onerror = null;  // this browser reads the page's scripts
   const lacks = missing();
   if (lacks.length > 0) {
     tell("This browser is too old: it has no " + lacks.join(", ") + ". Firefox 113, Chrome 95 and Safari 16.4 have them.");
