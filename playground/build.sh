@@ -83,10 +83,10 @@ libraries='
 '
 page='
   flags="-sMEMORY64=2 -fwasm-exceptions -Wno-experimental -isystem /opt/wasm64/include"
-  [[ -e /opt/build/build.ninja ]] || emcmake cmake -S /src -B /opt/build -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  emcmake cmake -S /src -B /opt/build -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DFLASHLAB_ONLY_REQUESTS=ON -DFLASHLAB_BUILD_TESTS=OFF -DFLASHLAB_BUILD_BENCHMARKS=OFF -DFLASHLAB_CUDA=OFF \
     -DFLASHLAB_INSTRUCTION_SETS=baseline "-DCMAKE_C_FLAGS=$flags" "-DCMAKE_CXX_FLAGS=$flags" \
-    -DCMAKE_EXE_LINKER_FLAGS=-Oz "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" \
     -DFLASHLAB_STANDARD_LIBRARY_READS_DOUBLES=OFF \
     -DCMAKE_PROJECT_INCLUDE=/src/playground/browser_libraries.cmake -DFLASHLAB_BROWSER_HEADERS=/opt/wasm64/include \
     -DGMP_LIBRARY=/opt/wasm64/lib/libgmp.a -DGMP_INCLUDE_DIR=/opt/wasm64/include \

@@ -10,7 +10,7 @@ from page_case import PAGE, PageCase, run_tests
 
 HTML = "<img src=x onerror=\"document.title='broken into'\">"
 TEXT = ".output y[1]\nFILL 1, R0\nSTORE R0, y[0]\n"
-NOTICE = "document.getElementById('notice').textContent"
+NOTICE = "(document.getElementById('notice')?.textContent ?? '')"
 
 
 def link_of(value):
