@@ -165,11 +165,19 @@ Result<std::vector<double>> input_values(const BoundProgram& program, const Boun
   return list_values(program, array, *list, is_csv(path));
 }
 
+/// Rounds to the nearest float, or to an infinity.
+double round_to_float(double value) {
+  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the largest float
+  if (std::abs(value) < kFirstTooLarge || !std::isfinite(value)) return static_cast<float>(value);
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
 /// Rounds and checks the values.
 std::optional<Diagnostic> round_all(const BoundArray& array, std::vector<double>& values) {
+  const bool is_float = array.element_type == ElementType::kFloat;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double given = values[i];
-    const double value = round_to(array.element_type, given);
+    const double value = is_float ? round_to_float(given) : round_to(array.element_type, given);
     if (std::isnan(value) || (std::isinf(value) && !(std::isinf(given) && given < 0))) {
       std::ostringstream what;
       what << "input " << array.element_name(static_cast<std::int64_t>(i)) << " = " << given
@@ -206,13 +214,6 @@ double round_to_format(double value, int precision, int min_exponent, double lar
   const int last_bit = std::max(exponent, min_exponent + 1) - precision;
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
   if (std::abs(rounded) <= largest) return rounded;
-  return std::copysign(std::numeric_limits<double>::infinity(), value);
-}
-
-/// The same for float, computed by the processor.
-double round_to_float(double value) {
-  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the largest float
-  if (std::abs(value) < kFirstTooLarge || !std::isfinite(value)) return static_cast<float>(value);
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
