@@ -50,6 +50,10 @@ struct Scalar {
   Real value;
   int rows, cols;
   __device__ Real operator()(int, int) const { return value; }
+  template <class Place>
+  __device__ Real at(const Place&) const {
+    return value;
+  }
 };
 template <class Real>
 __device__ inline Scalar<Real> scalar(Real value) {
@@ -102,6 +106,10 @@ struct Elementwise {
   int rows, cols;
   __device__ auto operator()(int row, int col) const {
     return Function()(repeated(a, row, col), repeated(b, row, col));
+  }
+  template <class Place>  // of a fragment
+  __device__ auto at(const Place& p) const {
+    return Function()(a.at(p), b.at(p));
   }
 };
 template <class Function, class A, class B>
@@ -176,6 +184,10 @@ struct Logarithm {
   A a;
   int rows, cols;
   __device__ auto operator()(int row, int col) const { return log(a(row, col)); }
+  template <class Place>
+  __device__ auto at(const Place& p) const {
+    return log(a.at(p));
+  }
 };
 template <class A>
 __device__ inline Logarithm<A> logarithm(const A& a) {
