@@ -88,6 +88,7 @@ class FragmentWriter {
 
   void step(std::size_t at) {
     const Step& step = plan_.steps[at];
+    access_.next_statement();
     switch (step.kind) {
       case Step::Kind::kInstruction:
         line(kernel_.source_line(instruction(at).span));

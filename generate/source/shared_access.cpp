@@ -18,7 +18,7 @@ std::string SharedAccess::before_read(std::size_t value) {
     barrier = "__syncthreads();";
     synchronize();
   }
-  read_.insert(value);
+  reading_.insert(value);
   return barrier;
 }
 

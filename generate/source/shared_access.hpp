@@ -13,7 +13,12 @@ class SharedAccess {
  public:
   explicit SharedAccess(const FragmentPlan& plan) : plan_(plan) {}
 
-  /// Return the statement that must come before the access, or nothing.
+  /// A new statement of the kernel begins. Its reads come after all barriers that are before it.
+  void next_statement() {
+    read_.insert(reading_.begin(), reading_.end());
+    reading_.clear();
+  }
+  /// Return the barrier that must come before the statement, or nothing.
   std::string before_read(std::size_t value);
   std::string before_write(std::size_t value);
   void copied(std::size_t value) { copying_.insert(value); }
@@ -35,6 +40,7 @@ class SharedAccess {
  private:
   const FragmentPlan& plan_;
   std::set<std::size_t> copying_, written_, read_;  // values, since the last barrier
+  std::set<std::size_t> reading_;                   // by the statement
 };
 
 }  // namespace flashlab::generate
