@@ -90,7 +90,7 @@ std::optional<std::size_t> prefetching_loop(const toy::BoundProgram& program,
 
 std::int64_t bytes_of(const ValuePlace& place) {
   const bool is_column = place.where == Where::kSharedColumn || place.where == Where::kRowValues;
-  const std::int64_t row = is_column ? 4 : 2 * ((place.cols / 8) | 1) * 8;
+  const std::int64_t row = is_column ? 4 : 2 * ((place.cols / 8 + 1) / 4 * 4 + 2) * 8;
   return (place.rows * row + kAlignment - 1) / kAlignment * kAlignment;
 }
 

@@ -18,6 +18,9 @@ namespace flashlab::generate {
 /// Shared memory per block that every GPU from compute capability 7.5 on has.
 inline constexpr std::int64_t kSharedBytesEverywhere = std::int64_t{64} << 10;
 
+/// What a block may have on compute capability 9.0.
+inline constexpr std::int64_t kMostSharedBytes = std::int64_t{227} << 10;
+
 /// Limits of the GPU for which a program is planned.
 struct Target {
   std::int64_t shared_bytes = kSharedBytesEverywhere;  // per block

@@ -427,9 +427,8 @@ class FragmentWriter {
       case Action::kTimes:
         return both(" * ");
       case Action::kOver: {
-        const bool by_column =
-            plan_.values.values[value_at(at, 1)].shape != Shape::kMatrix;
-        return by_column ? "fast_quotient(" + both(", ") + ")" : both(" / ");
+        const bool by_rows = !is_turned && place(value_at(at, 1)).where == Where::kRowValues;
+        return by_rows ? "fast_quotient(" + both(", ") + ")" : both(" / ");
       }
       case Action::kMaximum:
         return "maximum(" + both(", ") + ")";

@@ -2,8 +2,10 @@
 // fragments on tensor cores (level 1).
 //
 // A warp multiplies 16 x 16 by 16 x 8 numbers with one instruction. ldmatrix gives it the factors:
-// eight rows of 16 bytes at once. So a row takes an odd number of 16-byte chunks, and eight rows lie
-// in different banks.
+// eight rows of 16 bytes at once, which should lie in different banks. So a row takes 2, 6, 10, 14 …
+// chunks of 16 bytes, and in rows 4 to 7 of 8 each two chunks are exchanged. (An odd number of chunks
+// would do as well, but two chunks of DRAM's sectors of 32 bytes would not stay together, and an
+// asynchronous copy would fetch the sector twice.)
 //
 // Source  PTX ISA, "ldmatrix", "cp.async", "Matrix multiply-accumulate operation using mma"
 #ifndef FLASHLAB_FRAGMENT_PRODUCTS
@@ -16,12 +18,11 @@ template <class ElementType, int kTileRows, int kTileCols>
 struct SharedTile {
   using Element = ElementType;
   static constexpr int kRows = kTileRows, kCols = kTileCols;
-  static constexpr int kRowElements = (kCols / 8 | 1) * 8, kElements = kRows * kRowElements;
+  static constexpr int kRowElements = ((kCols / 8 + 1) / 4 * 4 + 2) * 8;
   static constexpr int rows = 2, cols = 2;
   Element* data;
-  __device__ float operator()(int row, int col) const {
-    return value_of(data[row * kRowElements + col]);
-  }
+  __device__ static int place(int row, int col) { return row * kRowElements + (col ^ (row & 4) * 2); }
+  __device__ float operator()(int row, int col) const { return value_of(data[place(row, col)]); }
   __device__ float at(const Place& p) const { return (*this)(p.row(), p.col()); }
 };
 /// The transposed tile.
@@ -97,7 +98,7 @@ __device__ inline void copy(const SharedTile<Element, kRows, kCols>& to, const C
     if (kAll % kThreads != 0 && at >= kAll) break;
     const int row = at / kChunks, col = at % kChunks * kChunk;
     const bool is_there = row < cell.rows && col < cell.cols;
-    Element* const target = to.data + row * SharedTile<Element, kRows, kCols>::kRowElements + col;
+    Element* const target = to.data + to.place(row, col);
     const From* const from = cell.data + (is_there ? row * cell.stride + col : 0);
     if (kChunk == 8) {
       copy_16_bytes(target, from, is_there);
@@ -131,7 +132,7 @@ template <int kThreads, class Element, int kRows, int kCols>
 __device__ inline void scale(const SharedTile<Element, kRows, kCols>& tile, float number) {
   for (int i = static_cast<int>(threadIdx.x); i < kRows * kCols / 2; i += kThreads) {
     const int row = i / (kCols / 2), col = i % (kCols / 2) * 2;
-    Element* const at = tile.data + row * SharedTile<Element, kRows, kCols>::kRowElements + col;
+    Element* const at = tile.data + tile.place(row, col);
     *reinterpret_cast<unsigned*>(at) = pair_of(Element(), multiply(value_of(at[0]), number),
                                                multiply(value_of(at[1]), number));
   }
@@ -147,8 +148,7 @@ __device__ inline void put(const SharedTile<Element, kRows, kCols>& to,
     const int row = p.row(), col = p.col();
     const float first = row < rows && col < cols ? a.x[p.m][p.n][p.e] : 0.0f;
     const float second = row < rows && col + 1 < cols ? a.x[p.m][p.n][p.e + 1] : 0.0f;
-    *reinterpret_cast<unsigned*>(to.data + row * SharedTile<Element, kRows, kCols>::kRowElements +
-                                 col) = pair_of(Element(), first, second);
+    *reinterpret_cast<unsigned*>(to.data + to.place(row, col)) = pair_of(Element(), first, second);
   });
 }
 template <int kRows, int kWarps>
@@ -185,7 +185,8 @@ __device__ inline void load_matrices(unsigned (&to)[4], SharedAddress row) {
 #endif
 }
 
-/// 16 x 16 numbers of a tile from (row, col) on: a lane gives the address of one row of 8.
+/// 16 x 16 numbers of a tile from (row, col) on, multiples of 16: a lane gives the address of one row
+/// of 8. Which chunks are exchanged depends on the lane alone.
 /// kRowsFirst: the second of the four 8 x 8 matrices is below the first, not beside it.
 template <class Tile, bool kRowsFirst>
 struct Matrices {
@@ -194,7 +195,7 @@ struct Matrices {
     const int lane = lane_of_warp();
     const int row = kRowsFirst ? lane % 16 : lane / 16 * 8 + lane % 8;
     const int col = kRowsFirst ? lane / 16 * 8 : lane / 8 % 2 * 8;
-    first = shared_address(tile.data + row * Tile::kRowElements + col);
+    first = shared_address(tile.data + tile.place(row, col));
   }
   __device__ SharedAddress at(int row, int col) const {
     return first + 2u * static_cast<unsigned>(row * Tile::kRowElements + col);

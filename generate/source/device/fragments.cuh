@@ -145,19 +145,12 @@ __device__ inline ExponentialOfDifference<A, B> exponential_of_difference(const 
   return {a, b, a.rows, a.cols};
 }
 
-/// a / b by way of 1 / b, which is computed once for each row if b is a column.
-template <class A, class B>
-struct FastQuotient {
-  A a;
-  B b;
-  int rows, cols;
-  __device__ float at(const Place& p) const {
-    return multiply(a.at(p), divide(1.0f, b.at(p)));
-  }
-};
-template <class A, class B>
-__device__ inline FastQuotient<A, B> fast_quotient(const A& a, const B& b) {
-  return {a, b, a.rows, a.cols};
+/// a / b by way of 1 / b, which is computed once for each row.
+template <class A, int kRows, int kWarps>
+__device__ inline auto fast_quotient(const A& a, const RowValues<kRows, kWarps>& b) {
+  RowValues<kRows, kWarps> inverse;
+  set(inverse, scalar(1.0f) / b);
+  return a * inverse;
 }
 
 // Masks and edges --------------------------------------------------------------------------------------
