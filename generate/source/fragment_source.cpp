@@ -123,7 +123,7 @@ class FragmentWriter {
     line(kernel_.source_line(loop.span));
     const std::string end = names_.unused("end_of_" + variable);
     const std::string first = text_of(loop.lower, kernel_.names());
-    line("const Index " + end + " = " + text_of(loop.upper, kernel_.names()) + ";");
+    line("const Index " + end + " = end_of_loop(" + text_of(loop.upper, kernel_.names()) + ");");
     std::string stage;
     if (!prefetched.empty()) {
       stage = names_.unused("stage_of_" + variable);
@@ -184,7 +184,16 @@ class FragmentWriter {
   std::string cell(std::size_t at) const {
     toy::BoundOperand operand = instruction(at).operands[cell_operand(at)];
     operand.axes = plan_.steps[at].axes[cell_operand(at)];
-    return cell_text(program_, operand, kernel_.names());
+    std::string text = cell_text(program_, operand, kernel_.names());
+    if (tile_length(array(at), operand.axes, 0).is_always_whole() &&
+        tile_length(array(at), operand.axes, 1).is_always_whole()) {
+      const toy::BoundArray& all = array(at);
+      const std::size_t rank = all.extents.size();
+      const bool is_tiled = all.tile[rank - 1] <= all.extents[rank - 1] &&
+                            all.tile[rank - 2] <= all.extents[rank - 2];
+      if (is_tiled) text.replace(text.find(".tile("), 6, ".whole_tile(");
+    }
+    return text;
   }
   const toy::BoundArray& array(std::size_t at) const {
     return program_.arrays[instruction(at).operands[cell_operand(at)].array];

@@ -156,6 +156,7 @@ const std::set<std::string>& reserved_names() {
                                                   "arrive",
                                                   "copy",
                                                   "copy_column",
+                                                  "end_of_loop",
                                                   "exponential_of_difference",
                                                   "fast_exponential",
                                                   "fast_quotient",

@@ -75,6 +75,16 @@ __device__ inline void for_each_place(int first_row, const Call& call) {
   }
 }
 
+/// Hides the end of a loop from the compiler, which would otherwise write out 64 iterations, and take
+/// minutes for it.
+__device__ inline int end_of_loop(int end) {
+#ifdef __CUDACC__
+  asm volatile("" : "+r"(end));
+#endif
+  return end;
+}
+__device__ inline Index end_of_loop(Index end) { return end; }
+
 /// The length of tile `index` of an axis.
 __device__ inline int length_of_tile(Index extent, Index tile, Index index) {
   return static_cast<int>(smaller(tile, extent - tile * index));
