@@ -433,6 +433,7 @@ TileLength tile_length(const toy::BoundArray& array, const std::vector<toy::Affi
   const std::size_t axis = axes.size() - 1 - axis_from_last;
   const std::int64_t extent = array.extents[axis];
   if (array.tile[axis] >= extent) return {extent, extent, {}};
+  if (extent % array.tile[axis] == 0) return {array.tile[axis], array.tile[axis], {}};
   return {extent, array.tile[axis], axes[axis]};
 }
 

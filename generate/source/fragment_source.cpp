@@ -123,7 +123,9 @@ class FragmentWriter {
     line(kernel_.source_line(loop.span));
     const std::string end = names_.unused("end_of_" + variable);
     const std::string first = text_of(loop.lower, kernel_.names());
-    line("const Index " + end + " = end_of_loop(" + text_of(loop.upper, kernel_.names()) + ");");
+    const std::string upper = text_of(loop.upper, kernel_.names());
+    line("const Index " + end + " = " +
+         (is_short(at) ? "end_of_loop(" + upper + ");" : upper + ";"));
     std::string stage;
     if (!prefetched.empty()) {
       stage = names_.unused("stage_of_" + variable);
@@ -155,6 +157,25 @@ class FragmentWriter {
     for (const std::size_t v : prefetched) copy(v, shared_at_text(plan_, place(v), stage));
     kernel_.indent(-1);
     line("}");
+  }
+
+  /// Whether the compiler would write out many iterations: there are few products in one.
+  bool is_short(std::size_t loop) const {
+    std::int64_t products = 0, multiplications = 0;
+    for (std::size_t at = loop + 1; at < plan_.steps[loop].partner; ++at) {
+      const Action action = plan_.steps[at].action;
+      if (plan_.steps[at].kind != Step::Kind::kInstruction ||
+          (action != Action::kProduct && action != Action::kProductAndSum)) {
+        continue;
+      }
+      const ValuePlace& target = place(value_at(at, written_operand(instruction(at))));
+      const ValuePlace& factor = place(value_at(at, 0));
+      const std::int64_t depth = factor.rows * factor.cols / (target.is_turned ? target.cols : target.rows);
+      ++products;
+      multiplications += target.rows * target.cols * depth / plan_.warps;
+    }
+    constexpr std::int64_t kOfInstruction = 16 * 8 * 16, kFewInstructions = 64;
+    return products < 2 || multiplications / kOfInstruction < kFewInstructions;
   }
 
   std::vector<std::size_t> prefetched_in(std::size_t loop) const {
