@@ -88,8 +88,8 @@ CheckedOutput checked_output(const PlannedProgram& program, const ProblemRuns& r
   checked.allowed_error = kFloatErrors * checked.float_error * real / 0x1p-24 +
                           kRoundings * real * checked.largest_value;
   if (toy::is_narrow(program.type)) {
-    checked.allowed_error += repeated_roundings(program) *
-                             generate::rounding_unit(program.type) * checked.largest_value;
+    checked.allowed_error +=
+        repeated_roundings(program) * generate::rounding_unit(program.type) * checked.largest_value;
   }
   if (program.plan.factors) {
     checked.allowed_error +=

@@ -25,12 +25,14 @@ class WorkOfLoop {
         1, kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const generate::Step& step = plan_.steps[at];
-      if (step.kind == generate::Step::Kind::kInstruction && !step.loops.empty()) instruction(at, step);
+      if (step.kind == generate::Step::Kind::kInstruction && !step.loops.empty())
+        instruction(at, step);
     }
     for (std::size_t v = 0; v < plan_.places.size(); ++v) {
       const ValuePlace& place = plan_.places[v];
       if (place.where != Where::kSharedTile && place.where != Where::kSharedColumn) continue;
-      std::int64_t& bytes = place.prefetched_in ? work_.block.copied.bytes : work_.block.first_bytes;
+      std::int64_t& bytes =
+          place.prefetched_in ? work_.block.copied.bytes : work_.block.first_bytes;
       bytes += place.shared->bytes;
     }
     if (work_.block.products.empty()) return std::nullopt;

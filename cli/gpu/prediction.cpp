@@ -28,8 +28,7 @@ void add(const compare::Work& part, compare::Work& sum) {
 
 /// In fragments, exponentials are those of the hardware.
 compare::Prediction predicted_in_fragments(const PlannedProgram& program,
-                                           const generate::Launch& launch,
-                                           compare::Step step,
+                                           const generate::Launch& launch, compare::Step step,
                                            const compare::MachineModel& machine) {
   compare::Prediction predicted =
       compare::predict(step, machine, generate::to_string(*program.plan.factors), "native", false);

@@ -12,13 +12,13 @@
 namespace flashlab::generate {
 namespace {
 
-constexpr std::int64_t kBlock = 16;            // rows of a product on tensor cores
+constexpr std::int64_t kBlock = 16;  // rows of a product on tensor cores
 constexpr std::int64_t kMostWarps = 8;
-constexpr std::int64_t kUsualWarps = 4;        // a multiprocessor has four parts
-constexpr std::int64_t kMostNumbers = 208;     // of fragments in a thread's 255 registers
-constexpr std::int64_t kMostSpilled = 480;     // more than this many would be slower than level 0
-constexpr std::size_t kMostTried = 8;          // groups of fragments: 2^8 ways to hold them
-constexpr double kLoopWeight = 64;             // iterations that a loop is taken for
+constexpr std::int64_t kUsualWarps = 4;     // a multiprocessor has four parts
+constexpr std::int64_t kMostNumbers = 208;  // of fragments in a thread's 255 registers
+constexpr std::int64_t kMostSpilled = 480;  // more than this many would be slower than level 0
+constexpr std::size_t kMostTried = 8;       // groups of fragments: 2^8 ways to hold them
+constexpr double kLoopWeight = 64;          // iterations that a loop is taken for
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -112,7 +112,8 @@ class PlaceSearch {
       const bool writes_cell = toy::is_memory(instruction(at).operands[written].kind);
       if (step.action == Action::kRowMaximum || step.action == Action::kRowSum) {
         if (where(at, 0) != Where::kFragment) give_up(at, "reduces a tile that was only loaded");
-        if (where(at, written) != Where::kRowValues) give_up(at, "keeps a reduction beside rows of another tile");
+        if (where(at, written) != Where::kRowValues)
+          give_up(at, "keeps a reduction beside rows of another tile");
       }
       if (writes_cell) check_write(at, step);
       const bool is_computed = is_elementwise(step.action) || step.action == Action::kProduct ||
@@ -122,8 +123,8 @@ class PlaceSearch {
       if (target == Where::kSharedColumn) give_up(at, "computes a column that is loaded elsewhere");
       if (target == Where::kNumber || target == Where::kRowValues) {
         for (std::size_t i = 0; i < step.registers.size(); ++i) {
-          if (reads_register(at, i) && values_.values[value_at(at, i)].shape >
-                                           values_.values[value_at(at, written)].shape) {
+          if (reads_register(at, i) &&
+              values_.values[value_at(at, i)].shape > values_.values[value_at(at, written)].shape) {
             give_up(at, "makes a smaller tile of a larger one");
           }
         }
@@ -146,7 +147,9 @@ class PlaceSearch {
     if (step.action == Action::kUpdate && from != Where::kFragment && from != Where::kNumber) {
       give_up(at, "adds a tile to DRAM that is no fragment");
     }
-    if (value.shape == Shape::kMatrix && !(value.rows.size() >= tile_length(array, step.axes[written_operand(instruction(at))], 1).size())) {
+    if (value.shape == Shape::kMatrix &&
+        !(value.rows.size() >=
+          tile_length(array, step.axes[written_operand(instruction(at))], 1).size())) {
       give_up(at, "stores a tile that may be smaller than its cell");
     }
   }
@@ -164,7 +167,8 @@ class PlaceSearch {
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const Step& step = plan_.steps[at];
       if (step.kind != Step::Kind::kInstruction) continue;
-      const bool is_product = step.action == Action::kProduct || step.action == Action::kProductAndSum;
+      const bool is_product =
+          step.action == Action::kProduct || step.action == Action::kProductAndSum;
       std::optional<std::size_t> first;
       for (std::size_t i = is_product ? 2 : 0; i < step.registers.size(); ++i) {
         if (values_.operands[at][i] < 0 || where(at, i) != Where::kFragment) continue;
@@ -297,9 +301,9 @@ class PlaceSearch {
     }
     plan_.warps = static_cast<int>(warps);
     if (numbers > kMostSpilled) {
-      why_not_ = Reason{"its tiles take " + std::to_string(numbers) +
-                            " registers of each thread, which has 255",
-                        {}};
+      why_not_ = Reason{
+          "its tiles take " + std::to_string(numbers) + " registers of each thread, which has 255",
+          {}};
     }
   }
   void set_sizes(const std::set<std::int64_t>& held_rows, std::int64_t warps) {

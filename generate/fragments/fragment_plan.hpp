@@ -32,7 +32,7 @@ struct SharedPlace {
 
 struct ValuePlace {
   Where where = Where::kNumber;
-  bool is_turned = false;    // a fragment: held transposed
+  bool is_turned = false;           // a fragment: held transposed
   std::int64_t rows = 1, cols = 1;  // as it is held, padded
   /// Of kSharedColumn and kSharedTile. Of kFragment and kRowValues: a copy that products or turned
   /// fragments read.

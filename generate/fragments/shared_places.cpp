@@ -113,8 +113,7 @@ void place_in_shared_memory(const toy::BoundProgram& program, FragmentPlan& plan
     if (place.prefetched_in) {
       shared.stages = 2;
       shared.first_step = std::min(shared.first_step, *place.prefetched_in);
-      shared.last_step =
-          std::max(shared.last_step, plan.steps[*place.prefetched_in].partner);
+      shared.last_step = std::max(shared.last_step, plan.steps[*place.prefetched_in].partner);
     }
     // The first gap between places that are needed at the same time.
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;

@@ -91,8 +91,8 @@ class StepWriter {
   /// The iterations that are written out: of loops that select registers, and a single one.
   std::optional<RegisterNumbers::Iterations> written_out(std::uint32_t id) const {
     const toy::BoundLoop& loop = program_.loops[id];
-    const bool is_constant = loop.lower.op == toy::BoundExpression::Op::kAffine &&
-                             loop.lower.affine.is_constant();
+    const bool is_constant =
+        loop.lower.op == toy::BoundExpression::Op::kAffine && loop.lower.affine.is_constant();
     if (is_constant && loop.trips.low == 1 && loop.trips.high == 1) {
       return RegisterNumbers::Iterations{loop.lower.affine.constant, 1, loop.step};
     }

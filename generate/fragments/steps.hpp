@@ -48,9 +48,9 @@ struct Step {
   // Of an instruction:
   std::uint32_t site = 0;
   Action action = Action::kMove;
-  std::vector<std::int64_t> registers;              // by operand; -1: no register
-  std::vector<std::vector<toy::Affine>> axes;       // by operand: a cell's indices, with `value`s
-  std::vector<std::size_t> loops;                   // the kLoopBegin steps around it
+  std::vector<std::int64_t> registers;         // by operand; -1: no register
+  std::vector<std::vector<toy::Affine>> axes;  // by operand: a cell's indices, with `value`s
+  std::vector<std::size_t> loops;              // the kLoopBegin steps around it
 };
 
 /// Writes out the loops that select registers. Returns why that is not possible in `why_not`.

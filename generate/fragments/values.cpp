@@ -7,11 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "generate/fragments/reaching.hpp"
+
 namespace flashlab::generate {
 namespace {
-
-using DefinitionSet = std::set<std::size_t>;
-using Reaching = std::map<std::int64_t, DefinitionSet>;  // by register
 
 /// What is known of a definition's result.
 struct ResultShape {
@@ -28,12 +27,14 @@ struct ResultShape {
 class ValueSearch {
  public:
   ValueSearch(const toy::BoundProgram& program, const std::vector<Step>& steps)
-      : program_(program), steps_(steps), reads_(steps.size()), written_(steps.size(), SIZE_MAX) {}
+      : program_(program), steps_(steps) {
+    Reaching reaching = reaching_definitions(program, steps);
+    reads_ = std::move(reaching.reads);
+    written_ = std::move(reaching.written);
+    result_.definitions = std::move(reaching.definitions);
+  }
 
   std::optional<Values> run(Reason& why_not) {
-    find_definitions();
-    Reaching nothing;
-    walk(0, steps_.size(), nothing);
     parents_.resize(result_.definitions.size());
     std::iota(parents_.begin(), parents_.end(), std::size_t{0});
     for (const auto& by_operand : reads_) {
@@ -60,54 +61,6 @@ class ValueSearch {
   }
   void give_up(std::size_t step, const std::string& text) {
     if (!why_not_) why_not_ = Reason{line(step) + " " + text, instruction(step).span};
-  }
-
-  void find_definitions() {
-    for (std::size_t at = 0; at < steps_.size(); ++at) {
-      if (steps_[at].kind != Step::Kind::kInstruction) continue;
-      reads_[at].resize(steps_[at].registers.size());
-      const std::size_t written = written_operand(instruction(at));
-      const std::int64_t number = steps_[at].registers[written];
-      if (number < 0) continue;
-      written_[at] = result_.definitions.size();
-      result_.definitions.push_back({at, number, 0});
-    }
-  }
-
-  /// Follows which definitions reach which reads.
-  void walk(std::size_t first, std::size_t last, Reaching& reaching) {
-    for (std::size_t at = first; at < last; ++at) {
-      const Step& step = steps_[at];
-      if (step.kind == Step::Kind::kLoopBegin) {
-        loop(at, step, reaching);
-        at = step.partner;
-      } else if (step.kind == Step::Kind::kInstruction) {
-        for (std::size_t i = 0; i < step.registers.size(); ++i) {
-          if (step.registers[i] < 0 || !toy::is_register_read(instruction(at).operands[i].kind)) {
-            continue;
-          }
-          const DefinitionSet& found = reaching[step.registers[i]];
-          reads_[at][i].insert(found.begin(), found.end());
-        }
-        if (written_[at] != SIZE_MAX) {
-          reaching[result_.definitions[written_[at]].number] = {written_[at]};
-        }
-      }
-    }
-  }
-  void loop(std::size_t at, const Step& step, Reaching& reaching) {
-    const Reaching before = reaching;
-    Reaching begin = before;
-    while (true) {
-      reaching = begin;
-      walk(at + 1, step.partner, reaching);
-      Reaching next = begin;
-      for (const auto& [number, set] : reaching) next[number].insert(set.begin(), set.end());
-      if (next == begin) break;
-      begin = std::move(next);
-    }
-    if (program_.loops[step.loop].trips.low > 0) return;
-    for (const auto& [number, set] : before) reaching[number].insert(set.begin(), set.end());
   }
 
   std::size_t root(std::size_t definition) {
@@ -313,9 +266,8 @@ class ValueSearch {
     for (std::size_t step = 0; step < steps_.size(); ++step) {
       for (std::size_t i = 0; i < reads_[step].size(); ++i) {
         const bool reads_it = std::any_of(
-            reads_[step][i].begin(), reads_[step][i].end(), [&](std::size_t d) {
-              return root(d) == root(read) || root(d) == root(written);
-            });
+            reads_[step][i].begin(), reads_[step][i].end(),
+            [&](std::size_t d) { return root(d) == root(read) || root(d) == root(written); });
         const Action action = steps_[step].action;
         const bool is_factor =
             i < 2 && (action == Action::kProduct || action == Action::kProductAndSum);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "generate/fragments/reaching.hpp"
 #include "generate/fragments/steps.hpp"
 
 namespace flashlab::generate {
@@ -21,25 +22,18 @@ struct TileLength {
   std::int64_t size() const { return tile; }
   bool is_always_whole() const { return extent % tile == 0; }
   bool operator==(const TileLength& other) const {
-    return extent == other.extent && tile == other.tile &&
-           index.constant == other.index.constant && index.terms == other.index.terms;
+    return extent == other.extent && tile == other.tile && index.constant == other.index.constant &&
+           index.terms == other.index.terms;
   }
 };
 
 /// A number and a column stand for tiles in which they are repeated.
 enum class Shape : std::uint8_t { kNumber, kColumn, kMatrix };
 
-/// One step writes a register.
-struct Definition {
-  std::size_t step = 0;
-  std::int64_t number = 0;  // the register
-  std::size_t value = 0;    // into Values::values
-};
-
 struct Value {
   std::int64_t number = 0;  // the register
   Shape shape = Shape::kNumber;
-  bool is_mixed = false;    // some definitions have a smaller shape: in these it is repeated
+  bool is_mixed = false;  // some definitions have a smaller shape: in these it is repeated
   TileLength rows, cols;
   std::vector<std::size_t> definitions;  // into Values::definitions
   std::vector<std::size_t> reads;        // steps, sorted
@@ -64,8 +58,8 @@ TileLength tile_length(const toy::BoundArray& array, const std::vector<toy::Affi
                        std::size_t axis_from_last);
 
 inline bool is_elementwise(Action action) {
-  return (action >= Action::kMove && action <= Action::kLogarithm) ||
-         action == Action::kMasked || action == Action::kMaskedLeft;
+  return (action >= Action::kMove && action <= Action::kLogarithm) || action == Action::kMasked ||
+         action == Action::kMaskedLeft;
 }
 
 }  // namespace flashlab::generate

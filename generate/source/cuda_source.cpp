@@ -58,8 +58,9 @@ class KernelWriter {
       if (!variable.indexed && variable.count == 1) {
         line("Tile<" + real + "> " + variable.name + " = " + places.front() + ";");
       } else {
-        kernel_.list("Tile<" + real + "> " + variable.name + "[" + std::to_string(variable.count) + "] = {",
-             places, "};");
+        kernel_.list(
+            "Tile<" + real + "> " + variable.name + "[" + std::to_string(variable.count) + "] = {",
+            places, "};");
       }
     }
   }

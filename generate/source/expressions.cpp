@@ -79,7 +79,8 @@ class StatementWriter {
         return "store(" + cell_text(program_, operand, names_) + ", " + text(effect) + ");";
       }
       if (operand.kind == toy::OperandKind::kMemoryUpdate) {
-        return "add_to(" + cell_text(program_, operand, names_) + ", " + text(addend(effect)) + ");";
+        return "add_to(" + cell_text(program_, operand, names_) + ", " + text(addend(effect)) +
+               ");";
       }
     }
     throw std::logic_error("an instruction that writes nothing");

@@ -66,7 +66,8 @@ void KernelText::line(const std::string& text) {
   text_ += "\n";
 }
 
-void KernelText::list(std::string text, const std::vector<std::string>& entries, const std::string& after) {
+void KernelText::list(std::string text, const std::vector<std::string>& entries,
+                      const std::string& after) {
   const std::size_t most = kMostColumns - indent_;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string entry = entries[i] + (i + 1 < entries.size() ? "," : after);
@@ -115,8 +116,8 @@ void KernelText::signature() {
   for (const std::size_t array : launch_.arrays) {
     parameters.push_back(element_of(array, written) + "* " + names_.array(array) + "_data");
   }
-  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) +
-           ") " + name_ + "(",
+  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) + ") " +
+           name_ + "(",
        parameters, ") {");
   for (const std::size_t array : launch_.arrays) {
     const toy::BoundArray& declared = program_.arrays[array];
@@ -124,11 +125,11 @@ void KernelText::signature() {
     const auto along = [&](const std::vector<std::int64_t>& list, std::size_t from_last) {
       return from_last < rank ? std::to_string(list[rank - 1 - from_last]) : "1";
     };
-    declarations_.push_back(
-        "const Array<" + element_of(array, written) + "> " + names_.array(array) +
-        "{of_problem(" + names_.array(array) + "_data, " + std::to_string(declared.size) + "), " +
-        along(declared.extents, 1) + ", " + along(declared.extents, 0) + ", " +
-        along(declared.tile, 1) + ", " + along(declared.tile, 0) + "};");
+    declarations_.push_back("const Array<" + element_of(array, written) + "> " +
+                            names_.array(array) + "{of_problem(" + names_.array(array) + "_data, " +
+                            std::to_string(declared.size) + "), " + along(declared.extents, 1) +
+                            ", " + along(declared.extents, 0) + ", " + along(declared.tile, 1) +
+                            ", " + along(declared.tile, 0) + "};");
   }
 }
 

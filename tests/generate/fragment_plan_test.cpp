@@ -123,11 +123,11 @@ TEST_CASE("without room for two, tiles are loaded when they are needed", "[fragm
 
 TEST_CASE("what a loop stores is not loaded ahead", "[fragments]") {
   const auto is_ahead = [](const std::string& loaded) {
-    const toy::BoundProgram program = in_16_bits(bound(
-        ".isa attention\n.param n = 64, B = 16\n.input a(n, 16) tile (B, 16)\n"
-        ".output c(n, 16) tile (B, 16)\n.reg A, S\n"
-        "FILL 0, S\nSTORE S, c[0][0]\nfor i in 0..tiles(a)\nLOAD " +
-        loaded + "[i][0], A\nMAC A, A^T, S, S\nSTORE S, c[i][0]\nend\n"));
+    const toy::BoundProgram program =
+        in_16_bits(bound(".isa attention\n.param n = 64, B = 16\n.input a(n, 16) tile (B, 16)\n"
+                         ".output c(n, 16) tile (B, 16)\n.reg A, S\n"
+                         "FILL 0, S\nSTORE S, c[0][0]\nfor i in 0..tiles(a)\nLOAD " +
+                         loaded + "[i][0], A\nMAC A, A^T, S, S\nSTORE S, c[i][0]\nend\n"));
     const Plan result = level_1(program);
     return place_of(program, result.launches.back(), "A").prefetched_in.has_value();
   };

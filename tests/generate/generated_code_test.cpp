@@ -1,6 +1,4 @@
 // The generated code of every program, run in the emulation, beside the machine's own run.
-#include "tests/generate/generated_run.hpp"
-
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "generate/plan/plan.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/generate/cases/cases.hpp"
+#include "tests/generate/generated_run.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::test {

@@ -48,13 +48,14 @@ TEST_CASE("every instruction of every program has its line in the source", "[sou
   }
 }
 
-TEST_CASE("tiles that cannot be fragments are multiplied from shared memory at level 1", "[source]") {
+TEST_CASE("tiles that cannot be fragments are multiplied from shared memory at level 1",
+          "[source]") {
   // Row maxima of a loaded tile: no fragment.
-  toy::BoundProgram program =
-      bound(".isa attention\n.input a(8, 8) tile (8, 8)\n.output c(8, 8) tile (8, 8)\n"
-            ".output m(8, 1) tile (8, 1)\n"
-            "LOAD a[0][0], R0\nROWMAX R0, R1\nSTORE R1, m[0][0]\nMAC_Z R0, R0^T, R2\n"
-            "STORE R2, c[0][0]\n");
+  toy::BoundProgram program = bound(
+      ".isa attention\n.input a(8, 8) tile (8, 8)\n.output c(8, 8) tile (8, 8)\n"
+      ".output m(8, 1) tile (8, 1)\n"
+      "LOAD a[0][0], R0\nROWMAX R0, R1\nSTORE R1, m[0][0]\nMAC_Z R0, R0^T, R2\n"
+      "STORE R2, c[0][0]\n");
   set_element_type(program, toy::ElementType::kFp16);
   Target target;
   target.factors = toy::ElementType::kFp16;

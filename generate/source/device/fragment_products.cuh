@@ -21,7 +21,9 @@ struct SharedTile {
   static constexpr int kRowElements = ((kCols / 8 + 1) / 4 * 4 + 2) * 8;
   static constexpr int rows = 2, cols = 2;
   Element* data;
-  __device__ static int place(int row, int col) { return row * kRowElements + (col ^ (row & 4) * 2); }
+  __device__ static int place(int row, int col) {
+    return row * kRowElements + (col ^ (row & 4) * 2);
+  }
   __device__ float operator()(int row, int col) const { return value_of(data[place(row, col)]); }
   __device__ float at(const Place& p) const { return (*this)(p.row(), p.col()); }
 };
@@ -133,8 +135,8 @@ __device__ inline void scale(const SharedTile<Element, kRows, kCols>& tile, floa
   for (int i = static_cast<int>(threadIdx.x); i < kRows * kCols / 2; i += kThreads) {
     const int row = i / (kCols / 2), col = i % (kCols / 2) * 2;
     Element* const at = tile.data + tile.place(row, col);
-    *reinterpret_cast<unsigned*>(at) = pair_of(Element(), multiply(value_of(at[0]), number),
-                                               multiply(value_of(at[1]), number));
+    *reinterpret_cast<unsigned*>(at) =
+        pair_of(Element(), multiply(value_of(at[0]), number), multiply(value_of(at[1]), number));
   }
 }
 

@@ -24,7 +24,8 @@ struct Place {
 /// kTurned: the tile is held transposed, so that its columns are divided among the warps.
 template <int kTileRows, int kTileCols, int kNumWarps, bool kIsTurned = false>
 struct Fragment {
-  static constexpr int kRows = kTileRows, kCols = kTileCols, kWarps = kNumWarps;  // as they are held
+  static constexpr int kRows = kTileRows, kCols = kTileCols,
+                       kWarps = kNumWarps;  // as they are held
   static constexpr bool kTurned = kIsTurned;
   static constexpr int kRowBlocks = kRows / 16 / kWarps, kColBlocks = kCols / 8;
   static_assert(kRowBlocks * 16 * kWarps == kRows && kColBlocks % 2 == 0 && kColBlocks * 8 == kCols,

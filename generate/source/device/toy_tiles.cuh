@@ -83,7 +83,9 @@ struct Array {
 
   __device__ Cell<Element> tile(Index row, Index col) const { return tile(0, row, col); }
   /// The same if the array's extents are multiples of its tile's: none is smaller.
-  __device__ Cell<Element> whole_tile(Index row, Index col) const { return whole_tile(0, row, col); }
+  __device__ Cell<Element> whole_tile(Index row, Index col) const {
+    return whole_tile(0, row, col);
+  }
   __device__ Cell<Element> whole_tile(Index plane, Index row, Index col) const {
     return {data + (plane * rows + row * tile_rows) * cols + col * tile_cols,
             static_cast<int>(tile_rows), static_cast<int>(tile_cols), cols};

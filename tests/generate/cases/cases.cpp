@@ -182,10 +182,9 @@ constexpr const char* kFolders[] = {"toymachine/programs", "exercises"};
 
 bool has_fragments(const GenerateCase& one) {
   const auto plan = generate::plan(*one.bound, one.target());
-  return plan && std::any_of(plan->launches.begin(), plan->launches.end(),
-                             [](const generate::Launch& launch) {
-                               return launch.fragments != nullptr;
-                             });
+  return plan &&
+         std::any_of(plan->launches.begin(), plan->launches.end(),
+                     [](const generate::Launch& launch) { return launch.fragments != nullptr; });
 }
 
 }  // namespace
