@@ -5,7 +5,7 @@
 
 #include "attention_cuda/block_work.hpp"
 #include "compare/model/tile_time.hpp"
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::cli {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine/counter_report.hpp"
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/source/cuda_source.hpp"
 #include "text/lists.hpp"
 #include "text/visible.hpp"

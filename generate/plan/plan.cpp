@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/plan/grid.hpp"
 #include "generate/plan/stretches.hpp"
 #include "toymachine/count/counters.hpp"
@@ -52,10 +52,6 @@ std::optional<toy::Diagnostic> without_tensor_cores(const toy::BoundProgram& pro
                              : "elements are numbers, and tensor cores multiply tiles",
                          "level 0",
                          {}};
-}
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// Gives every register that the launch writes its place.

@@ -48,7 +48,7 @@ struct RepeatedLoad {
   std::int64_t bytes = 0;  // in one block
 };
 
-struct FragmentPlan;  // generate/fragments/fragment_plan.hpp
+struct FragmentPlan;  // generate/plan/fragment_plan.hpp
 
 struct Launch {
   std::vector<std::size_t> passes;            // into Program::passes

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/source/names.hpp"
 #include "toymachine/bind/bound_program.hpp"
 

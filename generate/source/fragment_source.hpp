@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/plan/plan.hpp"
 #include "toymachine/bind/bound_program.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/plan/plan.hpp"
 #include "generate/source/fragment_names.hpp"
 #include "generate/source/kernel_text.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 
 namespace flashlab::generate {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "attention_cuda/emulation/emulation.hpp"
-#include "generate/fragments/fragment_plan.hpp"
 #include "generate/plan/element_types.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/run/drawn_inputs.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/generate/generated_run.hpp"

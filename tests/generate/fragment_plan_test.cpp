@@ -1,5 +1,5 @@
 // Where level 1 keeps tiles: in the threads' registers, how they are held, and in shared memory.
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 
 #include <algorithm>
 #include <string>

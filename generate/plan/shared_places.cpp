@@ -1,4 +1,4 @@
-#include "generate/fragments/shared_places.hpp"
+#include "generate/plan/shared_places.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 
 namespace flashlab::generate {
 

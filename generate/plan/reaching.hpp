@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "generate/fragments/steps.hpp"
+#include "generate/plan/steps.hpp"
 #include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::generate {

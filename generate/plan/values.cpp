@@ -1,4 +1,4 @@
-#include "generate/fragments/values.hpp"
+#include "generate/plan/values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "generate/fragments/reaching.hpp"
+#include "generate/plan/reaching.hpp"
 
 namespace flashlab::generate {
 namespace {

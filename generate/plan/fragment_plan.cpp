@@ -1,4 +1,4 @@
-#include "generate/fragments/fragment_plan.hpp"
+#include "generate/plan/fragment_plan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "generate/fragments/shared_places.hpp"
+#include "generate/plan/shared_places.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -19,10 +19,6 @@ constexpr std::int64_t kMostNumbers = 208;  // of fragments in a thread's 255 re
 constexpr std::int64_t kMostSpilled = 480;  // more than this many would be slower than level 0
 constexpr std::size_t kMostTried = 8;       // groups of fragments: 2^8 ways to hold them
 constexpr double kLoopWeight = 64;          // iterations that a loop is taken for
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 class PlaceSearch {
  public:

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "generate/fragments/reaching.hpp"
-#include "generate/fragments/steps.hpp"
+#include "generate/plan/reaching.hpp"
+#include "generate/plan/steps.hpp"
 
 namespace flashlab::generate {
 

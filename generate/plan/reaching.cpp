@@ -1,4 +1,4 @@
-#include "generate/fragments/reaching.hpp"
+#include "generate/plan/reaching.hpp"
 
 #include <map>
 #include <utility>

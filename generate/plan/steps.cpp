@@ -1,4 +1,4 @@
-#include "generate/fragments/steps.hpp"
+#include "generate/plan/steps.hpp"
 
 #include <stdexcept>
 #include <string>

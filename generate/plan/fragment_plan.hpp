@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "generate/fragments/steps.hpp"
-#include "generate/fragments/values.hpp"
 #include "generate/plan/plan.hpp"
+#include "generate/plan/steps.hpp"
+#include "generate/plan/values.hpp"
 #include "toymachine/bind/bound_program.hpp"
 
 namespace flashlab::generate {
