@@ -1,6 +1,7 @@
 #include "generate/source/fragment_statements.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -279,7 +280,9 @@ std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
     case Action::kExponential:
       if (at > 0 && is_difference_of_next(at - 1)) {
         const std::string first = operand(at - 1, 0, is_turned);
-        return "exponential_of_difference(" + first + ", " + operand(at - 1, 1, is_turned) + ")";
+        const std::string function = is_exactly_needed(at) ? "" : "fast_";
+        return function + "exponential_of_difference(" + first + ", " +
+               operand(at - 1, 1, is_turned) + ")";
       }
       return "fast_exponential(" + argument(0) + ")";
     case Action::kLogarithm:
@@ -287,6 +290,19 @@ std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
     default:
       return argument(0);
   }
+}
+
+bool FragmentStatements::is_exactly_needed(std::size_t exponential) const {
+  constexpr double kLarge = 1024;
+  const std::size_t target = value_at(exponential, written_operand(instruction(exponential)));
+  if (place(target).where != Where::kFragment) return true;
+  return std::any_of(plan_.steps.begin(), plan_.steps.end(), [&](const Step& step) {
+    if (step.kind != Step::Kind::kInstruction || step.action != Action::kFill) return false;
+    const std::int64_t constant = program_.instructions[step.site].operands[0].index.constant;
+    const double number =
+        program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
+    return std::isfinite(number) && std::abs(number) > kLarge;
+  });
 }
 
 bool FragmentStatements::is_difference_of_next(std::size_t at) const {

@@ -69,6 +69,10 @@ class FragmentStatements {
   std::string operand(std::size_t at, std::size_t i, bool is_turned);
   void elementwise(std::size_t at);
   std::string expression(std::size_t at, bool is_turned);
+  /// Whether e^(a - b) takes two operations before the power: for a few numbers, and if a program
+  /// fills in numbers like -1e30 that stand for -inf. Other large numbers come from products, whose factors
+  /// have larger errors.
+  bool is_exactly_needed(std::size_t exponential) const;
   /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an
   /// exponential.
   bool is_difference_of_next(std::size_t at) const;

@@ -159,6 +159,7 @@ const std::set<std::string>& reserved_names() {
                                                   "end_of_loop",
                                                   "exponential_of_difference",
                                                   "fast_exponential",
+                                                  "fast_exponential_of_difference",
                                                   "fast_quotient",
                                                   "fill_beyond",
                                                   "length_of_tile",

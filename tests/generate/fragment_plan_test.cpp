@@ -181,9 +181,17 @@ TEST_CASE("a difference and its exponential are one operation", "[fragments]") {
   const toy::BoundProgram program =
       in_16_bits(bundled("flash2", params({{"n", 64}, {"d", 16}, {"B", 32}})));
   const std::string text = cuda_kernels(program, level_1(program), "p");
-  CHECK_THAT(text, contains("set(P, exponential_of_difference(S_2, M));"));
+  CHECK_THAT(text, contains("set(P, fast_exponential_of_difference(S_2, M));"));
+  CHECK_THAT(text, contains("set(A, exponential_of_difference(A, M));"));
   CHECK_THAT(text, contains("add_product<Bf16>(O0, P, V);"));
   CHECK_THAT(text, contains("add_product<Bf16>(S_2, Q0, turned(K));"));
+}
+
+TEST_CASE("where a program fills in -1e30 for -inf, differences are exact", "[fragments]") {
+  const toy::BoundProgram program =
+      in_16_bits(bundled("split_kv_causal", params({{"n", 64}, {"d", 16}, {"B", 32}})));
+  const std::string text = cuda_kernels(program, level_1(program), "p");
+  CHECK_THAT(text, contains("set(P, exponential_of_difference(S_2, M));"));
 }
 
 }  // namespace

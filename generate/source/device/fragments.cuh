@@ -141,7 +141,6 @@ __device__ inline FastExponential<A> fast_exponential(const A& a) {
   return {a, a.rows, a.cols};
 }
 
-/// e^(a - b), where b is a number, or one for each row or, beside a transposed fragment, each column.
 template <class A, class B>
 struct ExponentialOfDifference {
   A a;
@@ -150,37 +149,27 @@ struct ExponentialOfDifference {
   __device__ float at(const Place& p) const {
     return power_of_two(multiply(subtract(a.at(p), b.at(p)), kLog2E));
   }
-  /// 2^(a log2 e - b log2 e), one operation before the power. b log2 e is rounded, so that the result
-  /// has a relative error of |b| 2^-24.
-  __device__ float at_small(const Place& p) const {
-    return power_of_two(__fmaf_rn(a.at(p), kLog2E, -multiply(b.at(p), kLog2E)));
-  }
 };
 template <class A, class B>
 __device__ inline ExponentialOfDifference<A, B> exponential_of_difference(const A& a, const B& b) {
   return {a, b, a.rows, a.cols};
 }
-template <int kRows, int kCols, int kWarps, bool kTurned, class A, class B>
-__device__ inline void set(Fragment<kRows, kCols, kWarps, kTurned>& target,
-                           const ExponentialOfDifference<A, B>& operation) {
-  using Target = Fragment<kRows, kCols, kWarps, kTurned>;
-  constexpr float kSmall = 1024;
-  // Beside a transposed fragment, b differs along the rows: to look at all would take too many
-  // registers.
-  bool is_small = !kTurned;
-  if (!kTurned) {
-    for_each_place<Target::kRowBlocks, 1>(Target::first_row(), [&](const Place& p) {
-      is_small = is_small && fabsf(operation.b.at(p)) <= kSmall;
-    });
+
+/// 2^(a log2 e - b log2 e), one operation before the power. b log2 e is rounded, so the result has a
+/// relative error of |b| 2^-24.
+template <class A, class B>
+struct FastExponentialOfDifference {
+  A a;
+  B b;
+  int rows, cols;
+  __device__ float at(const Place& p) const {
+    return power_of_two(__fmaf_rn(a.at(p), kLog2E, -multiply(b.at(p), kLog2E)));
   }
-  if (!kTurned && __all_sync(0xffffffffu, is_small)) {
-    for_each_place<Target::kRowBlocks, Target::kColBlocks>(
-        Target::first_row(),
-        [&](const Place& p) { target.x[p.m][p.n][p.e] = operation.at_small(p); });
-  } else {
-    for_each_place<Target::kRowBlocks, Target::kColBlocks>(
-        Target::first_row(), [&](const Place& p) { target.x[p.m][p.n][p.e] = operation.at(p); });
-  }
+};
+template <class A, class B>
+__device__ inline FastExponentialOfDifference<A, B> fast_exponential_of_difference(const A& a,
+                                                                                   const B& b) {
+  return {a, b, a.rows, a.cols};
 }
 
 /// a / b by way of 1 / b, which is computed once for each row.
