@@ -419,7 +419,7 @@ def attention_forward(Q, K, V, *, variant="auto", state=None, **options):
     its position, or a pair: before and after, None for no limit), cu_seqlens_q and cu_seqlens_k
     (the bounds of sequences packed in one batch entry: lists, or int64 tensors on the GPU),
     query_offset (the position of query 0 minus that of key 0, if Q and K are parts of longer
-    sequences), products "native", "tf32", "tf32x3" or "fp16x3" (has no backward pass), kernel,
+    sequences), products "native", "tf32", "tf32x3" or "fp16x3" (backward: head_dim to 64), kernel,
     num_splits. With a state of attention_state, O and lse are those of its keys and of these; only
     flash2 on tensor cores, and torch.compile does not trace it. Not part of autograd's graph."""
     with torch.no_grad():

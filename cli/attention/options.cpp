@@ -194,7 +194,7 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
   add_flag(command, "--by-kernel", by_kernel, "the time of each kernel").group(kGpuGroup);
   add_option(command, "--products", products,
              "how floats are multiplied: native (fp32), tf32, or as precisely as fp32 by three "
-             "products for one: tf32x3, or fp16x3 (forward) (native)")
+             "products for one: tf32x3, or fp16x3 (native)")
       .one_of({"native", "tf32", "tf32x3", "fp16x3"})
       .type_name("HOW")
       .group(kGpuGroup);

@@ -39,6 +39,8 @@ struct ReplayOptions {
   bool double_precision = false;
   /// Of checkpoints, besides the program's own arrays and registers.
   std::int64_t max_checkpoint_bytes = std::int64_t{256} << 20;
+  /// Of processor time; more if a checkpoint takes long. A search backwards runs this long again.
+  double seconds_between_checkpoints = 0.015;
 };
 
 /// The contents of a register: a number, or the elements of a tile, row by row.

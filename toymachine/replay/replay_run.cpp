@@ -49,7 +49,8 @@ class ReplayRun final : public Replay {
         memory_(program, narrowed(std::move(dram))),
         watch_(program, memory_),
         run_(program, memory_.cells(), watch_),
-        checkpoints_(options.max_checkpoint_bytes) {
+        checkpoints_(options.max_checkpoint_bytes),
+        interval_(options.seconds_between_checkpoints) {
     run_.run_to(0);  // into the first loops
     save();
   }
@@ -130,7 +131,6 @@ class ReplayRun final : public Replay {
   }
 
  private:
-  static constexpr double kSecondsBetweenCheckpoints = 0.015;
   static constexpr double kShareOfSaving = 0.1;
   /// Steps from a checkpoint made while going back, which makes the next steps back short.
   static constexpr std::uint64_t kNear = 1024;
@@ -222,7 +222,7 @@ class ReplayRun final : public Replay {
   detail::Checkpoints<Saved, Cell> checkpoints_;
   std::optional<Entry> near_;
   std::uint64_t chunk_ = 1024;
-  double interval_ = kSecondsBetweenCheckpoints, since_save_ = 0;
+  double interval_, since_save_ = 0;
 };
 
 template <class Number>

@@ -77,6 +77,13 @@ RegisterRecorder recorded_registers(const toy::BoundProgram& program) {
   return recorder;
 }
 
+/// Short distances between checkpoints, so that a short run has several.
+std::unique_ptr<toy::Replay> replay_with_checkpoints(const toy::BoundProgram& program) {
+  toy::ReplayOptions options;
+  options.seconds_between_checkpoints = 0;
+  return replay_of(program, options);
+}
+
 /// The steps at which the run stops, going forwards to the end.
 std::vector<std::uint64_t> stops_forward(toy::Replay& replay, const toy::Breakpoint& breakpoint) {
   std::vector<std::uint64_t> stops;
@@ -168,12 +175,12 @@ TEST_CASE("a paused run ends with the bits and counts of an uninterrupted one", 
 }
 
 TEST_CASE("a test of a register stops at the steps that make it true, both ways", "[replay]") {
-  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 3000}}));
+  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 700}}));
   const RegisterRecorder recorder = recorded_registers(program);
-  const auto replay = replay_of(program);
+  const auto replay = replay_with_checkpoints(program);
   std::size_t stops = 0;
   for (const std::string text :
-       {"R0 > 0.999", "R1 > 0.99", "R2 >= 900", "R3 < 0.9", "R0 == 1", "R2 < 1000"}) {
+       {"R0 > 0.999", "R1 > 0.99", "R2 >= 210", "R3 < 0.9", "R0 == 1", "R2 < 240"}) {
     const toy::Breakpoint test = breakpoint(program, text);
     std::vector<std::uint64_t> expected;
     bool held = false;
@@ -192,11 +199,11 @@ TEST_CASE("a test of a register stops at the steps that make it true, both ways"
 }
 
 TEST_CASE("a line with a test stops where the line is reached and the test holds", "[replay]") {
-  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 3000}}));
+  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 700}}));
   const RegisterRecorder recorder = recorded_registers(program);
-  const auto replay = replay_of(program);
+  const auto replay = replay_with_checkpoints(program);
   std::size_t stops = 0;
-  for (const std::string condition : {"R0 > 0.998", "R2 > 1290", "R3 != 1"}) {
+  for (const std::string condition : {"R0 > 0.998", "R2 > 300", "R3 != 1"}) {
     for (const std::uint32_t site : {8U, 12U, 15U}) {
       const std::string line = std::to_string(program.instructions[site].span.line);
       const toy::Breakpoint test = breakpoint(program, line + " if " + condition);
