@@ -44,8 +44,6 @@
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; Shah et al. 2024, FlashAttention-3
 #pragma once
 
-#include <cstdint>
-
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/adding.cuh"
 #include "attention_cuda/kernels/backward_wgmma/key_tiles.cuh"
@@ -66,32 +64,32 @@ class BwdWgmmaComputing {
         work_(work),
         arguments_(arguments),
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
-        seeing_all_(work.visible, work.first_key + kRows * warpgroup_, kRows) {}
+        seeing_all_(work.visible, work.first_key + kRows * warpgroup_, kRows),
+        seeing_(work.seeing_queries(0, arguments.sizes)) {}
 
   __device__ void run() {
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) dK_[i] = dV_[i] = 0;
     BwdWgmmaTile tile = work_.first(arguments_.sizes);
-    if (work_.is_there(tile)) {
-      store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
-                   work_.first_key + kRows * warpgroup_);
-      sync_warpgroup();
-      ptx::mbarrier_wait(shared_.k_full(work_.k_stage()), work_.k_parity());
-      clear_unseen_keys();
-      add_query_tile<false>(tile, tile);
-      BwdWgmmaTile before = tile;
+    if (!work_.is_there(tile)) return;
+    store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
+                 work_.first_key + kRows * warpgroup_);
+    sync_warpgroup();
+    ptx::mbarrier_wait(shared_.k_full(work_.k_stage()), work_.k_parity());
+    clear_unseen_keys();
+    add_query_tile<false>(tile, tile);
+    BwdWgmmaTile before = tile;
 #pragma unroll 1
-      for (tile = work_.next(tile); work_.is_there(tile); tile = work_.next(tile)) {
-        add_query_tile<true>(tile, before);
-        before = tile;
-      }
-      release(shared_.v_empty());
-      if constexpr (Config::kAddsDQ) {
-        add_last_dQ(before);
-      } else {
-        sync_warpgroup();  // all have read their limits
-        release(shared_.k_empty(work_.k_stage()));
-      }
+    for (tile = work_.next(tile); work_.is_there(tile); tile = work_.next(tile)) {
+      add_query_tile<true>(tile, before);
+      before = tile;
+    }
+    release(shared_.v_empty());
+    if constexpr (Config::kAddsDQ) {
+      add_last_dQ(before);
+    } else {
+      sync_warpgroup();  // all have read their limits
+      release(shared_.k_empty(work_.k_stage()));
     }
   }
 
@@ -115,13 +113,10 @@ class BwdWgmmaComputing {
   static constexpr int kPanelRowBytes = Config::kPanelRowBytes;
 
   __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
-  __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
   /// Of the block's keys, the first one of this thread.
   __device__ static int row() { return 16 * (thread() / 32 - kWarpgroup / 32) + thread() % 32 / 4; }
   __device__ static bool is_first_thread() { return threadIdx.x % kWarpgroup == 0; }
-
-  __device__ ptx::SharedAddress K() const { return shared_.K(work_.k_stage()); }
 
   __device__ void sync_warpgroup() const {
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
@@ -224,7 +219,7 @@ class BwdWgmmaComputing {
     ptx::mbarrier_wait(shared_.q_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.Q(stage), tile.q_tile);
     work_.mark(BwdWgmmaMark::kIssuesS, tile);
-    multiply_rows(S_, K(), shared_.Q(stage));
+    multiply_rows(S_, shared_.K(work_.k_stage()), shared_.Q(stage));
   }
 
   /// `sums` = rows of K or V of the warpgroup times all rows of Q or dO, transposed. Asynchronous.
@@ -270,7 +265,8 @@ class BwdWgmmaComputing {
               panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
     const std::uint64_t A =
         ptx::matrix_descriptor(shared_.dS(stage) + panel_of_dS * kPanelBytes, kPanelBytes);
-    const std::uint64_t B = ptx::matrix_descriptor(K() + panel_of_K * kPanelBytes, kPanelBytes);
+    const std::uint64_t B =
+        ptx::matrix_descriptor(shared_.K(work_.k_stage()) + panel_of_K * kPanelBytes, kPanelBytes);
 #pragma unroll
     for (int k = 0; k < Config::kBlockKV / 16; ++k) {
       const std::uint64_t rows = ptx::descriptor_step(k * 16 * kPanelRowBytes);
@@ -301,7 +297,7 @@ class BwdWgmmaComputing {
     const ptx::SharedAddress sums = shared_.sums(warpgroup_);
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
-      ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread_of_warpgroup()),
+      ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread() % kWarpgroup),
                         make_float4(dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]));
     }
     ptx::fence_async_proxy();
@@ -324,12 +320,14 @@ class BwdWgmmaComputing {
     const IndexRange seen = work_.seen_keys(work_.first_key, arguments_.sizes);
     if (seen.first <= 0 && seen.end >= Config::kBlockKV) return;
     ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
-    clear(K(), Config::kBlockKV, seen);
+    clear(shared_.K(work_.k_stage()), Config::kBlockKV, seen);
     clear(shared_.V(), Config::kBlockKV, seen);
     sync_computing();
   }
   __device__ void clear_unseen_queries(ptx::SharedAddress rows, int q_tile) {
-    const IndexRange seeing = work_.seeing_queries(q_tile, arguments_.sizes);
+    const IndexRange seeing = Config::kDividesColumns
+                                  ? work_.seeing_queries(q_tile, arguments_.sizes)
+                                  : work_.seeing_queries(q_tile, seeing_);
     const int queries = arguments_.sizes.seqlen_q - q_tile * Config::kBlockQ;
     if (seeing.first <= 0 && seeing.end >= min(Config::kBlockQ, queries)) return;
     clear(rows, Config::kBlockQ, seeing);
@@ -345,6 +343,8 @@ class BwdWgmmaComputing {
   const BwdWgmmaArguments& arguments_;
   int warpgroup_;
   SeeingAll seeing_all_;
+  IndexRange
+      seeing_;  // the queries that see a key. At head_dim 128 it is faster to compute them again
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];

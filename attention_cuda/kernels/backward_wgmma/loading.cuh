@@ -273,10 +273,15 @@ struct BwdWgmmaWork {
     return {visible.first_query(0) - first,
             min(visible.end_query(visible.keys - 1), sizes.seqlen_q) - first};
   }
+  /// The same, from those that do in all tiles.
+  __device__ static IndexRange seeing_queries(int q_tile, const IndexRange& all) {
+    return {all.first - q_tile * Config::kBlockQ, all.end - q_tile * Config::kBlockQ};
+  }
 
   __device__ void mark(BwdWgmmaMark what, const BwdWgmmaTile& tile) const {
     Config::Marks::mark(what, static_cast<int>(loads_before), static_cast<int>(tile.number));
   }
+
   /// Where a tile's copies lie, and the parity of that stage's phase.
   __device__ static int stage(const BwdWgmmaTile& tile) { return stage_of(tile.number); }
   __device__ static std::uint32_t parity(const BwdWgmmaTile& tile) {
