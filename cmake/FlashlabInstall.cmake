@@ -37,6 +37,7 @@ if(FLASHLAB_HAS_CUDA)  # the C functions of flashlab.h, also for programs that l
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/flashlab>)
   install(TARGETS flashlab_cuda EXPORT flashlab_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(FILES "${PROJECT_SOURCE_DIR}/attention_cuda/flashlab.h"
+                "${PROJECT_SOURCE_DIR}/attention_cuda/flashlab_ranks.h"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/attention_cuda")
 endif()
 # For the Python module; installing builds it.

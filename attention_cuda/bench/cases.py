@@ -102,7 +102,8 @@ FLOAT_FORWARD = (ours("naive", "fused-softmax", "three-pass", "online", "flash1"
                       "flash2") + ours("naive", "fused-softmax", "flash2", how="tf32") +
                  ours("flash2", how="tf32x3") + ours("flash2", how="fp16x3"))
 FLOAT_BACKWARD = (ours("bwd-naive", *BACKWARD, "bwd-twopass-loads-o") +
-                  ours(*BACKWARD, how="tf32") + ours(*BACKWARD, how="tf32x3"))
+                  ours(*BACKWARD, how="tf32") + ours(*BACKWARD, how="tf32x3") +
+                  ours("bwd-onepass", how="fp16x3"))
 FA4 = (Entry("FA4", "FA4"),)
 ORDERED = ours("bwd-onepass", how="ordered") + (Entry("FA4", "FA4", "ordered"),)
 FLOAT_PEERS = torch_backends("efficient", "math") + (Entry("torch", "math", "tf32"),)
@@ -209,6 +210,7 @@ MARKS = (
     Mark("d", "forward", ("flash2 tf32x3",), "torch efficient", at_least=1.2),
     Mark("d", "forward", ("flash2 fp16x3",), "torch efficient", at_least=2.5),
     Mark("d", "backward", ("bwd-onepass tf32x3",), "torch efficient", at_least=1.2),
+    Mark("d", "backward", ("bwd-onepass fp16x3",), "torch efficient", at_least=1.6),
     Mark("d", "forward", ("flash2 tf32",), at_most_ms=1.0),
 )
 

@@ -27,7 +27,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-Werror=all-warnings", "-Xcompiler=-Wall,-Wextra",
          "-Xptxas=-v", "-I."]
 LARGEST_WITHOUT_SPILLS = 128  # head_dim
-ALLOWED_SPILLS = {"bwd_onepass_wgmma_sm90": 48}  # bytes; others: none
+# Bytes; others: none. Of the first one: in the warp that brings statistics, which has 24 registers.
+ALLOWED_SPILLS = {"bwd_onepass_fp16x3_sm90": 24, "bwd_onepass_wgmma_sm90": 48}
 KERNEL = re.compile(r"Compiling entry function '(?P<name>\w+)' for 'sm_(?P<arch>\w+)'")
 STACK = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
                    r"(?P<loads>\d+) bytes spill loads")

@@ -139,12 +139,16 @@ class BwdWgmmaComputing {
     const int stage = work_.stage(tile);
     // 1.
     multiply_K_Q(tile);
+    work_.mark(BwdWgmmaMark::kWaitsForDO, tile);
     if constexpr (!kHasBefore) ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
     ptx::mbarrier_wait(shared_.do_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.dO(stage), tile.q_tile);
+    work_.mark(BwdWgmmaMark::kIssuesDP, tile);
     multiply_rows(dP_, shared_.V(), shared_.dO(stage));
     // 2. and 3.
+    work_.mark(BwdWgmmaMark::kWaitsForS, tile);
     ptx::wgmma_wait<1>();
+    work_.mark(BwdWgmmaMark::kHasS, tile);
     const int first_query = tile.q_tile * Config::kBlockQ;
     const float c = arguments_.softmax_scale * kLog2E;
     const ptx::SharedAddress lse = shared_.statistics(stage), limits = shared_.limits() + 8 * row();
@@ -155,7 +159,9 @@ class BwdWgmmaComputing {
     }
     round<typename Config::Element>(P_, S_);
     if constexpr (!Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
+    work_.mark(BwdWgmmaMark::kWaitsForDP, tile);
     ptx::wgmma_wait<Config::kAddsDQ ? 0 : 1>();
+    work_.mark(BwdWgmmaMark::kHasDP, tile);
     differentiate(dP_, S_, lse + 4 * Config::kBlockQ, lane());
     round<typename Config::Element>(dS_, dP_);
     if constexpr (Config::kAddsDQ) {
@@ -168,23 +174,34 @@ class BwdWgmmaComputing {
     // 4.
     constexpr bool kAddsBefore = Config::kAddsDQ && kHasBefore;
     float dQ[Config::kColumnsOfDQ / 2];  // 64 rows
-    if constexpr (kAddsBefore) multiply_dS_K(dQ, before);
+    if constexpr (kAddsBefore) {
+      work_.mark(BwdWgmmaMark::kWaitsForDS, tile);
+      wait_for_dS(before);
+      work_.mark(BwdWgmmaMark::kIssuesGradients, tile);
+      multiply_dS_K(dQ, before);
+    }
     if constexpr (Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
     multiply_registers(dK_, dS_, shared_.Q(stage));
     // 5.
     if constexpr (kAddsBefore) {
+      work_.mark(BwdWgmmaMark::kWaitsForDQ, tile);
       ptx::wgmma_wait<2>();
+      work_.mark(BwdWgmmaMark::kHasDQ, tile);
       release(shared_.ds_empty(1 - stage));
       add_dQ(dQ, before);
     }
+    work_.mark(BwdWgmmaMark::kWaitsForDV, tile);
     ptx::wgmma_wait<1>();
     release(shared_.do_empty(stage));
+    work_.mark(BwdWgmmaMark::kWaitsForDK, tile);
     ptx::wgmma_wait<0>();
     release(shared_.q_empty(stage));
+    work_.mark(BwdWgmmaMark::kEnds, tile);
   }
 
   __device__ void add_last_dQ(const BwdWgmmaTile& tile) {
     float dQ[Config::kColumnsOfDQ / 2];
+    wait_for_dS(tile);
     multiply_dS_K(dQ, tile);
     ptx::wgmma_wait<0>();
     release(shared_.ds_empty(work_.stage(tile)));
@@ -203,8 +220,10 @@ class BwdWgmmaComputing {
   /// S^T of a tile, asynchronous.
   __device__ void multiply_K_Q(const BwdWgmmaTile& tile) {
     const int stage = work_.stage(tile);
+    work_.mark(BwdWgmmaMark::kWaitsForQ, tile);
     ptx::mbarrier_wait(shared_.q_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.Q(stage), tile.q_tile);
+    work_.mark(BwdWgmmaMark::kIssuesS, tile);
     multiply_rows(S_, K(), shared_.Q(stage));
   }
 
@@ -238,11 +257,14 @@ class BwdWgmmaComputing {
     ptx::wgmma_commit();
   }
 
+  /// Until both warpgroups' rows of dS^T are in shared memory.
+  __device__ void wait_for_dS(const BwdWgmmaTile& tile) const {
+    ptx::mbarrier_wait(shared_.ds_full(work_.stage(tile)), work_.parity(tile));
+  }
   /// dQ = dS K for the warpgroup's queries or columns, asynchronous.
   __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], const BwdWgmmaTile& tile) {
     constexpr int kPanelBytes = Config::kBlockKV * kPanelRowBytes;
     const int stage = work_.stage(tile);
-    ptx::mbarrier_wait(shared_.ds_full(stage), work_.parity(tile));
     ptx::wgmma_fence();
     const int panel_of_dS = Config::kDividesColumns ? 0 : warpgroup_,
               panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
@@ -366,27 +388,12 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     }
   }
   if (threadIdx.x < 64) {
-#pragma unroll 1
-    for (std::uint32_t taken = 0;; ++taken) {
-      BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
-      if (!work.is_there()) return;
-      BwdWgmmaTile tile = work.first(arguments.sizes);
-#pragma unroll 1
-      while (work.is_there(tile)) {
-        load_statistics(shared, work, tile, arguments);
-        work = handed_over(shared, arguments, taken);  // read again: registers are few
-        tile = work.next(tile);
-      }
-      release_work(shared, taken);
-    }
+    load_all_statistics(shared, arguments);
+    return;
   }
   if constexpr (Config::kAddsDQ) {
-    if (!takes_turns || threadIdx.x % 32 != 0) return;
-#pragma unroll 1
-    for (std::uint32_t taken = 0; wait_for_work(shared, arguments, taken).is_there(); ++taken) {
-      add_in_turn(shared, arguments, taken, threadIdx.x / 32 % 2);
-      ptx::mbarrier_arrive(shared.work_empty(taken % 2));
-    }
+    if (takes_turns && threadIdx.x % 32 == 0)
+      add_all_in_turn(shared, arguments, threadIdx.x / 32 % 2);
   }
 }
 

@@ -63,14 +63,15 @@ constexpr std::int64_t bwd_wgmma_counters(std::int64_t heads, std::int64_t seqle
 }
 
 /// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
-/// num_warpgroups: of a block that rounds one.
+/// num_warpgroups: of a block that rounds one, in the launch `dQ_launch`.
 inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTiles& gradients,
-                                   int head_dim, int num_warpgroups) {
+                                   int head_dim, int num_warpgroups,
+                                   std::string_view dQ_launch = "dQ_of_wgmma_sums") {
   const std::int64_t num_q_tiles =
                          request.heads() * num_tiles(request.problem.seqlen_q, gradients.block_q),
                      sums = num_q_tiles * 4 * gradients.block_q * head_dim,
                      dQ = request.rows() * request.problem.head_dim * request.element_bytes();
-  LaunchTiles round = uncounted_launch("dQ_of_wgmma_sums", num_q_tiles, {sums, dQ});
+  LaunchTiles round = uncounted_launch(dQ_launch, num_q_tiles, {sums, dQ});
   round.num_threads = WgmmaShape::kWarpgroupThreads * num_warpgroups;
   constexpr std::int64_t kAlignment = 256;  // of arrays in the workspace
   const std::int64_t counters = bwd_wgmma_counters(request.heads(), request.problem.seqlen_q,

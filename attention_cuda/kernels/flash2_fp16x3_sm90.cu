@@ -34,25 +34,6 @@ std::size_t fp16x3_workspace_bytes(const AttentionProblem& problem, const Execut
   return workspace.bytes();
 }
 
-/// Parts [batch, heads, rows, columns] in boxes of `box_rows` rows.
-ptx::TensorMap map_of_parts(std::uint32_t* parts, std::int64_t batch, std::int64_t heads,
-                            std::int64_t rows, int columns, int box_rows) {
-  if (batch * heads * rows == 0) return {};  // nothing is loaded
-  constexpr std::int64_t kBytes = ptx::TensorLayout::kElementBytes;
-  ptx::TensorLayout layout;
-  layout.data = parts;
-  layout.is_bfloat16 = false;
-  const std::int64_t sizes[] = {columns, rows, heads, batch};
-  std::int64_t stride = kBytes;
-  for (int axis = 0; axis < ptx::TensorLayout::kRank; ++axis) {
-    layout.sizes[axis] = static_cast<std::uint64_t>(sizes[axis]);
-    layout.strides[axis] = static_cast<std::uint64_t>(stride);
-    stride *= sizes[axis];
-  }
-  layout.box_rows = box_rows;
-  return ptx::make_tensor_map(layout);
-}
-
 template <int kHeadDim>
 void launch_fp16x3(const ForwardCall& call) {
   using Config = Fp16x3Config<kHeadDim>;

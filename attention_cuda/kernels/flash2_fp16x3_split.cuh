@@ -22,6 +22,7 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/kernels/flash2_fp16x3_sm90.hpp"
 #include "attention_cuda/kernels/forward_wgmma/loading.cuh"
+#include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
@@ -57,7 +58,12 @@ struct Fp16x3Scale {
   __device__ static float power_of_two(int power) {
     return __uint_as_float(static_cast<std::uint32_t>(127 + power) << 23);
   }
+  /// Of a power of two as these are.
+  __device__ static float inverse(float power) {
+    return __uint_as_float((2U * 127 << 23) - __float_as_uint(power));
+  }
   __device__ float to_fp16() const { return power_of_two(kTarget - exponent); }
+  __device__ float from_fp16() const { return power_of_two(exponent - kTarget); }
   __device__ float of_query() const { return power_of_two(exponent); }
   __device__ float of_key() const { return power_of_two(exponent - 2 * kTarget); }
   __device__ float of_column() const {
@@ -280,5 +286,24 @@ struct Fp16x3Config : WgmmaConfig<Float16, kFp16x3Shapes[fp16x3_index(kHeadDimen
   static constexpr int kSharedBytes = kSplit.shared_bytes();
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
 };
+
+/// Parts [batch, heads, rows, columns] in boxes of `box_rows` rows.
+inline ptx::TensorMap map_of_parts(std::uint32_t* parts, std::int64_t batch, std::int64_t heads,
+                                   std::int64_t rows, int columns, int box_rows) {
+  if (batch * heads * rows == 0) return {};  // nothing is loaded
+  constexpr std::int64_t kBytes = ptx::TensorLayout::kElementBytes;
+  ptx::TensorLayout layout;
+  layout.data = parts;
+  layout.is_bfloat16 = false;
+  const std::int64_t sizes[] = {columns, rows, heads, batch};
+  std::int64_t stride = kBytes;
+  for (int axis = 0; axis < ptx::TensorLayout::kRank; ++axis) {
+    layout.sizes[axis] = static_cast<std::uint64_t>(sizes[axis]);
+    layout.strides[axis] = static_cast<std::uint64_t>(stride);
+    stride *= sizes[axis];
+  }
+  layout.box_rows = box_rows;
+  return ptx::make_tensor_map(layout);
+}
 
 }  // namespace flashlab::cuda

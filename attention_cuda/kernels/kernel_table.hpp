@@ -9,6 +9,7 @@
 
 #include "attention_cuda/kernel_listing.hpp"
 #include "attention_cuda/kernels/bwd_naive.hpp"
+#include "attention_cuda/kernels/bwd_onepass_fp16x3_sm90.hpp"
 #include "attention_cuda/kernels/bwd_onepass_fp32.hpp"
 #include "attention_cuda/kernels/bwd_onepass_mma_sm80.hpp"
 #include "attention_cuda/kernels/bwd_onepass_pair_sm90.hpp"
@@ -100,7 +101,8 @@ inline constexpr TableRow kKernelTable[] = {
     {{"flash1", "flash1", kFp32, 80, "Dao et al. 2022, FlashAttention, Algorithm 1"},
      "flash1_launches",
      flash1_launches},
-    {{"flash2_fp32", "flash2", kFp32, 80, kForwardSource}, "flash2", flash2_fp32_launches},
+    {with_state({"flash2_fp32", "flash2", kFp32, 80, kForwardSource}), "flash2",
+     flash2_fp32_launches},
     {with_state({"flash2_mma_sm80", "flash2", k16Bits, 80, kForwardSource}), "flash2",
      flash2_mma_launches},
     {with_state({"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}), "flash2",
@@ -120,6 +122,10 @@ inline constexpr TableRow kKernelTable[] = {
     {{"bwd_naive", "bwd-naive", kLibraryFp32, 80, "toy-model notes; two-option algorithm"},
      "bwd_naive",
      bwd_naive_launches},
+    {arriving(with_wgmma({"bwd_onepass_fp16x3_sm90", "bwd-onepass", kFp16x3, 90,
+                          "Ootomo and Yokota 2022; Dao 2023, FlashAttention-2, Algorithm 2"},
+                         kBwdFp16x3MostHeadDim)),
+     "bwd_onepass", bwd_onepass_fp16x3_launches},
     {arriving({"bwd_onepass_fp32", "bwd-onepass", kFp32, 80, kBackwardSource}), "bwd_onepass",
      bwd_onepass_fp32_launches},
     {arriving({"bwd_onepass_mma_sm80", "bwd-onepass", k16Bits, 80, kBackwardSource}), "bwd_onepass",

@@ -1,5 +1,5 @@
-// flash2 with fp16x3 products: its error beside that of a plain fp32 implementation, and what rows
-// of very different magnitude, hidden keys and NaN may do.
+// fp16x3 products: their error beside that of a plain fp32 implementation, and what rows of very
+// different magnitude, hidden keys and NaN may do.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,6 +106,43 @@ SplitOutputs run_fp16x3(const SplitInputs& in, const AttentionOptions& options =
   check_call(cudaDeviceSynchronize());
   copies.fetch();
   return {O.values<float>(), lse.values<float>()};
+}
+
+struct SplitGradients {
+  Floats dQ, dK, dV;
+};
+
+/// bwd-onepass in fp16x3, from the exact O and lse.
+SplitGradients run_fp16x3_backward(const SplitInputs& in, const Floats& dO) {
+  const PlainSizes& sizes = in.sizes;
+  const Shape like_Q = {sizes.batch, sizes.num_heads, sizes.seqlen_q, sizes.head_dim},
+              like_K = {sizes.batch, sizes.num_kv_heads, sizes.seqlen_k, sizes.head_dim};
+  const auto oracle = in.oracle();
+  const auto stored = [](const Shape& shape, const auto& values) {
+    StoredTensor tensor = make_tensor(DataType::kFloat32, shape);
+    tensor.assign(std::vector<double>(values.begin(), values.end()));
+    return tensor;
+  };
+  const StoredTensor Q = stored(like_Q, in.Q), K = stored(like_K, in.K), V = stored(like_K, in.V),
+                     O = stored(like_Q, oracle.O), of_dO = stored(like_Q, dO),
+                     lse = stored({like_Q[0], like_Q[1], like_Q[2]}, oracle.lse),
+                     dQ = make_tensor(DataType::kFloat32, like_Q),
+                     dK = make_tensor(DataType::kFloat32, like_K),
+                     dV = make_tensor(DataType::kFloat32, like_K);
+  DeviceCopies copies;
+  const BackwardTensors tensors = {copies.view(Q),  copies.view(K),   copies.view(V),
+                                   copies.view(O),  copies.view(lse), copies.view(of_dO),
+                                   copies.view(dQ), copies.view(dK),  copies.view(dV)};
+  cuda::ExecutionOptions execution;
+  execution.products = cuda::Products::kFloat16x3;
+  const flashlab::test::DeviceMemory workspace(
+      cuda::workspace_bytes("bwd-onepass", check_backward(tensors, {}), execution));
+  execution.workspace = workspace.get();
+  execution.workspace_bytes = workspace.bytes();
+  cuda::attention_backward("bwd-onepass", tensors, {}, execution);
+  check_call(cudaDeviceSynchronize());
+  copies.fetch();
+  return {dQ.values<float>(), dK.values<float>(), dV.values<float>()};
 }
 
 Deviation deviation_of_column(const Floats& result, const std::vector<double>& oracle,
@@ -290,18 +327,58 @@ TEST_CASE("a row of V of 0, and a scale of 0 or below, are no special cases of f
   }
 }
 
-TEST_CASE("fp16x3 refuses more than 128 columns, other types and a backward pass", "[call]") {
+TEST_CASE("rows of Q, K, V and dO have scales of their own in fp16x3's backward pass",
+          "[cuda][fp16x3]") {
+  FLASHLAB_NEEDS_FP16X3();
+  for (const int range : {0, 8}) {  // magnitudes up to 2^range and down to 2^-range
+    INFO("range " << range);
+    SplitInputs in({1, 2, 1, 150, 300, 64});
+    Floats dO = SplitInputs(in.sizes, 0, 2).Q;
+    std::mt19937 engine(3);
+    std::uniform_int_distribution<int> any(-range, range);
+    // Factors of Q and K that leave scores as they are: of all queries, and of all keys of a column.
+    const float of_Q = std::ldexp(1.F, 5 * range);
+    for (float& x : in.Q) x *= of_Q;
+    for (float& x : in.K) x /= of_Q;
+    for (Floats* const rows : {&in.V, &dO}) {
+      for (std::size_t row = 0; row < rows->size() / 64; ++row) {
+        const float factor = std::ldexp(1.F, any(engine));
+        for (std::size_t c = 0; c < 64; ++c) (*rows)[64 * row + c] *= factor;
+      }
+    }
+    const Floats* const inputs[] = {&in.Q, &in.K, &in.V, &dO};
+    const auto gradients = [&]<class Real>(Real) {
+      std::vector<Real> exact[4];
+      for (int k = 0; k < 4; ++k) exact[k].assign(inputs[k]->begin(), inputs[k]->end());
+      const auto forward = textbook::forward(in.problem(), exact[0], exact[1], exact[2]);
+      return textbook::backward(in.problem(), exact[0], exact[1], exact[2], forward.O, forward.lse,
+                                exact[3]);
+    };
+    const auto oracle = gradients(double{});
+    const auto plain = gradients(float{});
+    const SplitGradients ours = run_fp16x3_backward(in, dO);
+    CHECK(deviation(ours.dQ, oracle.dQ).norm <= 2 * deviation(plain.dQ, oracle.dQ).norm);
+    CHECK(deviation(ours.dK, oracle.dK).norm <= 2 * deviation(plain.dK, oracle.dK).norm);
+    CHECK(deviation(ours.dV, oracle.dV).norm <= 2 * deviation(plain.dV, oracle.dV).norm);
+  }
+}
+
+TEST_CASE("fp16x3 refuses more columns than its kernels take, and other types", "[call]") {
   AttentionProblem problem = {1, 1, 1, 64, 64, 128, DataType::kFloat32, Mask::kNone, 1, {}};
   cuda::ExecutionOptions execution;
   execution.products = cuda::Products::kFloat16x3;
   CHECK(cuda::find_listing("flash2", problem, execution, 90).stem == "flash2_fp16x3_sm90");
-  CHECK_THROWS_AS(cuda::find_listing("bwd-onepass", problem, execution, 90), ProblemError);
+  CHECK_THROWS_WITH(cuda::find_listing("bwd-onepass", problem, execution, 90),
+                    contains("at most 64 for bwd_onepass_fp16x3_sm90"));
+  CHECK_THROWS_AS(cuda::find_listing("bwd-twopass", problem, execution, 90), ProblemError);
   CHECK_THROWS_WITH(cuda::find_listing("flash2", problem, execution, 80), contains("9.0 or later"));
   CHECK_THROWS_WITH(cuda::find_listing("flash2", problem, execution, 100), contains("9.0 at most"));
   problem.head_dim = 129;
   CHECK_THROWS_WITH(cuda::find_listing("flash2", problem, execution, 90),
                     contains("head_dim") && contains("at most 128 for flash2_fp16x3_sm90"));
   problem.head_dim = 64;
+  CHECK(cuda::find_listing("bwd-onepass", problem, execution, 90).stem ==
+        "bwd_onepass_fp16x3_sm90");
   problem.dtype = DataType::kBFloat16;
   CHECK_THROWS_AS(cuda::find_listing("flash2", problem, execution, 90), ProblemError);
 }

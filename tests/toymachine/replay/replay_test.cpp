@@ -21,7 +21,8 @@ std::vector<double> dram_of(const toy::BoundProgram& program) {
 
 std::unique_ptr<toy::Replay> replay_of(const toy::BoundProgram& program,
                                        const toy::ReplayOptions& options = {}) {
-  auto replay = toy::Replay::start(program, dram_of(program), options);
+  auto replay =
+      toy::Replay::start(program, toy::InitialDram::make(program, {}).value.value(), options);
   REQUIRE(replay);
   return std::move(*replay);
 }
@@ -39,7 +40,7 @@ using State = std::vector<double>;
 /// Unwritten values as one number, so that states can be compared.
 double comparable(double value) { return std::isnan(value) ? 12345.5 : value; }
 
-State state_of(const toy::Replay& replay) {
+State state_of(toy::Replay& replay) {
   State state;
   for (std::int64_t number = 0; number < replay.program().num_registers; ++number) {
     const toy::RegisterContents contents = replay.register_contents(number);
@@ -77,6 +78,13 @@ RegisterRecorder recorded_registers(const toy::BoundProgram& program) {
   return recorder;
 }
 
+/// Short distances between checkpoints, so that a short run has several.
+std::unique_ptr<toy::Replay> replay_with_checkpoints(const toy::BoundProgram& program) {
+  toy::ReplayOptions options;
+  options.seconds_between_checkpoints = 0;
+  return replay_of(program, options);
+}
+
 /// The steps at which the run stops, going forwards to the end.
 std::vector<std::uint64_t> stops_forward(toy::Replay& replay, const toy::Breakpoint& breakpoint) {
   std::vector<std::uint64_t> stops;
@@ -107,10 +115,26 @@ TEST_CASE("a run whose steps are too many iterations apart is refused before it 
   const toy::BoundProgram program = bound(
       ".registers 1\n.input x[1]\nfor i in 0..10000000000\n"
       "for j in 0..i-9999999994\nLOAD x[0], R0\nend\nend\n");
-  const auto replay = toy::Replay::start(program, {1});
+  const auto replay = toy::Replay::start(program, toy::InitialDram::of_cells(program, {1}));
   REQUIRE_FALSE(replay);
   CHECK(replay.diagnostics[0].fault == toy::Fault::kLimit);
   CHECK_THAT(replay.diagnostics[0].what, contains("more than 33554432 iterations"));
+}
+
+TEST_CASE("only the random inputs that are looked at are drawn", "[replay]") {
+  // Drawing all of them takes more than a second.
+  const toy::BoundProgram program = bound(
+      ".registers 1\n.input x[300000000]\n.output y[1]\nLOAD x[5], R0\nSTORE R0, y[0]\n"
+      "LOAD x[299999999], R0\nSTORE R0, y[0]\n");
+  const std::int64_t began = toy::thread_nanoseconds();
+  const auto replay = replay_of(program);
+  const double fifth = replay->cell(5);
+  CHECK(std::isnan(replay->cell(300'000'000)));
+  replay->go_to(2);
+  CHECK(replay->cell(300'000'000) == fifth);
+  replay->go_to(0);
+  CHECK(std::isnan(replay->cell(300'000'000)));
+  CHECK(toy::thread_nanoseconds() - began < 300'000'000);
 }
 
 TEST_CASE("a run that jumps has the registers, memory and counts of one that steps", "[replay]") {
@@ -168,12 +192,12 @@ TEST_CASE("a paused run ends with the bits and counts of an uninterrupted one", 
 }
 
 TEST_CASE("a test of a register stops at the steps that make it true, both ways", "[replay]") {
-  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 3000}}));
+  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 700}}));
   const RegisterRecorder recorder = recorded_registers(program);
-  const auto replay = replay_of(program);
+  const auto replay = replay_with_checkpoints(program);
   std::size_t stops = 0;
   for (const std::string text :
-       {"R0 > 0.999", "R1 > 0.99", "R2 >= 900", "R3 < 0.9", "R0 == 1", "R2 < 1000"}) {
+       {"R0 > 0.999", "R1 > 0.99", "R2 >= 210", "R3 < 0.9", "R0 == 1", "R2 < 240"}) {
     const toy::Breakpoint test = breakpoint(program, text);
     std::vector<std::uint64_t> expected;
     bool held = false;
@@ -192,11 +216,11 @@ TEST_CASE("a test of a register stops at the steps that make it true, both ways"
 }
 
 TEST_CASE("a line with a test stops where the line is reached and the test holds", "[replay]") {
-  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 3000}}));
+  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 700}}));
   const RegisterRecorder recorder = recorded_registers(program);
-  const auto replay = replay_of(program);
+  const auto replay = replay_with_checkpoints(program);
   std::size_t stops = 0;
-  for (const std::string condition : {"R0 > 0.998", "R2 > 1290", "R3 != 1"}) {
+  for (const std::string condition : {"R0 > 0.998", "R2 > 300", "R3 != 1"}) {
     for (const std::uint32_t site : {8U, 12U, 15U}) {
       const std::string line = std::to_string(program.instructions[site].span.line);
       const toy::Breakpoint test = breakpoint(program, line + " if " + condition);
