@@ -60,7 +60,7 @@ TEST_CASE("hints stay while a program has an error, except in the changed lines"
     CHECK(hints_after({kCopyProgram, first}) == good);
   }
   SECTION("also over several errors") {
-    CHECK(hints_after({kCopyProgram, with(broken, "STORE R0", "STROE R0"), broken}) ==
+    CHECK(hints_after({kCopyProgram, with(broken, "STORE R0", "STOER R0"), broken}) ==
           std::vector<std::string>{good[0], good[1], good[3]});
   }
   SECTION("but not before the first version without errors") {
