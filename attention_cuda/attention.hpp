@@ -74,7 +74,7 @@ struct ExecutionOptions {
   bool deterministic = false;
   std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
-  /// Only flash2 with tensor cores. Empty: the call sees the first keys.
+  /// Only flash2, except fp16x3. Empty: the call sees the first keys.
   ForwardState state_in = {};
   /// Empty: O and lse are computed. Otherwise the state is stored instead, and they are not written.
   /// May be state_in.

@@ -51,7 +51,8 @@ typedef enum flashlab_status {
   FLASHLAB_OK = 0,
   FLASHLAB_ERROR_ARGUMENT = 1,  ///< "K: shape [1, 3, 8, 64]: expected …"
   FLASHLAB_ERROR_CUDA = 2,      ///< a call of CUDA or of its libraries failed, or no driver or GPU
-  FLASHLAB_ERROR_OTHER = 3      ///< for example, out of host memory
+  FLASHLAB_ERROR_OTHER = 3,     ///< for example, out of host memory
+  FLASHLAB_ERROR_RANK = 4       ///< another rank ended or did not answer (flashlab_ranks.h)
 } flashlab_status;
 
 /// The stored type of an element.
@@ -152,7 +153,7 @@ typedef struct flashlab_options {
   /// The position of query 0 minus that of key 0, -2^30 … 2^30, if Q and K are parts of longer
   /// sequences: query i has position i + query_offset. Not with causal-bottom-right or packed sequences.
   int64_t query_offset;
-  /// Only flash2 on tensor cores. Null state_in: these are the first keys. With state_out, the state is
+  /// Only flash2, except fp16x3. Null state_in: these are the first keys. With state_out, the state is
   /// stored instead of O and lse, which are not written; it may be the same as state_in.
   const flashlab_state *state_in, *state_out;
 } flashlab_options;

@@ -37,8 +37,12 @@ if(FLASHLAB_HAS_CUDA)  # the C functions of flashlab.h, also for programs that l
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/flashlab>)
   install(TARGETS flashlab_cuda EXPORT flashlab_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(FILES "${PROJECT_SOURCE_DIR}/attention_cuda/flashlab.h"
+                "${PROJECT_SOURCE_DIR}/attention_cuda/flashlab_ranks.h"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/flashlab/attention_cuda")
 endif()
+# For the Python module; installing builds it.
+set_target_properties(flashlab_cpu PROPERTIES EXCLUDE_FROM_ALL FALSE)
+install(TARGETS flashlab_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/flashlabConfig.cmake.in"

@@ -6,6 +6,9 @@
 #                            baseline, avx2, avx512
 set(FLASHLAB_INSTRUCTION_SETS all CACHE STRING "all, native, or a list of baseline, avx2, avx512")
 set(flags_of_baseline "")
+if(EMSCRIPTEN)
+  set(flags_of_baseline -msimd128)  # Chrome 91, Firefox 89, Safari 16.4
+endif()
 set(flags_of_avx2 -mavx2 -mfma -mf16c)
 set(flags_of_avx512 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 

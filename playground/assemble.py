@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes playground.html of its parts: playground/assemble.py BUILD OUTPUT
 
-BUILD holds flashlab_wasm.js and flashlab_wasm.wasm. Everything is inside the page, because a page from a
+BUILD holds flashlab_wasm.js and flashlab_wasm.wasm; node asks them for what the page shows first. Everything is inside the page, because a page from a
 disk may load nothing: the WebAssembly and the course's text as base64 of gzip, which the page unpacks.
 """
 import base64
@@ -9,6 +9,7 @@ import gzip
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -36,13 +37,19 @@ def course():
     return json.dumps({"chapters": chapters, "pictures": pictures}, ensure_ascii=False).encode()
 
 
+def first_answers(build):
+    """In JSON without <, which could end the element that holds it."""
+    done = subprocess.run(["node", ROOT / "playground/first_answers.js", build], stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().replace("<", "\\u003c")
+
+
 def main():
     build, output = map(pathlib.Path, sys.argv[1:3])
     worker = (build / "flashlab_wasm.js").read_text(encoding="utf-8") + "\n" + (PAGE / "worker.js").read_text(encoding="utf-8")
     style = (ROOT / "text/page.css").read_text(encoding="utf-8") + (PAGE / "style.css").read_text(encoding="utf-8")
     script = "\n".join((PAGE / name).read_text(encoding="utf-8").replace('"use strict";\n', "", 1) for name in SCRIPTS)
     page = (PAGE / "index.html").read_text(encoding="utf-8")
-    data = embedded("wasm", packed((build / "flashlab_wasm.wasm").read_bytes())) + embedded("course", packed(course())) + embedded("worker", worker)
+    data = embedded("wasm", packed((build / "flashlab_wasm.wasm").read_bytes())) + embedded("course", packed(course())) + embedded("worker", worker) + embedded("first", first_answers(build), "application/json")
     for mark, text in (("/* flashlab: style */", style), ("<!-- flashlab: data -->", data),
                        ("/* flashlab: script */", '"use strict";\n' + script)):
         if mark not in page:

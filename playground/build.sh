@@ -53,11 +53,16 @@ install_debian() {
 }
 
 # 64-bit addresses (see CMakeLists.txt here). Debian ships no such system libraries, so emscripten compiles
-# them once. An int64_t is a long, as GMP's C++ header and its users expect.
+# those that a link needs, once: for the trials of GMP's configure (-O0) and for the page. Then an int64_t
+# becomes a long, as GMP's C++ header and its users expect; emscripten's libraries no longer compile after it.
 system_libraries='
   mkdir -p /opt/trial && cd /opt/trial
   printf "#include <string>\nint main() { try { throw std::string(); } catch (std::string&) {} }\n" >trial.cpp
-  em++ -Oz -sMEMORY64=2 -fwasm-exceptions trial.cpp -o trial.js
+  printf "int main(void) { return 0; }\n" >trial.c
+  emcc -O0 -sMEMORY64=2 trial.c -o trial.js
+  em++ -O0 -sMEMORY64=2 -fwasm-exceptions trial.cpp -o trial.js
+  em++ -O2 -mbulk-memory -sMEMORY64=2 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sFILESYSTEM=0 -sMODULARIZE \
+    --no-entry trial.cpp -o trial.js
   types=/opt/emcache/sysroot/include/bits/alltypes.h
   sed -i "s/^typedef _Int64 \+int64_t;/typedef long int64_t;/; s/^typedef unsigned _Int64 uint64_t;/typedef unsigned long uint64_t;/" $types
   grep -q "typedef long int64_t" $types
@@ -83,10 +88,10 @@ libraries='
 '
 page='
   flags="-sMEMORY64=2 -fwasm-exceptions -Wno-experimental -isystem /opt/wasm64/include"
-  [[ -e /opt/build/build.ninja ]] || emcmake cmake -S /src -B /opt/build -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  emcmake cmake -S /src -B /opt/build -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DFLASHLAB_ONLY_REQUESTS=ON -DFLASHLAB_BUILD_TESTS=OFF -DFLASHLAB_BUILD_BENCHMARKS=OFF -DFLASHLAB_CUDA=OFF \
     -DFLASHLAB_INSTRUCTION_SETS=baseline "-DCMAKE_C_FLAGS=$flags" "-DCMAKE_CXX_FLAGS=$flags" \
-    -DCMAKE_EXE_LINKER_FLAGS=-Oz "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" \
     -DFLASHLAB_STANDARD_LIBRARY_READS_DOUBLES=OFF \
     -DCMAKE_PROJECT_INCLUDE=/src/playground/browser_libraries.cmake -DFLASHLAB_BROWSER_HEADERS=/opt/wasm64/include \
     -DGMP_LIBRARY=/opt/wasm64/lib/libgmp.a -DGMP_INCLUDE_DIR=/opt/wasm64/include \

@@ -150,7 +150,7 @@ const std::map<std::string, std::vector<std::string>>& floors() {
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
-       {"terminal", "options", "machine", "debug", "protocol", "editors", "help", "exercises",
+       {"terminal", "options", "machine", "debug", "help", "exercises", "protocol", "editors",
         "grading", "attention", "compare", "optimal", "gpu", "picture", "requests", "."}},
   };
   return kFloors;

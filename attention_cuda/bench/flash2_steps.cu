@@ -151,19 +151,12 @@ JsonText stamps_of_step() {
   const std::vector<Samples> samples = time_in_turns(both, call, kWarmUps, 9);
   forget_stamps();
   both[1].launch(call);
-  std::vector<JsonText> rows;
-  for (const Stamp& stamp : recorded_stamps()) {
-    rows.push_back(json_array(std::vector<JsonText>{
-        json_text(static_cast<double>(stamp.cycle)), json_text(double(stamp.warpgroup)),
-        json_text(double(stamp.turn)), json_text(double(stamp.tile)),
-        json_text(kMarkNames[static_cast<int>(stamp.mark)])}));
-  }
   return row_of(shape, false, kSteps[kStep])
       .add("block_q", double(kShape.block_q()))
       .add("block_kv", double(kShape.block_kv))
       .add("median_ms", samples[0].median())
       .add("median_ms_with_marks", samples[1].median())
-      .add("stamps", json_array(rows))
+      .add("stamps", json_of(recorded_stamps(), kMarkNames))
       .text();
 }
 

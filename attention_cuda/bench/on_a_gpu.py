@@ -229,6 +229,8 @@ def main():
     if os.path.exists(steps):  # built for compute capability 9.0 only
         report["scripts"].append(run_speed(steps, ["--json", out("steps"), "--stamps", out("stamps"),
                                                    *commit], options.limit))
+        report["scripts"].append(run_speed(at("attention_cuda", "bench", "bwd_stamps"),
+                                           ["--json", out("bwd_stamps"), *commit], options.limit))
     report["by_kernel"] = run_by_kernel(at("cli", "flashlab"), options.limit)
     report["softmax_rows"] = run_softmax_rows(
         at("attention_cuda", "bench", "softmax_rows_speed"), options.limit)

@@ -1,4 +1,4 @@
-"""The stamps of flash2_steps: who did what, from when to when."""
+"""The stamps of flash2_steps and bwd_stamps: who did what, from when to when."""
 import collections
 import json
 import os
@@ -34,6 +34,46 @@ OF_WARPGROUP = {"waits for K": "full", "waits for V": "full", "waits for Q": "fu
                 "waits for S": "S", "has S": "softmax", "has P": "other", "waits for O": "O",
                 "has O": "other", "stores O": "stores", "ends": "next"}
 
+STATES_BACKWARD = {
+    "loads": STATES["loads"],
+    "issues": STATES["issues"],
+    "softmax": State("P of S", "E", "c6", False),
+    "gradient": State("dS, stored for dQ", "G", "c1", False),
+    "adds": State("adds dQ", "A", "c3", False),
+    "other": State("begins the next tile", "N", "c8", False),
+    "empty": STATES["empty"],
+    "full": STATES["full"],
+    "S": State("waits for S or dP", "S", "c5", True),
+    "dS": State("waits for dS of the other", "D", "c7", True),
+    "O": State("waits for dQ, dV or dK", "O", "c4", True),
+}
+OF_LOADER_BACKWARD = {"waits for empty Q": "empty", "waits for empty dO": "empty",
+                      "loads Q": "loads", "loads dO": "loads"}
+OF_WARPGROUP_BACKWARD = {"waits for Q": "full", "issues S": "issues", "waits for dO": "full",
+                         "issues dP": "issues", "waits for S": "S", "has S": "softmax",
+                         "waits for dP": "S", "has dP": "gradient", "waits for dS": "dS",
+                         "issues gradients": "issues", "waits for dQ": "O", "has dQ": "adds",
+                         "waits for dV": "O", "waits for dK": "O", "ends": "other"}
+
+# products: what is in flight from one mark to another, with a label and a colour.
+Product = collections.namedtuple("Product", "label issued done colour")
+Kind = collections.namedtuple("Kind", "kernel states of_loader of_warpgroup products description")
+FORWARD = Kind(
+    "flash2_wgmma_sm90", STATES, OF_LOADER, OF_WARPGROUP,
+    [Product("Q Kᵀ", "issues Q K^T", "has S", "c5"), Product("P V", "issues P V", "has O", "c4")],
+    "The loading warp mostly waits for empty stages. Each warpgroup issues products, waits for S, computes "
+    "exponentials, and waits for O; the bars below show when its products are in flight.")
+BACKWARD = Kind(
+    "bwd_onepass_wgmma_sm90", STATES_BACKWARD, OF_LOADER_BACKWARD, OF_WARPGROUP_BACKWARD,
+    [Product("S", "issues S", "has S", "c5"), Product("dP", "issues dP", "has dP", "c6"),
+     Product("dQdVdK", "issues gradients", "ends", "c4")],
+    "The loading warp mostly waits for empty stages. Each warpgroup issues S and dP, computes P and dS, "
+    "issues the gradients, and adds dQ; the bars below show when its products are in flight.")
+
+
+def kind_of(run):
+    return BACKWARD if run.step == "bwd-onepass" else FORWARD
+
 
 def load_runs(path=None):
     """Returns the file's context and its runs. Exits with a message if flash2_steps did not write it."""
@@ -47,7 +87,7 @@ def load_runs(path=None):
     except OSError as error:
         sys.exit(f"{path}: {error.strerror}")
     except (ValueError, LookupError, TypeError) as error:
-        sys.exit(f"{path}: {error}: expected a file that flash2_steps --stamps wrote")
+        sys.exit(f"{path}: {error}: expected a file that flash2_steps --stamps or bwd_stamps wrote")
     return content, runs
 
 
@@ -62,8 +102,10 @@ def run_of(runs, head_dim, step):
 def intervals(run, lane):
     """Returns what a lane did from each of its stamps to the next one."""
     own = [stamp for stamp in run.stamps if stamp.warpgroup == lane]
-    states = OF_LOADER if lane == 0 else OF_WARPGROUP
-    return [Interval("next" if lane == 0 and b.turn > a.turn else states[a.mark], a.cycle, b.cycle)
+    kind = kind_of(run)
+    states = kind.of_loader if lane == 0 else kind.of_warpgroup
+    next_tile = "next" if kind is FORWARD else "other"
+    return [Interval(next_tile if lane == 0 and b.turn > a.turn else states[a.mark], a.cycle, b.cycle)
             for a, b in zip(own, own[1:])]
 
 
@@ -71,15 +113,14 @@ def products_in_flight(run, lane):
     """Returns (product, start, end): from the issue of a warpgroup's products until it knows that they
     are complete. The tensor cores work on them in a part of this time."""
     found, issued = [], {}
-    ends = {"has S": "issues Q K^T", "has O": "issues P V"}
     for stamp in run.stamps:
         if stamp.warpgroup != lane:
             continue
-        if stamp.mark in ends.values():
-            issued[stamp.mark] = stamp.cycle
-        elif stamp.mark in ends and ends[stamp.mark] in issued:
-            name = ends[stamp.mark]
-            found.append((name.removeprefix("issues "), issued.pop(name), stamp.cycle))
+        for product in kind_of(run).products:
+            if stamp.mark == product.issued:
+                issued[product] = stamp.cycle
+            elif stamp.mark == product.done and product in issued:
+                found.append((product, issued.pop(product), stamp.cycle))
     return found
 
 
@@ -89,8 +130,9 @@ SHOWN_TURN = 1  # the first query tile of block 0 is the last one of a head, and
 def steady_steps(run):
     """Returns the cycles at which warpgroup 1 has S of the block's second query tile, tile by tile,
     without the first two tiles, when the pipeline fills."""
+    turn = SHOWN_TURN if kind_of(run) is FORWARD else 0  # the first K/V tile has all query tiles
     has_s = [stamp for stamp in run.stamps
-             if stamp.warpgroup == 1 and stamp.mark == "has S" and stamp.turn == SHOWN_TURN]
+             if stamp.warpgroup == 1 and stamp.mark == "has S" and stamp.turn == turn]
     return [stamp.cycle for stamp in has_s][2:]
 
 

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/13_who_loads_who_multiplies.md from the committed results of flash2_steps.
+"""Prints the tables of docs/13_who_loads_who_multiplies.md and docs/who_waits_backward.md from committed results.
 
   steps.py run              where and when
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
   steps.py times            TFLOP/s of the first and of the last step
   steps.py gain STEP        what a step gained over the one before, in per cent
   steps.py waits            what the warpgroups of a block did, from the stamps
+  steps.py backward         what the warpgroups of the backward kernel did, from its stamps
   steps.py between          from the last tile of some queries to the first one of the next, from the stamps
 
-All but bounds read docs/results/attention_cuda_steps.json or attention_cuda_stamps.json.
+All but bounds read docs/results/attention_cuda_steps.json, attention_cuda_stamps.json or, for backward,
+attention_cuda_bwd_stamps.json.
 """
 import os
 import re
 import statistics
 import sys
 
-from stamps import between_query_tiles, load_runs, shares, step_cycles
+from stamps import between_query_tiles, kind_of, load_runs, shares, step_cycles
 from tables import HERE, print_table, results
 
 STEPS = ["portable", "wgmma", "overlap", "turns", "guesses", "three stages"]
@@ -130,6 +132,22 @@ def waits(_):
                 table)
 
 
+def backward(_):
+    """Shares of the time in which the warpgroups of bwd_onepass_wgmma_sm90 go from tile to tile."""
+    content, runs = load_runs(os.path.join(HERE, "../../docs/results/attention_cuda_bwd_stamps.json"))
+    one = runs[0]
+    cycles = statistics.median(step_cycles(one))
+    products = 10 * one.block_q * one.block_kv * one.head_dim // TENSOR_FLOPS
+    print(f"{content['gpu']}, commit {content['commit']}; with marks a call takes "
+          f"{100 * (one.ms_with_marks / one.ms - 1):.0f} % longer")
+    print(f"{cycles:.0f} cycles for {one.block_q} queries and {one.block_kv} keys, head_dim {one.head_dim}; "
+          f"the products need {products}: {100 * products / cycles:.0f} %")
+    of_lanes = [shares(one, lane) for lane in (1, 2)]
+    print_table(["", "warpgroup 1", "warpgroup 2"],
+                [[state.meaning, *(f"{100 * found.get(name, 0):.0f} %" for found in of_lanes)]
+                 for name, state in kind_of(one).states.items() if any(found.get(name) for found in of_lanes)])
+
+
 def between(_):
     """Cycles of warpgroup 1 from its last S of a query tile to its first S of the next one."""
     _, runs = load_runs()
@@ -143,7 +161,7 @@ def between(_):
 
 
 COMMANDS = {"run": run, "bounds": bounds, "times": times, "gain": gain, "waits": waits,
-            "between": between}
+            "between": between, "backward": backward}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Draws what each warpgroup of a block of flash2_wgmma_sm90 did, as lanes over time.
+"""Draws what each warpgroup of a block of flash2_wgmma_sm90 or bwd_onepass_wgmma_sm90 did, as lanes over time.
 
   steps_picture.py --out FILE.svg [--stamps FILE.json] [--head-dim 128] [--step "three stages"]
                    [--from 41000] [--to 57000]
 
-Reads the stamps of flash2_steps (docs/results/attention_cuda_stamps.json) and draws the cycles --from
-to --to of one run. Light, dark and print colours are those of the other pictures.
+Reads the stamps of flash2_steps (docs/results/attention_cuda_stamps.json) or of bwd_stamps (step bwd-onepass)
+and draws the cycles --from to --to of one run. Light, dark and print colours are those of the other pictures.
 """
 import argparse
 import os
 import sys
 from xml.sax.saxutils import escape
 
-from stamps import LANE_NAMES, STATES, intervals, load_runs, products_in_flight, run_of
+from stamps import LANE_NAMES, intervals, kind_of, load_runs, products_in_flight, run_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STYLE = os.path.join(HERE, "../../compare/picture/picture.css")
@@ -71,7 +71,7 @@ def draw_lanes(canvas, run):
     for lane in lanes:
         canvas.text(LEFT - 8, y + LANE / 2 + 5, LANE_NAMES[lane], "small end")
         for part in intervals(run, lane):
-            state = STATES[part.state]
+            state = kind_of(run).states[part.state]
             if state.is_wait:
                 canvas.bar(y, LANE, part.start, part.end, f"wait {state.colour}",
                            f"url(#hatch-{state.colour})", state.letter)
@@ -80,17 +80,17 @@ def draw_lanes(canvas, run):
         y += LANE + GAP
     for lane in lanes[1:]:
         canvas.text(LEFT - 8, y + 18, f"products of {lane}", "small end")
-        for name, start, end in products_in_flight(run, lane):
-            is_s = name == "Q K^T"
-            canvas.bar(y if is_s else y + 14, 13, start, end, "filled " + ("c5" if is_s else "c4"),
-                       "", "Q Kᵀ" if is_s else "P V")
-        y += 28 + 6
+        rows = kind_of(run).products
+        for product, start, end in products_in_flight(run, lane):
+            canvas.bar(y + 14 * rows.index(product), 13, start, end, "filled " + product.colour, "",
+                       product.label)
+        y += 14 * len(rows) + 6
     return y + 4
 
 
-def legend(canvas, y):
+def legend(canvas, y, states):
     x = LEFT
-    for state in STATES.values():
+    for state in states.values():
         width = 34 + 7.4 * len(state.meaning)
         if x + width > WIDTH - RIGHT:
             x, y = LEFT, y + 24
@@ -104,8 +104,8 @@ def legend(canvas, y):
     return y + 30
 
 
-def patterns():
-    colours = sorted({state.colour for state in STATES.values() if state.is_wait})
+def patterns(states):
+    colours = sorted({state.colour for state in states.values() if state.is_wait})
     return "<defs>" + "".join(
         f'<pattern id="hatch-{c}" width="7" height="7" patternUnits="userSpaceOnUse">'
         f'<path class="{c}" d="M-1 8 8 -1M-1 1 1 -1M6 8 8 6"/></pattern>' for c in colours) + "</defs>"
@@ -114,8 +114,9 @@ def patterns():
 def picture(run, context, first, last):
     """Returns the SVG file's text."""
     canvas = Canvas(first, last)
-    title = (f"flash2_wgmma_sm90, head_dim {run.head_dim}, step “{run.step}”: "
-             "who works and who waits")
+    kind = kind_of(run)
+    step = "" if run.step == "bwd-onepass" else f", step “{run.step}”"
+    title = f"{kind.kernel}, head_dim {run.head_dim}{step}: who works and who waits"
     canvas.text(LEFT, 28, title, "strong")
     canvas.text(LEFT, 48, f"block 0 on {context['gpu']}, cycles {first} to {last} of its "
                 f"multiprocessor's clock; {run.block_q} queries, {run.seqlen} keys in tiles of {run.block_kv}",
@@ -126,17 +127,15 @@ def picture(run, context, first, last):
         x = canvas.x(cycle)
         ticks.append(f'<line x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{below}" class="grid"/>')
         canvas.text(x, TOP - 10, str(cycle), "small soft middle")
-    height = legend(canvas, below + 14)
+    height = legend(canvas, below + 14, kind.states)
     with open(STYLE, encoding="utf-8") as file:
         style = file.read().strip() + MORE_STYLE
-    description = ("Lanes over time. The loading warp mostly waits for empty stages. Each warpgroup "
-                   "issues products, waits for S, computes exponentials, and waits for O; the bars "
-                   "below show when its products are in flight.")
+    description = f"Lanes over time. {kind.description}"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" role="img" '
         f'viewBox="0 0 {WIDTH} {height}">', f"<title>{escape(title)}</title>",
         f"<desc>{escape(description)}</desc>", f"<style>\n{style}</style>",
-        f'<rect class="paper" width="{WIDTH}" height="{height}"/>', patterns(), *ticks,
+        f'<rect class="paper" width="{WIDTH}" height="{height}"/>', patterns(kind.states), *ticks,
         *canvas.parts, "</svg>", ""])
 
 

@@ -2,7 +2,7 @@
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
   tables.py NAME      one of: run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
-                      kernels, marks, tests
+                      kernels, marks, tests; of several GPUs (docs/several_gpus.md): ranks, links
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
 """
@@ -274,7 +274,39 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
-TABLES = {"rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
+def links():
+    """Bytes per second that each GPU sends and receives at once, by the size of a message."""
+    found = results("ranks")["links"]
+    sizes = sorted({row["megabytes"] for row in found})
+    rate_of = {(row["link"], row["megabytes"]): row["gb_per_s_each_way"] for row in found}
+    names = list(dict.fromkeys(row["link"] for row in found))
+    print_table(["GB/s each way", *(f"{size} MiB" for size in sizes)],
+                [[name, *(f"{rate_of[name, size]:.0f}" for size in sizes)] for name in names])
+
+
+def ranks():
+    """T1 / (R T_R) of every variant and transport, and the fastest one's milliseconds."""
+    found = results("ranks")
+    print(f"{found['gpus']} x {found['gpu']}, {found['links_between']}, driver {found['driver']}, "
+          f"{found['date']}, commit {found['commit']}")
+    columns = list(dict.fromkeys((row["variant"], row["transport"]) for row in found["rows"]))
+    cells = {}
+    for row in found["rows"]:
+        cells.setdefault((row["pass"], row["mask"], row["length"]), []).append(row)
+    lines = []
+    for (direction, mask, length), rows_here in sorted(cells.items(), key=lambda cell: (
+            cell[0][0] != "forward", cell[0][1] != "full", cell[0][2])):
+        by_column = {(row["variant"], row["transport"]): row for row in rows_here}
+        best = min(rows_here, key=lambda row: row["ms"])
+        lines.append([f"{direction} {mask}", f"{length // 1024}k", f"{best['one_gpu_ms']:.1f}",
+                      f"{best['ms']:.1f}",
+                      *(number(by_column.get(column, {}).get("efficiency"), 2)
+                        for column in columns)])
+    print_table(["pass", "tokens", "T1 ms", "best T_R ms",
+                 *(f"{variant}, {transport}" for variant, transport in columns)], lines)
+
+
+TABLES = {"ranks": ranks, "links": links, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

@@ -11,5 +11,6 @@
 #define __align__(bytes) alignas(bytes)
 
 #include "attention_cuda/emulation/device_functions.hpp"
+#include "attention_cuda/emulation/peer_api.hpp"
 #include "attention_cuda/emulation/runtime_api.hpp"
 #include "attention_cuda/emulation/vector_types.hpp"

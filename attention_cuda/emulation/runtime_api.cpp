@@ -31,6 +31,14 @@ constexpr unsigned kMaxGridX = 0x7FFFFFFF, kMaxGridYZ = 65535, kMaxBlockZ = 64;
 
 thread_local cudaError_t last_error = cudaSuccess;
 
+thread_local int current_device = 0;
+
+int num_devices() {
+  const char* const wish = std::getenv("FLASHLAB_EMULATED_GPUS");
+  return wish == nullptr ? 1 : std::atoi(wish);
+}
+bool is_device(int device) { return device >= 0 && device < num_devices(); }
+
 cudaError_t recorded(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
@@ -135,21 +143,23 @@ cudaError_t cudaPeekAtLastError() { return last_error; }
 // Devices
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = num_devices();
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = current_device;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return recorded(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  if (!is_device(device)) return recorded(cudaErrorInvalidDevice);
+  current_device = device;
+  return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (device != 0) return recorded(cudaErrorInvalidDevice);
+  if (!is_device(device)) return recorded(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
       *value = flashlab::cuda::emulation::kMaxThreads;
@@ -185,7 +195,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return recorded(cudaErrorInvalidDevice);
+  if (!is_device(device)) return recorded(cudaErrorInvalidDevice);
   *properties = {"emulated GPU", kMemoryBytes, 9, 0, 4, kSharedBytesOptin};
   return cudaSuccess;
 }

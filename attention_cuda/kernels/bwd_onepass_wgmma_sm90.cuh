@@ -44,8 +44,6 @@
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; Shah et al. 2024, FlashAttention-3
 #pragma once
 
-#include <cstdint>
-
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/adding.cuh"
 #include "attention_cuda/kernels/backward_wgmma/key_tiles.cuh"
@@ -66,32 +64,32 @@ class BwdWgmmaComputing {
         work_(work),
         arguments_(arguments),
         warpgroup_(ptx::same_in_warp(static_cast<int>(threadIdx.x) / kWarpgroup) - 1),
-        seeing_all_(work.visible, work.first_key + kRows * warpgroup_, kRows) {}
+        seeing_all_(work.visible, work.first_key + kRows * warpgroup_, kRows),
+        seeing_(work.seeing_queries(0, arguments.sizes)) {}
 
   __device__ void run() {
 #pragma unroll
     for (int i = 0; i < Config::kHeadDim / 2; ++i) dK_[i] = dV_[i] = 0;
     BwdWgmmaTile tile = work_.first(arguments_.sizes);
-    if (work_.is_there(tile)) {
-      store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
-                   work_.first_key + kRows * warpgroup_);
-      sync_warpgroup();
-      ptx::mbarrier_wait(shared_.k_full(work_.k_stage()), work_.k_parity());
-      clear_unseen_keys();
-      add_query_tile<false>(tile, tile);
-      BwdWgmmaTile before = tile;
+    if (!work_.is_there(tile)) return;
+    store_limits(shared_.limits() + 8 * kRows * warpgroup_, work_.visible,
+                 work_.first_key + kRows * warpgroup_);
+    sync_warpgroup();
+    ptx::mbarrier_wait(shared_.k_full(work_.k_stage()), work_.k_parity());
+    clear_unseen_keys();
+    add_query_tile<false>(tile, tile);
+    BwdWgmmaTile before = tile;
 #pragma unroll 1
-      for (tile = work_.next(tile); work_.is_there(tile); tile = work_.next(tile)) {
-        add_query_tile<true>(tile, before);
-        before = tile;
-      }
-      release(shared_.v_empty());
-      if constexpr (Config::kAddsDQ) {
-        add_last_dQ(before);
-      } else {
-        sync_warpgroup();  // all have read their limits
-        release(shared_.k_empty(work_.k_stage()));
-      }
+    for (tile = work_.next(tile); work_.is_there(tile); tile = work_.next(tile)) {
+      add_query_tile<true>(tile, before);
+      before = tile;
+    }
+    release(shared_.v_empty());
+    if constexpr (Config::kAddsDQ) {
+      add_last_dQ(before);
+    } else {
+      sync_warpgroup();  // all have read their limits
+      release(shared_.k_empty(work_.k_stage()));
     }
   }
 
@@ -115,13 +113,10 @@ class BwdWgmmaComputing {
   static constexpr int kPanelRowBytes = Config::kPanelRowBytes;
 
   __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
-  __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
   __device__ static int lane() { return thread() % 32; }
   /// Of the block's keys, the first one of this thread.
   __device__ static int row() { return 16 * (thread() / 32 - kWarpgroup / 32) + thread() % 32 / 4; }
   __device__ static bool is_first_thread() { return threadIdx.x % kWarpgroup == 0; }
-
-  __device__ ptx::SharedAddress K() const { return shared_.K(work_.k_stage()); }
 
   __device__ void sync_warpgroup() const {
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
@@ -139,12 +134,16 @@ class BwdWgmmaComputing {
     const int stage = work_.stage(tile);
     // 1.
     multiply_K_Q(tile);
+    work_.mark(BwdWgmmaMark::kWaitsForDO, tile);
     if constexpr (!kHasBefore) ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
     ptx::mbarrier_wait(shared_.do_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.dO(stage), tile.q_tile);
+    work_.mark(BwdWgmmaMark::kIssuesDP, tile);
     multiply_rows(dP_, shared_.V(), shared_.dO(stage));
     // 2. and 3.
+    work_.mark(BwdWgmmaMark::kWaitsForS, tile);
     ptx::wgmma_wait<1>();
+    work_.mark(BwdWgmmaMark::kHasS, tile);
     const int first_query = tile.q_tile * Config::kBlockQ;
     const float c = arguments_.softmax_scale * kLog2E;
     const ptx::SharedAddress lse = shared_.statistics(stage), limits = shared_.limits() + 8 * row();
@@ -155,7 +154,9 @@ class BwdWgmmaComputing {
     }
     round<typename Config::Element>(P_, S_);
     if constexpr (!Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
+    work_.mark(BwdWgmmaMark::kWaitsForDP, tile);
     ptx::wgmma_wait<Config::kAddsDQ ? 0 : 1>();
+    work_.mark(BwdWgmmaMark::kHasDP, tile);
     differentiate(dP_, S_, lse + 4 * Config::kBlockQ, lane());
     round<typename Config::Element>(dS_, dP_);
     if constexpr (Config::kAddsDQ) {
@@ -168,23 +169,34 @@ class BwdWgmmaComputing {
     // 4.
     constexpr bool kAddsBefore = Config::kAddsDQ && kHasBefore;
     float dQ[Config::kColumnsOfDQ / 2];  // 64 rows
-    if constexpr (kAddsBefore) multiply_dS_K(dQ, before);
+    if constexpr (kAddsBefore) {
+      work_.mark(BwdWgmmaMark::kWaitsForDS, tile);
+      wait_for_dS(before);
+      work_.mark(BwdWgmmaMark::kIssuesGradients, tile);
+      multiply_dS_K(dQ, before);
+    }
     if constexpr (Config::kAddsDQ) multiply_registers(dV_, P_, shared_.dO(stage));
     multiply_registers(dK_, dS_, shared_.Q(stage));
     // 5.
     if constexpr (kAddsBefore) {
+      work_.mark(BwdWgmmaMark::kWaitsForDQ, tile);
       ptx::wgmma_wait<2>();
+      work_.mark(BwdWgmmaMark::kHasDQ, tile);
       release(shared_.ds_empty(1 - stage));
       add_dQ(dQ, before);
     }
+    work_.mark(BwdWgmmaMark::kWaitsForDV, tile);
     ptx::wgmma_wait<1>();
     release(shared_.do_empty(stage));
+    work_.mark(BwdWgmmaMark::kWaitsForDK, tile);
     ptx::wgmma_wait<0>();
     release(shared_.q_empty(stage));
+    work_.mark(BwdWgmmaMark::kEnds, tile);
   }
 
   __device__ void add_last_dQ(const BwdWgmmaTile& tile) {
     float dQ[Config::kColumnsOfDQ / 2];
+    wait_for_dS(tile);
     multiply_dS_K(dQ, tile);
     ptx::wgmma_wait<0>();
     release(shared_.ds_empty(work_.stage(tile)));
@@ -203,9 +215,11 @@ class BwdWgmmaComputing {
   /// S^T of a tile, asynchronous.
   __device__ void multiply_K_Q(const BwdWgmmaTile& tile) {
     const int stage = work_.stage(tile);
+    work_.mark(BwdWgmmaMark::kWaitsForQ, tile);
     ptx::mbarrier_wait(shared_.q_full(stage), work_.parity(tile));
     clear_unseen_queries(shared_.Q(stage), tile.q_tile);
-    multiply_rows(S_, K(), shared_.Q(stage));
+    work_.mark(BwdWgmmaMark::kIssuesS, tile);
+    multiply_rows(S_, shared_.K(work_.k_stage()), shared_.Q(stage));
   }
 
   /// `sums` = rows of K or V of the warpgroup times all rows of Q or dO, transposed. Asynchronous.
@@ -238,17 +252,21 @@ class BwdWgmmaComputing {
     ptx::wgmma_commit();
   }
 
+  /// Until both warpgroups' rows of dS^T are in shared memory.
+  __device__ void wait_for_dS(const BwdWgmmaTile& tile) const {
+    ptx::mbarrier_wait(shared_.ds_full(work_.stage(tile)), work_.parity(tile));
+  }
   /// dQ = dS K for the warpgroup's queries or columns, asynchronous.
   __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], const BwdWgmmaTile& tile) {
     constexpr int kPanelBytes = Config::kBlockKV * kPanelRowBytes;
     const int stage = work_.stage(tile);
-    ptx::mbarrier_wait(shared_.ds_full(stage), work_.parity(tile));
     ptx::wgmma_fence();
     const int panel_of_dS = Config::kDividesColumns ? 0 : warpgroup_,
               panel_of_K = Config::kDividesColumns ? warpgroup_ : 0;
     const std::uint64_t A =
         ptx::matrix_descriptor(shared_.dS(stage) + panel_of_dS * kPanelBytes, kPanelBytes);
-    const std::uint64_t B = ptx::matrix_descriptor(K() + panel_of_K * kPanelBytes, kPanelBytes);
+    const std::uint64_t B =
+        ptx::matrix_descriptor(shared_.K(work_.k_stage()) + panel_of_K * kPanelBytes, kPanelBytes);
 #pragma unroll
     for (int k = 0; k < Config::kBlockKV / 16; ++k) {
       const std::uint64_t rows = ptx::descriptor_step(k * 16 * kPanelRowBytes);
@@ -279,7 +297,7 @@ class BwdWgmmaComputing {
     const ptx::SharedAddress sums = shared_.sums(warpgroup_);
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
-      ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread_of_warpgroup()),
+      ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread() % kWarpgroup),
                         make_float4(dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]));
     }
     ptx::fence_async_proxy();
@@ -302,12 +320,14 @@ class BwdWgmmaComputing {
     const IndexRange seen = work_.seen_keys(work_.first_key, arguments_.sizes);
     if (seen.first <= 0 && seen.end >= Config::kBlockKV) return;
     ptx::mbarrier_wait(shared_.v_full(), work_.v_parity());
-    clear(K(), Config::kBlockKV, seen);
+    clear(shared_.K(work_.k_stage()), Config::kBlockKV, seen);
     clear(shared_.V(), Config::kBlockKV, seen);
     sync_computing();
   }
   __device__ void clear_unseen_queries(ptx::SharedAddress rows, int q_tile) {
-    const IndexRange seeing = work_.seeing_queries(q_tile, arguments_.sizes);
+    const IndexRange seeing = Config::kDividesColumns
+                                  ? work_.seeing_queries(q_tile, arguments_.sizes)
+                                  : work_.seeing_queries(q_tile, seeing_);
     const int queries = arguments_.sizes.seqlen_q - q_tile * Config::kBlockQ;
     if (seeing.first <= 0 && seeing.end >= min(Config::kBlockQ, queries)) return;
     clear(rows, Config::kBlockQ, seeing);
@@ -323,6 +343,8 @@ class BwdWgmmaComputing {
   const BwdWgmmaArguments& arguments_;
   int warpgroup_;
   SeeingAll seeing_all_;
+  IndexRange
+      seeing_;  // the queries that see a key. At head_dim 128 it is faster to compute them again
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];
@@ -366,27 +388,12 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     }
   }
   if (threadIdx.x < 64) {
-#pragma unroll 1
-    for (std::uint32_t taken = 0;; ++taken) {
-      BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
-      if (!work.is_there()) return;
-      BwdWgmmaTile tile = work.first(arguments.sizes);
-#pragma unroll 1
-      while (work.is_there(tile)) {
-        load_statistics(shared, work, tile, arguments);
-        work = handed_over(shared, arguments, taken);  // read again: registers are few
-        tile = work.next(tile);
-      }
-      release_work(shared, taken);
-    }
+    load_all_statistics(shared, arguments);
+    return;
   }
   if constexpr (Config::kAddsDQ) {
-    if (!takes_turns || threadIdx.x % 32 != 0) return;
-#pragma unroll 1
-    for (std::uint32_t taken = 0; wait_for_work(shared, arguments, taken).is_there(); ++taken) {
-      add_in_turn(shared, arguments, taken, threadIdx.x / 32 % 2);
-      ptx::mbarrier_arrive(shared.work_empty(taken % 2));
-    }
+    if (takes_turns && threadIdx.x % 32 == 0)
+      add_all_in_turn(shared, arguments, threadIdx.x / 32 % 2);
   }
 }
 

@@ -1,13 +1,13 @@
 // flash2 forward, fp32: one block per query tile, one pass over K and V.
 //
-//   m = -inf, l = 0, O = 0
+//   m = -inf, l = 0, O = 0; or what an earlier call stored as its state
 //   for each K/V tile j:
 //     1  wait for Kj; start loading Vj
 //     2  S = scale Q Kj^T;  m' = max(m, rowmax S);  P = exp(S - m')
 //        l = l exp(m - m') + rowsum P;  O = O exp(m - m');  m = m'
 //     3  wait for Vj and P; start loading Kj+1
 //     4  O = O + P Vj
-//   5  O = O / l,  lse = m + log l
+//   5  O = O / l,  lse = m + log l; or m, l and O are stored as a state
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  all fp32, any strides
@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/padded_tile.cuh"
@@ -204,9 +205,52 @@ __device__ __forceinline__ void write_outputs(const Queries<Config>& queries,
   }
 }
 
+/// Calls `move` with each of the lane's numbers and its place in a state. m and l are in all lanes.
+template <class Config, class Move>
+__device__ __forceinline__ void for_each_of_state(Queries<Config>& queries,
+                                                  const StateTensors& state, const Place& place,
+                                                  const Sizes& sizes, int x, const Move& move) {
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) {
+    const int query = queries.first + row_of(r);
+    if (query >= sizes.seqlen_q) continue;
+    move(queries.row_max[r], *state.m.row(place.b, place.h, query), true);
+    move(queries.row_sum[r], *state.l.row(place.b, place.h, query), true);
+    float* const o = state.O.row(place.b, place.h, query);
+#pragma unroll
+    for (int c = 0; c < Config::kHeadDim / 8; ++c) {
+      const int column = 4 * x + c / 4 * 32 + c % 4;
+      if (column < sizes.head_dim) move(queries.rO[r][c], o[column * state.O.column_stride], false);
+    }
+  }
+}
+
+/// l goes to one of the row's eight lanes: their sums are added at the end.
 template <class Config>
+__device__ __forceinline__ void load_lane_state(Queries<Config>& queries, const StateTensors& state,
+                                                const Place& place, const Sizes& sizes, int x) {
+  for_each_of_state(queries, state, place, sizes, x,
+                    [](float& own, const float& stored, bool) { own = stored; });
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) queries.row_sum[r] = x == 0 ? queries.row_sum[r] : 0.F;
+}
+
+template <class Config>
+__device__ __forceinline__ void store_lane_state(Queries<Config>& queries,
+                                                 const StateTensors& state, const Place& place,
+                                                 const Sizes& sizes, int x) {
+#pragma unroll
+  for (int r = 0; r < Config::kRows; ++r) queries.row_sum[r] = sum_over_x(queries.row_sum[r]);
+  for_each_of_state(queries, state, place, sizes, x, [x](float own, float& stored, bool is_of_row) {
+    if (x == 0 || !is_of_row) stored = own;
+  });
+}
+
+/// kHasState: with state_in or state_out. A kernel of its own, so that the other one keeps its registers.
+template <class Config, bool kHasState>
 __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
-    flash2_fp32_kernel(ForwardArguments<float> arguments, int num_q_tiles) {
+    flash2_fp32_kernel(ForwardArguments<float> arguments, StateTensors state_in,
+                       StateTensors state_out, int num_q_tiles) {
   constexpr int kNumThreads = Config::kNumThreads, kBlockKV = Config::kBlockKV;
   const Sizes& sizes = arguments.sizes;
   const int thread = static_cast<int>(threadIdx.x), head_dim = sizes.head_dim;
@@ -234,6 +278,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
   queries.first = first_query + first_row;
 #pragma unroll
   for (int r = 0; r < Config::kRows; ++r) queries.row_max[r] = -INFINITY;
+  if constexpr (kHasState) {
+    if (state_in.is_given()) load_lane_state(queries, state_in, place, sizes, x);
+  }
 
   // Load Q once and scale it; load K's first tile at the same time.
   load_tile<kNumThreads>(tiles.sQ, mQ);
@@ -287,7 +334,13 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
                                               tiles.sV.data + 4 * x);
     }
   }
-  // 5. O and lse.
+  // 5. O and lse, or the state.
+  if constexpr (kHasState) {
+    if (state_out.is_given()) {
+      store_lane_state(queries, state_out, place, sizes, x);
+      return;
+    }
+  }
   write_outputs(queries, arguments, place, x);
 }
 
@@ -297,10 +350,13 @@ template <class Config>
 void launch_tiles(const ForwardCall& call) {
   const AttentionProblem& problem = call.problem;
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
-  launch(call, "flash2_fp32", flash2_fp32_kernel<Config>,
+  launch(call, "flash2_fp32",
+         call.options.has_state() ? flash2_fp32_kernel<Config, true>
+                                  : flash2_fp32_kernel<Config, false>,
          {problem.batch * problem.num_heads * num_q_tiles, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         forward_arguments<float>(call), static_cast<int>(num_q_tiles));
+         forward_arguments<float>(call), state_tensors(call.options.state_in),
+         state_tensors(call.options.state_out), static_cast<int>(num_q_tiles));
 }
 
 template <Flash2Fp32Shape kShape>

@@ -421,7 +421,7 @@ def attention_forward(Q, K, V, *, variant="auto", state=None, **options):
     query_offset (the position of query 0 minus that of key 0, if Q and K are parts of longer
     sequences), products "native", "tf32", "tf32x3" or "fp16x3" (backward: head_dim to 64), kernel,
     num_splits. With a state of attention_state, O and lse are those of its keys and of these; only
-    flash2 on tensor cores, and torch.compile does not trace it. Not part of autograd's graph."""
+    flash2, except fp16x3, and torch.compile does not trace it. Not part of autograd's graph."""
     with torch.no_grad():
         if state is None:
             return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
@@ -431,7 +431,7 @@ def attention_forward(Q, K, V, *, variant="auto", state=None, **options):
 def attention_state(Q, K, V, *, state=None, variant="auto", **options):
     """Returns the State after the keys of `state` (None: there are none) and these. Several calls,
     each with a part of K and V, so compute one attention; attention_forward with the state ends it.
-    The options are attention_forward's; only flash2 on tensor cores has a state. Not part of
+    The options are attention_forward's; only flash2 has a state, except fp16x3. Not part of
     autograd's graph."""
     with torch.no_grad():
         m, l, O = (Q.new_empty(shape, dtype=torch.float32)

@@ -85,7 +85,8 @@ CommandAction add_attention(CLI::App& app) {
       "  flashlab attention -H 8 --kv-heads 2 --dtype bf16 --bench --json\n"
       "  flashlab attention --list                       variants and GPU kernels\n"
       "  flashlab attention --device cuda -H 8 -N 4096 --dtype bf16 --bench\n"
-      "  flashlab attention --device cuda -v naive --by-kernel\n");
+      "  flashlab attention --device cuda -v naive --by-kernel\n"
+      "  flashlab attention --device cuda --gpus 2 -v ring --mask causal --dtype bf16 --bench\n");
   const auto flags = std::make_shared<AttentionFlags>();
   flags->add_to(command);
   return [flags] { return attention(*flags); };

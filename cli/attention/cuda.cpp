@@ -10,6 +10,7 @@
 #include "cli/attention/cuda_report.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -28,8 +29,12 @@ void print_gpu_json(const AttentionRequest& request, const GpuResults& results) 
                                      {"version", kAttentionJsonVersion},
                                      {"device", "cuda"},
                                      {"gpu", gpu_json(results.gpu)},
-                                     {"products", request.gpu.products},
-                                     {"problem", request_json(request)}};
+                                     {"products", request.gpu.products}};
+  if (const auto& shards = request.gpu.shards) {
+    document["gpus"] = shards->num_ranks;
+    document["sharding"] = to_string(shards->sharding);
+  }
+  document["problem"] = request_json(request);
   for (const auto& [variant, reason] : results.refused) document["not_run"][variant] = reason;
   if (!results.summaries.empty()) document["runs"] = summaries_json(results.summaries);
   if (results.verification) document["verification"] = verification_json(*results.verification);
@@ -42,7 +47,12 @@ void print_gpu_text(const AttentionRequest& request, const GpuResults& results,
                     const Terminal& terminal) {
   const std::string products =
       request.gpu.products == "native" ? "" : ", " + request.gpu.products + " products";
-  std::cout << in_lines(request.description() + "; " + results.gpu.name + products, terminal);
+  std::string where = results.gpu.name;
+  if (const auto& shards = request.gpu.shards) {
+    where = counted(shards->num_ranks, "GPU") + " (" + where + "), " +
+            std::string(to_string(shards->sharding));
+  }
+  std::cout << in_lines(request.description() + "; " + where + products, terminal);
   if (!results.summaries.empty()) std::cout << "\n" << summaries_text(results.summaries, terminal);
   if (results.verification) {
     std::cout << "\n" << verification_text(*results.verification, terminal);
@@ -76,6 +86,7 @@ void check_kernel(const AttentionRequest& request) {
 void choose_variant(const AttentionFlags& flags, const cuda::GpuInfo& gpu,
                     AttentionRequest& request) {
   if (flags.variant.value_or(std::string(cuda::kAutoVariant)) != cuda::kAutoVariant) return;
+  if (request.gpu.shards) return;
   const cuda::GpuLimits limits = {gpu.compute_capability, gpu.num_multiprocessors,
                                   gpu.shared_memory_per_block_bytes};
   request.variants = {&find_variant(auto_variant(request, limits))};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/ranks/rank_programs.hpp"
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/gpu_library.hpp"
 
@@ -48,7 +49,11 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
 }
 
 compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view variant) {
-  return {std::string(variant), request.problem, execution_of(request, variant)};
+  compare::GpuCall call = {std::string(variant), request.problem, execution_of(request, variant)};
+  const bool is_of_one_gpu = std::ranges::any_of(
+      variants(), [&](const VariantInfo& each) { return each.name == variant; });
+  if (!is_of_one_gpu) call.shards = request.gpu.shards;
+  return call;
 }
 
 MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
@@ -65,6 +70,10 @@ MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo
                                                          : backward_flops(request.problem));
   result.peak = cuda::peak_rates(gpu.name, {request.problem.dtype, products_of(request)});
   if (result.peak) {
+    if (request.gpu.shards) {
+      result.peak->flops_per_s *= request.gpu.shards->num_ranks;
+      result.peak->bytes_per_s *= request.gpu.shards->num_ranks;
+    }
     result.floor_ms = cuda::floor_ms(variant.pass, request.problem, *result.peak);
   }
   return result;
@@ -90,6 +99,7 @@ std::string_view auto_variant(const AttentionRequest& request, const cuda::GpuLi
 }
 
 std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cuda::GpuInfo& gpu) {
+  if (request.gpu.shards) return {};  // the library checks what each GPU can
   std::vector<RefusedVariant> refused;
   std::vector<const VariantInfo*> left;
   for (const VariantInfo* const variant : request.variants) {
@@ -114,7 +124,7 @@ RunVariant run_on_gpu(const AttentionRequest& request) {
   return [&request](std::string_view variant, AttentionTensors& tensors) {
     return on_gpu_or_failure([&] {
       const compare::GpuCall call = gpu_call(request, variant);
-      const compare::GpuRun run = find_variant(variant).pass == Pass::kForward
+      const compare::GpuRun run = find_any_variant(variant).pass == Pass::kForward
                                       ? compare::run_on_gpu(call, tensors.forward())
                                       : compare::run_on_gpu(call, tensors.backward());
       return AttentionRun{1e-3 * run.ms, static_cast<std::int64_t>(run.workspace_bytes), 0,

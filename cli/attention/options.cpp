@@ -1,8 +1,10 @@
 #include "cli/attention/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "attention/ranks/rank_programs.hpp"
 #include "attention_cuda/tiles.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -14,6 +16,7 @@ namespace {
 constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kFloat64, DataType::kBFloat16,
                                    DataType::kFloat16};
 constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
+constexpr std::array kShardings = {Sharding::kContiguous, Sharding::kZigzag};
 constexpr std::array kInstructionSets = {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2,
                                          cpu::InstructionSet::kAvx512};
 constexpr const char* kShapeGroup = "Problem";
@@ -43,7 +46,24 @@ std::int64_t checked_size(const char* flag, std::int64_t value, std::int64_t lea
                         std::to_string(least) + " or more");
 }
 
+bool is_rank_variant(const std::string& name) {
+  return std::ranges::any_of(rank_variants(),
+                             [&](const RankVariant& variant) { return variant.name == name; });
+}
+
+/// With --gpus.
+std::vector<const VariantInfo*> chosen_rank_variants(const std::string& name) {
+  if (name == cuda::kAutoVariant) return {&find_rank_variant("ring")};
+  if (name != "all") return {&find_rank_variant(name)};
+  std::vector<const VariantInfo*> all;
+  for (const RankVariant& variant : rank_variants()) all.push_back(&variant);
+  return all;
+}
+
 std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
+  if (is_rank_variant(name)) {
+    throw request_failure("--variant " + name + " runs over several GPUs", "--gpus N");
+  }
   if (name == cuda::kAutoVariant) return {&find_variant("flash2")};  // a GPU may choose another
   if (name != "all") return {&find_variant(name)};
   std::vector<const VariantInfo*> all;
@@ -57,6 +77,12 @@ void refuse_idle_flags(const AttentionFlags& flags) {
     throw request_failure("--repeat has no effect when nothing is measured",
                           "--bench or --by-kernel");
   }
+  if (flags.num_gpus && flags.by_kernel) {
+    throw request_failure("--by-kernel is for one GPU", "--bench with --gpus");
+  }
+  if (!flags.num_gpus && !flags.sharding.empty()) {
+    throw request_failure("--sharding has no effect on one GPU", "--gpus N");
+  }
   struct OfDevice {
     const char *flag, *device;
     bool is_given;
@@ -68,13 +94,21 @@ void refuse_idle_flags(const AttentionFlags& flags) {
                           {"--kernel", "cuda", !flags.kernel.empty()},
                           {"--num-splits", "cuda", flags.num_splits.has_value()},
                           {"--round-statistics", "cuda", flags.round_statistics},
-                          {"--deterministic", "cuda", flags.deterministic}};
+                          {"--deterministic", "cuda", flags.deterministic},
+                          {"--gpus", "cuda", flags.num_gpus.has_value()}};
   for (const auto& [flag, device, is_given] : all) {
     if (is_given && flags.device != device) {
       throw request_failure(std::string(flag) + " has no effect on the device " + flags.device,
                             std::string("--device ") + device);
     }
   }
+}
+
+/// Zigzag balances a causal mask; without a mask, either order is as good.
+Shards chosen_shards(const AttentionFlags& flags, Mask mask) {
+  const Sharding usual = mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag;
+  return {flags.sharding.empty() ? usual : value_named(kShardings, flags.sharding),
+          *flags.num_gpus};
 }
 
 /// The bounds of sequences with these lengths.
@@ -206,6 +240,18 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
       .between(1, 1 << 30)
       .type_name("N")
       .group(kGpuGroup);
+  add_option(command, "--gpus", num_gpus,
+             "GPUs of this computer that compute it together, by ring, gather-kv, bwd-ring or "
+             "bwd-gather-kv")
+      .between(1, 1024)
+      .type_name("N")
+      .group(kGpuGroup);
+  add_option(command, "--sharding", sharding,
+             "which tokens a GPU has: contiguous, or zigzag, which balances a causal mask (zigzag "
+             "for a causal mask)")
+      .one_of(names_of(kShardings))
+      .type_name("ORDER")
+      .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
@@ -222,7 +268,8 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   gpu.num_splits = flags.num_splits.value_or(0);
   gpu.round_statistics = flags.round_statistics;
   gpu.deterministic = flags.deterministic;
-  variants = chosen_variants(flags.variant.value_or(std::string(cuda::kAutoVariant)));
+  const std::string variant = flags.variant.value_or(std::string(cuda::kAutoVariant));
+  variants = flags.num_gpus ? chosen_rank_variants(variant) : chosen_variants(variant);
   num_threads = flags.num_threads;
   seed = flags.seed;
   instruction_set = flags.instruction_set.empty()
@@ -239,6 +286,7 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   problem.head_dim = checked_size("--head-dim", flags.head_dim, 1);
   problem.dtype = value_named(kDataTypes, flags.dtype);
   problem.mask = value_named(kMasks, flags.mask);
+  if (flags.num_gpus) gpu.shards = chosen_shards(flags, problem.mask);
   problem.key_lengths = flags.key_lengths;
   if (flags.window.size() > 2) {
     throw request_failure("--window has " + std::to_string(flags.window.size()) + " numbers",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "attention/ranks/shards.hpp"
 #include "attention/variants.hpp"
 #include "attention_cpu/attention.hpp"
 #include "cli/options/options.hpp"
@@ -25,7 +26,8 @@ struct AttentionFlags {
   std::uint64_t seed = 1;
   bool verify = false, bench = false, by_kernel = false, list = false, json = false;
   std::string products, kernel;
-  std::optional<int> num_splits;
+  std::optional<int> num_splits, num_gpus;
+  std::string sharding;
   bool round_statistics = false, deterministic = false;
   std::optional<int> repeat;
   TerminalOptions terminal;
@@ -45,6 +47,7 @@ struct GpuFlags {
   std::string kernel;  // a stem; empty: the best
   int num_splits = 0;
   bool round_statistics = false, deterministic = false;
+  std::optional<Shards> shards;  // of a variant over several GPUs
 };
 
 /// The request, checked as far as possible without tensors.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include "attention/ranks/rank_programs.hpp"
+
 namespace flashlab::cli {
 namespace {
 
@@ -89,7 +91,7 @@ std::vector<std::vector<double>> outputs_of(std::string_view variant, const RunV
                                             AttentionTensors& tensors) {
   run(variant, tensors);
   std::vector<std::vector<double>> result;
-  for (const OwnedTensor* output : tensors.outputs(find_variant(variant).pass)) {
+  for (const OwnedTensor* output : tensors.outputs(find_any_variant(variant).pass)) {
     result.push_back(output->values());
   }
   return result;

@@ -138,7 +138,8 @@ def main():
     screens = [{"run": " ".join(words),
                 **spread([first_screen(arguments.flashlab, words) for _ in range(arguments.repeat)])}
                for words in (["softmax_online"], ["matmul_naive", "-D", "m=694,k=694,n=694"],
-                             ["flash2", "-D", "n=16384,d=64,B=64,Bk=64"])]
+                             ["flash2", "-D", "n=16384,d=64,B=64,Bk=64"],
+                             ["softmax_online", "-D", "n=50000000"])]
     print("language server, milliseconds, median (longest); processor: its own time of both, whatever else runs")
     print(f"{'lines':>7} {'KB':>6} | {'diagnostics':>16} {'and hints':>16} {'processor':>16} {'references':>16} {'places':>7}")
 

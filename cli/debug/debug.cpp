@@ -33,7 +33,8 @@ int debug_program(const DebugFlags& options) {
   }
   if (options.step > 0) request.first.push_back("step " + std::to_string(options.step));
   return open_debugger(
-      bound, value_or_fail(toy::initial_dram(bound, options.run.input_sources()), *loaded.source),
+      bound,
+      value_or_fail(toy::InitialDram::make(bound, options.run.input_sources()), *loaded.source),
       request, options.terminal);
 }
 

@@ -68,7 +68,7 @@ Lines source_lines(const DebugSession& session, std::uint32_t current, std::size
 
 /// "x[0]: 0.1 0.2 [0.3] .", from a little before the element; "o[0]: not written" if no step has
 /// written what fits.
-std::string array_line(const DebugSession& session, const toy::Replay& run, std::uint32_t number,
+std::string array_line(const DebugSession& session, toy::Replay& run, std::uint32_t number,
                        const Touched& touched, std::size_t columns) {
   const toy::BoundArray& array = session.program().arrays[number];
   const auto found = touched.elements.find(number);
@@ -94,7 +94,7 @@ std::string array_line(const DebugSession& session, const toy::Replay& run, std:
 Lines state_lines(DebugSession& session, const Touched& next, std::int64_t last_written,
                   std::size_t rows, std::size_t columns, const Terminal& terminal) {
   const toy::BoundProgram& program = session.program();
-  const toy::Replay& run = session.run();
+  toy::Replay& run = session.run();
   Lines arrays;
   for (std::uint32_t number = 0; number < program.arrays.size(); ++number) {
     arrays.push_back(array_line(session, run, number, next, columns));
@@ -118,7 +118,7 @@ Lines state_lines(DebugSession& session, const Touched& next, std::int64_t last_
                                    number) != next.read_registers.end();
     std::string text = number == last_written ? "> " : is_read ? "= " : "  ";
     text += fitted(program.register_name(number), 6, terminal.unicode) + " ";
-    text += contents_text(run.register_contents(number), columns > 12 ? columns - 10 : 2);
+    text += session.register_text(number, columns > 12 ? columns - 10 : 2);
     text = fitted(text, columns, terminal.unicode);
     lines.push_back(number == last_written ? styled(text, Style::kBold, terminal) : text);
   }
@@ -199,7 +199,7 @@ std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, Wind
   lines.push_back(line(counters_line(session)));
   lines.push_back(line(bottom.prompt.empty() ? printable(bottom.message) : bottom.prompt));
   lines.push_back(
-      styled(line("n next  b back  c continue  r reverse  w who wrote  t break  : command  ? help"),
+      styled(line("n next  b back  c continue  r reverse  w who wrote  t break  s symbols  ? help"),
              Style::kDim, terminal));
   std::string text;
   for (const std::string& one : lines) text += (text.empty() ? "" : "\n") + one;

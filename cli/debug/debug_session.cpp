@@ -26,6 +26,7 @@ enum class Verb : std::uint8_t {
   kList,
   kWho,
   kPrint,
+  kSymbols,
   kHelp,
   kQuit
 };
@@ -35,7 +36,7 @@ struct VerbRow {
   std::string_view name, short_name, argument, does;
 };
 
-constexpr std::array<VerbRow, 14> kDebugVerbs{{
+constexpr std::array<VerbRow, 15> kDebugVerbs{{
     {Verb::kNext, "next", "n", "[N]", "executes one instruction, or N"},
     {Verb::kBack, "back", "b", "[N]", "goes one instruction back, or N"},
     {Verb::kContinue, "continue", "c", "", "goes on to the next breakpoint or the end"},
@@ -48,6 +49,7 @@ constexpr std::array<VerbRow, 14> kDebugVerbs{{
     {Verb::kList, "breakpoints", "i", "", "lists the breakpoints"},
     {Verb::kWho, "who", "w", "PLACE", "goes back to the step that wrote R1 or out[3]"},
     {Verb::kPrint, "print", "p", "PLACE", "prints a register or a cell"},
+    {Verb::kSymbols, "symbols", "s", "", "shows registers as formulas, or as values again"},
     {Verb::kHelp, "help", "?", "", "lists the commands"},
     {Verb::kQuit, "quit", "q", "", "ends the debugger"},
 }};
@@ -68,6 +70,10 @@ std::string_view without_ends(std::string_view text) {
 
 std::string number_or_unwritten(double value) {
   return std::isnan(value) ? "unwritten" : short_text(value);
+}
+
+std::string fitted_if_longer(const std::string& text, std::size_t width) {
+  return display_width(text) > width ? fitted(text, width, false) : text;
 }
 
 std::string first_message(const std::vector<toy::Diagnostic>& diagnostics) {
@@ -153,6 +159,8 @@ std::string DebugSession::execute(std::string_view command) {
       return who_wrote(words.argument);
     case Verb::kPrint:
       return print(words.argument);
+    case Verb::kSymbols:
+      return switch_symbols();
     case Verb::kHelp:
       return help_text();
     case Verb::kQuit:
@@ -269,7 +277,24 @@ std::string DebugSession::print(std::string_view text) {
   if (!place) return refuse(first_message(place.diagnostics));
   return toy::place_name(program(), *place.value) + " = " +
          (place.value->is_cell ? number_or_unwritten(run_->cell(place.value->number))
-                               : contents_text(run_->register_contents(place.value->number)));
+                               : register_text(place.value->number));
+}
+
+std::string DebugSession::switch_symbols() {
+  shows_symbols_ = !shows_symbols_;
+  if (!shows_symbols_) return "registers are values";
+  if (symbols_.are_known_after(run_->step())) return "registers are formulas";
+  return "registers are values here: formulas are known for runs on at most " +
+         std::to_string(toy::RegisterSymbols::kMostCells) + " elements, after at most " +
+         std::to_string(toy::RegisterSymbols::kMostSteps) + " steps";
+}
+
+std::string DebugSession::register_text(std::int64_t number, std::size_t width) {
+  if (shows_symbols_ && symbols_.are_known_after(run_->step())) {
+    const std::string& symbol = symbols_.after(run_->step())[static_cast<std::size_t>(number)];
+    if (!symbol.empty()) return fitted_if_longer(symbol, width);
+  }
+  return contents_text(run_->register_contents(number), width);
 }
 
 bool DebugSession::has_breakpoint_at(std::uint32_t line) const {

@@ -10,13 +10,14 @@
 
 #include "toymachine/language/machine.hpp"
 #include "toymachine/replay/replay.hpp"
+#include "toymachine/trace/register_symbols.hpp"
 
 namespace flashlab::cli {
 
 class DebugSession {
  public:
-  DebugSession(std::unique_ptr<toy::Replay> run, toy::CostTable costs)
-      : run_(std::move(run)), costs_(std::move(costs)) {}
+  DebugSession(std::unique_ptr<toy::Replay> run, toy::CostTable costs, toy::RegisterSymbols symbols)
+      : run_(std::move(run)), costs_(std::move(costs)), symbols_(std::move(symbols)) {}
 
   /// Executes a command, such as "next 3" or "break R1 > 0", and returns what to say about it. A
   /// command that is wrong changes nothing and is explained. help_text() lists the commands.
@@ -37,6 +38,10 @@ class DebugSession {
   const std::vector<NamedBreakpoint>& breakpoints() const { return breakpoints_; }
   bool has_breakpoint_at(std::uint32_t line) const;
 
+  /// Returns the contents of a register, in at most `width` columns: a value, or its formula if the
+  /// user asked for formulas and it is known.
+  std::string register_text(std::int64_t number, std::size_t width = 60);
+
   /// Asked during long searches.
   void set_progress(toy::Progress progress) { progress_ = std::move(progress); }
 
@@ -56,12 +61,15 @@ class DebugSession {
   std::string delete_breakpoint(const Words& words);
   std::string who_wrote(std::string_view text);
   std::string print(std::string_view text);
+  std::string switch_symbols();
   std::string refuse(std::string why);
   std::string said_about(const toy::Stop& stop) const;
   std::vector<toy::Breakpoint> plain_breakpoints() const;
 
   std::unique_ptr<toy::Replay> run_;
   toy::CostTable costs_;
+  toy::RegisterSymbols symbols_;
+  bool shows_symbols_ = false;
   toy::Progress progress_;
   std::vector<NamedBreakpoint> breakpoints_;
   bool has_quit_ = false, was_refused_ = false;

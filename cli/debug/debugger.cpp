@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "cli/debug/debug_screen.hpp"
 #include "cli/debug/debug_session.hpp"
@@ -184,7 +185,7 @@ void DebuggerRequest::add_to(CLI::App& command) {
       .type_name("FILE");
 }
 
-int open_debugger(const toy::BoundProgram& program, std::vector<double> dram,
+int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                   const DebuggerRequest& request, const TerminalOptions& terminal) {
   const bool on_screen = request.commands.empty();
   if (on_screen && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)) {
@@ -193,9 +194,10 @@ int open_debugger(const toy::BoundProgram& program, std::vector<double> dram,
   }
   toy::ReplayOptions options;
   options.double_precision = request.double_precision;
+  toy::RegisterSymbols symbols(program, dram, on_screen && terminal.terminal().unicode);
   DebugSession session(value_or_fail(toy::Replay::start(program, std::move(dram), options),
                                      *program.program->source),
-                       request.costs);
+                       request.costs, std::move(symbols));
   for (const std::string& command : request.first) session.execute(command);
   if (!on_screen) return run_script(session, request.commands);
   TerminalOptions without_pager = terminal;

@@ -8,6 +8,7 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "toymachine/bind/bound_program.hpp"
+#include "toymachine/execute/dram.hpp"
 #include "toymachine/language/machine.hpp"
 
 namespace flashlab::cli {
@@ -24,7 +25,7 @@ struct DebuggerRequest {
 
 /// Debugs a run of the program from this DRAM, and returns the exit code. Throws Failure: standard
 /// input or output is no terminal and there is no file of commands; more steps than the limits allow.
-int open_debugger(const toy::BoundProgram& program, std::vector<double> dram,
+int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                   const DebuggerRequest& request, const TerminalOptions& terminal);
 
 }  // namespace flashlab::cli

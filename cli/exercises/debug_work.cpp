@@ -7,7 +7,6 @@
 #include "cli/exercises/worker_command.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
-#include "cli/terminal/failure.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -25,10 +24,8 @@ int debug_work(const DebugWorkFlags& options) {
   const auto source = read_work(work);
   const exercises::Verdict verdict =
       isolated_grader(work.exercise)->grade(source->name(), std::string(source->text()));
-  const exercises::FailingRun run = find_failing_run(work, *source, verdict);
-  DebuggerRequest request = options.debugger;
-  request.first.push_back("step " + std::to_string(run.step - 1));
-  return open_debugger(run.program, run.dram, request, options.terminal);
+  return debug_failing_run(find_failing_run(work, *source, verdict), options.debugger,
+                           options.terminal);
 }
 
 }  // namespace

@@ -24,6 +24,13 @@ exercises::FailingRun find_failing_run(const Work& work, const toy::SourceText& 
       "a program for " + printable(work.exercise->id) + " whose check names a step");
 }
 
+int debug_failing_run(const exercises::FailingRun& run, DebuggerRequest request,
+                      const TerminalOptions& terminal) {
+  request.first.push_back("step " + std::to_string(run.step - 1));
+  return open_debugger(run.program, toy::InitialDram::of_cells(run.program, run.dram), request,
+                       terminal);
+}
+
 void write_failing_page(const exercises::FailingRun& run, const std::string& file) {
   write_file(file, [&](std::ostream& out) { write_failing_page(run, out); });
   if (file != "-") std::cout << "Wrote " << printable(file) << ".\n";

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/debug/debugger.hpp"
 #include "cli/exercises/checked_work.hpp"
 #include "exercises/grader/grade/failing_run.hpp"
 
@@ -14,6 +15,10 @@ std::string debug_hint(const Work& work, const exercises::Verdict& verdict);
 /// Returns the run that the verdict is about. Throws Failure if there is none.
 exercises::FailingRun find_failing_run(const Work& work, const toy::SourceText& source,
                                        const exercises::Verdict& verdict);
+
+/// Opens the debugger on the run, right before the guilty step, and returns its exit code.
+int debug_failing_run(const exercises::FailingRun& run, DebuggerRequest request,
+                      const TerminalOptions& terminal);
 
 /// Writes the player for the steps up to a little after the guilty one. Throws Failure.
 void write_failing_page(const exercises::FailingRun& run, const std::string& file);

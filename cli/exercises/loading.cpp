@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 
@@ -97,6 +99,26 @@ std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name
                         "one that `flashlab exercises list` shows, or a folder with an "
                         "exercise.toml",
                         toy::nearest(name, ids).value_or(""));
+}
+
+ExercisePointer exercise_of_file(std::string_view file) {
+  constexpr std::string_view kEnding = ".toy";
+  file.remove_prefix(file.rfind('/') + 1);
+  if (!file.ends_with(kEnding)) return nullptr;
+  file.remove_suffix(kEnding.size());
+  if (!exercises::is_exercise_id(file)) return nullptr;
+  // Reading an exercise takes longer than everything else after a keystroke.
+  static std::mutex mutex;
+  static std::map<std::string, ExercisePointer, std::less<>> known;
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] = known.try_emplace(std::string(file));
+  if (!is_new) return place->second;
+  try {
+    ExercisePointer found = find_exercise(place->first, {});
+    if (found->id == place->first) place->second = std::move(found);
+  } catch (const Failure&) {  // as if there were none
+  }
+  return place->second;
 }
 
 }  // namespace flashlab::cli

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
@@ -32,5 +33,9 @@ std::vector<std::shared_ptr<const exercises::Exercise>> load_exercises(
 /// Failure: no such exercise (with a similar name), a broken one (with its errors).
 std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name,
                                                          const ExerciseOptions& options);
+
+/// Returns the exercise whose file `start` names so ("/home/08_online_softmax.toy"); null if there is
+/// none, or it is broken. Reads each exercise once.
+ExercisePointer exercise_of_file(std::string_view file);
 
 }  // namespace flashlab::cli

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/exercises/checked_work.hpp"
+#include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/hint.hpp"
 #include "cli/exercises/start.hpp"
 #include "cli/exercises/verbs.hpp"
@@ -29,9 +30,9 @@ struct WatchFlags {
 /// Watches one exercise. `n` switches to the next.
 class Watch {
  public:
-  Watch(const WatchFlags& options, Keyboard& keyboard)
+  explicit Watch(const WatchFlags& options)
       : options_(options),
-        keyboard_(keyboard),
+        keyboard_(std::in_place),
         terminal_(options.terminal.terminal()),
         learner_(options.exercises) {
     begin(learner_.find_work(options.words));
@@ -41,15 +42,15 @@ class Watch {
     check(true);
     for (;;) {
       std::cout.flush();
-      switch (files_->wait(keyboard_.descriptor())) {
+      switch (files_->wait(keyboard_->descriptor())) {
         case FileWatch::Event::kSaved:
           if (check(false) && options_.once) return code_;
           break;
         case FileWatch::Event::kInterrupted:
-          keyboard_.resume();
+          keyboard_->resume();
           break;
         case FileWatch::Event::kKey:
-          if (!on_key(keyboard_.key().value_or('\0'))) return kExitGood;
+          if (!on_key(keyboard_->key().value_or('\0'))) return kExitGood;
           break;
       }
     }
@@ -61,11 +62,12 @@ class Watch {
     grader_ = isolated_grader(work_.exercise);
     files_ = std::make_unique<FileWatch>(work_.file, options_.poll);
     last_text_.reset();
+    checked_.reset();
     said_.clear();
     if (!has_keys()) std::cout << headline() << "; Ctrl-C ends it.\n";
   }
 
-  bool has_keys() const { return keyboard_.descriptor() >= 0; }
+  bool has_keys() const { return keyboard_->descriptor() >= 0; }
 
   std::string headline() const {
     return "Watching " + printable(work_.file) + " for " + printable(work_.exercise->id) +
@@ -87,7 +89,9 @@ class Watch {
   void show_keys() {
     if (!has_keys()) return;
     std::cout << "\n"
-              << styled("h hint, n next, Enter checks again, q quit", Style::kDim, terminal_)
+              << styled(std::string("h hint, ") + (can_debug() ? "d debug, " : "") +
+                            "n next, Enter checks again, q quit",
+                        Style::kDim, terminal_)
               << "\n";
   }
 
@@ -117,10 +121,10 @@ class Watch {
     if (!again && last_text_ == text) return false;
     last_text_ = text;
     said_.clear();
-    const auto verdict = grader_->grade(source->name(), text);
-    remember_verdict(learner_, work_, verdict);
-    code_ = exit_code_of(verdict);
-    show(check_text(learner_, work_, verdict, *source, Explanation::kBrief, terminal_));
+    checked_ = Checked{source, grader_->grade(source->name(), text)};
+    remember_verdict(learner_, work_, checked_->verdict);
+    code_ = exit_code_of(checked_->verdict);
+    show(check_text(learner_, work_, checked_->verdict, *source, Explanation::kBrief, terminal_));
     return true;
   }
 
@@ -128,9 +132,31 @@ class Watch {
   bool on_key(char key) {
     if (key == 'q' || key == '\x04') return false;
     if (key == 'h') hint();
+    if (key == 'd' && can_debug()) debug();
     if (key == 'n') next();
     if (key == '\n' || key == '\r' || key == 'c') check(true);
     return true;
+  }
+
+  bool can_debug() const { return checked_ && !debug_hint(work_, checked_->verdict).empty(); }
+
+  /// Opens the debugger right before the guilty step, until it is left.
+  void debug() {
+    keyboard_.reset();
+    std::string problem;
+    try {
+      const exercises::FailingRun run =
+          find_failing_run(work_, *checked_->source, checked_->verdict);
+      debug_failing_run(run, {}, options_.terminal);
+    } catch (const Failure& failure) {
+      problem = failure.what();
+    }
+    keyboard_.emplace();
+    if (problem.empty()) {
+      check(true);
+    } else {
+      show(problem);
+    }
   }
 
   void hint() {
@@ -168,32 +194,35 @@ class Watch {
   }
 
   const WatchFlags& options_;
-  Keyboard& keyboard_;
+  std::optional<Keyboard> keyboard_;  // none while the debugger has its own
   Terminal terminal_;
   Learner learner_;
   Work work_;
   std::unique_ptr<exercises::IsolatedGrader> grader_;
   std::unique_ptr<FileWatch> files_;
   std::optional<std::string> last_text_;
+  struct Checked {
+    std::shared_ptr<const toy::SourceText> source;
+    exercises::Verdict verdict;
+  };
+  std::optional<Checked> checked_;  // the last text that was checked
   std::string said_;
   int code_ = kExitGood;
 };
 
-int watch(const WatchFlags& options) {
-  Keyboard keyboard;
-  return Watch(options, keyboard).run();
-}
+int watch(const WatchFlags& options) { return Watch(options).run(); }
 
 }  // namespace
 
 CommandAction add_exercises_watch(CLI::App& exercises) {
   auto options = std::make_shared<WatchFlags>();
-  CLI::App& command =
-      add_command(exercises, "watch", "Checks whenever you save",
-                  "  flashlab exercises watch           the current exercise\n"
-                  "  flashlab exercises watch 2\n"
-                  "\nOn a terminal: h shows a hint, n goes on to the next exercise, Enter checks "
-                  "again,\nq ends it. Without one it prints a verdict after each change.\n");
+  CLI::App& command = add_command(
+      exercises, "watch", "Checks whenever you save",
+      "  flashlab exercises watch           the current exercise\n"
+      "  flashlab exercises watch 2\n"
+      "\nOn a terminal: h shows a hint, d opens the debugger at the guilty step, n goes "
+      "on to the\nnext exercise, Enter checks again, q ends it. Without one it prints a verdict "
+      "after each change.\n");
   add_work_argument(command, options->words);
   add_flag(command, "--once", options->once, "end after the first change, with check's exit code");
   add_flag(command, "--poll", options->poll, "look every 250 ms instead of waiting for notices");

@@ -9,6 +9,7 @@
 #include "generate/run/drawn_inputs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/counters.hpp"
 #include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::cli {
@@ -34,6 +35,22 @@ struct ProblemRuns {
 double absolute_error(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
   return a == b ? 0 : std::abs(a - b);  // infinities are equal to themselves
+}
+
+/// How often an element of a 16-bit array is rounded because the program stores it and loads it
+/// again, as a running sum in DRAM; the most of all arrays.
+double repeated_roundings(const PlannedProgram& program) {
+  const toy::Counters counters = toy::count(program.bound, program.executions, {});
+  double most = 0;
+  for (std::size_t a = 0; a < program.bound.arrays.size(); ++a) {
+    const toy::BoundArray& array = program.bound.arrays[a];
+    const toy::ArrayTraffic& traffic = counters.by_array[a];
+    if (!toy::is_narrow(array.element_type) || traffic.elements_loaded == 0 || array.size == 0) {
+      continue;
+    }
+    most = std::max(most, traffic.elements_stored.get_d() / static_cast<double>(array.size));
+  }
+  return most;
 }
 
 [[noreturn]] void fail_element(const PlannedProgram& program, const ProblemRuns& runs,
@@ -70,6 +87,10 @@ CheckedOutput checked_output(const PlannedProgram& program, const ProblemRuns& r
   }
   checked.allowed_error = kFloatErrors * checked.float_error * real / 0x1p-24 +
                           kRoundings * real * checked.largest_value;
+  if (toy::is_narrow(program.type)) {
+    checked.allowed_error +=
+        repeated_roundings(program) * generate::rounding_unit(program.type) * checked.largest_value;
+  }
   if (program.plan.factors) {
     checked.allowed_error +=
         kFactorRoundings * generate::rounding_unit(*program.plan.factors) * checked.largest_value;

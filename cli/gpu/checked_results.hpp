@@ -29,7 +29,8 @@ std::vector<std::int64_t> checked_problems(std::int64_t problems, std::int64_t c
 ///
 /// The allowed error is 16 times that of a run of the machine in float, plus 64 roundings of the
 /// array's largest value, plus, for 16-bit outputs, one unit of their last place: the same
-/// arithmetic in another order. At level 1, whose products round their factors, 4 of these roundings
+/// arithmetic in another order. A 16-bit array that the program stores and loads again, as a running
+/// sum, is rounded each time: for each, one rounding of the array's largest value. At level 1, whose products round their factors, 4 of these roundings
 /// of the array's largest value come on top.
 std::vector<CheckedOutput> checked_results(const PlannedProgram& program,
                                            const LoadedProgram& loaded, const generate::GpuJob& job,

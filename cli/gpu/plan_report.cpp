@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine/counter_report.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/source/cuda_source.hpp"
 #include "text/lists.hpp"
 #include "text/visible.hpp"
@@ -50,6 +51,27 @@ std::string registers_text(const PlannedProgram& program, const Launch& launch) 
   });
 }
 
+/// "O[0] 128 x 64, S 128 x 64 transposed": the values in places of one kind.
+std::string values_text(const PlannedProgram& program, const generate::FragmentPlan& plan,
+                        const std::vector<generate::Where>& kinds) {
+  std::vector<std::string> entries;
+  for (std::size_t v = 0; v < plan.places.size(); ++v) {
+    const generate::ValuePlace& place = plan.places[v];
+    if (std::find(kinds.begin(), kinds.end(), place.where) == kinds.end()) continue;
+    const generate::Value& value = plan.values.values[v];
+    std::string text = program.bound.register_name(value.number) + " " +
+                       std::to_string(value.rows.size()) + " x " +
+                       std::to_string(value.cols.size());
+    if (place.is_turned) text += " transposed";
+    if (place.prefetched_in) text += " twice";
+    const bool is_loaded = place.where == generate::Where::kSharedTile ||
+                           place.where == generate::Where::kSharedColumn;
+    if (!is_loaded && place.shared) text += " and a copy in shared memory";
+    entries.push_back(std::move(text));
+  }
+  return joined(entries, ", ");
+}
+
 /// "  label   text", wrapped at words to the terminal's width.
 std::string entry(const std::string& label, const std::string& text, const Terminal& terminal) {
   constexpr std::size_t kLabelColumns = 16;
@@ -84,6 +106,17 @@ std::string launch_text(const PlannedProgram& program, std::size_t number,
                        std::to_string(program.plan.shared_bytes(launch)) + " of " +
                        std::to_string(program.target.shared_bytes) + " bytes of shared memory");
   if (!launch.registers.empty()) entries("registers", registers_text(program, launch));
+  if (launch.fragments) {
+    using generate::Where;
+    const auto values = [&](const std::vector<Where>& kinds) {
+      const std::string all = values_text(program, *launch.fragments, kinds);
+      return all.empty() ? "nothing" : all;
+    };
+    entries("in registers", values({Where::kFragment, Where::kRowValues}));
+    entries("in shared", values({Where::kSharedTile, Where::kSharedColumn}));
+  } else if (launch.no_fragments) {
+    entries("no fragments", printable(launch.no_fragments->text));
+  }
   if (launch.scratch_elements > 0) {
     entries("scratch", std::to_string(launch.scratch_elements) +
                            " elements, for results that overwrite an operand of a product or a "
@@ -140,6 +173,9 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
                                  {"bytes", place.largest.places() * element_bytes},
                                  {"line", bound.instructions[place.site].span.line}});
   }
+  json["fragments"] = launch.fragments != nullptr;
+  json["no_fragments"] = nullptr;
+  if (launch.no_fragments) json["no_fragments"] = reason_json(*launch.no_fragments);
   json["arrays"] = nlohmann::ordered_json::array();
   for (const std::size_t array : launch.arrays) json["arrays"].push_back(bound.arrays[array].name);
   const LaunchTraffic traffic = traffic_of(program, launch);

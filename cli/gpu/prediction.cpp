@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/gpu/fragment_work.hpp"
 #include "compare/model/prediction.hpp"
 #include "results/result_file.hpp"
 
@@ -23,6 +24,33 @@ void add(const compare::Work& part, compare::Work& sum) {
   sum.elementwise_flops += part.elementwise_flops;
   sum.divisions += part.divisions;
   sum.exps += part.exps;
+}
+
+/// In fragments, exponentials are those of the hardware.
+compare::Prediction predicted_in_fragments(const PlannedProgram& program,
+                                           const generate::Launch& launch, compare::Step step,
+                                           const compare::MachineModel& machine) {
+  compare::Prediction predicted =
+      compare::predict(step, machine, generate::to_string(*program.plan.factors), "native", false);
+  const auto work = fragment_work(program.bound, *launch.fragments);
+  if (work && machine.gpu.has_clocks()) {
+    const cuda::BlockProduct& scores = work->block.products.front();
+    step.block_q = static_cast<int>(scores.rows);
+    step.block_kv = static_cast<int>(scores.columns);
+    compare::set_tile_time(step, work->block, work->request, machine, predicted);
+  }
+  return predicted;
+}
+
+compare::Prediction predicted_step(const PlannedProgram& program, const generate::Launch& launch,
+                                   const compare::Step& step,
+                                   const compare::MachineModel& machine) {
+  const bool has_rates = machine.products.contains(generate::to_string(program.type));
+  if (launch.fragments != nullptr && has_rates) {
+    return predicted_in_fragments(program, launch, step, machine);
+  }
+  const compare::MachineModel rates = generated_rates(machine, program.plan);
+  return compare::predict(step, rates, kGeneratedType, "native", false);
 }
 
 }  // namespace
@@ -60,7 +88,6 @@ compare::MachineModel machine_of(const compare::GpuSpec& gpu) {
 
 compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
                            const compare::MachineModel& machine) {
-  const compare::MachineModel rates = generated_rates(machine, program.plan);
   compare::Row row;
   row.variant = row.kernel = program.name;
   row.dtype = generate::to_string(program.type);
@@ -73,7 +100,7 @@ compare::Row predicted_row(const PlannedProgram& program, std::int64_t problems,
     step.num_threads = launch.threads;
     step.shared_bytes = program.plan.shared_bytes(launch);
     step.work = work_of(program, launch, problems);
-    step.predicted = compare::predict(step, rates, kGeneratedType, "native", false);
+    step.predicted = predicted_step(program, launch, step, machine);
     add(step.work, row.work);
     row.steps.push_back(std::move(step));
   }

@@ -254,13 +254,12 @@ Json along_json(const OptimalRequest& request, const OptimalOptions& options,
 }
 
 void print_along(const OptimalRequest& request, const OptimalOptions& options,
-                 const std::atomic<bool>& cancel) {
+                 const Terminal& terminal, const std::atomic<bool>& cancel) {
   if (options.json) {
     std::cout << along_json(request, options, cancel).dump(2) << "\n";
     return;
   }
   const Judged judged = judge(request, options, cancel);
-  const Terminal terminal = options.terminal.terminal();
   std::cout << heading(judged, request, options, terminal) << "\n"
             << steps_table(judged, terminal) << "\n";
   for (const std::string& sentence : along_sentences(judged)) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/optimal/options.hpp"
+#include "cli/terminal/terminal.hpp"
 
 namespace flashlab::cli {
 
@@ -13,9 +14,10 @@ namespace flashlab::cli {
 nlohmann::ordered_json along_json(const OptimalRequest& request, const OptimalOptions& options,
                                   const std::atomic<bool>& cancel);
 
-/// Prints the judgement of the program options.along, as text or JSON. `cancel` soon ends the
-/// searches. Throws Failure: no such program, one that fails, or one for another computation.
+/// Prints the judgement of the program options.along, as text for `terminal` or as JSON. `cancel`
+/// soon ends the searches. Throws Failure: no such program, one that fails, or one for another
+/// computation.
 void print_along(const OptimalRequest& request, const OptimalOptions& options,
-                 const std::atomic<bool>& cancel);
+                 const Terminal& terminal, const std::atomic<bool>& cancel);
 
 }  // namespace flashlab::cli

@@ -114,7 +114,7 @@ int print_optimal(const OptimalOptions& options) {
   const OptimalRequest request = understand(options);
   if (!options.along.empty()) {
     const EndedByInterrupt guard;
-    print_along(request, options, interrupted);
+    print_along(request, options, options.terminal.terminal(), interrupted);
     return interrupted ? kExitInterrupted : kExitGood;
   }
   const std::vector<Solved> all = search_all(request, options);

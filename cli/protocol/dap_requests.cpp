@@ -122,7 +122,8 @@ json DapServer::scopes(const json&) { return {{"scopes", dap_scopes(replay())}};
 
 json DapServer::variables(const json& arguments) {
   return {{"variables",
-           dap_variables(replay(), costs_, number_in(arguments, "variablesReference", 0),
+           dap_variables(replay(), symbols_->after(replay_->step()), costs_,
+                         number_in(arguments, "variablesReference", 0),
                          number_in(arguments, "start", 0), number_in(arguments, "count", 0))}};
 }
 

@@ -149,7 +149,8 @@ json DapServer::launch(const json& arguments) {
   replay_.reset();
   loaded_ = load_program(program, machine.limits);
   bound_ = std::make_unique<toy::BoundProgram>(loaded_.bind(machine.binding()));
-  auto dram = value_or_fail(toy::initial_dram(*bound_, run.input_sources()), *loaded_.source);
+  auto dram = value_or_fail(toy::InitialDram::make(*bound_, run.input_sources()), *loaded_.source);
+  symbols_ = std::make_unique<toy::RegisterSymbols>(*bound_, dram, true);
   toy::ReplayOptions options;
   options.double_precision = text_in(arguments, "precision") == "double";
   replay_ = value_or_fail(toy::Replay::start(*bound_, std::move(dram), options), *loaded_.source);

@@ -13,6 +13,7 @@
 #include "cli/options/options.hpp"
 #include "cli/protocol/frames.hpp"
 #include "toymachine/replay/replay.hpp"
+#include "toymachine/trace/register_symbols.hpp"
 
 namespace flashlab::cli {
 
@@ -88,6 +89,7 @@ class DapServer {
   LoadedProgram loaded_;
   std::unique_ptr<toy::BoundProgram> bound_;
   toy::CostTable costs_;
+  std::unique_ptr<toy::RegisterSymbols> symbols_;  // with replay_
   std::unique_ptr<toy::Replay> replay_;
   bool stops_on_entry_ = true;
   /// Breakpoints with the text from which they were read.

@@ -21,15 +21,20 @@ json variable(const std::string& name, const std::string& value, std::int64_t re
       {"name", name}, {"value", value}, {"evaluateName", name}, {"variablesReference", reference}};
 }
 
-json register_variable(const toy::Replay& run, std::int64_t number) {
+json register_variable(const toy::Replay& run, std::int64_t number, const std::string& symbol) {
   const toy::RegisterContents contents = run.register_contents(number);
   const std::string name = run.program().register_name(number);
   if (!contents.is_written()) return variable(name, "unwritten");
-  if (contents.elements.size() == 1) return variable(name, dap_number(contents.elements[0]));
-  json result = variable(
-      name, std::to_string(contents.rows) + " x " + std::to_string(contents.cols) + " tile",
-      kFirstTile + number);
-  result["indexedVariables"] = contents.elements.size();
+  json result;
+  if (contents.elements.size() == 1) {
+    result = variable(name, dap_number(contents.elements[0]));
+  } else {
+    result = variable(
+        name, std::to_string(contents.rows) + " x " + std::to_string(contents.cols) + " tile",
+        kFirstTile + number);
+    result["indexedVariables"] = contents.elements.size();
+  }
+  if (!symbol.empty()) result["type"] = symbol;
   return result;
 }
 
@@ -91,15 +96,20 @@ json dap_scopes(const toy::Replay& run) {
           scope("Counters", kCounters)};
 }
 
-json dap_variables(const toy::Replay& run, const toy::CostTable& costs, std::int64_t reference,
-                   std::int64_t first, std::int64_t count) {
+json dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
+                   const toy::CostTable& costs, std::int64_t reference, std::int64_t first,
+                   std::int64_t count) {
   const toy::BoundProgram& program = run.program();
   json result = json::array();
   if (reference == kLoops) return loop_variables(run);
   if (reference == kArrays) return array_variables(run);
   if (reference == kRegisters) {
     const auto [begin, end] = shown_part(program.num_registers, first, count);
-    for (std::int64_t i = begin; i < end; ++i) result.push_back(register_variable(run, i));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      result.push_back(
+          register_variable(run, i, at < symbols.size() ? symbols[at] : std::string()));
+    }
   } else if (reference == kCounters) {
     const toy::Counters counters = toy::count(program, run.execution().executions, costs);
     for (const toy::CounterDescription& one : toy::counter_descriptions()) {

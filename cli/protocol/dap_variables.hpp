@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "toymachine/language/machine.hpp"
 #include "toymachine/replay/replay.hpp"
@@ -13,9 +14,11 @@ namespace flashlab::cli {
 nlohmann::json dap_scopes(const toy::Replay& run);
 
 /// Returns the variables of a scope, an array or a tile; of an array, `count` elements from `first`
-/// on (0: a thousand at most). Nothing for a number that no scope or variable has.
-nlohmann::json dap_variables(const toy::Replay& run, const toy::CostTable& costs,
-                             std::int64_t reference, std::int64_t first, std::int64_t count);
+/// on (0: a thousand at most). Nothing for a number that no scope or variable has. `symbols`: of the
+/// registers, which become their types; may be empty.
+nlohmann::json dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
+                             const toy::CostTable& costs, std::int64_t reference,
+                             std::int64_t first, std::int64_t count);
 
 /// Returns a number as text; "unwritten" for NaN.
 std::string dap_number(double value);

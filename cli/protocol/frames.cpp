@@ -18,11 +18,21 @@ namespace {
 
 constexpr std::string_view kEndOfHeaders = "\r\n\r\n", kLength = "content-length:";
 
+bool is_of_length(char expected, char c) {
+  return expected == std::tolower(static_cast<unsigned char>(c));
+}
+
 bool begins_with_length(std::string_view line) {
   return line.size() >= kLength.size() &&
-         std::equal(kLength.begin(), kLength.end(), line.begin(), [](char expected, char c) {
-           return expected == std::tolower(static_cast<unsigned char>(c));
-         });
+         std::equal(kLength.begin(), kLength.end(), line.begin(), is_of_length);
+}
+
+/// Returns the number of bytes before the last header that counts the content: what is left of a
+/// frame that stated a wrong length. 0: there are none, or no such header.
+std::size_t bytes_before_length(std::string_view headers) {
+  const auto found = std::find_end(headers.begin(), headers.end(), kLength.begin(), kLength.end(),
+                                   [](char c, char expected) { return is_of_length(expected, c); });
+  return found == headers.end() ? 0 : static_cast<std::size_t>(found - headers.begin());
 }
 
 /// Returns the length that the headers state, or why they state none.
@@ -87,7 +97,11 @@ std::optional<Frame> FrameReader::next() {
   const std::string_view headers = std::string_view(waiting_).substr(0, end);
   const std::size_t first = end + kEndOfHeaders.size();
   auto [length, error] = length_in(headers);
-  if (!length) return skip(first, std::move(error));
+  if (!length) {
+    const std::size_t rest = bytes_before_length(headers);
+    if (rest == 0) return skip(first, std::move(error));
+    return skip(rest, "there are " + std::to_string(rest) + " bytes between two frames");
+  }
   if (*length > kMostBytes) {
     return skip(first + std::min(*length, SIZE_MAX - first),
                 "a frame has " + std::to_string(*length) + " bytes; at most " +

@@ -144,7 +144,8 @@ json LspServer::initialize(const json& params) {
 json LspServer::nothing(const json&) { return nullptr; }
 
 void LspServer::open(const std::string& uri, const std::string& text) {
-  documents_[uri] = std::make_unique<ToyDocument>(uri, text);
+  std::shared_ptr<const ToyDocument>& document = documents_[uri];
+  document = std::make_shared<const ToyDocument>(uri, text, document);
   publish(uri);
 }
 
@@ -205,12 +206,13 @@ json LspServer::inlay_hint(const json& params) {
   const auto last = params.at("range").at("end").at("line").get<std::int64_t>() + 1;
   LspPositions positions(open.source());
   json result = json::array();
-  for (const ToyDocument::Hint& hint : open.hints()) {
+  for (const LineHint& hint : open.hints()) {
     if (hint.line < first || hint.line > last) continue;
     const std::size_t end = open.source().line(hint.line).size() + 1;
     result.push_back({{"position", positions.position(hint.line, end)},
                       {"label", hint.text},
                       {"paddingLeft", true}});
+    if (!hint.details.empty()) result.back()["tooltip"] = hint.details;
   }
   return result;
 }

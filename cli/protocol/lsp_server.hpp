@@ -61,7 +61,7 @@ class LspServer {
   Json exit(const Json& params);
 
   ProtocolStream& stream_;
-  std::map<std::string, std::unique_ptr<ToyDocument>> documents_;  // by URI
+  std::map<std::string, std::shared_ptr<const ToyDocument>> documents_;  // by URI
   /// A result with hundreds of thousands of places, as JSON text: without objects in memory it takes
   /// a tenth of the time. Empty: the result is what the handler returned.
   std::string text_result_;

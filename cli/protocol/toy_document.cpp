@@ -3,113 +3,61 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
-#include <variant>
 
+#include "cli/exercises/loading.hpp"
+#include "exercises/grader/judge/proven_distance.hpp"
 #include "text/lists.hpp"
-#include "text/utf8.hpp"
-#include "text/visible.hpp"
-#include "text/width.hpp"
 #include "toymachine/bind/bound_program.hpp"
-#include "toymachine/budget/budget.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::cli {
-namespace {
-
-constexpr std::size_t kLongestHint = 32, kLongestHover = 300;
-constexpr std::int64_t kMillisecondsForFormulas = 500;
-
-void collect(const std::vector<toy::Statement>& body,
-             std::vector<const toy::InstructionStatement*>& instructions) {
-  for (const toy::Statement& statement : body) {
-    if (const auto* one = std::get_if<toy::InstructionStatement>(&statement.node)) {
-      instructions.push_back(one);
-    } else if (const auto* loop = std::get_if<toy::LoopStatement>(&statement.node)) {
-      collect(loop->body, instructions);
-    }
-  }
-}
-
-}  // namespace
-
-ToyDocument::ToyDocument(const std::string& name, const std::string& text)
+ToyDocument::ToyDocument(const std::string& name, const std::string& text,
+                         std::shared_ptr<const ToyDocument> previous)
     : source_(std::make_shared<const toy::SourceText>(name, text)), names_(source_) {
   try {
-    toy::Budget budget({kMillisecondsForFormulas, 0});
     auto program = toy::assemble(source_);
     diagnostics_ = std::move(program.diagnostics);
-    if (!program) return;
-    program_ = std::make_shared<const toy::Program>(std::move(*program));
-    collect(program_->body, instructions_);
-    const bool has_defaults =
-        std::all_of(program_->params.begin(), program_->params.end(),
-                    [](const toy::ParamDeclaration& one) { return one.default_value != nullptr; });
-    if (has_defaults) {
-      const auto bound = toy::bind(program_, toy::Binding());
-      diagnostics_.insert(diagnostics_.end(), bound.diagnostics.begin(), bound.diagnostics.end());
+    if (program) {
+      program_ = std::make_shared<const toy::Program>(std::move(*program));
+      bind_defaults();
     }
-    auto formulas = toy::cost_formulas(*program_);
-    if (formulas) formulas_ = std::move(*formulas);
-  } catch (const toy::BudgetExceeded&) {
-    formulas_.reset();  // hints are not worth a longer wait
   } catch (const std::exception& error) {
     diagnostics_.push_back(
         {toy::Severity::kError, toy::Fault::kLimit, {1, 1, 1}, error.what(), {}, {}});
   }
-}
-
-std::string ToyDocument::formula_text(const toy::Formula& formula, std::size_t most) const {
-  if (!formula.is_known()) return {};
-  toy::FormulaStyle style;
-  style.unicode = true;
-  for (const toy::ParamDeclaration& param : program_->params) style.order.push_back(param.name);
-  const std::string text = toy::to_string(formula, style);
-  return display_width(text) <= most ? text : std::string();
-}
-
-std::vector<ToyDocument::Hint> ToyDocument::hints() const {
-  std::vector<Hint> result;
-  if (!formulas_) return result;
-  std::string total;
-  const std::pair<const char*, const toy::Formula*> counters[] = {
-      {" loads", &formulas_->total.loads},
-      {" stores", &formulas_->total.stores},
-      {" cycles", &formulas_->total.cycles}};
-  for (const auto& [name, formula] : counters) {
-    const std::string text = formula_text(*formula, kLongestHint);
-    if (!text.empty()) total += (total.empty() ? "" : ", ") + text + name;
+  if (!program_ && previous) {
+    last_valid_ = previous->is_valid() ? std::move(previous) : previous->last_valid_;
   }
-  if (!total.empty()) result.push_back({1, total});
-  for (const auto* instruction : instructions_) {
-    const std::string text = formula_text(formulas_->executions(instruction->site), kLongestHint);
-    if (text.empty() || text == "1") continue;
-    result.push_back({instruction->span.line, text + " times"});
-  }
-  return result;
 }
 
-const toy::InstructionStatement* ToyDocument::instruction_at(std::uint32_t line) const {
-  const auto found = std::find_if(instructions_.begin(), instructions_.end(),
-                                  [&](const auto* one) { return one->span.line == line; });
-  return found == instructions_.end() ? nullptr : *found;
+void ToyDocument::bind_defaults() {
+  const bool has_defaults =
+      std::all_of(program_->params.begin(), program_->params.end(),
+                  [](const toy::ParamDeclaration& one) { return one.default_value != nullptr; });
+  if (!has_defaults) return;
+  auto bound = toy::bind(program_, toy::Binding());
+  diagnostics_.insert(diagnostics_.end(), bound.diagnostics.begin(), bound.diagnostics.end());
+  if (bound) defaults_ = std::make_unique<const toy::BoundProgram>(std::move(*bound));
+}
+
+const LineCosts& ToyDocument::costs() const {
+  if (costs_) return *costs_;
+  const ExercisePointer exercise = exercise_of_file(source_->name());
+  return costs_.emplace(program_, defaults_.get(),
+                        exercise ? exercises::proven_distance(*exercise, program_) : std::string());
+}
+
+std::vector<LineHint> ToyDocument::hints() const {
+  if (is_valid()) return costs().hints();
+  if (!last_valid_) return {};
+  return carried_over(last_valid_->hints(), {last_valid_->source(), source()});
 }
 
 std::string ToyDocument::about_line(std::uint32_t line) const {
-  const toy::InstructionStatement* const instruction = instruction_at(line);
-  if (instruction == nullptr) return {};
-  const toy::InstructionSpec& spec = toy::instruction_set()[instruction->row];
-  std::string text = "**" + std::string(spec.mnemonic) + "** `" + std::string(spec.effect) +
-                     "`\n\n" + std::string(spec.meaning) + "\n\n`" +
-                     toy::to_string(*instruction, *program_) + "`";
-  if (!formulas_) return text;
-  const toy::Formula& executions = formulas_->executions(instruction->site);
-  const std::string times = formula_text(executions, kLongestHover);
-  if (!times.empty()) text += "\n\nruns " + times + (times == "1" ? " time" : " times");
-  const std::string cycles =
-      formula_text(mpz_class(static_cast<long>(spec.cycles)) * executions, kLongestHover);
-  if (!cycles.empty()) text += ", " + cycles + (cycles == "1" ? " cycle" : " cycles");
-  const std::string all = formula_text(formulas_->total.cycles, kLongestHover);
-  return all.empty() ? text : text + " of " + all;
+  if (is_valid()) return costs().about_line(line);
+  if (!last_valid_) return {};
+  const std::uint32_t old_line = UnchangedLines(source(), last_valid_->source()).place_of(line);
+  return old_line == 0 ? std::string() : last_valid_->about_line(old_line);
 }
 
 std::vector<ToyDocument::Symbol> ToyDocument::symbols() const {

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "toymachine/count/cost_formula.hpp"
+#include "cli/machine/line_costs.hpp"
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/named_places.hpp"
 #include "toymachine/language/program.hpp"
 #include "toymachine/language/source.hpp"
@@ -18,8 +19,9 @@ namespace flashlab::cli {
 
 class ToyDocument {
  public:
-  /// Never throws because of the text.
-  ToyDocument(const std::string& name, const std::string& text);
+  /// `previous`: the document before a change; null: there is none. Never throws because of the text.
+  ToyDocument(const std::string& name, const std::string& text,
+              std::shared_ptr<const ToyDocument> previous = nullptr);
 
   const toy::SourceText& source() const { return *source_; }
   const std::vector<toy::Diagnostic>& diagnostics() const { return diagnostics_; }
@@ -27,15 +29,12 @@ class ToyDocument {
   /// Whether it assembles.
   bool is_valid() const { return program_ != nullptr; }
 
-  /// A short text at the end of a line.
-  struct Hint {
-    std::uint32_t line = 0;
-    std::string text;
-  };
-  /// Returns how often each instruction runs ("n - 1 times"), and in the first line what the whole
-  /// program costs. Empty if there are no formulas.
-  std::vector<Hint> hints() const;
-  /// Returns, in Markdown, what the instruction of the line does and costs; empty for other lines.
+  /// The program; null: it does not assemble.
+  const std::shared_ptr<const toy::Program>& program() const { return program_; }
+
+  /// Returns LineCosts::hints(). With errors: those of the last version without, in unchanged lines.
+  std::vector<LineHint> hints() const;
+  /// Returns LineCosts::about_line(), with errors likewise.
   std::string about_line(std::uint32_t line) const;
 
   /// The words, also of a program with errors.
@@ -51,14 +50,16 @@ class ToyDocument {
   std::vector<Symbol> symbols() const;
 
  private:
-  const toy::InstructionStatement* instruction_at(std::uint32_t line) const;
-  std::string formula_text(const toy::Formula& formula, std::size_t most) const;
+  void bind_defaults();
+  /// Derived when first asked for: errors are wanted sooner.
+  const LineCosts& costs() const;
 
   std::shared_ptr<const toy::SourceText> source_;
   toy::NamedPlaces names_;
-  std::shared_ptr<const toy::Program> program_;  // null: it does not assemble
-  std::optional<toy::CostFormulas> formulas_;
-  std::vector<const toy::InstructionStatement*> instructions_;  // of program_, in source order
+  std::shared_ptr<const toy::Program> program_;        // null: it does not assemble
+  std::unique_ptr<const toy::BoundProgram> defaults_;  // with default parameters, if they fit
+  std::shared_ptr<const ToyDocument> last_valid_;      // with errors: the version before them
+  mutable std::optional<LineCosts> costs_;
   std::vector<toy::Diagnostic> diagnostics_;
 };
 

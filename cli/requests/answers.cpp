@@ -225,7 +225,7 @@ Answer answer_document(ObjectReader& request, const CallLimits&) {
   });
   const ToyDocument document(file, text);
   Json hints = Json::array(), lines = Json::array();
-  for (const ToyDocument::Hint& hint : document.hints()) {
+  for (const LineHint& hint : document.hints()) {
     hints.push_back({{"line", hint.line}, {"text", hint.text}});
   }
   for (std::uint32_t line = 1; line <= document.source().num_lines(); ++line) {

@@ -3,6 +3,7 @@
 #include "compare/rows/gpu_library.hpp"
 
 #include "attention_cuda/flashlab.h"
+#include "attention_cuda/ranks/run_on_gpus.hpp"
 #include "attention_cuda/timed_call.hpp"
 #include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/calibrate.hpp"
@@ -84,6 +85,12 @@ class LoadedGpuLibrary final : public GpuLibrary {
   Outcome sample(const GpuCall& call, int repeat, std::uint64_t seed,
                  SampledCall& result) override {
     return outcome_of([&] {
+      if (call.shards) {
+        const cuda::GpusRun run = cuda::sample_on_gpus(call.variant, {call.problem, *call.shards},
+                                                       call.execution, repeat, seed);
+        result = {run.samples, run.workspace_bytes, run.kernels};
+        return;
+      }
       cuda::TimedCall timed = timed_call(call);
       result = {cuda::sample(timed, repeat, seed), timed.workspace_bytes(),
                 std::string(timed.kernel())};
@@ -112,6 +119,12 @@ class LoadedGpuLibrary final : public GpuLibrary {
   template <class Tensors>
   Outcome run_any(const GpuCall& call, const Tensors& host, GpuRun& result) {
     return outcome_of([&] {
+      if (call.shards) {
+        const cuda::GpusRun run =
+            cuda::run_on_gpus(call.variant, {call.problem, *call.shards}, call.execution, host);
+        result = {run.samples.median(), run.workspace_bytes, run.kernels};
+        return;
+      }
       cuda::TimedCall timed = timed_call(call);
       const double ms = run_once(timed, host);
       result = {ms, timed.workspace_bytes(), std::string(timed.kernel())};

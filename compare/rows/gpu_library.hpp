@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attention/ranks/shards.hpp"
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/gpu.hpp"
 #include "attention_cuda/samples.hpp"
@@ -32,11 +34,13 @@ class GpuLibraryMissing : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One variant on one problem. The options contain no device memory: the library allocates it.
+/// One variant on one problem, on the current GPU or on several. The options contain no device memory: the library allocates it.
 struct GpuCall {
   std::string variant;
   AttentionProblem problem;
   cuda::ExecutionOptions execution;
+  /// A variant over several ranks: how many GPUs, and which tokens each has.
+  std::optional<Shards> shards = {};
 };
 
 /// The result of a call on tensors of the host.
@@ -128,7 +132,7 @@ inline std::string gpu_interface() {
   for (const std::size_t size :
        {sizeof(Row), sizeof(Step), sizeof(MachineModel), sizeof(AttentionProblem),
         sizeof(BackwardTensors), sizeof(cuda::ExecutionOptions), sizeof(cuda::GpuInfo),
-        sizeof(CalibrationResult), sizeof(SampledKernels), sizeof(CountedRange),
+        sizeof(CalibrationResult), sizeof(GpuCall), sizeof(SampledKernels), sizeof(CountedRange),
         sizeof(std::string)}) {
     text += "." + std::to_string(size);
   }

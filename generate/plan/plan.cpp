@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "generate/plan/fragment_plan.hpp"
 #include "generate/plan/grid.hpp"
 #include "generate/plan/stretches.hpp"
 #include "toymachine/count/counters.hpp"
@@ -51,10 +52,6 @@ std::optional<toy::Diagnostic> without_tensor_cores(const toy::BoundProgram& pro
                              : "elements are numbers, and tensor cores multiply tiles",
                          "level 0",
                          {}};
-}
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// Gives every register that the launch writes its place.
@@ -140,6 +137,21 @@ void note_arrays(const toy::BoundProgram& program, Launch& launch) {
   launch.arrays.assign(used.begin(), used.end());
 }
 
+/// Puts the launch's tiles into fragments, or notes why that is not possible. Without products, tiles
+/// in shared memory do as well.
+bool place_fragments(const toy::BoundProgram& program, const Target& target, Launch& launch) {
+  Reason why_not;
+  auto fragments = fragment_plan(program, launch, *target.factors, target.shared_bytes, why_not);
+  if (!fragments) {
+    launch.no_fragments = std::move(why_not);
+    return false;
+  }
+  launch.threads = static_cast<int>(kWarp) * fragments->warps;
+  launch.fragment_bytes = fragments->shared_bytes;
+  launch.fragments = std::make_shared<const FragmentPlan>(std::move(*fragments));
+  return true;
+}
+
 }  // namespace
 
 toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target) {
@@ -156,6 +168,10 @@ toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target) {
   if (!launches) return std::move(launches.diagnostics);
   for (Launch& launch : *launches) {
     if (auto grid = find_grid(program, launch); !grid) return std::move(grid.diagnostics);
+    if (target.factors && place_fragments(program, target, launch)) {
+      note_arrays(program, launch);
+      continue;
+    }
     if (auto places = place_registers(program, launch); !places) {
       return std::move(places.diagnostics);
     }

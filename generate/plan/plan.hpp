@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace flashlab::generate {
 
 /// Shared memory per block that every GPU from compute capability 7.5 on has.
 inline constexpr std::int64_t kSharedBytesEverywhere = std::int64_t{64} << 10;
+
+/// What a block may have on compute capability 9.0.
+inline constexpr std::int64_t kMostSharedBytes = std::int64_t{227} << 10;
 
 /// Limits of the GPU for which a program is planned.
 struct Target {
@@ -44,6 +48,8 @@ struct RepeatedLoad {
   std::int64_t bytes = 0;  // in one block
 };
 
+struct FragmentPlan;  // generate/plan/fragment_plan.hpp
+
 struct Launch {
   std::vector<std::size_t> passes;            // into Program::passes
   std::size_t first_node = 0, last_node = 0;  // into BoundProgram::nodes
@@ -60,6 +66,11 @@ struct Launch {
   std::int64_t scratch_offset = 0, scratch_elements = 0;  // for results that overwrite an operand
   std::int64_t shared_elements = 0;
   std::vector<std::size_t> arrays;  // that it uses, into BoundProgram::arrays
+
+  /// At level 1: its tiles are in the threads' registers, and the places above are empty; or why not.
+  std::shared_ptr<const FragmentPlan> fragments;
+  std::optional<Reason> no_fragments;
+  std::int64_t fragment_bytes = 0;  // of shared memory
 };
 
 struct Plan {
@@ -69,6 +80,7 @@ struct Plan {
 
   int level() const { return factors ? 1 : 0; }
   std::int64_t shared_bytes(const Launch& launch) const {
+    if (launch.fragments) return launch.fragment_bytes;
     return launch.shared_elements * toy::element_bytes(real);
   }
 };

@@ -10,6 +10,10 @@
 
 namespace flashlab::generate {
 
+inline std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 struct TileSize {
   std::int64_t rows = 0, cols = 0;  // 0: never written
   /// Saturates.

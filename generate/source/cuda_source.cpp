@@ -1,12 +1,13 @@
 #include "generate/source/cuda_source.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "device_files.hpp"
 #include "generate/source/expressions.hpp"
+#include "generate/source/fragment_source.hpp"
+#include "generate/source/kernel_text.hpp"
 #include "generate/source/names.hpp"
 #include "tensor_core_files.hpp"
 #include "text/lists.hpp"
@@ -15,37 +16,12 @@ namespace flashlab::generate {
 namespace {
 
 constexpr std::int64_t kMostUnrolled = 16;  // statements of all iterations
-constexpr std::size_t kMostColumns = 100;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// A line of the program that cannot end or continue a comment: no control characters, and no
-/// backslash, which would make the next line a comment as well.
-std::string comment_text(std::string_view line) {
-  std::string text(trimmed(line));
-  for (char& c : text) {
-    if (c == '\\') c = '/';
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  return text;
-}
-
-std::string element_text(toy::ElementType type) {
-  switch (type) {
-    case toy::ElementType::kFloat:
-      return "float";
-    case toy::ElementType::kDouble:
-      return "double";
-    case toy::ElementType::kBf16:
-      return "toy::Bf16";
-    case toy::ElementType::kFp16:
-      return "toy::Fp16";
-  }
-  return "float";
-}
-
+/// A kernel whose registers are tiles in shared memory.
 class KernelWriter {
  public:
   KernelWriter(const toy::BoundProgram& program, const Plan& plan, const Launch& launch,
@@ -53,101 +29,18 @@ class KernelWriter {
       : program_(program),
         plan_(plan),
         launch_(launch),
-        names_(program, launch),
-        name_(std::move(name)) {}
+        kernel_(program, plan, launch, std::move(name)),
+        names_(kernel_.names()) {}
 
   std::string write() {
-    heading();
-    signature();
-    indent_ = 1;
-    line("using namespace toy;");
-    arrays();
+    kernel_.begin();
     registers();
     body();
-    indent_ = 0;
-    line("}");
-    return std::move(text_);
+    return kernel_.end();
   }
 
  private:
-  void line(const std::string& text) {
-    if (!text.empty()) text_ += std::string(2 * indent_, ' ') + text;
-    text_ += "\n";
-  }
-  /// Adds "before first, second, …after", in lines of at most 100 columns.
-  void list(std::string text, const std::vector<std::string>& entries, const std::string& after) {
-    const std::size_t most = kMostColumns - 2 * indent_;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string entry = entries[i] + (i + 1 < entries.size() ? "," : after);
-      const bool begins = text.ends_with('(') || text.ends_with('{') || text.ends_with("    ");
-      if (text.size() + 1 + entry.size() > most) {
-        line(text);
-        text = "    " + entry;
-      } else {
-        text += (begins ? "" : " ") + entry;
-      }
-    }
-    line(entries.empty() ? text + after : text);
-  }
-  std::string source_line(const toy::SourceSpan& span) const {
-    return "// " + std::to_string(span.line) + ": " +
-           comment_text(program_.program->source->line(span.line));
-  }
-
-  /// What is launched, and why so.
-  void heading() {
-    for (const std::size_t pass : launch_.passes) {
-      const std::string& title = program_.program->passes[pass];
-      if (!title.empty()) line("// " + comment_text(title));
-    }
-    for (const Reason& reason : launch_.joins) line("// One launch: " + comment_text(reason.text));
-    line("// Blocks: " + std::to_string(launch_.blocks) + " of " + std::to_string(launch_.threads) +
-         " threads, " + std::to_string(plan_.shared_bytes(launch_)) + " bytes of shared memory");
-    if (launch_.one_block) {
-      line("// One block: " + comment_text(launch_.one_block->text));
-    }
-    for (const RepeatedLoad& load : launch_.repeated) {
-      line("// In every block, not once: line " +
-           std::to_string(program_.instructions[load.site].span.line) + " loads " +
-           std::to_string(load.bytes) + " bytes");
-    }
-  }
-
-  void signature() {
-    std::vector<bool> written(program_.arrays.size(), false);
-    for_each_instruction(program_, launch_, [&](const toy::BoundInstruction& instruction) {
-      for (const toy::BoundOperand& operand : instruction.operands) {
-        if (toy::is_memory_write(operand.kind)) written[operand.array] = true;
-      }
-    });
-    std::vector<std::string> parameters;
-    for (const std::size_t array : launch_.arrays) {
-      parameters.push_back(element_of(array, written) + "* " + names_.array(array) + "_data");
-    }
-    list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) +
-             ") " + name_ + "(",
-         parameters, ") {");
-    for (const std::size_t array : launch_.arrays) {
-      const toy::BoundArray& declared = program_.arrays[array];
-      const std::size_t rank = declared.extents.size();
-      const auto along = [&](const std::vector<std::int64_t>& list, std::size_t from_last) {
-        return from_last < rank ? std::to_string(list[rank - 1 - from_last]) : "1";
-      };
-      declarations_.push_back(
-          "const Array<" + element_of(array, written) + "> " + names_.array(array) +
-          "{of_problem(" + names_.array(array) + "_data, " + std::to_string(declared.size) + "), " +
-          along(declared.extents, 1) + ", " + along(declared.extents, 0) + ", " +
-          along(declared.tile, 1) + ", " + along(declared.tile, 0) + "};");
-    }
-  }
-  std::string element_of(std::size_t array, const std::vector<bool>& written) const {
-    return (written[array] ? "" : "const ") + element_text(program_.arrays[array].element_type);
-  }
-
-  void arrays() {
-    line("// Arrays: data, rows, columns, rows of a tile, columns of a tile");
-    for (const std::string& declaration : declarations_) line(declaration);
-  }
+  void line(const std::string& text) { kernel_.line(text); }
 
   void registers() {
     if (launch_.registers.empty()) return;
@@ -165,8 +58,9 @@ class KernelWriter {
       if (!variable.indexed && variable.count == 1) {
         line("Tile<" + real + "> " + variable.name + " = " + places.front() + ";");
       } else {
-        list("Tile<" + real + "> " + variable.name + "[" + std::to_string(variable.count) + "] = {",
-             places, "};");
+        kernel_.list(
+            "Tile<" + real + "> " + variable.name + "[" + std::to_string(variable.count) + "] = {",
+            places, "};");
       }
     }
   }
@@ -185,13 +79,13 @@ class KernelWriter {
         block(node);
       } else if (node.kind == toy::Node::Kind::kLoopBegin) {
         if (program_.loops[node.loop].values.empty()) {
-          line(source_line(program_.loops[node.loop].span) + " (never runs)");
+          line(kernel_.source_line(program_.loops[node.loop].span) + " (never runs)");
           at = node.partner;
         } else {
           loop(at, node.loop);
         }
       } else if (node.kind == toy::Node::Kind::kLoopEnd && node.partner != grid_node()) {
-        --indent_;
+        kernel_.indent(-1);
         line("}");
       }
     }
@@ -202,7 +96,7 @@ class KernelWriter {
     const toy::BoundLoop& loop = program_.loops[id];
     const std::string& variable = names_.loop(id);
     const std::string step = std::to_string(loop.step);
-    line(source_line(loop.span));
+    line(kernel_.source_line(loop.span));
     if (at == grid_node()) {
       const std::string first = text_of(loop.lower, names_);
       line("const Index " + variable + " = " + (first == "0" ? "" : first + " + ") +
@@ -212,7 +106,7 @@ class KernelWriter {
     if (selects_registers(id)) line(is_unrolled(id) ? "#pragma unroll" : "#pragma unroll 1");
     line("for (Index " + variable + " = " + text_of(loop.lower, names_) + "; " + variable + " < " +
          text_of(loop.upper, names_) + "; " + variable + " += " + step + ") {");
-    ++indent_;
+    kernel_.indent(1);
   }
 
   bool selects_registers(std::uint32_t id) const {
@@ -252,7 +146,7 @@ class KernelWriter {
   void block(const toy::Node& node) {
     for (std::uint32_t site = node.first; site < node.last; ++site) {
       const toy::BoundInstruction& instruction = program_.instructions[site];
-      line(source_line(instruction.span));
+      line(kernel_.source_line(instruction.span));
       line(statement_text(program_, instruction, names_, plan_.real, plan_.factors,
                           needs_scratch(program_, instruction)));
     }
@@ -261,11 +155,8 @@ class KernelWriter {
   const toy::BoundProgram& program_;
   const Plan& plan_;
   const Launch& launch_;
-  const Names names_;
-  const std::string name_;
-  std::vector<std::string> declarations_;
-  std::string text_;
-  std::size_t indent_ = 0;
+  KernelText kernel_;
+  const Names& names_;
 };
 
 }  // namespace
@@ -299,7 +190,9 @@ std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
   std::string text;
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     if (i > 0) text += "\n";
-    text += KernelWriter(program, plan, plan.launches[i], kernel_name(name, i)).write();
+    const Launch& launch = plan.launches[i];
+    text += launch.fragments ? fragment_kernel(program, plan, launch, kernel_name(name, i))
+                             : KernelWriter(program, plan, launch, kernel_name(name, i)).write();
   }
   return text;
 }

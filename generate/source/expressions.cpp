@@ -76,10 +76,11 @@ class StatementWriter {
                ", " + text(effect) + ");";
       }
       if (operand.kind == toy::OperandKind::kMemoryDestination) {
-        return "store(" + cell_text(operand) + ", " + text(effect) + ");";
+        return "store(" + cell_text(program_, operand, names_) + ", " + text(effect) + ");";
       }
       if (operand.kind == toy::OperandKind::kMemoryUpdate) {
-        return "add_to(" + cell_text(operand) + ", " + text(addend(effect)) + ");";
+        return "add_to(" + cell_text(program_, operand, names_) + ", " + text(addend(effect)) +
+               ");";
       }
     }
     throw std::logic_error("an instruction that writes nothing");
@@ -143,7 +144,7 @@ class StatementWriter {
   }
 
   std::string operand_text(const toy::BoundOperand& operand) const {
-    if (toy::is_memory(operand.kind)) return cell_text(operand);
+    if (toy::is_memory(operand.kind)) return cell_text(program_, operand, names_);
     if (operand.kind == toy::OperandKind::kOffset) return text_of(operand.index, names_);
     if (operand.kind == toy::OperandKind::kConstant) {
       const std::int64_t at = operand.index.constant - program_.num_registers;
@@ -160,20 +161,6 @@ class StatementWriter {
     toy::Affine index = operand.index;
     index.constant -= variable.first;
     return variable.name + "[" + text_of(index, names_) + "]";
-  }
-
-  /// "q.tile(i, c)"; a third index, of a plane, goes before these.
-  std::string cell_text(const toy::BoundOperand& operand) const {
-    const toy::BoundArray& array = program_.arrays[operand.array];
-    const std::size_t rank = operand.axes.size();
-    std::string indices = text_of(operand.axes[rank - 1], names_);
-    indices = (rank > 1 ? text_of(operand.axes[rank - 2], names_) : "0") + ", " + indices;
-    toy::Affine plane;
-    for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-      plane = scaled_sum(plane, array.extents[axis], operand.axes[axis]);
-    }
-    if (rank > 2) indices = text_of(plane, names_) + ", " + indices;
-    return names_.array(operand.array) + ".tile(" + indices + ")";
   }
 
   const toy::BoundProgram& program_;
@@ -231,6 +218,21 @@ std::string text_of(const toy::BoundExpression& bound, const Names& names) {
       return std::to_string(bound.constant) + "ll * (" + first() + ")";
   }
   throw std::logic_error("a bound without CUDA text");
+}
+
+/// A third index, of a plane, goes before the others.
+std::string cell_text(const toy::BoundProgram& program, const toy::BoundOperand& operand,
+                      const Names& names) {
+  const toy::BoundArray& array = program.arrays[operand.array];
+  const std::size_t rank = operand.axes.size();
+  std::string indices = text_of(operand.axes[rank - 1], names);
+  indices = (rank > 1 ? text_of(operand.axes[rank - 2], names) : "0") + ", " + indices;
+  toy::Affine plane;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    plane = scaled_sum(plane, array.extents[axis], operand.axes[axis]);
+  }
+  if (rank > 2) indices = text_of(plane, names) + ", " + indices;
+  return names.array(operand.array) + ".tile(" + indices + ")";
 }
 
 std::string number_text(double value, toy::ElementType real) {

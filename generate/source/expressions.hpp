@@ -19,6 +19,10 @@ std::string text_of(const toy::BoundExpression& bound, const Names& names);
 /// Returns a number as a literal of the type of registers.
 std::string number_text(double value, toy::ElementType real);
 
+/// Returns "q.tile(i, c)".
+std::string cell_text(const toy::BoundProgram& program, const toy::BoundOperand& operand,
+                      const Names& names);
+
 /// Returns the statement that executes the instruction: "set(S, product(Q[c], transposed(K)) + S);".
 /// With `factors`, products are on tensor cores. Precondition: needs_scratch() says whether `by_way_of_scratch`.
 std::string statement_text(const toy::BoundProgram& program,

@@ -6,7 +6,7 @@
 namespace flashlab::generate {
 namespace {
 
-/// Words of C++ and CUDA, and what toy_tiles.cuh declares.
+/// Words of C++ and CUDA, and what the device code declares.
 const std::set<std::string>& reserved_names() {
   static const std::set<std::string> kReserved = {"alignas",
                                                   "alignof",
@@ -144,7 +144,35 @@ const std::set<std::string>& reserved_names() {
                                                   "store",
                                                   "tile_at",
                                                   "toy",
-                                                  "transposed"};
+                                                  "transposed",
+                                                  "Fragment",
+                                                  "FastExponential",
+                                                  "Place",
+                                                  "RowValues",
+                                                  "Scalar",
+                                                  "SharedColumn",
+                                                  "SharedTile",
+                                                  "add_product",
+                                                  "arrive",
+                                                  "copy",
+                                                  "copy_column",
+                                                  "end_of_loop",
+                                                  "exponential_of_difference",
+                                                  "fast_exponential",
+                                                  "fast_exponential_of_difference",
+                                                  "fast_quotient",
+                                                  "fill_beyond",
+                                                  "length_of_tile",
+                                                  "load",
+                                                  "mask",
+                                                  "put",
+                                                  "scale",
+                                                  "set_product",
+                                                  "set_row_maximum",
+                                                  "set_row_sum",
+                                                  "shared_at",
+                                                  "tensor_product",
+                                                  "turned"};
   return kReserved;
 }
 
@@ -218,6 +246,10 @@ const Names::Variable& Names::variable(const toy::BoundProgram& program,
   const std::int64_t number = operand.register_name == toy::kUnnamed
                                   ? operand.index.constant
                                   : program.named_registers[operand.register_name].first;
+  return variable(number);
+}
+
+const Names::Variable& Names::variable(std::int64_t number) const {
   const auto after =
       std::upper_bound(variables_.begin(), variables_.end(), number,
                        [](std::int64_t n, const Variable& variable) { return n < variable.first; });

@@ -31,6 +31,7 @@ class Names {
   /// Returns the variable that contains the operand's register.
   const Variable& variable(const toy::BoundProgram& program,
                            const toy::BoundOperand& operand) const;
+  const Variable& variable(std::int64_t number) const;
 
  private:
   std::string unused(std::string name);

@@ -110,7 +110,7 @@ function openCopy(name, text) {
 }
 
 async function openBundled(name) {
-  const {text} = await app.engine.answer({request: "programs", name});
+  const text = app.texts.get(name) ?? (await app.engine.answer({request: "programs", name})).text;
   openCopy(name + ".toy", text);
 }
 
@@ -225,6 +225,7 @@ function missing() {
 }
 
 async function start() {
+  window.onerror = null;  // this browser reads the page's scripts
   const lacks = missing();
   if (lacks.length > 0) {
     tell("This browser is too old: it has no " + lacks.join(", ") + ". Firefox 113, Chrome 95 and Safari 16.4 have them.");
@@ -232,15 +233,12 @@ async function start() {
   }
   app.engine = new Engine(600000);
   app.typing = new Engine(2000);
-  try {
-    app.exercises = await app.engine.answer({request: "exercises"});
-    app.bundled = await app.engine.answer({request: "programs"});
-    const isa = await app.typing.answer({request: "isa"});
-    app.editor = new Editor(byId("editor"), isa.map(({mnemonic}) => mnemonic), changed);
-  } catch (error) {
-    tell("flashlab cannot start in this browser: " + error.message);
-    return;
-  }
+  app.engine.ready.catch((error) => tell("flashlab cannot start in this browser: " + error.message));
+  const first = JSON.parse(byId("first").textContent);  // what these requests would answer
+  app.exercises = first.exercises;
+  app.bundled = first.programs;
+  app.texts = new Map(Object.entries(first.texts));
+  app.editor = new Editor(byId("editor"), first.isa.map(({mnemonic}) => mnemonic), changed);
   byId("run").onclick = run;
   byId("formulas").onclick = formulas;
   byId("stop").onclick = byId("stop-search").onclick = () => app.engine.stop();
@@ -267,5 +265,6 @@ async function start() {
   const problem = byId("notice").textContent;
   await route();
   if (problem && problem !== "Starting …") tell(problem);
+  window.readySeconds = performance.now() / 1000;
   document.documentElement.dataset.ready = "yes";
 }

@@ -109,7 +109,7 @@ async function hint() {
 
 async function loadedChapters() {
   if (app.chapters) return;
-  const {chapters, pictures} = JSON.parse(new TextDecoder().decode(await unpacked("course")));
+  const {chapters, pictures} = await unpacked("course", "application/json").json();
   app.chapters = chapters;
   app.pictures = pictures;
 }

@@ -1,14 +1,18 @@
 // Sends requests to the worker. Two workers: a long run must not delay the errors shown while typing.
 "use strict";
 
-/// Returns the bytes behind base64 of gzip.
-async function unpacked(id) {
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+/// Returns what is behind base64 of gzip, as a response of this kind.
+function unpacked(id, kind) {
+  const text = atob(document.getElementById(id).textContent.trim());
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return new Response(stream, {headers: {"Content-Type": kind}});
 }
 
-const wasmBytes = unpacked("wasm");
+/// Compiled once, while it is unpacked, for all workers.
+const compiled = (async () => WebAssembly.compileStreaming(unpacked("wasm", "application/wasm")))();
+compiled.catch(() => {});  // told when a request needs it
 const workerAddress = URL.createObjectURL(new Blob(
     [document.getElementById("worker").textContent], {type: "text/javascript"}));
 
@@ -40,7 +44,8 @@ class Engine {
       this.worker.onerror = (event) => reject(new Error(event.message || "the worker cannot start"));
     });
     this.ready.catch(() => {});
-    wasmBytes.then((bytes) => this.worker.postMessage({wasm: bytes}));
+    const worker = this.worker;
+    compiled.then((module) => worker.postMessage({module}), (error) => worker.onmessage({data: {failed: String(error)}}));
   }
 
   /// Returns {ok, answer, error, notes}. Throws Stopped after stop(), Error if WebAssembly fails.

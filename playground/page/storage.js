@@ -8,12 +8,28 @@ const kMostImport = 4 << 20;  // characters of an imported file or link
 class Store {
   constructor(tell) {
     this.tell = tell;
-    this.state = {format: kStoreKey, version: 1, programs: {}, exercises: {}};
+    this.state = checkedState({format: kStoreKey, version: 1, programs: {}, exercises: {}});
+    let text = null;
     try {
-      const text = localStorage.getItem(kStoreKey);
+      text = localStorage.getItem(kStoreKey);
       if (text) this.state = checkedState(JSON.parse(text));
     } catch (error) {
-      tell("What this browser kept cannot be read, and stays untouched until you change a program: " + error.message);
+      this.setAside(text, error);
+    }
+  }
+
+  /// Keeps a text that cannot be read under another key, because save() replaces it.
+  setAside(text, error) {
+    if (text === null) {
+      this.tell("This browser keeps nothing (" + error.name + "). Export your work before you close the page.");
+      return;
+    }
+    const key = kStoreKey + "-unreadable";
+    try {
+      if (localStorage.getItem(key) === null) localStorage.setItem(key, text);
+      this.tell(`What this browser kept cannot be read (${error.message}). It is now in the browser's storage as "${key}".`);
+    } catch (full) {
+      this.tell(`What this browser kept cannot be read (${error.message}), and is replaced when you change a program.`);
     }
   }
 

@@ -2,8 +2,13 @@
 "use strict";
 let machine = null;
 
-async function start(bytes) {
-  machine = await makeFlashlab({wasmBinary: bytes, print() {}, printErr() {}});
+async function start(module) {
+  const instantiateWasm = (imports, done) => {
+    WebAssembly.instantiate(module, imports).then((instance) => done(instance, module),
+                                                  (error) => postMessage({failed: String(error)}));
+    return {};
+  };
+  machine = await makeFlashlab({instantiateWasm, print() {}, printErr() {}});
   postMessage({ready: true});
 }
 
@@ -21,9 +26,9 @@ function answer(request, milliseconds, bytes) {
 }
 
 onmessage = (event) => {
-  const {wasm, id, request, milliseconds, bytes} = event.data;
-  if (wasm) {
-    start(wasm).catch((error) => postMessage({failed: String(error)}));
+  const {module, id, request, milliseconds, bytes} = event.data;
+  if (module) {
+    start(module).catch((error) => postMessage({failed: String(error)}));
     return;
   }
   try {

@@ -5,6 +5,7 @@
     flashlab.program("softmax_online").cost()["loads"]     # "2n", exact for every n >= 1
     flashlab.program("my.toy").trace(n=4)                  # in a notebook: the player
     flashlab.grade("class/", "08")                         # a row for each student
+    O = flashlab.attention(Q, K, V, mask="causal")         # of NumPy arrays, on all cores
 
 The answers have the keys of the command's --json (docs/json_interface.md). Nothing but the standard
 library is required; NumPy arrays are accepted as inputs, and SymPy makes expressions of formulas.
@@ -13,6 +14,7 @@ Errors   ProgramError, RequestError, LimitError: place, value, what was expected
 Process  requests go to one `flashlab answer` process, which a later request starts again if it ended
 Command  $FLASHLAB, else the one installed with this module, else the one on the PATH
 """
+from flashlab._attention import attention, attention_backward, attention_forward
 from flashlab._command import CommandError, command
 from flashlab._grading import grade
 from flashlab._program import Cost, Program, Run, Trace, program, programs
@@ -21,5 +23,6 @@ from flashlab._session import (FlashlabError, LimitError, ProgramError, RequestE
 
 __all__ = [
     "CommandError", "Cost", "FlashlabError", "LimitError", "Program", "ProgramError", "RequestError",
-    "Run", "Session", "Trace", "call", "command", "default_session", "grade", "program", "programs"
+    "Run", "Session", "Trace", "attention", "attention_backward", "attention_forward", "call",
+    "command", "default_session", "grade", "program", "programs"
 ]

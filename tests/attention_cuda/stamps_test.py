@@ -61,8 +61,22 @@ class Stamps(unittest.TestCase):
         self.assertIn(stamps.Interval("next", -70, -10), stamps.intervals(run_with(3), 1))
 
     def test_products_are_in_flight_from_their_issue_to_the_end_of_the_wait(self):
-        self.assertEqual(stamps.products_in_flight(run_with(1), 1),
-                         [("Q K^T", 0, 40), ("P V", 5, 95)])
+        self.assertEqual([(product.label, start, end) for product, start, end in
+                          stamps.products_in_flight(run_with(1), 1)], [("Q Kᵀ", 0, 40), ("P V", 5, 95)])
+
+    def test_the_backward_pass_has_its_own_marks_and_products(self):
+        marks = [(0, "waits for Q"), (10, "issues S"), (20, "waits for dO"), (30, "issues dP"),
+                 (40, "waits for S"), (45, "has S"), (60, "waits for dP"), (61, "has dP"),
+                 (75, "waits for dS"), (76, "issues gradients"), (80, "waits for dQ"), (82, "has dQ"),
+                 (95, "waits for dV"), (96, "waits for dK"), (98, "ends")]
+        found = [stamps.Stamp(100 * tile + at, 1, 0, tile, mark) for tile in range(5) for at, mark in marks]
+        run = stamps.Run(128, 2048, "bwd-onepass", 64, 128, found, 1.0, 1.0)
+        self.assertEqual({state: round(share, 6) for state, share in stamps.shares(run, 1).items() if share},
+                         {"full": 0.20, "issues": 0.24, "S": 0.06, "softmax": 0.15, "gradient": 0.14,
+                          "dS": 0.01, "O": 0.05, "adds": 0.13, "other": 0.02})
+        self.assertEqual([(product.label, start, end) for product, start, end in
+                          stamps.products_in_flight(run, 1)][:3],
+                         [("S", 10, 45), ("dP", 30, 61), ("dQdVdK", 76, 98)])
 
     def test_a_step_that_was_not_recorded_is_refused_with_those_that_were(self):
         with self.assertRaisesRegex(SystemExit, "step turns of head_dim 64: expected one of 64 guesses"):

@@ -35,12 +35,21 @@ end)
 vim.api.nvim_buf_set_lines(0, last, last + 1, false, {})
 wait_for("and goes away", function() return #errors() == 0 end)
 
-wait_for("hints show how often lines run, as formulas", function()
-  for _, one in ipairs(vim.lsp.inlay_hint.get({ bufnr = 0 })) do
-    if one.inlay_hint.label:find("n - 1 times", 1, true) then return true end
-  end
-  return false
+local function has_hint(part)
+  return vim.iter(vim.lsp.inlay_hint.get({ bufnr = 0 })):any(function(one)
+    return one.inlay_hint.label:find(part, 1, true) ~= nil
+  end)
+end
+
+wait_for("hints show how often lines run, as formulas", function() return has_hint("n - 1 times") end)
+wait_for("the first line's hint says what the program costs", function() return has_hint("14n - 4 cycles") end)
+vim.api.nvim_buf_set_lines(0, last, last, false, { "LAOD x[0], R0" })
+wait_for("an error is there again", function() return #errors() == 1 end)
+wait_for("hints stay while there is an error", function()
+  return has_hint("n - 1 times") and has_hint("14n - 4 cycles")
 end)
+vim.api.nvim_buf_set_lines(0, last, last + 1, false, {})
+wait_for("the error goes away again", function() return #errors() == 0 end)
 
 -- Completion as a person would: CTRL-X CTRL-O after the first letters.
 vim.api.nvim_buf_set_lines(0, last, last, false, { "ST" })

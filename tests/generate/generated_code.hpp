@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "attention_cuda/emulation/tensor_core.hpp"
+
 namespace flashlab::test {
 
 struct GeneratedCode {

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "generate/plan/element_types.hpp"
 #include "generate/source/cuda_source.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/assembled.hpp"
@@ -47,17 +48,25 @@ TEST_CASE("every instruction of every program has its line in the source", "[sou
   }
 }
 
-TEST_CASE("at level 1 products are on tensor cores, and the source has what they need",
+TEST_CASE("tiles that cannot be fragments are multiplied from shared memory at level 1",
           "[source]") {
-  const toy::BoundProgram program = bundled("flash2");
+  // Row maxima of a loaded tile: no fragment.
+  toy::BoundProgram program = bound(
+      ".isa attention\n.input a(8, 8) tile (8, 8)\n.output c(8, 8) tile (8, 8)\n"
+      ".output m(8, 1) tile (8, 1)\n"
+      "LOAD a[0][0], R0\nROWMAX R0, R1\nSTORE R1, m[0][0]\nMAC_Z R0, R0^T, R2\n"
+      "STORE R2, c[0][0]\n");
+  set_element_type(program, toy::ElementType::kFp16);
   Target target;
   target.factors = toy::ElementType::kFp16;
   const auto planned = plan(program, target);
   REQUIRE(planned);
   const std::string text = cuda_source(program, *planned, "p");
-  CHECK_THAT(text, contains("set(S, tensor_product<Fp16>(Q[c], transposed(K)) + S);"));
+  CHECK_THAT(text, contains("set(R2, tensor_product<Fp16>(R0, transposed(R0)));"));
   CHECK_THAT(text, contains("mma.sync.aligned.m16n8k16"));
   CHECK_FALSE(has(cuda_source(program, *plan(program, {}), "p"), "mma.sync"));
+  REQUIRE(planned->launches[0].no_fragments);
+  CHECK(planned->launches[0].no_fragments->span.line == 6);
 }
 
 TEST_CASE("a loop that selects registers is unrolled unless it would be too long", "[source]") {

@@ -3,6 +3,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -15,10 +16,41 @@ def find_browser():
     return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-class Browser:
+ANOTHER_PAGE = re.compile("context|unloaded|navigat")  # errors while the page is being replaced
+
+
+class Waiting:
+    """What both browsers have: a page, and waiting for something in it."""
+
+    def wait(self, script, seconds=60):
+        """Waits until an expression is true."""
+        end = time.monotonic() + seconds
+        while not self._is_true(script):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{script} is not true after {seconds} s; the notice: " +
+                                   str(self.evaluate("document.getElementById('notice').textContent")))
+            time.sleep(0.03)
+
+    def _is_true(self, script):
+        try:
+            return self.evaluate(f"Boolean({script})")
+        except RuntimeError as error:
+            if ANOTHER_PAGE.search(str(error)):
+                return False
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Browser(Waiting):
     """One page in a browser of its own, which ends with the object."""
 
-    def __init__(self, address, width=1280, height=900, dark=False, arguments=()):
+    def __init__(self, address, width=1280, height=900, dark=False, before=""):
+        """`before`: a script that runs in the page before the page's own."""
         self._profile = tempfile.mkdtemp(prefix="flashlab-page-")
         to_browser, write = os.pipe()
         read, from_browser = os.pipe()
@@ -31,7 +63,7 @@ class Browser:
 
         self._process = subprocess.Popen(
             [find_browser(), "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
-             "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir=" + self._profile, *arguments],
+             "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir=" + self._profile],
             preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
@@ -41,6 +73,8 @@ class Browser:
         self.call("Runtime.enable")
         self.call("Page.enable")
         self.resize(width, height, dark)
+        if before:
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.call("Page.navigate", url=address)
 
     def resize(self, width, height, dark=False):
@@ -83,23 +117,6 @@ class Browser:
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
-    def wait(self, script, seconds=60):
-        """Waits until an expression is true."""
-        end = time.monotonic() + seconds
-        while not self._is_true(script):
-            if time.monotonic() > end:
-                raise TimeoutError(f"{script} is not true after {seconds} s; the notice: " +
-                                   str(self.evaluate("document.getElementById('notice').textContent")))
-            time.sleep(0.03)
-
-    def _is_true(self, script):
-        try:
-            return self.evaluate(f"Boolean({script})")
-        except RuntimeError as error:
-            if "context" in str(error):  # the page is being replaced
-                return False
-            raise
-
     def click(self, selector):
         """Moves the mouse to the middle of an element, and clicks."""
         place = self.evaluate(f"""(() => {{
@@ -122,6 +139,9 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, modifiers=modifiers,
                       windowsVirtualKeyCode=number)
 
+    def control_enter(self):
+        self.key("Enter", "Enter", 13, modifiers=2)
+
     def screenshot(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(data))
@@ -132,9 +152,3 @@ class Browser:
         self._write.close()
         self._read.close()
         shutil.rmtree(self._profile, ignore_errors=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the Python module `flashlab` with the built command: python_module_test.py COMMAND SOURCE"""
+"""Tests the Python module `flashlab` with the built command: python_module_test.py COMMAND SOURCE LIBRARY"""
 import os
 import sys
 
@@ -16,6 +16,7 @@ except ImportError as error:
 
 COMMAND, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 os.environ["FLASHLAB"] = str(COMMAND)
+os.environ["FLASHLAB_CPU_LIBRARY"] = sys.argv[3]
 sys.path.insert(0, str(SOURCE / "python"))
 
 import flashlab  # noqa: E402  pylint: disable=wrong-import-position
@@ -156,6 +157,73 @@ class NumPy(unittest.TestCase):
         run = flashlab.program("softmax_online").run(n=numpy.int64(3), inputs={"x": x})
         exact = numpy.exp(x - x.max())
         numpy.testing.assert_allclose(run.arrays()["out"], exact / exact.sum(), rtol=1e-6)
+
+
+@unittest.skipIf(numpy is None, "this Python has no NumPy")
+class Attention(unittest.TestCase):
+    def setUp(self):
+        random = numpy.random.default_rng(1)
+        self.Q, self.K, self.V = (random.standard_normal(shape) for shape in
+                                  ((2, 4, 5, 8), (2, 2, 7, 8), (2, 2, 7, 8)))
+
+    @staticmethod
+    def exact(Q, K, V, visible):
+        """O and lse of the definition; each kv head serves two heads."""
+        K, V = numpy.repeat(K, 2, axis=1), numpy.repeat(V, 2, axis=1)
+        S = numpy.where(visible, Q @ K.swapaxes(2, 3) / numpy.sqrt(Q.shape[3]), -numpy.inf)
+        lse = numpy.log(numpy.exp(S).sum(axis=3))
+        return numpy.exp(S - lse[..., None]) @ V, lse
+
+    def test_it_is_the_definition_for_each_type_and_mask(self):
+        causal = numpy.tri(5, 7, dtype=bool)
+        window = causal & ~numpy.tri(5, 7, -2, dtype=bool)
+        for dtype, tolerance in ((numpy.float64, 1e-12), (numpy.float32, 1e-5), (numpy.float16, 1e-2)):
+            Q, K, V = (array.astype(dtype) for array in (self.Q, self.K, self.V))
+            for settings, visible in (({}, True), ({"mask": "causal"}, causal),
+                                      ({"mask": "causal", "window": (1, None)}, window)):
+                O, lse = flashlab.attention_forward(Q, K, V, **settings)
+                expected = self.exact(*(array.astype(float) for array in (Q, K, V)), visible)
+                numpy.testing.assert_allclose(O, expected[0], atol=tolerance)
+                numpy.testing.assert_allclose(lse, expected[1], atol=tolerance)
+                self.assertEqual(O.dtype, dtype)
+
+    def test_arrays_are_read_and_written_where_they_are(self):
+        tokens_first = [numpy.ascontiguousarray(array.swapaxes(1, 2)).swapaxes(1, 2)
+                        for array in (self.Q, self.K, self.V)]
+        out = numpy.zeros((2, 5, 4, 8)).swapaxes(1, 2)
+        result = flashlab.attention(*tokens_first, out=out)
+        self.assertIs(result, out)
+        numpy.testing.assert_allclose(out, self.exact(self.Q, self.K, self.V, True)[0], atol=1e-12)
+
+    def test_gradients_are_those_of_differences(self):
+        O, lse = flashlab.attention_forward(self.Q, self.K, self.V, mask="causal")
+        dO = numpy.cos(O)
+        gradients = flashlab.attention_backward(self.Q, self.K, self.V, O, lse, dO, mask="causal")
+        step = 1e-5
+        for position, gradient in enumerate(gradients):
+            sides = []
+            for sign in (1, -1):
+                arrays = [array.copy() for array in (self.Q, self.K, self.V)]
+                arrays[position][1, 1, 3, 2] += sign * step
+                sides.append((dO * flashlab.attention(*arrays, mask="causal")).sum())
+            self.assertAlmostEqual((sides[0] - sides[1]) / (2 * step), gradient[1, 1, 3, 2], places=7)
+
+    def test_wrong_arrays_are_named(self):
+        for arguments, settings, why in (
+                ((self.Q, self.K[:, :, :, :4], self.V), {}, "K"),
+                ((self.Q, self.K, self.V.astype(numpy.float32)), {}, "V"),
+                ((self.Q.astype(int), self.K, self.V), {}, "Q.*int64.*float32"),
+                ((self.Q[0], self.K, self.V), {}, "Q.*3 axes.*4"),
+                ((self.Q, self.K, self.V), {"mask": "diagonal"}, "mask.*diagonal.*causal"),
+                ((self.Q, self.K, self.V), {"variant": "flash9"}, "flash9"),
+                ((self.Q, self.K, self.V), {"threads": -1}, "num_threads.*-1"),
+                ((self.Q, self.K, self.V), {"out": self.Q}, "O")):
+            with self.assertRaisesRegex(ValueError, why):
+                flashlab.attention(*arguments, **settings)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            out = numpy.zeros_like(self.Q)
+            out.flags.writeable = False
+            flashlab.attention(self.Q, self.K, self.V, out=out)
 
 
 @unittest.skipIf(sympy is None, "this Python has no SymPy")

@@ -103,11 +103,11 @@ json jumps(toy::Replay& replay, int count, const Target& target) {
 
 json measure(const Case& c, int count) {
   const toy::BoundProgram program = load(c);
-  std::vector<double> dram = good(toy::initial_dram(program, {}));
   json row;
   row["program"] = c.program;
   row["params"] = c.params;
   {
+    const std::vector<double> dram = good(toy::initial_dram(program, {}));
     std::vector<float> narrow(dram.begin(), dram.end());
     std::uint64_t steps = 0;
     const double plain = seconds([&] { steps = good(toy::run(program, narrow)).steps; });
@@ -120,7 +120,7 @@ json measure(const Case& c, int count) {
       row["step_by_step_million_per_s"] = static_cast<double>(steps) / watched / 1e6;
     }
   }
-  auto replay = good(toy::Replay::start(program, std::move(dram)));
+  auto replay = good(toy::Replay::start(program, good(toy::InitialDram::make(program, {}))));
   const auto breakpoint = [&](const std::string& text) {
     return good(toy::parse_breakpoint(program, text));
   };

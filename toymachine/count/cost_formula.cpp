@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "toymachine/count/counters.hpp"
@@ -79,9 +80,10 @@ class CountersPerIteration {
 class Formulas {
  public:
   Formulas(const Program& program, const NestFormulas& nest, const RegionTree& tree,
-           const CostTable& costs)
+           const CostTable& costs, FormulaScope scope)
       : nest_(nest),
         tree_(tree),
+        scope_(scope),
         unit_(program, nest, costs),
         num_passes_(std::max<std::size_t>(1, program.passes.size())) {
     for (const ParamDeclaration& param : program.params) symbols_.push_back(param.name);
@@ -93,12 +95,12 @@ class Formulas {
     result.symbols = symbols_;
     result.domain = nest_.domain;
     result.no_work = nest_.no_work;
-    std::vector<std::size_t> passes;
-    for (std::size_t pass = 0; pass < num_passes_; ++pass) {
-      passes.push_back(pass);
-      result.by_pass.push_back(counters({pass}));
+    std::vector<std::size_t> passes(num_passes_);
+    std::iota(passes.begin(), passes.end(), 0);
+    if (scope_ == FormulaScope::kEverything) {
+      for (const std::size_t pass : passes) result.by_pass.push_back(counters({pass}));
     }
-    result.total = passes.size() == 1 ? result.by_pass[0] : counters(passes);
+    result.total = result.by_pass.size() == 1 ? result.by_pass[0] : counters(passes);
     for (const NestFormulas::Site& site : nest_.sites) result.body_of_site.push_back(site.times);
     for (std::size_t body = 0; body < nest_.num_bodies; ++body) {
       std::vector<mpz_class> weights(nest_.num_sums);
@@ -161,6 +163,7 @@ class Formulas {
     for (const FormulaField& field : formula_fields()) {
       result.*field.value = sum(passes, [&](const Counters& c) { return c.*field.count; });
     }
+    if (scope_ == FormulaScope::kExecutions) return result;
     for (std::size_t row = 0; row < unit_.zero().by_instruction.size(); ++row) {
       result.by_instruction.push_back(
           sum(passes, [&](const Counters& c) { return c.by_instruction[row]; }));
@@ -180,6 +183,7 @@ class Formulas {
 
   const NestFormulas& nest_;
   const RegionTree& tree_;
+  FormulaScope scope_;
   CountersPerIteration unit_;
   std::size_t num_passes_;
   std::vector<std::string> symbols_;
@@ -207,8 +211,9 @@ const std::vector<FormulaField>& formula_fields() {
   return fields;
 }
 
-Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs) {
-  auto nest = detail::nest_formulas(program);
+Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs,
+                                   FormulaScope scope) {
+  auto nest = detail::nest_formulas(program, scope == FormulaScope::kEverything);
   if (!nest) return nest.diagnostics;
   auto tree = RegionTree::build(nest->domain, nest->terms, nest->num_sums, kMostRegions);
   if (!tree) {
@@ -223,7 +228,7 @@ Result<CostFormulas> cost_formulas(const Program& program, const CostTable& cost
     tree = RegionTree::build(nest->domain, nest->terms, nest->num_sums, kMostRegions);
     if (!tree) return reason;
   }
-  return Formulas(program, *nest, *tree, costs).all();
+  return Formulas(program, *nest, *tree, costs, scope).all();
 }
 
 std::vector<QuotientPiece> crossing_cost(const CostFormulas& a, const CostFormulas& b,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,17 @@ struct CostFormulas {
   const Formula& executions(std::size_t site) const { return by_body[body_of_site[site]]; }
 };
 
+enum class FormulaScope : std::uint8_t {
+  kEverything,
+  /// Executions, and of `total` the counters that follow from them (steps, cycles, loads, stores,
+  /// atomics, compute). The shapes of tiles, which take most of the time, are not derived.
+  kExecutions,
+};
+
 /// Derives the formulas. If that is not possible, diagnostics name the place and the reason;
 /// count_executions still counts for given parameters.
-Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs = {});
+Result<CostFormulas> cost_formulas(const Program& program, const CostTable& costs = {},
+                                   FormulaScope scope = FormulaScope::kEverything);
 
 /// Returns the cycles of one instruction (a row of instruction_set()) at which two programs cost
 /// the same, with all other costs as in `costs`. Empty if no cost makes them equal.

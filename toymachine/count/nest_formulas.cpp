@@ -25,17 +25,27 @@ struct Site {
 
 class Derivation {
  public:
-  explicit Derivation(const Program& program) : program_(program), expressions_(program) {}
+  Derivation(const Program& program, bool with_work)
+      : program_(program), with_work_(with_work), expressions_(program) {
+    if (with_work) return;
+    formulas_.no_work = {{Severity::kNote,
+                          Fault::kProgram,
+                          {},
+                          "no formula: the work was not asked for",
+                          "FormulaScope::kEverything",
+                          {}}};
+  }
 
   Result<NestFormulas> run() {
     sites_.resize(program_.num_sites);
     visit(program_.body, nullptr);
     extents();
     cells();
+    const bool needs_shapes = with_work_ && is_tiled();
     ShapeNest nest;
-    if (is_tiled()) nest = shape_nest(program_, expressions_);
+    if (needs_shapes) nest = shape_nest(program_, expressions_);
     if (!failed()) loops();
-    if (!failed() && is_tiled()) shapes(nest);
+    if (!failed() && needs_shapes) shapes(nest);
     if (!failed()) sums();
     if (!failed() && formulas_.no_work.empty()) work_sums();
     if (failed()) return diagnostics();
@@ -284,6 +294,7 @@ class Derivation {
   }
 
   const Program& program_;
+  bool with_work_;
   SymbolicExpressions expressions_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<Site> sites_;
@@ -309,6 +320,8 @@ void NestFormulas::drop_work(std::vector<Diagnostic> reasons) {
   no_work = std::move(reasons);
 }
 
-Result<NestFormulas> nest_formulas(const Program& program) { return Derivation(program).run(); }
+Result<NestFormulas> nest_formulas(const Program& program, bool with_work) {
+  return Derivation(program, with_work).run();
+}
 
 }  // namespace flashlab::toy::detail

@@ -33,7 +33,7 @@ struct NestFormulas {
 };
 
 /// Diagnostics give the place and reason if there is no formula. The statements belong
-/// to the program.
-Result<NestFormulas> nest_formulas(const Program& program);
+/// to the program. `with_work`: also derives the work, for which the shapes of all tiles are needed.
+Result<NestFormulas> nest_formulas(const Program& program, bool with_work = true);
 
 }  // namespace flashlab::toy::detail

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <random>
 #include <sstream>
 
 #include "text/lists.hpp"
@@ -60,14 +59,27 @@ std::uint64_t hash(std::string_view name) {
 
 /// The standard's distributions may differ between libraries, but its engines may not. The top 53
 /// bits are therefore mapped to [0, 1) here.
+class Uniform {
+ public:
+  explicit Uniform(const RandomInput& random)
+      : low_(random.low),
+        width_(random.high - random.low),
+        most_(std::nextafter(random.high, random.low)) {}
+  double operator()(std::mt19937_64& engine) const {
+    const double unit = static_cast<double>(engine() >> 11) * 0x1p-53;
+    return std::min(low_ + unit * width_, most_);
+  }
+  double most() const { return most_; }
+
+ private:
+  double low_, width_, most_;
+};
+
 std::vector<double> draw(const RandomInput& random, std::int64_t size) {
   std::mt19937_64 engine(random.seed);
-  const double below_high = std::nextafter(random.high, random.low);
+  const Uniform uniform(random);
   std::vector<double> values(static_cast<std::size_t>(size));
-  for (double& value : values) {
-    const double unit = static_cast<double>(engine() >> 11) * 0x1p-53;
-    value = std::min(random.low + unit * (random.high - random.low), below_high);
-  }
+  for (double& value : values) value = uniform(engine);
   return values;
 }
 
@@ -153,20 +165,27 @@ Result<std::vector<double>> input_values(const BoundProgram& program, const Boun
   return list_values(program, array, *list, is_csv(path));
 }
 
-/// Rounds and checks the values, and writes them to their cells.
-std::optional<Diagnostic> place(const BoundArray& array, const std::vector<double>& values,
-                                std::vector<double>& dram) {
-  for (std::int64_t i = 0; i < array.size; ++i) {
-    const double given = values[static_cast<std::size_t>(i)];
-    const double value = round_to(array.element_type, given);
+/// Rounds to the nearest float, or to an infinity.
+double round_to_float(double value) {
+  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the largest float
+  if (std::abs(value) < kFirstTooLarge || !std::isfinite(value)) return static_cast<float>(value);
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
+/// Rounds and checks the values.
+std::optional<Diagnostic> round_all(const BoundArray& array, std::vector<double>& values) {
+  const bool is_float = array.element_type == ElementType::kFloat;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double given = values[i];
+    const double value = is_float ? round_to_float(given) : round_to(array.element_type, given);
     if (std::isnan(value) || (std::isinf(value) && !(std::isinf(given) && given < 0))) {
       std::ostringstream what;
-      what << "input " << array.element_name(i) << " = " << given
+      what << "input " << array.element_name(static_cast<std::int64_t>(i)) << " = " << given
            << (std::isfinite(given) ? " does not fit the array's type"
                                     : " is not a value of this machine");
       return request_error(what.str(), "finite numbers of its element type, or -inf");
     }
-    dram[static_cast<std::size_t>(array.offset + i)] = value;
+    values[i] = value;
   }
   return std::nullopt;
 }
@@ -195,13 +214,6 @@ double round_to_format(double value, int precision, int min_exponent, double lar
   const int last_bit = std::max(exponent, min_exponent + 1) - precision;
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
   if (std::abs(rounded) <= largest) return rounded;
-  return std::copysign(std::numeric_limits<double>::infinity(), value);
-}
-
-/// The same for float, computed by the processor.
-double round_to_float(double value) {
-  constexpr double kFirstTooLarge = 0x1.ffffffp127;  // half a unit above the largest float
-  if (std::abs(value) < kFirstTooLarge || !std::isfinite(value)) return static_cast<float>(value);
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
@@ -248,25 +260,85 @@ Result<InputSource> parse_input_source(std::string_view text) {
                        near ? *near + ":" : "");
 }
 
-Result<std::vector<double>> initial_dram(const BoundProgram& program,
-                                         const std::map<std::string, InputSource>& inputs) {
+Result<InitialDram> InitialDram::make(const BoundProgram& program,
+                                      const std::map<std::string, InputSource>& inputs) {
   std::vector<Diagnostic> problems;
   if (auto problem = array_bytes_error(program)) return *problem;
   for (const auto& [name, source] : inputs) {
     if (auto problem = check_name(program, name)) problems.push_back(*problem);
   }
-  std::vector<double> dram(static_cast<std::size_t>(program.dram_elements),
-                           std::numeric_limits<double>::quiet_NaN());
+  InitialDram dram;
   for (const BoundArray& array : program.arrays) {
+    Values& values = dram.arrays_.emplace_back();
     if (array.role != ArrayRole::kInput || !problems.empty()) continue;
     const auto given = inputs.find(array.name);
     const InputSource source =
         given != inputs.end() ? given->second : InputSource{RandomInput{hash(array.name), -1, 1}};
-    const Result<std::vector<double>> values = input_values(program, array, source);
-    if (!values) return values.diagnostics;
-    if (auto problem = place(array, *values, dram)) problems.push_back(*problem);
+    const auto fits = [&](double value) {
+      return std::isfinite(round_to(array.element_type, value));
+    };
+    const auto* random = std::get_if<RandomInput>(&source);
+    // Rounding keeps the order, so that all values fit if both ends do.
+    if (random != nullptr && fits(random->low) && fits(Uniform(*random).most())) {
+      values = Drawn{*random, array.element_type, std::mt19937_64(random->seed)};
+      continue;
+    }
+    const auto* constant = std::get_if<ConstantInput>(&source);
+    if (constant != nullptr && fits(constant->value)) {
+      values = ConstantInput{round_to(array.element_type, constant->value)};
+      continue;
+    }
+    Result<std::vector<double>> all = input_values(program, array, source);
+    if (!all) return all.diagnostics;
+    if (auto problem = round_all(array, *all)) problems.push_back(*problem);
+    values = std::move(*all);
   }
   if (!problems.empty()) return problems;
+  return dram;
+}
+
+InitialDram InitialDram::of_cells(const BoundProgram& program, const std::vector<double>& cells) {
+  InitialDram dram;
+  for (const BoundArray& array : program.arrays) {
+    const auto first = cells.begin() + array.offset;
+    dram.arrays_.emplace_back(std::vector<double>(first, first + array.size));
+  }
+  return dram;
+}
+
+template <class Cell>
+void InitialDram::fill(std::size_t array, std::int64_t first, std::span<Cell> cells) {
+  Values& values = arrays_[array];
+  if (const auto* constant = std::get_if<ConstantInput>(&values)) {
+    std::fill(cells.begin(), cells.end(), static_cast<Cell>(constant->value));
+  } else if (const auto* all = std::get_if<std::vector<double>>(&values)) {
+    std::transform(all->begin() + first, all->begin() + first + std::ssize(cells), cells.begin(),
+                   [](double value) { return static_cast<Cell>(value); });
+  } else if (auto* drawn = std::get_if<Drawn>(&values)) {
+    if (first == 0) drawn->engine.seed(drawn->random.seed);
+    const Uniform uniform(drawn->random);
+    for (Cell& cell : cells) {
+      cell = static_cast<Cell>(round_to(drawn->type, uniform(drawn->engine)));
+    }
+  } else {
+    std::fill(cells.begin(), cells.end(), std::numeric_limits<Cell>::quiet_NaN());
+  }
+}
+template void InitialDram::fill(std::size_t, std::int64_t, std::span<float>);
+template void InitialDram::fill(std::size_t, std::int64_t, std::span<double>);
+
+Result<std::vector<double>> initial_dram(const BoundProgram& program,
+                                         const std::map<std::string, InputSource>& inputs) {
+  Result<InitialDram> initial = InitialDram::make(program, inputs);
+  if (!initial) return initial.diagnostics;
+  std::vector<double> dram(static_cast<std::size_t>(program.dram_elements),
+                           std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t array = 0; array < program.arrays.size(); ++array) {
+    const BoundArray& one = program.arrays[array];
+    initial->fill(array, 0,
+                  std::span(dram).subspan(static_cast<std::size_t>(one.offset),
+                                          static_cast<std::size_t>(one.size)));
+  }
   return dram;
 }
 

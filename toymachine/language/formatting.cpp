@@ -62,7 +62,7 @@ class Formatter {
     if (comment.empty()) {
       column_ = {};
     } else if (!text.empty()) {
-      const std::size_t width = display_width(text);
+      const std::size_t width = width_with_tabs(text);
       column_ = {column, std::max(column, width + 1), true};
       text += std::string(column_.after - width, ' ');
     } else if (column_.is_set && column == column_.before) {
@@ -130,7 +130,13 @@ std::vector<std::string> formatted_lines(const SourceText& source) {
 std::string formatted(const SourceText& source) {
   const std::size_t end = source.text().find('\n');
   const bool has_returns = end != std::string::npos && end > 0 && source.text()[end - 1] == '\r';
-  return joined(formatted_lines(source), has_returns ? "\r\n" : "\n");
+  std::string text;  // joined() would lose empty lines at the start
+  const std::vector<std::string> lines = formatted_lines(source);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) text += has_returns ? "\r\n" : "\n";
+    text += lines[i];
+  }
+  return text;
 }
 
 }  // namespace flashlab::toy

@@ -48,7 +48,7 @@ std::optional<std::uint64_t> Replay::writer_of(const Place& place) const {
   return last_execution(writes_of(program_, place));
 }
 
-bool Replay::passes(const Breakpoint& breakpoint) const {
+bool Replay::passes(const Breakpoint& breakpoint) {
   if (!breakpoint.test) return true;
   if (breakpoint.place.is_cell) return (*breakpoint.test)(cell(breakpoint.place.number));
   const RegisterContents contents = register_contents(breakpoint.place.number);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "toymachine/bind/bound_program.hpp"
+#include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/execution.hpp"
 #include "toymachine/language/source.hpp"
 #include "toymachine/replay/breakpoint.hpp"
@@ -59,10 +60,10 @@ struct PastStep {
 
 class Replay {
  public:
-  /// `dram`: as initial_dram() gives it. The program must outlive the replay. Errors: more steps
-  /// than Limits::max_steps, or too many iterations to count (NestSteps::kMostSummed).
-  static Result<std::unique_ptr<Replay>> start(const BoundProgram& program,
-                                               std::vector<double> dram,
+  /// Draws the random inputs when a step or cell() needs them. The program must outlive the replay.
+  /// Errors: more steps than Limits::max_steps, or too many iterations to count
+  /// (NestSteps::kMostSummed).
+  static Result<std::unique_ptr<Replay>> start(const BoundProgram& program, InitialDram dram,
                                                const ReplayOptions& options = {});
   virtual ~Replay() = default;
 
@@ -82,7 +83,7 @@ class Replay {
   virtual const Diagnostic* error() const = 0;
   virtual RegisterContents register_contents(std::int64_t number) const = 0;
   /// Returns NaN for a cell that was never written.
-  virtual double cell(std::int64_t element) const = 0;
+  virtual double cell(std::int64_t element) = 0;
   /// Returns how often each instruction was executed so far.
   virtual Execution execution() const = 0;
   virtual std::int64_t checkpoint_bytes() const = 0;
@@ -127,7 +128,7 @@ class Replay {
   const BoundProgram& program_;
 
  private:
-  bool passes(const Breakpoint& breakpoint) const;
+  bool passes(const Breakpoint& breakpoint);
   std::optional<ValueStop> next_foreseen(std::span<const Breakpoint> breakpoints) const;
   std::optional<ValueStop> last_foreseen(std::span<const Breakpoint> breakpoints) const;
 

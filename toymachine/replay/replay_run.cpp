@@ -1,5 +1,4 @@
 // Replays on the machine's number types.
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -7,6 +6,7 @@
 #include "toymachine/count/step_limit.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 #include "toymachine/execute/interpret.hpp"
+#include "toymachine/execute/tile_access.hpp"
 #include "toymachine/replay/checkpoints.hpp"
 #include "toymachine/replay/register_watch.hpp"
 #include "toymachine/replay/replay.hpp"
@@ -43,10 +43,10 @@ class ReplayRun final : public Replay {
   using Entry = detail::Checkpoint<Saved, Cell>;
 
  public:
-  ReplayRun(const BoundProgram& program, std::uint64_t total, std::vector<double> dram,
+  ReplayRun(const BoundProgram& program, std::uint64_t total, InitialDram dram,
             const ReplayOptions& options)
       : Replay(program, total),
-        memory_(program, narrowed(std::move(dram))),
+        memory_(program, std::move(dram)),
         watch_(program, memory_),
         run_(program, memory_.cells(), watch_),
         checkpoints_(options.max_checkpoint_bytes),
@@ -60,7 +60,8 @@ class ReplayRun final : public Replay {
     return {run_.next_site(), {run_.loop_values().begin(), run_.loop_values().end()}};
   }
   const Diagnostic* error() const override { return run_.error() ? &*run_.error() : nullptr; }
-  double cell(std::int64_t element) const override {
+  double cell(std::int64_t element) override {
+    memory_.need(element, 1);
     return static_cast<double>(memory_.cells()[static_cast<std::size_t>(element)]);
   }
   Execution execution() const override { return run_.result(); }
@@ -134,11 +135,7 @@ class ReplayRun final : public Replay {
   static constexpr double kShareOfSaving = 0.1;
   /// Steps from a checkpoint made while going back, which makes the next steps back short.
   static constexpr std::uint64_t kNear = 1024;
-
-  static std::vector<Cell> narrowed(std::vector<double> dram) {
-    if constexpr (std::is_same_v<Cell, double>) return dram;
-    return {dram.begin(), dram.end()};
-  }
+  static constexpr std::uint64_t kFewSteps = 16;
 
   void set_watch(std::span<const Breakpoint> breakpoints) {
     std::vector<detail::WatchedTest> tests;
@@ -178,8 +175,28 @@ class ReplayRun final : public Replay {
     if (may_go_on && best->saved.steps <= run_.steps()) return;
     restore(*best);
     if (target - best->saved.steps <= 2 * kNear) return;
+    memory_.need_all();
     run_.run_to(target - kNear);
     if (!run_.error()) near_ = Entry{Saved{run_.save()}, memory_.save()};
+  }
+
+  /// Returns up to which step the cells that the run needs have their values: over few steps, the next
+  /// one, and otherwise `target`, because then all get theirs.
+  std::uint64_t with_cells_ready(std::uint64_t target) {
+    if (memory_.is_complete()) return target;
+    if (target - run_.steps() > kFewSteps) {
+      memory_.need_all();
+      return target;
+    }
+    const std::int64_t* const loop_values = run_.loop_values().data();
+    for (const BoundOperand& operand : program_.instructions[run_.next_site()].operands) {
+      if (!is_memory(operand.kind)) continue;
+      const BoundArray& array = program_.arrays[operand.array];
+      const detail::Shape shape = detail::cell_shape(array, operand, loop_values);
+      memory_.need(operand.index(loop_values),
+                   (shape.rows - 1) * array.extents.back() + shape.cols);
+    }
+    return run_.steps() + 1;
   }
 
   /// Goes on to the step. `skips`: a test of the next instruction's line does not stop.
@@ -188,7 +205,7 @@ class ReplayRun final : public Replay {
     while (!run_.error() && run_.steps() < target && !at_end()) {
       watch_.begin(run_.registers().data(), run_.next_site(), skips);
       const auto began = thread_nanoseconds();
-      const std::uint64_t pause = std::min(target, run_.steps() + chunk_);
+      const std::uint64_t pause = std::min(with_cells_ready(target), run_.steps() + chunk_);
       run_.run_to(pause);
       skips = false;
       if (watch_.passed()) return {Stop::Reason::kBreakpoint, *watch_.passed()};
@@ -227,7 +244,7 @@ class ReplayRun final : public Replay {
 
 template <class Number>
 std::unique_ptr<Replay> make_replay(const BoundProgram& program, std::uint64_t total,
-                                    std::vector<double> dram, const ReplayOptions& options) {
+                                    InitialDram dram, const ReplayOptions& options) {
   if (program.tiled) {
     return std::make_unique<ReplayRun<detail::Tile<Number>>>(program, total, std::move(dram),
                                                              options);
@@ -237,7 +254,7 @@ std::unique_ptr<Replay> make_replay(const BoundProgram& program, std::uint64_t t
 
 }  // namespace
 
-Result<std::unique_ptr<Replay>> Replay::start(const BoundProgram& program, std::vector<double> dram,
+Result<std::unique_ptr<Replay>> Replay::start(const BoundProgram& program, InitialDram dram,
                                               const ReplayOptions& options) {
   if (auto error = detail::too_many_steps(program)) return std::move(*error);
   const auto total = NestSteps(program).total();

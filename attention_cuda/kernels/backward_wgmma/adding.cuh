@@ -42,4 +42,16 @@ __device__ void add_in_turn(const BwdWgmmaShared<Config>& shared,
   }
 }
 
+/// The same for all K/V tiles of the block.
+template <class Config>
+__device__ __forceinline__ void add_all_in_turn(const BwdWgmmaShared<Config>& shared,
+                                                const BwdWgmmaArguments& arguments,
+                                                std::uint32_t first) {
+#pragma unroll 1
+  for (std::uint32_t taken = 0; wait_for_work(shared, arguments, taken).is_there(); ++taken) {
+    add_in_turn(shared, arguments, taken, first);
+    ptx::mbarrier_arrive(shared.work_empty(taken % 2));
+  }
+}
+
 }  // namespace flashlab::cuda

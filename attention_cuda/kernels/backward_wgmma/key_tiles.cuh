@@ -84,4 +84,23 @@ __device__ void release_work(const BwdWgmmaShared<Config>& shared, std::uint32_t
   if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(shared.work_empty(taken % 2));
 }
 
+/// By one warp: lse and delta of the query tiles of all K/V tiles of the block.
+template <class Config>
+__device__ __forceinline__ void load_all_statistics(const BwdWgmmaShared<Config>& shared,
+                                                    const BwdWgmmaArguments& arguments) {
+#pragma unroll 1
+  for (std::uint32_t taken = 0;; ++taken) {
+    BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
+    if (!work.is_there()) return;
+    BwdWgmmaTile tile = work.first(arguments.sizes);
+#pragma unroll 1
+    while (work.is_there(tile)) {
+      load_statistics(shared, work, tile, arguments);
+      work = handed_over(shared, arguments, taken);  // read again: registers are few
+      tile = work.next(tile);
+    }
+    release_work(shared, taken);
+  }
+}
+
 }  // namespace flashlab::cuda

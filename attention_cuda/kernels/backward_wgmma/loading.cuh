@@ -7,6 +7,7 @@
 #include "attention_cuda/device/backward_mma.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/kernels/bwd_onepass_wgmma_sm90.hpp"
+#include "attention_cuda/kernels/forward_wgmma/marks.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
@@ -14,9 +15,10 @@
 namespace flashlab::cuda {
 
 /// kAddsDQOf: whether the kernel adds dQ, too; without it, it is the second pass of bwd-twopass.
-template <class ElementType, BwdWgmmaShape kShapeOf, bool kAddsDQOf = true>
+template <class ElementType, BwdWgmmaShape kShapeOf, bool kAddsDQOf = true, class MarksOf = NoMarks>
 struct BwdWgmmaConfig {
   using Element = ElementType;
+  using Marks = MarksOf;
   static constexpr bool kAddsDQ = kAddsDQOf;
   static constexpr BwdWgmmaShape kShape = kShapeOf;
   static constexpr int kHeadDim = kShape.head_dim, kBlockQ = kShape.block_q;
@@ -271,6 +273,14 @@ struct BwdWgmmaWork {
     return {visible.first_query(0) - first,
             min(visible.end_query(visible.keys - 1), sizes.seqlen_q) - first};
   }
+  /// The same, from those that do in all tiles.
+  __device__ static IndexRange seeing_queries(int q_tile, const IndexRange& all) {
+    return {all.first - q_tile * Config::kBlockQ, all.end - q_tile * Config::kBlockQ};
+  }
+
+  __device__ void mark(BwdWgmmaMark what, const BwdWgmmaTile& tile) const {
+    Config::Marks::mark(what, static_cast<int>(loads_before), static_cast<int>(tile.number));
+  }
 
   /// Where a tile's copies lie, and the parity of that stage's phase.
   __device__ static int stage(const BwdWgmmaTile& tile) { return stage_of(tile.number); }
@@ -314,9 +324,13 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
 #pragma unroll 1
   for (; work.is_there(tile); tile = work.next(tile)) {
     const int first_query = tile.q_tile * Config::kBlockQ, stage = work.stage(tile);
+    work.mark(BwdWgmmaMark::kWaitsForEmptyQ, tile);
     ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
+    work.mark(BwdWgmmaMark::kLoadsQ, tile);
     load(shared.Q(stage), Q_map, shared.q_full(stage), Config::kBlockQ, first_query, tile.head);
+    work.mark(BwdWgmmaMark::kWaitsForEmptyDO, tile);
     ptx::mbarrier_wait(shared.do_empty(stage), work.parity(tile) ^ 1);
+    work.mark(BwdWgmmaMark::kLoadsDO, tile);
     load(shared.dO(stage), dO_map, shared.do_full(stage), Config::kBlockQ, first_query, tile.head);
     if (tile.number != work.first_number) continue;
     if constexpr (Config::kKeyStages == 1) load_K();

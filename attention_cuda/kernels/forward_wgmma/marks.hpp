@@ -1,5 +1,5 @@
-// Points of flash2_wgmma_sm90 that a build of it can record. WgmmaConfig::Marks decides what happens
-// there: nothing, unless a benchmark or a test has its own type.
+// Points of flash2_wgmma_sm90 and of bwd_onepass_wgmma_sm90 that a build of them can record. Marks of
+// their Config decides what happens there: nothing, unless a benchmark or a test has its own type.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,9 +30,34 @@ enum class WgmmaMark : std::uint8_t {
 };
 inline constexpr int kNumWgmmaMarks = static_cast<int>(WgmmaMark::kEnds) + 1;
 
+/// The same of the backward pass. A mark has the number of the block's query tile.
+enum class BwdWgmmaMark : std::uint8_t {
+  kWaitsForEmptyQ,  // the loading thread
+  kLoadsQ,
+  kWaitsForEmptyDO,
+  kLoadsDO,
+  kWaitsForQ,  // a warpgroup
+  kIssuesS,    // products: S^T
+  kWaitsForDO,
+  kIssuesDP,
+  kWaitsForS,
+  kHasS,  // and computes P
+  kWaitsForDP,
+  kHasDP,            // and computes dS, and stores it
+  kWaitsForDS,       // of the other warpgroup, for the tile before
+  kIssuesGradients,  // products: dQ of the tile before, dV, dK
+  kWaitsForDQ,
+  kHasDQ,  // and adds it
+  kWaitsForDV,
+  kWaitsForDK,
+  kEnds,  // the query tile
+};
+inline constexpr int kNumBwdWgmmaMarks = static_cast<int>(BwdWgmmaMark::kEnds) + 1;
+
 struct NoMarks {
-  /// turn  the number of query tiles that the block had before
-  static __device__ void mark(WgmmaMark /*what*/, int /*turn*/, int /*tile*/) {}
+  /// turn  the number of tiles that the block had before: of queries, backward of keys
+  template <class Mark>
+  static __device__ void mark(Mark /*what*/, int /*turn*/, int /*tile*/) {}
 };
 
 }  // namespace flashlab::cuda

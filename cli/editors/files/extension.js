@@ -127,6 +127,7 @@ function registerLanguage(legend) {
         }, (list) => list.map((one) => {
           const hint = new vscode.InlayHint(position(one.position), one.label);
           hint.paddingLeft = one.paddingLeft === true;
+          hint.tooltip = one.tooltip;
           return hint;
         }), []),
     }),

@@ -50,6 +50,10 @@ struct Scalar {
   Real value;
   int rows, cols;
   __device__ Real operator()(int, int) const { return value; }
+  template <class Place>
+  __device__ Real at(const Place&) const {
+    return value;
+  }
 };
 template <class Real>
 __device__ inline Scalar<Real> scalar(Real value) {
@@ -78,6 +82,14 @@ struct Array {
   Index rows, cols, tile_rows, tile_cols;
 
   __device__ Cell<Element> tile(Index row, Index col) const { return tile(0, row, col); }
+  /// The same if the array's extents are multiples of its tile's: none is smaller.
+  __device__ Cell<Element> whole_tile(Index row, Index col) const {
+    return whole_tile(0, row, col);
+  }
+  __device__ Cell<Element> whole_tile(Index plane, Index row, Index col) const {
+    return {data + (plane * rows + row * tile_rows) * cols + col * tile_cols,
+            static_cast<int>(tile_rows), static_cast<int>(tile_cols), cols};
+  }
   /// Of arrays with more axes: `plane` counts over all but the last two.
   __device__ Cell<Element> tile(Index plane, Index row, Index col) const {
     const Index first_row = row * tile_rows, first_col = col * tile_cols;
@@ -102,6 +114,10 @@ struct Elementwise {
   int rows, cols;
   __device__ auto operator()(int row, int col) const {
     return Function()(repeated(a, row, col), repeated(b, row, col));
+  }
+  template <class Place>  // of a fragment
+  __device__ auto at(const Place& p) const {
+    return Function()(a.at(p), b.at(p));
   }
 };
 template <class Function, class A, class B>
@@ -176,6 +192,10 @@ struct Logarithm {
   A a;
   int rows, cols;
   __device__ auto operator()(int row, int col) const { return log(a(row, col)); }
+  template <class Place>
+  __device__ auto at(const Place& p) const {
+    return log(a.at(p));
+  }
 };
 template <class A>
 __device__ inline Logarithm<A> logarithm(const A& a) {

@@ -251,7 +251,7 @@ TEST_CASE("The JSON interface says what an editor shows of a program, wrong or n
   CHECK(good["valid"] == true);
   CHECK(good["hints"][0] == Json{{"line", 1}, {"text", "n loads, n stores, 2n cycles"}});
   CHECK(good["hints"][1] == Json{{"line", 5}, {"text", "n times"}});
-  CHECK(good["about"][1]["line"] == 6);
+  CHECK(good["about"][2]["line"] == 6);
   const Json wrong = document("LAOD x[0], R0\nSTORE R0, y[0]\n");
   CHECK(wrong["valid"] == false);
   CHECK(wrong["diagnostics"][0]["suggestion"] == "LOAD");

@@ -127,6 +127,7 @@ TEST_CASE("registers, arrays and counters are variables", "[dap]") {
   const auto variables = of_kind(messages, "command", "variables");
   REQUIRE(variables.size() == 4);
   CHECK(value_of(variables[0], "R0") == "2");
+  CHECK(variables[0]["body"]["variables"][0]["type"] == "x₁");
   CHECK(value_of(variables[0], "R3") == "1");
   CHECK(variables[1]["body"]["variables"][0]["indexedVariables"] == 4);
   CHECK(variables[2]["body"]["variables"].size() == 2);

@@ -62,6 +62,18 @@ TEST_CASE("breakpoints stop both ways, and who asks for the writer of a cell", "
   CHECK(said[11] == "x[1] is an input: no step wrote it");
 }
 
+TEST_CASE("registers are shown as formulas if that is asked for, and known", "[debug]") {
+  const Outcome outcome = scripted(
+      "matmul_c00", "symbols\nstep 6\nprint R2\nback 2\nprint R2\nprint R1\nsymbols\nprint R2\n");
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, contains("registers are formulas\n"));
+  CHECK_THAT(outcome.out, contains("R2 = c00\n") && contains("R2 = a00*b00\n") &&
+                              contains("R1 = b00\n") && contains("registers are values\n"));
+  CHECK_THAT(outcome.out.substr(outcome.out.rfind("R2 = ")), contains("0."));
+  const Outcome large = scripted("matmul_naive -D m=600,k=600,n=600", "symbols\n");
+  CHECK_THAT(large.out, contains("at most 1000000 elements, after at most 20000 steps"));
+}
+
 TEST_CASE("a command that is wrong is explained and changes nothing", "[debug]") {
   const Outcome outcome =
       scripted("matmul_c00", "nxet\nnext many\nbreak R9 > 0\ndelete 3\nline 99\nwho\nstep\n");

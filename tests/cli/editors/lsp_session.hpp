@@ -38,10 +38,10 @@ class LspSession {
   LspSession& notify(const std::string& method, const nlohmann::json& params) {
     return send({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
   }
-  LspSession& open(const std::string& text) {
+  LspSession& open(const std::string& text, const std::string& uri = kUri) {
     return notify(
         "textDocument/didOpen",
-        {{"textDocument", {{"uri", kUri}, {"languageId", "toy"}, {"version", 1}, {"text", text}}}});
+        {{"textDocument", {{"uri", uri}, {"languageId", "toy"}, {"version", 1}, {"text", text}}}});
   }
   /// A request about a place in the document.
   LspSession& at(const std::string& method, int line, int character) {

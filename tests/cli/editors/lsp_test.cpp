@@ -54,10 +54,16 @@ TEST_CASE("hints at the end of a line say how often it runs, as a formula", "[ls
 
 TEST_CASE("hover explains an instruction and what it costs here", "[lsp]") {
   LspSession session;
-  session.open(kCopyProgram).at("textDocument/hover", 7, 3).at("textDocument/hover", 0, 0).run();
+  session.open(kCopyProgram)
+      .at("textDocument/hover", 7, 3)
+      .at("textDocument/hover", 0, 0)
+      .at("textDocument/hover", 1, 0)
+      .run();
   const std::string text = session.results[0]["contents"]["value"];
   CHECK_THAT(text, contains("**LOAD**") && contains("LOAD x[i], R0") && contains("runs n times"));
-  CHECK(session.results[1].is_null());
+  const std::string total = session.results[1]["contents"]["value"];
+  CHECK_THAT(total, contains("n loads, n stores"));
+  CHECK(session.results[2].is_null());
 }
 
 TEST_CASE("names lead to their declaration and to all their uses", "[lsp]") {

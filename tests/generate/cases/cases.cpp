@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "generate/plan/element_types.hpp"
 #include "tests/generate/cases/strict_float.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
 #include "toymachine/count/counters.hpp"
@@ -33,6 +34,15 @@ const std::vector<Parameters>& parameter_choices() {
       {{"n", 1}, {"nk", 1}, {"d", 1}, {"B", 1}, {"Bk", 1}, {"Bd", 1}, {"m", 1}, {"k", 1}},
       {{"n", 7}, {"nk", 5}, {"d", 4}, {"B", 3}, {"Bk", 2}, {"Bd", 3}, {"splits", 3}, {"m", 5}},
       {{"n", 9}, {"nk", 12}, {"d", 6}, {"B", 9}, {"Bk", 5}, {"Bd", 4}, {"splits", 1}, {"m", 2}}};
+  return kChoices;
+}
+
+/// The same for fragments: one block of a tensor core or less, and several, with and without rests.
+const std::vector<Parameters>& fragment_choices() {
+  static const std::vector<Parameters> kChoices = {
+      {{"n", 5}, {"nk", 7}, {"d", 3}, {"B", 2}, {"Bk", 3}, {"Bd", 2}, {"m", 3}, {"k", 4}},
+      {{"n", 40}, {"nk", 72}, {"d", 20}, {"B", 16}, {"Bk", 32}, {"Bd", 16}, {"w", 21}},
+      {{"n", 64}, {"nk", 32}, {"d", 16}, {"B", 32}, {"Bk", 16}, {"Bd", 16}, {"w", 40}}};
   return kChoices;
 }
 
@@ -64,20 +74,24 @@ std::optional<toy::BoundProgram> bound_if_it_fits(
 }
 
 void add_cases(const std::string& name, const std::string& text,
-               const std::vector<Parameters>& choices, std::vector<GenerateCase>& cases) {
+               const std::vector<Parameters>& choices, std::vector<GenerateCase>& cases,
+               std::optional<toy::ElementType> factors = {}) {
   auto assembled = toy::assemble(std::make_shared<const toy::SourceText>(name, text));
   if (!assembled) throw std::runtime_error(name + " does not assemble");
   const auto program = std::make_shared<const toy::Program>(std::move(*assembled));
   std::set<std::string> settings;
   for (const Parameters& choice : choices) {
     auto bound = bound_if_it_fits(program, choice);
+    if (bound && factors) generate::set_element_type(*bound, *factors);
     if (!bound || !settings.insert(setting_of(*bound)).second || !reference_run(*bound)) continue;
     const std::string setting = setting_of(*bound);
-    cases.push_back({name, setting, std::make_shared<const toy::BoundProgram>(std::move(*bound))});
+    cases.push_back(
+        {name, setting, std::make_shared<const toy::BoundProgram>(std::move(*bound)), factors});
   }
 }
 
-void add_folder(const fs::path& folder, std::vector<GenerateCase>& cases) {
+void add_folder(const fs::path& folder, const std::vector<Parameters>& choices,
+                std::vector<GenerateCase>& cases, std::optional<toy::ElementType> factors = {}) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const fs::path path = entry.is_directory() ? entry.path() / "solution.toy" : entry.path();
@@ -87,7 +101,7 @@ void add_folder(const fs::path& folder, std::vector<GenerateCase>& cases) {
   for (const fs::path& path : paths) {
     const bool is_solution = path.stem() == "solution";
     const fs::path name = is_solution ? path.parent_path().filename() : path.stem();
-    add_cases(name.string(), text_of_file(path), parameter_choices(), cases);
+    add_cases(name.string(), text_of_file(path), choices, cases, factors);
   }
 }
 
@@ -164,12 +178,34 @@ bool execute(const toy::BoundProgram& program, ReferenceRun& run) {
   return true;
 }
 
+constexpr const char* kFolders[] = {"toymachine/programs", "exercises"};
+
+bool has_fragments(const GenerateCase& one) {
+  const auto plan = generate::plan(*one.bound, one.target());
+  return plan &&
+         std::any_of(plan->launches.begin(), plan->launches.end(),
+                     [](const generate::Launch& launch) { return launch.fragments != nullptr; });
+}
+
 }  // namespace
+
+std::vector<GenerateCase> fragment_cases() {
+  std::vector<GenerateCase> cases;
+  for (std::size_t i = 0; i < fragment_choices().size(); ++i) {
+    const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
+    for (const char* const folder : kFolders) {
+      add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {fragment_choices()[i]}, cases, factors);
+    }
+  }
+  std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
+  return cases;
+}
 
 std::vector<GenerateCase> generate_cases() {
   std::vector<GenerateCase> cases;
-  add_folder(fs::path(FLASHLAB_SOURCE_DIR) / "toymachine/programs", cases);
-  add_folder(fs::path(FLASHLAB_SOURCE_DIR) / "exercises", cases);
+  for (const char* const folder : kFolders) {
+    add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, parameter_choices(), cases);
+  }
   add_cases("narrow_types", kNarrowTypes, {{}, {{"n", 64}, {"m", 9}, {"B", 16}, {"C", 8}}}, cases);
   add_cases("doubles", kDoubles, {{}, {{"n", 20}}}, cases);
   for (unsigned seed = 0; seed < kRandomPrograms; ++seed) {
@@ -184,7 +220,7 @@ std::vector<GenerateCase> generate_cases() {
 }
 
 std::string identifier_of(const GenerateCase& one) {
-  std::string name = "case_" + one.program + "_" + one.setting;
+  std::string name = (one.factors ? "fragments_" : "case_") + one.program + "_" + one.setting;
   std::erase(name, '=');
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;

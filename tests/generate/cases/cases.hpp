@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "generate/plan/plan.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/execution.hpp"
 
@@ -19,11 +20,21 @@ struct GenerateCase {
   std::string program;  // "flash2", "28_flash2", "random_3"
   std::string setting;  // "n=5 d=3 …"
   std::shared_ptr<const toy::BoundProgram> bound;
+  std::optional<toy::ElementType> factors;  // of products on tensor cores: level 1
+
+  generate::Target target() const {
+    return {factors ? generate::kMostSharedBytes : generate::kSharedBytesEverywhere, factors};
+  }
 };
 
 /// Returns all bundled programs, the solutions of all exercises, programs with all element types,
 /// and programs drawn at random, each at several sizes. The same on every call.
 std::vector<GenerateCase> generate_cases();
+
+/// Returns the bundled programs and the solutions of which level 1 keeps some launch in fragments, in
+/// 16 bits: tiles that are smaller than those of tensor cores, tiles that are larger, and last tiles
+/// with fewer rows or columns.
+std::vector<GenerateCase> fragment_cases();
 
 /// Returns a GenerateCase's name in generated sources: "flash2_n5_d3".
 std::string identifier_of(const GenerateCase& one);

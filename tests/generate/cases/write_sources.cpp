@@ -1,5 +1,5 @@
 // Writes the generated code of all cases into a few C++ sources, for the build of the tests:
-//   write_generated_sources FILE…
+//   write_generated_sources FILE…       level 0 in the first half of the files, level 1 in the rest
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -50,14 +50,14 @@ std::string host_function(const GenerateCase& one, const Plan& plan) {
 }
 
 void write(const std::string& path, const std::vector<GenerateCase>& cases, std::size_t first,
-           std::size_t step) {
+           std::size_t step, int level) {
   std::ofstream file(path);
   file << "#include \"tests/generate/generated_code.hpp\"\n"
-       << flashlab::generate::device_functions(0);
+       << flashlab::generate::device_functions(level);
   std::string table;
   for (std::size_t i = first; i < cases.size(); i += step) {
     const std::string name = identifier_of(cases[i]);
-    const auto plan = flashlab::generate::plan(*cases[i].bound, {});
+    const auto plan = flashlab::generate::plan(*cases[i].bound, cases[i].target());
     if (!plan) throw std::runtime_error(name + ": " + plan.diagnostics.front().what);
     file << flashlab::generate::cuda_kernels(*cases[i].bound, *plan, name)
          << host_function(cases[i], *plan);
@@ -71,9 +71,13 @@ void write(const std::string& path, const std::vector<GenerateCase>& cases, std:
 }  // namespace
 
 int main(int argc, char** argv) try {
+  const auto files = static_cast<std::size_t>(argc - 1), half = files / 2;
   const std::vector<GenerateCase> cases = flashlab::test::generate_cases();
-  const auto files = static_cast<std::size_t>(argc - 1);
-  for (std::size_t i = 0; i < files; ++i) write(argv[i + 1], cases, i, files);
+  for (std::size_t i = 0; i < half; ++i) write(argv[i + 1], cases, i, half, 0);
+  const std::vector<GenerateCase> fragments = flashlab::test::fragment_cases();
+  for (std::size_t i = half; i < files; ++i) {
+    write(argv[i + 1], fragments, i - half, files - half, 1);
+  }
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "write_generated_sources: " << error.what() << "\n";

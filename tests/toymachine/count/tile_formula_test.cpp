@@ -111,6 +111,21 @@ TEST_CASE("attention programs cost what their formulas say", "[tile_formula]") {
   }
 }
 
+TEST_CASE("formulas of executions alone agree with those of everything", "[tile_formula]") {
+  const auto program = assembled(flash2("tiles(k)"));
+  const auto all = cost_formulas(*program);
+  const auto few = cost_formulas(*program, {}, FormulaScope::kExecutions);
+  REQUIRE(all);
+  REQUIRE(few);
+  CHECK(to_string(few->total.cycles) == to_string(all->total.cycles));
+  CHECK(to_string(few->total.loads) == to_string(all->total.loads));
+  for (std::size_t site = 0; site < program->num_sites; ++site) {
+    CHECK(to_string(few->executions(site)) == to_string(all->executions(site)));
+  }
+  CHECK_FALSE(few->total.flops.is_known());
+  CHECK_FALSE(few->no_work.empty());
+}
+
 TEST_CASE("cycles that are charged by element have formulas", "[tile_formula]") {
   CostTable costs;
   REQUIRE(costs.parse("LOAD=100+2/element,MAC=1/flop"));

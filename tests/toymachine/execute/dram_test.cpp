@@ -81,6 +81,29 @@ TEST_CASE("an input without a source is random by its name, other cells are unwr
   CHECK((*initial_dram(renamed, {}))[0] != (*dram)[0]);
 }
 
+TEST_CASE("inputs that are drawn in parts are those that are drawn at once") {
+  BoundProgram bound = machine({1000}, ElementType::kBf16);
+  const auto whole = initial_dram(bound, {{"x", RandomInput{7, -100, 100}}});
+  auto parts = InitialDram::make(bound, {{"x", RandomInput{7, -100, 100}}});
+  REQUIRE(whole);
+  REQUIRE(parts);
+  std::vector<double> cells(1000);
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second time from the first value again
+    std::fill(cells.begin(), cells.end(), 0);
+    parts->fill(0, 0, std::span(cells).first(1));
+    parts->fill(0, 1, std::span(cells).subspan(1, 99));
+    parts->fill(0, 100, std::span(cells).subspan(100));
+    CHECK(std::equal(cells.begin(), cells.end(), whole->begin()));
+  }
+}
+
+TEST_CASE("a random input whose largest values do not fit is refused before it is drawn") {
+  const BoundProgram bound = machine({1000}, ElementType::kFp16);
+  const auto error = InitialDram::make(bound, {{"x", RandomInput{7, 0, 1e9}}});
+  REQUIRE_FALSE(error);
+  CHECK_THAT(error.diagnostics[0].what, Catch::Matchers::Contains("does not fit"));
+}
+
 TEST_CASE("values are rounded to the array's type") {
   CHECK((*fill(machine({1}), "[0.1]"))[0] == static_cast<double>(0.1F));
   CHECK((*fill(machine({1}, ElementType::kDouble), "[0.1]"))[0] == 0.1);

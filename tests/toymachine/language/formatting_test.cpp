@@ -130,10 +130,13 @@ TEST_CASE("directives keep their columns, titles of passes all of their text", "
       ".input  x(n, d)   tile (B, Bd)\n.output long(n, 1)\n.pass  Max,  then ( sum )\n";
   CHECK(formatted(text) == text);
   CHECK(formatted("  .param n=1,m=2 \n") == ".param n=1, m=2\n");
+  const std::string with_tab = ".pass Max\tthen sum ; a comment\n";
+  CHECK(formatted(with_tab) == with_tab);
 }
 
 TEST_CASE("a text that is no program is formatted as far as it goes", "[format]") {
   CHECK(formatted("") == "");
+  CHECK(formatted("\n\nend\n") == "\n\nend\n");
   CHECK(formatted("end\nend\nLOAD\n") == "end\nend\nLOAD\n");
   CHECK(formatted("  LOAD  x @@  y\n") == "LOAD  x @@  y\n");
   CHECK(formatted("LOAD  x,R0\r\nend") == "LOAD x, R0\r\nend\r\n");

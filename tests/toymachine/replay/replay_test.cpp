@@ -21,7 +21,8 @@ std::vector<double> dram_of(const toy::BoundProgram& program) {
 
 std::unique_ptr<toy::Replay> replay_of(const toy::BoundProgram& program,
                                        const toy::ReplayOptions& options = {}) {
-  auto replay = toy::Replay::start(program, dram_of(program), options);
+  auto replay =
+      toy::Replay::start(program, toy::InitialDram::make(program, {}).value.value(), options);
   REQUIRE(replay);
   return std::move(*replay);
 }
@@ -39,7 +40,7 @@ using State = std::vector<double>;
 /// Unwritten values as one number, so that states can be compared.
 double comparable(double value) { return std::isnan(value) ? 12345.5 : value; }
 
-State state_of(const toy::Replay& replay) {
+State state_of(toy::Replay& replay) {
   State state;
   for (std::int64_t number = 0; number < replay.program().num_registers; ++number) {
     const toy::RegisterContents contents = replay.register_contents(number);
@@ -114,10 +115,26 @@ TEST_CASE("a run whose steps are too many iterations apart is refused before it 
   const toy::BoundProgram program = bound(
       ".registers 1\n.input x[1]\nfor i in 0..10000000000\n"
       "for j in 0..i-9999999994\nLOAD x[0], R0\nend\nend\n");
-  const auto replay = toy::Replay::start(program, {1});
+  const auto replay = toy::Replay::start(program, toy::InitialDram::of_cells(program, {1}));
   REQUIRE_FALSE(replay);
   CHECK(replay.diagnostics[0].fault == toy::Fault::kLimit);
   CHECK_THAT(replay.diagnostics[0].what, contains("more than 33554432 iterations"));
+}
+
+TEST_CASE("only the random inputs that are looked at are drawn", "[replay]") {
+  // Drawing all of them takes more than a second.
+  const toy::BoundProgram program = bound(
+      ".registers 1\n.input x[300000000]\n.output y[1]\nLOAD x[5], R0\nSTORE R0, y[0]\n"
+      "LOAD x[299999999], R0\nSTORE R0, y[0]\n");
+  const std::int64_t began = toy::thread_nanoseconds();
+  const auto replay = replay_of(program);
+  const double fifth = replay->cell(5);
+  CHECK(std::isnan(replay->cell(300'000'000)));
+  replay->go_to(2);
+  CHECK(replay->cell(300'000'000) == fifth);
+  replay->go_to(0);
+  CHECK(std::isnan(replay->cell(300'000'000)));
+  CHECK(toy::thread_nanoseconds() - began < 300'000'000);
 }
 
 TEST_CASE("a run that jumps has the registers, memory and counts of one that steps", "[replay]") {

@@ -1,0 +1,67 @@
+#include "attention_cuda/ranks/rank_board.hpp"
+
+#include <set>
+
+namespace flashlab::cuda {
+
+RankBoard::RankBoard(int num_ranks, std::chrono::milliseconds timeout)
+    : timeout_(timeout), ranks_(static_cast<std::size_t>(num_ranks)) {}
+
+void RankBoard::fail(int rank, const std::string& reason) {
+  failed_rank_ = rank;
+  reason_ = reason;
+  changed_.notify_all();
+  throw RankFailure(rank, reason);
+}
+
+void RankBoard::abort(int rank, const std::string& reason) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (failed_rank_ < 0) {
+      reason_ = reason;
+      failed_rank_ = rank;
+    }
+  } catch (...) {  // no memory for the reason: the others end by the timeout
+    return;
+  }
+  changed_.notify_all();
+}
+
+void RankBoard::leave(int rank) noexcept {
+  const std::lock_guard lock(mutex_);
+  at(rank).has_left = true;
+  changed_.notify_all();
+}
+
+int RankBoard::last_of_chain(int rank) {
+  std::set<int> seen;
+  while (at(rank).waits_for >= 0 && seen.insert(rank).second) rank = at(rank).waits_for;
+  return rank;
+}
+
+std::string RankBoard::timeout_text() const {
+  const auto ms = timeout_.count();
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+std::vector<std::string> RankBoard::gather(int rank, const std::string& own) {
+  int number = 0;
+  change([&] {
+    number = at(rank).num_gathered++;
+    gathered_[{rank, number}] = own;
+  });
+  std::vector<std::string> result;
+  for (int peer = 0; peer < num_ranks(); ++peer) {
+    wait(rank, peer, "say what it computes", [&] {
+      const auto found = gathered_.find({peer, number});
+      if (found == gathered_.end()) return false;
+      result.push_back(found->second);
+      return true;
+    });
+  }
+  // All ranks are in this gather, so all have read the one before.
+  change([&] { gathered_.erase({rank, number - 1}); });
+  return result;
+}
+
+}  // namespace flashlab::cuda

@@ -1,0 +1,42 @@
+// Formats any text. Only whitespace may change, formatting again changes nothing, and a program is
+// the same program as before.
+#include <algorithm>
+#include <string>
+
+#include "fuzz/claims.hpp"
+#include "toymachine/language/formatting.hpp"
+
+using namespace flashlab;
+
+namespace {
+
+std::string without_whitespace(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
+  return text;
+}
+
+std::shared_ptr<const toy::SourceText> named_text(const std::string& text) {
+  return std::make_shared<const toy::SourceText>("fuzz.toy", text);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto source = fuzz::text_of(data, size);
+  const std::string text(source->text());
+  if (text.starts_with("\xEF\xBB\xBF")) return 0;  // the mark after a first one, which is left out
+  const std::string formatted = toy::formatted(*source);
+  fuzz::expect(without_whitespace(formatted) == without_whitespace(text),
+               "formatting changes whitespace only", text + "\n=>\n" + formatted);
+  const auto formatted_source = named_text(formatted);
+  fuzz::expect(toy::formatted(*formatted_source) == formatted, "formatting again changes nothing",
+               text + "\n=>\n" + formatted);
+  const auto before = fuzz::program_of(source), after = fuzz::program_of(formatted_source);
+  fuzz::expect((before == nullptr) == (after == nullptr),
+               "a formatted program is as valid as before", text + "\n=>\n" + formatted);
+  if (before != nullptr) {
+    fuzz::expect(toy::disassemble(*before) == toy::disassemble(*after),
+                 "a formatted program means the same", text + "\n=>\n" + formatted);
+  }
+  return 0;
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Generated kernels at level 1 beside the kernels by hand with the same instructions (mma.sync).
+
+  beside_kernels.py table         prints the table of docs/results/generated_kernels.json
+  beside_kernels.py measure FILE  measures on this machine's GPU with the `flashlab` of the PATH,
+                                  writes FILE, and prints its table
+
+16 384 tokens, 2048 columns of all heads, bf16. Each row is one program with the tiles given here.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results/generated_kernels.json"
+TOKENS, COLUMNS = 16384, 2048
+TILES = {  # by program and head dimension: B, Bk
+    ("flash2", 64): (128, 64), ("flash2", 128): (256, 64),
+    ("flash2_causal", 64): (128, 64), ("flash2_causal", 128): (128, 64),
+    ("bwd_onepass", 64): (64, 128), ("bwd_onepass", 128): (64, 64),
+    ("bwd_twopass", 64): (128, 64), ("bwd_twopass", 128): (64, 64),
+}
+KERNELS = {"flash2": "flash2_mma_sm80", "bwd_onepass": "bwd_onepass_mma_sm80",
+           "bwd_twopass": "bwd_twopass_mma_sm80"}
+
+
+def generated_command(program, n, head_dim, tiles):
+    return ["flashlab", "gpu", program, "-D", f"n={n},d={head_dim},B={tiles[0]},Bk={tiles[1]}",
+            "--batch", str(TOKENS // n), "--heads", str(COLUMNS // head_dim), "--dtype", "bf16",
+            "--sram", "h100", "--level", "1", "--no-counters", "--json"]
+
+
+def kernel_command(program, n, head_dim):
+    name = program.removesuffix("_causal")
+    return ["flashlab", "attention", "--device", "cuda", "-v", name.replace("_", "-"), "--kernel",
+            KERNELS[name], "-B", str(TOKENS // n), "-H", str(COLUMNS // head_dim), "-N", str(n),
+            "-d", str(head_dim), "--mask", "causal" if program.endswith("_causal") else "none",
+            "--dtype", "bf16", "--bench", "--json", "--repeat", "5"]
+
+
+def output_of(command):
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def row_of(program, n, head_dim, tiles, generated, kernel):
+    return {"program": program, "n": n, "head_dim": head_dim, "B": tiles[0], "Bk": tiles[1],
+            "call_ms": generated["call_ms"], "predicted_ms": generated["predicted_ms"],
+            "registers": [launch["registers"] for launch in generated["launches"]],
+            "local_bytes": [launch["local_bytes"] for launch in generated["launches"]],
+            "compile_seconds": generated["gpu"]["compile_seconds"],
+            "kernel": kernel["kernel"], "kernel_ms": [1e3 * s for s in kernel["seconds"]],
+            "flops": kernel["flops"]}
+
+
+def measure():
+    rows, gpu = [], ""
+    for (program, head_dim), tiles in TILES.items():
+        for n in (4096, 16384):
+            generated = output_of(generated_command(program, n, head_dim, tiles))
+            kernel = output_of(kernel_command(program, n, head_dim))
+            gpu = generated["gpu"]["name"]
+            rows.append(row_of(program, n, head_dim, tiles, generated,
+                               kernel["measurement"]["variants"][0]))
+    version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
+    return {"format": "flashlab-generated-kernels", "version": 1, "gpu": gpu,
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+            "commit": version.stdout.strip().split()[-1], "tokens": TOKENS, "columns": COLUMNS,
+            "dtype": "bf16", "rows": rows}
+
+
+def table(results):
+    lines = [f"{results['gpu']}, {results['dtype']}, {results['tokens']} tokens, heads x head_dim = "
+             f"{results['columns']}, commit {results['commit']}, {results['date']}", "",
+             "program        head_dim      N    B   Bk     ms  TFLOP/s  by hand  by hand / ms  "
+             "predicted / ms"]
+    for row in results["rows"]:
+        ms, by_hand = statistics.median(row["call_ms"]), statistics.median(row["kernel_ms"])
+        lines.append(f"{row['program']:13} {row['head_dim']:9} {row['n']:6} {row['B']:4} "
+                     f"{row['Bk']:4} {ms:6.2f} {row['flops'] / ms / 1e9:8.0f} {by_hand:8.2f} "
+                     f"{by_hand / ms:13.2f} {row['predicted_ms'] / ms:15.2f}")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("table", help="print the committed table")
+    measured = commands.add_parser("measure", help="measure on this machine's GPU")
+    measured.add_argument("file", type=pathlib.Path)
+    arguments = parser.parse_args()
+    file = RESULTS
+    if arguments.command == "measure":
+        file = arguments.file
+        file.write_text(json.dumps(measure(), indent=1) + "\n")
+    print(table(json.loads(file.read_text())))
+
+
+if __name__ == "__main__":
+    main()

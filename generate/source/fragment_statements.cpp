@@ -1,0 +1,330 @@
+#include "generate/source/fragment_statements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "generate/source/expressions.hpp"
+
+namespace flashlab::generate {
+
+std::size_t FragmentStatements::cell_operand(std::size_t at) const {
+  std::size_t i = 0;
+  while (!toy::is_memory(instruction(at).operands[i].kind)) ++i;
+  return i;
+}
+
+std::string FragmentStatements::cell(std::size_t at) const {
+  toy::BoundOperand operand = instruction(at).operands[cell_operand(at)];
+  operand.axes = plan_.steps[at].axes[cell_operand(at)];
+  std::string text = cell_text(program_, operand, kernel_.names());
+  if (tile_length(array(at), operand.axes, 0).is_always_whole() &&
+      tile_length(array(at), operand.axes, 1).is_always_whole()) {
+    const toy::BoundArray& all = array(at);
+    const std::size_t rank = all.extents.size();
+    const bool is_tiled =
+        all.tile[rank - 1] <= all.extents[rank - 1] && all.tile[rank - 2] <= all.extents[rank - 2];
+    if (is_tiled) text.replace(text.find(".tile("), 6, ".whole_tile(");
+  }
+  return text;
+}
+
+const toy::BoundArray& FragmentStatements::array(std::size_t at) const {
+  return program_.arrays[instruction(at).operands[cell_operand(at)].array];
+}
+
+std::int64_t FragmentStatements::whole_elements(const toy::BoundArray& array,
+                                                std::size_t axis_from_last) {
+  const std::size_t axis = array.extents.size() - 1 - axis_from_last;
+  const std::int64_t all =
+      std::gcd(array.extents[axis], std::min(array.tile[axis], array.extents[axis]));
+  return std::gcd(all, std::int64_t{8});
+}
+
+void FragmentStatements::order_of_dram(std::size_t at) {
+  bool loads = false, stores = false;
+  for (std::size_t other = 0; other < plan_.steps.size(); ++other) {
+    if (plan_.steps[other].kind != Step::Kind::kInstruction) continue;
+    for (const toy::BoundOperand& operand : instruction(other).operands) {
+      if (!toy::is_memory(operand.kind) ||
+          operand.array != instruction(at).operands[cell_operand(at)].array) {
+        continue;
+      }
+      (toy::is_memory_write(operand.kind) ? stores : loads) = true;
+    }
+  }
+  if (loads && stores) line("__syncthreads();");
+}
+
+void FragmentStatements::copy(std::size_t v, const std::string& to) {
+  std::size_t at = 0;
+  for (const std::size_t d : plan_.values.values[v].definitions) {
+    const std::size_t step = plan_.values.definitions[d].step;
+    if (plan_.steps[step].action == Action::kLoad) at = step;
+  }
+  copy_from(at, v, to);
+}
+
+void FragmentStatements::copy_from(std::size_t at, std::size_t v, const std::string& to) {
+  const std::string target = shared_type_text(plan_, place(v)) + "{" + to + "}";
+  if (place(v).where == Where::kSharedColumn) {
+    const bool by_fours = whole_elements(array(at), 1) % 4 == 0;
+    line("copy_column<" + threads() + ", " + (by_fours ? "4" : "1") + ", " +
+         std::to_string(place(v).rows) + ">(" + target + ", " + cell(at) + ");");
+  } else {
+    line("copy<" + threads() + ", " + std::to_string(whole_elements(array(at), 0)) + ">(" + target +
+         ", " + cell(at) + ");");
+  }
+}
+
+void FragmentStatements::statement(std::size_t at) {
+  const Step& step = plan_.steps[at];
+  switch (step.action) {
+    case Action::kLoad:
+      load(at);
+      break;
+    case Action::kStore:
+    case Action::kUpdate:
+      store(at);
+      return;
+    case Action::kProduct:
+    case Action::kProductAndSum:
+      product(at);
+      break;
+    case Action::kRowMaximum:
+    case Action::kRowSum:
+      reduction(at);
+      break;
+    default:
+      elementwise(at);
+      break;
+  }
+  const std::int64_t written = plan_.values.operands[at][written_operand(instruction(at))];
+  has_copy_.erase(static_cast<std::size_t>(written));
+}
+
+void FragmentStatements::load(std::size_t at) {
+  const std::size_t v = value_at(at, written_operand(instruction(at)));
+  if (place(v).prefetched_in) {
+    line("// has come: the loop begins with the copy for its next iteration");
+    return;
+  }
+  order_of_dram(at);
+  if (place(v).where == Where::kFragment) {
+    const bool whole = whole_elements(array(at), 0) % 2 == 0;
+    line("load<" + std::string(whole ? "true" : "false") + ">(" + names_.value(v) + ", " +
+         cell(at) + ");");
+    return;
+  }
+  line(access_.before_write(v));
+  copy_from(at, v, names_.value(v) + ".data");
+  access_.copied(v);
+}
+
+void FragmentStatements::store(std::size_t at) {
+  std::size_t source = 0;
+  while (!toy::is_register_read(instruction(at).operands[source].kind)) ++source;
+  const std::size_t v = value_at(at, source);
+  std::string function = plan_.steps[at].action == Action::kStore ? "store" : "add_to";
+  if (place(v).where == Where::kFragment) {
+    const bool narrow = toy::is_narrow(array(at).element_type);
+    const bool whole = whole_elements(array(at), 0) % (narrow ? 4 : 2) == 0;
+    function += whole ? "<true>" : "<false>";
+  }
+  const std::string text = operand(at, source, false);
+  order_of_dram(at);
+  line(function + "(" + cell(at) + ", " + text + ");");
+}
+
+void FragmentStatements::reduction(std::size_t at) {
+  const bool sums = plan_.steps[at].action == Action::kRowSum;
+  const std::size_t v = value_at(at, 0);
+  clear_beyond(v, sums ? "0.0f" : "minus_infinity()");
+  line(std::string(sums ? "set_row_sum(" : "set_row_maximum(") +
+       names_.value(value_at(at, written_operand(instruction(at)))) + ", " + names_.value(v) +
+       ");");
+}
+
+void FragmentStatements::clear_beyond(std::size_t v, const std::string& number) {
+  const Value& value = plan_.values.values[v];
+  const TileLength& length = place(v).is_turned ? value.rows : value.cols;
+  if (length.is_always_whole() && length.size() == place(v).cols) return;
+  line("fill_beyond(" + names_.value(v) + ", " + length_text(length) + ", " + number + ");");
+}
+
+std::string FragmentStatements::length_text(const TileLength& length) const {
+  if (length.is_always_whole()) return std::to_string(length.size());
+  return "length_of_tile(" + std::to_string(length.extent) + ", " + std::to_string(length.tile) +
+         ", " + text_of(length.index, kernel_.names()) + ")";
+}
+
+void FragmentStatements::product(std::size_t at) {
+  const std::size_t target = value_at(at, written_operand(instruction(at)));
+  const bool is_turned = place(target).is_turned;
+  bool adds = plan_.steps[at].action == Action::kProductAndSum;
+  if (adds && value_at(at, 2) != target) {
+    line("set(" + names_.value(target) + ", " + operand(at, 2, is_turned) + ");");
+  }
+  // (A B)^T = B^T A^T
+  const std::string left = factor(at, is_turned ? 1 : 0, is_turned, true);
+  const std::string right = factor(at, is_turned ? 0 : 1, is_turned, false);
+  line(std::string(adds ? "add_product<" : "set_product<") +
+       (plan_.factors == toy::ElementType::kBf16 ? "Bf16" : "Fp16") + ">(" + names_.value(target) +
+       ", " + left + ", " + right + ");");
+}
+
+std::string FragmentStatements::factor(std::size_t at, std::size_t operand, bool target_is_turned,
+                                       bool is_left) {
+  const std::size_t v = value_at(at, operand);
+  const bool turned = instruction(at).operands[operand].transposed != target_is_turned;
+  const auto maybe_turned = [&](const std::string& name, bool is_needed) {
+    return is_needed ? "turned(" + name + ")" : name;
+  };
+  if (place(v).where == Where::kSharedTile) {
+    line(access_.before_read(v));
+    return maybe_turned(names_.value(v), turned);
+  }
+  if (is_left && turned == place(v).is_turned) {
+    clear_beyond(v, "0.0f");
+    return names_.value(v);
+  }
+  put_copy(v);
+  return maybe_turned(names_.copy(v), turned != place(v).is_turned);
+}
+
+void FragmentStatements::put_copy(std::size_t v) {
+  if (!has_copy_.contains(v)) {
+    line(access_.before_write(v));
+    std::string lengths;
+    if (place(v).where == Where::kFragment) {
+      const Value& value = plan_.values.values[v];
+      const std::string rows = length_text(value.rows), cols = length_text(value.cols);
+      lengths = place(v).is_turned ? ", " + cols + ", " + rows : ", " + rows + ", " + cols;
+    }
+    line("put(" + names_.copy(v) + ", " + names_.value(v) + lengths + ");");
+    access_.written(v);
+    has_copy_.insert(v);
+  }
+  line(access_.before_read(v));
+}
+
+std::string FragmentStatements::operand(std::size_t at, std::size_t i, bool is_turned) {
+  const std::size_t v = value_at(at, i);
+  switch (place(v).where) {
+    case Where::kNumber:
+    case Where::kFragment:
+      return names_.value(v);
+    case Where::kRowValues:
+      if (!is_turned) return names_.value(v);
+      put_copy(v);
+      return "turned(" + names_.copy(v) + ")";
+    case Where::kSharedColumn:
+    case Where::kSharedTile:
+      break;
+  }
+  line(access_.before_read(v));
+  return is_turned ? "turned(" + names_.value(v) + ")" : names_.value(v);
+}
+
+void FragmentStatements::elementwise(std::size_t at) {
+  const Step& step = plan_.steps[at];
+  const std::size_t target = value_at(at, written_operand(instruction(at)));
+  const std::string& name = names_.value(target);
+  const bool is_turned = place(target).is_turned;
+  if (place(target).where == Where::kSharedTile) {
+    scale(at, target);
+    return;
+  }
+  if (is_difference_of_next(at)) {
+    line("// with the next line");
+    return;
+  }
+  if (step.action == Action::kMasked || step.action == Action::kMaskedLeft) {
+    if (value_at(at, 0) != target) line("set(" + name + ", " + operand(at, 0, is_turned) + ");");
+    line("mask<" + std::string(step.action == Action::kMaskedLeft ? "true" : "false") + ">(" +
+         name + ", " + text_of(instruction(at).operands[1].index, kernel_.names()) + ", " +
+         text_of(instruction(at).operands[2].index, kernel_.names()) + ");");
+    return;
+  }
+  const std::string text = expression(at, is_turned);
+  line("set(" + name + ", " + text + ");");
+}
+
+std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
+  const Step& step = plan_.steps[at];
+  const auto argument = [&](std::size_t i) { return operand(at, i, is_turned); };
+  const auto both = [&](const std::string& sign) {
+    const std::string first = argument(0);
+    return first + sign + argument(1);
+  };
+  switch (step.action) {
+    case Action::kFill: {
+      const std::int64_t constant = instruction(at).operands[0].index.constant;
+      const double value =
+          program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
+      return "scalar(" + number_text(value, toy::ElementType::kFloat) + ")";
+    }
+    case Action::kPlus:
+      return both(" + ");
+    case Action::kMinus:
+      return both(" - ");
+    case Action::kTimes:
+      return both(" * ");
+    case Action::kOver: {
+      const bool by_rows = !is_turned && place(value_at(at, 1)).where == Where::kRowValues;
+      return by_rows ? "fast_quotient(" + both(", ") + ")" : both(" / ");
+    }
+    case Action::kMaximum:
+      return "maximum(" + both(", ") + ")";
+    case Action::kExponential:
+      if (at > 0 && is_difference_of_next(at - 1)) {
+        const std::string first = operand(at - 1, 0, is_turned);
+        const std::string function = is_exactly_needed(at) ? "" : "fast_";
+        return function + "exponential_of_difference(" + first + ", " +
+               operand(at - 1, 1, is_turned) + ")";
+      }
+      return "fast_exponential(" + argument(0) + ")";
+    case Action::kLogarithm:
+      return "logarithm(" + argument(0) + ")";
+    default:
+      return argument(0);
+  }
+}
+
+bool FragmentStatements::is_exactly_needed(std::size_t exponential) const {
+  constexpr double kLarge = 1024;
+  const std::size_t target = value_at(exponential, written_operand(instruction(exponential)));
+  if (place(target).where != Where::kFragment) return true;
+  return std::any_of(plan_.steps.begin(), plan_.steps.end(), [&](const Step& step) {
+    if (step.kind != Step::Kind::kInstruction || step.action != Action::kFill) return false;
+    const std::int64_t constant = program_.instructions[step.site].operands[0].index.constant;
+    const double number =
+        program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
+    return std::isfinite(number) && std::abs(number) > kLarge;
+  });
+}
+
+bool FragmentStatements::is_difference_of_next(std::size_t at) const {
+  if (plan_.steps[at].kind != Step::Kind::kInstruction ||
+      plan_.steps[at].action != Action::kMinus || !plan_.values.only_for_next[at]) {
+    return false;
+  }
+  const Step& next = plan_.steps[at + 1];
+  if (next.kind != Step::Kind::kInstruction || next.action != Action::kExponential) return false;
+  const std::size_t target = value_at(at + 1, written_operand(instruction(at + 1)));
+  const std::size_t result = value_at(at, written_operand(instruction(at)));
+  return plan_.values.values[value_at(at, 1)].shape != Shape::kMatrix &&
+         place(target).is_turned == place(result).is_turned &&
+         place(target).where == place(result).where;
+}
+
+void FragmentStatements::scale(std::size_t at, std::size_t target) {
+  line(access_.before_write(target));
+  const std::size_t number = value_at(at, 0) == target ? 1 : 0;
+  line("scale<" + threads() + ">(" + names_.value(target) + ", " +
+       names_.value(value_at(at, number)) + ".value);");
+  access_.written(target);
+}
+
+}  // namespace flashlab::generate

@@ -1,0 +1,20 @@
+// What several ranks compute, on one GPU: the same calls one after the other.
+#pragma once
+
+#include "tests/attention_cuda/ranks/sharded_run.hpp"
+
+namespace flashlab::test {
+
+/// The order in which a variant takes the keys of the ranks.
+struct KeyOrder {
+  int step;               // from a rank's own keys to those of rank + step, and so on
+  bool adds_pairs_first;  // dK and dV of a pair of ranks, before they are added to the sum
+};
+inline constexpr KeyOrder kRingOrder = {-1, false}, kGatherOrder = {1, true};
+
+/// By flash2, where each call goes from a state to a state, and bwd-onepass, whose parts of gradients
+/// are added in fp32 on the host.
+WholeResults run_in_order(const ShardedProblem& problem, const WholeInputs& inputs,
+                          const KeyOrder& order);
+
+}  // namespace flashlab::test

@@ -1,0 +1,143 @@
+// Attention over several ranks, on all GPUs that there are; if these are fewer, ranks share them. The
+// emulation has one.
+#include "attention_cuda/ranks/sharded_attention.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attention_cuda/ranks/peer_communicator.hpp"
+#include "tests/attention/ranks/sharded_cases.hpp"
+#include "tests/attention_cpu/tolerance.hpp"
+#include "tests/attention_cuda/kernels_here.hpp"
+#include "tests/attention_cuda/ranks/in_order.hpp"
+#include "tests/attention_cuda/ranks/sharded_run.hpp"
+#include "tests/catch_shim.hpp"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+/// Rank r on GPU r, or on the same as another rank.
+std::vector<int> devices_for(int num_ranks) {
+  int count = 1;
+  check_call(cudaGetDeviceCount(&count));
+  std::vector<int> devices;
+  for (int rank = 0; rank < num_ranks; ++rank) devices.push_back(rank % count);
+  return devices;
+}
+
+WholeResults run_on_peers(const ShardedProblem& problem, const ShardedVariants& variants,
+                          const WholeInputs& inputs) {
+  cuda::PeerGroup group(devices_for(problem.shards.num_ranks));
+  return run_sharded(problem, variants, inputs, [&](int rank) { return group.join(rank); });
+}
+
+struct Oracle {
+  textbook::Forward<double> forward;
+  textbook::Backward<double> backward;
+};
+
+Oracle oracle_of(const AttentionProblem& whole, const WholeInputs& inputs) {
+  const textbook::Problem problem = textbook_problem(whole);
+  const auto Q = inputs.Q.values(), K = inputs.K.values(), V = inputs.V.values();
+  auto forward = textbook::forward(problem, Q, K, V);
+  auto backward = textbook::backward(problem, Q, K, V, forward.O, forward.lse, inputs.dO.values());
+  return {forward, backward};
+}
+
+/// At most twice as far from the oracle as one GPU, and the rounding of as many parts as there are
+/// ranks.
+void check_near(const char* name, const HostTensor& ours, const HostTensor& one_gpu,
+                const std::vector<double>& oracle, DataType dtype) {
+  const Deviation error = deviation(ours.values(), oracle),
+                  plain = deviation(one_gpu.values(), oracle);
+  const Deviation floor = 2 * storing_floor(dtype, oracle) +
+                          4 * 0x1p-22 * deviation(std::vector<double>(oracle.size()), oracle);
+  INFO(name << " is off by " << error.norm << ", at most " << error.largest << "; one GPU "
+            << plain.norm << ", " << plain.largest);
+  CHECK(is_within(error, plain, floor));
+}
+
+void check_case(const ShardedProblem& problem, const ShardedVariants& variants) {
+  INFO(variants.forward << ", " << variants.backward << ": " << description(problem) << ", "
+                        << to_string(problem.whole.dtype));
+  const DataType dtype = problem.whole.dtype;
+  const WholeInputs inputs = drawn_inputs(problem.whole, 7);
+  const WholeResults ours = run_on_peers(problem, variants, inputs),
+                     one_gpu = run_whole(problem.whole, inputs);
+  const Oracle oracle = oracle_of(problem.whole, inputs);
+  check_near("O", ours.O, one_gpu.O, oracle.forward.O, dtype);
+  check_near("lse", ours.lse, one_gpu.lse, oracle.forward.lse, DataType::kFloat32);
+  check_near("dQ", ours.dQ, one_gpu.dQ, oracle.backward.dQ, dtype);
+  check_near("dK", ours.dK, one_gpu.dK, oracle.backward.dK, dtype);
+  check_near("dV", ours.dV, one_gpu.dV, oracle.backward.dV, dtype);
+}
+
+constexpr DataType kTypes[] = {DataType::kBFloat16, DataType::kFloat32, DataType::kFloat16};
+const ShardedVariants kRing = {"ring", "bwd-ring"}, kGather = {"gather-kv", "bwd-gather-kv"};
+
+}  // namespace
+
+TEST_CASE("several ranks compute what one GPU does, for every mask", "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
+  std::size_t number = 0;
+  constexpr std::size_t kStep = FLASHLAB_SHARDED_CASE_STEP;
+  struct Lengths {
+    std::int64_t q, k;
+  };
+  for (const auto& [q, k] : {Lengths{90, 90}, {70, 131}, {150, 40}, {3, 3}, {1, 5}}) {
+    for (AttentionProblem whole : masked_problems(q, k)) {
+      if (++number % kStep != 0) continue;
+      whole.dtype = kTypes[number % 3];
+      const int num_ranks = 2 + static_cast<int>(number % 4);
+      const auto sharding = number % 2 == 0 ? Sharding::kZigzag : Sharding::kContiguous;
+      check_case({whole, {sharding, num_ranks}}, number / 2 % 2 == 0 ? kRing : kGather);
+    }
+  }
+}
+
+TEST_CASE("several ranks give the bits of one GPU that takes the same keys in the same order",
+          "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
+  struct Case {
+    DataType dtype;
+    Sharding sharding;
+    Mask mask;
+  };
+  for (const auto& [dtype, sharding, mask] :
+       {Case{DataType::kBFloat16, Sharding::kZigzag, Mask::kCausalTopLeft},
+        {DataType::kFloat32, Sharding::kContiguous, Mask::kNone},
+        {DataType::kFloat16, Sharding::kContiguous, Mask::kCausalTopLeft}}) {
+    ShardedProblem problem = {masked_problems(50, 50).front(), {sharding, 3}};
+    problem.whole.batch = 1;
+    problem.whole.dtype = dtype;
+    problem.whole.mask = mask;
+    if (mask != Mask::kNone) problem.whole.window_left = 30;  // several calls for a pair of ranks
+    INFO(description(problem) << ", " << to_string(dtype));
+    const WholeInputs inputs = drawn_inputs(problem.whole, 3);
+    CHECK(run_on_peers(problem, kRing, inputs) == run_in_order(problem, inputs, kRingOrder));
+    CHECK(run_on_peers(problem, kGather, inputs) == run_in_order(problem, inputs, kGatherOrder));
+  }
+}
+
+TEST_CASE("a shard is copied from a whole tensor and back", "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
+  AttentionProblem whole = masked_problems(37, 37).front();
+  const WholeInputs inputs = drawn_inputs(whole, 1);
+  for (const Shards& shards : {Shards{Sharding::kZigzag, 3}, {Sharding::kContiguous, 40}}) {
+    const DeviceShard from(whole, inputs), to(whole, {});
+    for (int rank = 0; rank < shards.num_ranks; ++rank) {
+      const ShardedProblem problem = {whole, shards};
+      const DeviceShard own(shard_problem(problem, rank), {});
+      cuda::copy_to_shard(shards, rank, from.backward().Q, own.backward().Q, nullptr);
+      cuda::copy_from_shard(shards, rank, own.backward().Q, to.backward().Q, nullptr);
+      check_call(cudaDeviceSynchronize());
+      CHECK(fetched(own.backward().Q) == shard_of(inputs.Q, shards, rank));
+    }
+    CHECK(fetched(to.backward().Q) == inputs.Q);
+  }
+}

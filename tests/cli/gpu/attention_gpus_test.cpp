@@ -1,0 +1,60 @@
+// `flashlab attention --gpus`, on emulated GPUs.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/command.hpp"
+
+namespace flashlab::test {
+namespace {
+
+/// The command on a computer with three emulated GPUs.
+Outcome on_three_gpus(const std::string& flags) {
+  return Workplace().shell(
+      "FLASHLAB_EMULATED_GPUS=3 FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY
+      "' flashlab attention --device cuda -H 2 --kv-heads 1 -N 40 -d 8 " +
+      flags);
+}
+
+/// It fails with one error that contains the text.
+void check_refused(const std::string& flags, const std::string& text) {
+  CAPTURE(flags);
+  const Outcome outcome = on_three_gpus(flags);
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, contains(text));
+  CHECK(outcome.out.empty());
+}
+
+TEST_CASE("every variant over several GPUs is verified") {
+  const auto found = json_of(on_three_gpus("--gpus 3 -v all --mask causal --verify --json"));
+  CHECK(found["gpus"] == 3);
+  CHECK(found["sharding"] == "zigzag");
+  CHECK(found["verification"]["agrees"] == true);
+  CHECK(found["verification"]["outputs"].size() == 2 * 2 + 2 * 3);  // O, lse; dQ, dK, dV
+  const auto contiguous = json_of(
+      on_three_gpus("--gpus 2 -v ring --mask causal --sharding contiguous --verify --json"));
+  CHECK(contiguous["sharding"] == "contiguous");
+  CHECK(contiguous["verification"]["agrees"] == true);
+}
+
+TEST_CASE("a measurement over several GPUs names them and what they ran") {
+  const auto found = json_of(on_three_gpus("--gpus 2 -v bwd-ring --bench --repeat 2 --json"));
+  CHECK(found["gpus"] == 2);
+  const auto& row = found["measurement"]["variants"][0];
+  CHECK(row["kernel"] == "bwd-ring of bwd-onepass");
+  CHECK(row["seconds"].size() == 2);
+  CHECK(row["workspace_bytes"] > 0);
+  CHECK_THAT(on_three_gpus("--gpus 2 --mask causal").out, contains("GPUs (emulated GPU), zigzag"));
+}
+
+TEST_CASE("what several GPUs cannot do is refused with what was expected") {
+  check_refused("--gpus 4", "gpus: 4");
+  check_refused("--gpus 2 -v flash2", "variant: flash2");
+  check_refused("-v ring", "--gpus N");
+  check_refused("--sharding zigzag", "--gpus N");
+  check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");
+  check_refused("--gpus 2 --products fp16x3", "state");
+  check_refused("--gpus 2 --mask causal-bottom-right --key-lengths 7", "key_lengths");
+}
+
+}  // namespace
+}  // namespace flashlab::test
