@@ -48,9 +48,13 @@ struct BlockWork {
   int num_warps = 0;      // that compute
   int blocks_per_sm = 1;  // at most, by their registers
   std::vector<BlockProduct> products;
+  int drains =
+      1;  // kWgmma: so often a warpgroup has no product under way, and waits for the last one
+  int products_per_product = 1;  // kWgmma. 3: of numbers that are sums of two parts
 
-  // Scores: each has one exponential.
-  double score_instructions = 0;  // for each, besides the exponential: multiply-adds, maxima, sums
+  // Scores
+  double exps_per_score = 1;      // of lanes; more than one if several compute the same
+  double score_instructions = 0;  // for each, besides the exponentials: multiply-adds, maxima, sums
   double edge_instructions =
       2;                 // the same, in tiles with hidden pairs only: a comparison, a selection
   int score_copies = 1;  // the warps that compute the same score
@@ -58,11 +62,15 @@ struct BlockWork {
   bool halves_take_turns = false;  // half of the warps wait while the others work on scores
   int row_shuffles = 0;            // for each row of scores
   int row_lanes = 4;               // lanes that have parts of the same row
+  int shuffles_at_once = 1;        // that a warp does not wait for one by one
 
   // Data other than operands
-  MovedByLanes stored, loaded;   // between registers and shared memory
-  MovedByLanes added;            // from registers to sums in global memory
-  MovedByLanes copied;           // from global to shared memory, without registers
+  MovedByLanes stored, loaded;           // between registers and shared memory
+  MovedByLanes added;                    // from registers to sums in global memory
+  std::int64_t added_in_bulk_bytes = 0;  // from shared memory to sums in global memory
+  MovedByLanes copied;                   // from global to shared memory, without registers
+  int cache_waits = 0;    // for loads to registers, of which each warp needs the first result
+  bool is_in_l2 = false;  // that L1 does not have
   std::int64_t first_bytes = 0;  // from global memory, before a block's first pair of tiles
   int num_barriers = 0;          // of all warps that compute
 };

@@ -41,8 +41,11 @@ bool is_device(const GpuSpec& spec, const std::set<std::string>& of_device) {
 }
 
 Latencies read_latencies(const nlohmann::json& clocks) {
-  return {clocks.at("shared"),  clocks.at("mma"),     clocks.at("exp"),
-          clocks.at("shuffle"), clocks.at("barrier"), clocks.at("dram")};
+  const double dram = clocks.at("dram"), mma = clocks.at("mma");
+  return {clocks.at("shared"),        mma,
+          clocks.value("wgmma", mma), clocks.at("exp"),
+          clocks.at("shuffle"),       clocks.at("barrier"),
+          clocks.value("l2", dram),   dram};
 }
 
 GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& file) {

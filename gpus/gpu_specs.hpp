@@ -14,9 +14,10 @@ namespace flashlab::compare {
 struct Latencies {
   double shared = 0;  // a load from shared memory
   double mma = 0;     // a product on tensor cores
+  double wgmma = 0;   // a group of products, besides the time of the products
   double exp = 0, shuffle = 0;
-  double barrier = 0;  // of a block
-  double dram = 0;     // a load from DRAM
+  double barrier = 0;       // of a block
+  double l2 = 0, dram = 0;  // a load from there
 };
 
 struct GpuSpec {

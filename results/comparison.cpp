@@ -17,8 +17,9 @@ std::optional<double> sm_ratio_of(const std::optional<Measurement>& measured, co
 }  // namespace
 
 std::string_view to_string(Bound bound) {
-  constexpr std::string_view kNames[] = {"DRAM", "L2 to SM", "products",      "elementwise",
-                                         "exp",  "launches", "shared memory", "issue slots"};
+  constexpr std::string_view kNames[] = {"DRAM",          "L2 to SM",    "products",
+                                         "elementwise",   "exp",         "launches",
+                                         "shared memory", "issue slots", "additions"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 

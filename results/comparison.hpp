@@ -43,11 +43,12 @@ enum class Bound : std::uint8_t {
   kExp,
   kLaunch,
   kShared,
-  kIssue
+  kIssue,
+  kSums
 };
-inline constexpr Bound kLastBound = Bound::kIssue;
+inline constexpr Bound kLastBound = Bound::kSums;
 /// Returns "DRAM", "L2 to SM", "products", "elementwise", "exp", "launches", "shared memory",
-/// "issue slots".
+/// "issue slots", "additions".
 std::string_view to_string(Bound bound);
 
 /// Predicted times in milliseconds.
@@ -62,6 +63,7 @@ struct Prediction {
   Bound bound = Bound::kDram;  // of the roofline
   // What a block does inside its multiprocessor, if that is described (model/unit_cycles.hpp).
   double shared_ms = 0;  // shared memory
+  double sums_ms = 0;    // additions to global memory
   double issue_ms = 0;   // instructions
   double wait_ms = 0;    // what the warps of a scheduler wait for, divided among them
   double warps = 0;      // that compute at once, per scheduler; 0: not described
@@ -80,6 +82,9 @@ inline double predicted_ms(const Prediction& prediction) {
 struct Measurement {
   std::optional<double> median_ms, least_ms, most_ms;
   int num_samples = 0;
+  /// Of the multiprocessors, the mean over a call between calls like those that were timed. Counters
+  /// are read in other calls, at other clocks.
+  std::optional<double> clock_ghz;
   std::optional<Traffic> dram, sm;  // by hardware counters
   // Percentage of the elapsed cycles in which a unit is busy: tensor cores, special functions
   // (exp2), issue slots, shared memory.

@@ -66,6 +66,8 @@ MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>&
   put(model.dram_read, calibration->dram_read_bytes_per_s);
   put(model.sm, calibration->sm_bytes_per_s);
   put(model.shared, calibration->shared_bytes_per_s);
+  put(model.additions, calibration->additions_bytes_per_s);
+  put(model.bulk_additions, calibration->bulk_additions_bytes_per_s);
   put(model.elementwise, calibration->elementwise_per_s);
   put(model.exps, calibration->exps_per_s);
   put(model.divisions, calibration->divisions_per_s);

@@ -20,6 +20,8 @@ struct Calibration {
   std::optional<double> dram_read_bytes_per_s;
   std::optional<double> sm_bytes_per_s;      // L2 to the multiprocessors, data in L2
   std::optional<double> shared_bytes_per_s;  // shared memory to registers
+  /// To floats in L2 that additions change, from registers and, in bulk, from shared memory.
+  std::optional<double> additions_bytes_per_s, bulk_additions_bytes_per_s;
   /// mma.sync from registers, and fused multiply-adds: "bf16", "fp16", "float", "float tf32";
   /// wgmma from shared memory: "bf16 wgmma", "fp16 wgmma".
   std::map<std::string, double> flops_per_s;
@@ -37,7 +39,8 @@ struct Rate {
 
 struct MachineModel {
   GpuSpec gpu;
-  std::optional<Rate> dram_copy, dram_read, sm, shared, elementwise, exps, divisions;
+  std::optional<Rate> dram_copy, dram_read, sm, shared, elementwise, exps, divisions, additions,
+      bulk_additions;
   std::map<std::string, Rate> products;  // by the keys of Calibration::flops_per_s
   std::optional<double> launch_s;        // nothing: predictions ignore launches
 

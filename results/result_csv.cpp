@@ -80,6 +80,8 @@ const std::vector<Column>& columns() {
        if_measured([](const Measurement& m) { return optional_text(m.issue_percent); })},
       {"shared_percent",
        if_measured([](const Measurement& m) { return optional_text(m.shared_percent); })},
+      {"measured_clock_ghz",
+       if_measured([](const Measurement& m) { return optional_text(m.clock_ghz); })},
       {"prediction_sha256", [](const Row& r) { return r.prediction_sha256; }},
       {"failure", [](const Row& r) { return r.failure; }},
       {"sentence", [](const Row& r) { return r.sentence; }},

@@ -50,6 +50,7 @@ nlohmann::ordered_json object_of(const Prediction& p) {
                                  {"bound", to_string(p.bound)}};
   if (p.units_ms <= 0) return json;  // read from a file of a version that did not look into blocks
   json["shared_ms"] = rounded(p.shared_ms);
+  if (p.sums_ms > 0) json["sums_ms"] = rounded(p.sums_ms);
   json["issue_ms"] = rounded(p.issue_ms);
   json["wait_ms"] = rounded(p.wait_ms);
   json["warps"] = rounded(p.warps);
@@ -64,6 +65,7 @@ nlohmann::ordered_json object_of(const Measurement& m) {
   set(json, "least_ms", m.least_ms);
   set(json, "most_ms", m.most_ms);
   if (m.num_samples > 0) json["num_samples"] = m.num_samples;
+  set(json, "clock_ghz", m.clock_ghz);
   if (m.dram) json["dram"] = object_of(*m.dram);
   if (m.sm) json["sm"] = object_of(*m.sm);
   set(json, "tensor_percent", m.tensor_percent);

@@ -126,6 +126,7 @@ Prediction prediction_of(const Place& place) {
   p.bound = bound_of(place.at("bound"));
   if (!place.has("units_ms")) return p;  // by a version that did not look into blocks
   p.shared_ms = place.at("shared_ms").number();
+  if (place.has("sums_ms")) p.sums_ms = place.at("sums_ms").positive();
   p.issue_ms = place.at("issue_ms").number();
   p.wait_ms = place.at("wait_ms").number();
   p.warps = place.at("warps").number();
@@ -153,6 +154,7 @@ Measurement measurement_of(const Place& place) {
     place.fail("least_ms <= median_ms <= most_ms");
   }
   if (place.has("num_samples")) m.num_samples = static_cast<int>(place.at("num_samples").whole());
+  m.clock_ghz = optional_positive(place, "clock_ghz");
   if (place.has("dram")) m.dram = traffic_of(place.at("dram"));
   if (place.has("sm")) m.sm = traffic_of(place.at("sm"));
   m.tensor_percent = optional_percent(place, "tensor_percent");

@@ -16,6 +16,13 @@ inline constexpr double kOnlineSoftmaxInstructions = 3;
 /// For each score of a backward pass: the multiply-add in its exponent, dP - delta, its product with P.
 inline constexpr double kScoreGradientInstructions = 3;
 
+/// Besides the exponential of the hardware: expf to the last bit but one, and a division.
+inline constexpr double kInstructionsOfExpf = 7, kInstructionsOfDivision = 8;
+
+/// The address of a row whose stride is known at run time: a product of 64 bits (3), a sum (2), a shift (2).
+/// Each load adds its column in 64 bits: an instruction more than a sum of 32.
+inline constexpr double kInstructionsOfRowAddress = 7;
+
 /// Instructions of a warp before its first number: the row's address; from the block's number to batch
 /// entry, head and row by two divisions and two remainders (device/places.cuh); a key range besides.
 inline constexpr double kInstructionsOfRow = 25, kInstructionsOfPlace = 80,

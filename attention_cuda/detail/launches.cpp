@@ -84,13 +84,33 @@ void add_output_product(Launches& launches, const TilesRequest& request) {
       request.rows(), kInstructionsOfPlace + kInstructionsOfRange, 3, 1, 0, 2};
 }
 
-Launches one_warp_per_query(std::string_view name, const TilesRequest& request) {
+BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int blocks_per_sm) {
+  constexpr std::int64_t kLanes = 32;
+  BlockWork work = multiply_add_work(kQueryWarps, blocks_per_sm);
+  // A lane has some columns, and all lanes have the score.
+  const BlockProduct scores = {kQueryWarps,        1, head_dim, 1, 1, Operand::kRegisters,
+                               Operand::kRegisters};
+  work.products.assign(static_cast<std::size_t>(num_products - 1), scores);
+  work.products.push_back(
+      {kQueryWarps, head_dim, 1, 1, head_dim / kLanes, Operand::kRegisters, Operand::kRegisters});
+  constexpr int kStepsOfWarp = 5;
+  work.row_shuffles = (num_products - 1) * kStepsOfWarp;
+  work.row_lanes = kLanes;
+  work.loaded = {num_products * 4 * kQueryWarps * head_dim, 4};
+  work.cache_waits = num_products - 1;  // V comes meanwhile
+  work.first_bytes = 4 * kQueryWarps * head_dim;
+  return work;
+}
+
+Launches one_warp_per_query(std::string_view name, const TilesRequest& request,
+                            const BlockWork& work) {
   LaunchTiles launch;
   launch.name = name;
   launch.block_q = launch.block_kv = 1;
   launch.num_threads = 32 * kQueryWarps;
   launch.num_blocks = num_tiles(request.rows(), kQueryWarps);
   launch.shares_loads = true;
+  launch.block_work = work;
   return {launch};
 }
 

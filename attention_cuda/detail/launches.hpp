@@ -48,7 +48,11 @@ LaunchTiles row_by_row(std::string_view name, std::string_view toy_pass,
 /// The product with V, and the kernel that completes its result (device/stored_scores.cuh).
 void add_output_product(Launches& launches, const TilesRequest& request);
 /// One warp per query; each warp reads all keys of its query.
-Launches one_warp_per_query(std::string_view name, const TilesRequest& request);
+Launches one_warp_per_query(std::string_view name, const TilesRequest& request,
+                            const BlockWork& work);
+/// The work of such a block for one key: products of the query with K, each in a pass of its own, and
+/// the last one with V. Exponentials and instructions of scores are not set.
+BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int blocks_per_sm);
 
 /// One launch, one block per query tile.
 template <class Shape>

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attention/problem.hpp"
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 
@@ -41,7 +42,9 @@ inline int num_splits(const AttentionProblem& problem, const SplitTiles& tiles, 
   return static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
 }
 
-inline Launches split_launches(const SplitTiles& tiles, const TilesRequest& request) {
+/// `work`: of a block of the first launch.
+inline Launches split_launches(const SplitTiles& tiles, const TilesRequest& request,
+                               const BlockWork& work) {
   LaunchTiles splits;
   splits.name = tiles.name;
   splits.toy_pass = "Partial results";
@@ -54,6 +57,7 @@ inline Launches split_launches(const SplitTiles& tiles, const TilesRequest& requ
                                  request.gpu.num_multiprocessors);
   splits.num_blocks = row_groups(request.problem, tiles) * splits.num_splits;
   splits.elements_loaded = {"q", "k", "v"};
+  splits.block_work = work;
 
   LaunchTiles merge;
   merge.name = "split_kv_merge";
@@ -64,6 +68,13 @@ inline Launches split_launches(const SplitTiles& tiles, const TilesRequest& requ
   merge.num_blocks = request.rows();
   merge.num_splits = splits.num_splits;
   merge.elements_stored = {"o"};
+  // A partial result goes through shared memory; the maximum and the sum of all, then O.
+  merge.row_work = {request.rows() * splits.num_splits * request.problem.head_dim,
+                    kInstructionsOfPlace,
+                    3,
+                    1,
+                    2,
+                    2};
   return {splits, merge};
 }
 

@@ -47,6 +47,40 @@ struct BwdFp16x3SplitBlocks {
   std::int64_t all() const { return 2 * (of_Q + of_K); }
 };
 
+/// One pair of tiles, each product of three. A warpgroup has dQ of its own keys; dS^T goes through shared
+/// memory, and dQ on its way to global memory.
+inline BlockWork bwd_fp16x3_work(const BwdFp16x3Shape& shape) {
+  const std::int64_t keys = BwdWgmmaShape::kBlockKV, queries = shape.wgmma.block_q,
+                     head_dim = shape.head_dim(), rows = BwdWgmmaShape::kRowsOfWarpgroup;
+  BlockWork work = wgmma_work(BwdWgmmaShape::kComputing);
+  work.products_per_product = 3;
+  work.drains = 2;  // before the parts of D, and at the end
+  const BlockProduct scores = {keys,    queries,          head_dim,        rows,
+                               queries, Operand::kShared, Operand::kShared};
+  const BlockProduct gradient = {
+      keys, head_dim, queries, rows, head_dim, Operand::kResults, Operand::kSharedColumns};
+  const BlockProduct dQ = {BwdWgmmaShape::kComputing * queries,
+                           head_dim,
+                           rows,
+                           rows,
+                           head_dim,
+                           Operand::kShared,
+                           Operand::kSharedColumns};
+  work.products = {scores, scores, gradient, gradient, dQ};
+  // The scale of the key; the largest magnitude; two scales each of P and of D for the products with dO
+  // and Q, and two of D for the one with K, whose parts are split again (3).
+  work.score_instructions = kScoreGradientInstructions + 1 + 1 + 4 + 2 + 3;
+  const std::int64_t sums = BwdWgmmaShape::kComputing * 4 * queries * head_dim;
+  work.stored.bytes = shape.wgmma.gradient_bytes() + sums;
+  // A thread loads two numbers for four scores: lse, scales, delta, and a factor for each split.
+  constexpr std::int64_t kNumbers = 5;
+  work.loaded = {kNumbers * keys * queries, 4};
+  work.added_in_bulk_bytes = sums;
+  work.num_barriers = 3;
+  work.first_bytes = 2 * (shape.wgmma.keys_bytes() + shape.wgmma.queries_bytes());
+  return work;
+}
+
 inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
   const BwdFp16x3Shape& shape = kBwdFp16x3Shape;
@@ -56,10 +90,11 @@ inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
                        {4 * rows * problem.head_dim, 4 * rows * (shape.head_dim() + 1)});
   split.num_threads = Fp16x3Shape::kSplitThreads;
 
-  const LaunchTiles gradients = for_dKV(
+  LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_fp16x3_sm90", "Gradients", shape.wgmma.block_q,
                      BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
+  gradients.block_work = bwd_fp16x3_work(shape);
   Launches launches =
       bwd_wgmma_launches(request, several_per_block(gradients, request), shape.head_dim(),
                          /*num_warpgroups=*/1, "dQ_of_fp16x3_sums");

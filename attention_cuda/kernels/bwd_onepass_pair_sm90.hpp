@@ -48,6 +48,7 @@ inline BlockWork bwd_pair_work() {
                    gradient,
                    {kQueries, kHalf, 2 * kKeys, kRows, kHalf / BwdPairShape::kComputing,
                     Operand::kShared, Operand::kSharedColumns}};
+  work.drains = 2;  // before dS^T, and at the end
   work.score_instructions = kScoreGradientInstructions;
   work.first_bytes = 2 * 2 * kHeadDim * 2 * kRows;
   work.stored.bytes = 3 * BwdPairShape::kPanelBytes;

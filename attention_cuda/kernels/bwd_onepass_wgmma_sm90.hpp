@@ -101,12 +101,13 @@ inline BlockWork bwd_wgmma_key_work(const BwdWgmmaShape& shape, bool with_dQ) {
   work.score_instructions = kScoreGradientInstructions;
   work.first_bytes = 2 * (shape.keys_bytes() + shape.queries_bytes());
   if (!with_dQ) return work;
+  work.drains = 2;  // before dS^T, and at the end
   // Each warpgroup has 64 queries, or half of the columns of the only 64.
   work.products.push_back({queries, head_dim, keys, rows,
                            queries == rows ? head_dim / BwdWgmmaShape::kComputing : head_dim,
                            Operand::kShared, Operand::kSharedColumns});
   work.stored.bytes = shape.gradient_bytes() + shape.sums_bytes();
-  work.loaded.bytes = shape.sums_bytes();  // by the bulk addition
+  work.added_in_bulk_bytes = shape.sums_bytes();
   return work;
 }
 

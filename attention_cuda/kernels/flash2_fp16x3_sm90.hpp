@@ -50,6 +50,28 @@ struct Fp16x3SplitBlocks {
   std::int64_t all() const { return of_Q + 2 * of_K; }
 };
 
+/// S = Q K^T and O += P V of one pair of tiles, each of three products. Scores and O have scales in shared
+/// memory, which warpgroups copy there.
+inline BlockWork flash2_fp16x3_work(const Fp16x3Shape& shape) {
+  const std::int64_t block_q = shape.wgmma.block_q(), keys = shape.wgmma.block_kv,
+                     head_dim = shape.head_dim(), rows = WgmmaShape::kRowsOfWarpgroup;
+  BlockWork work = wgmma_work(shape.wgmma.computing);
+  work.products_per_product = 3;
+  work.products = {
+      {block_q, keys, head_dim, rows, keys, Operand::kShared, Operand::kShared},
+      {block_q, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
+  // The scale of the key, of P before it is split, and of O.
+  work.score_instructions =
+      kOnlineSoftmaxInstructions + 2 + static_cast<double>(head_dim) / static_cast<double>(keys);
+  work.row_shuffles = 2;
+  // A thread loads two scales for two rows of scores or of O.
+  work.loaded = {block_q * (keys + head_dim) / 4 * 4, 4};
+  work.stored = {4 * shape.wgmma.computing * shape.num_scales(), 4};
+  work.num_barriers = 1;
+  work.first_bytes = 4 * head_dim * (block_q + keys);
+  return work;
+}
+
 inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
   const Fp16x3Shape& shape = kFp16x3Shapes[fp16x3_index(problem.head_dim)];
@@ -68,6 +90,7 @@ inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
   launch.num_blocks = wgmma_schedule(problem, shape.wgmma, !problem.key_lengths.empty(),
                                      request.gpu.num_multiprocessors)
                           .num_blocks;
+  launch.block_work = flash2_fp16x3_work(shape);
   return {split, launch};
 }
 

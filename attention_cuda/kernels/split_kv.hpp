@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "attention/problem.hpp"
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/split_launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
@@ -36,8 +37,42 @@ inline SplitTiles split_kv_tiles(const AttentionProblem& problem) {
           SplitKvShape::kBlocksPerSm};
 }
 
+/// The block's rows and the keys that its groups of lanes take at once, `shape.keys()` each. All lanes of
+/// a group have the scores of its keys.
+inline BlockWork split_kv_work(const SplitKvShape& shape) {
+  const std::int64_t rows = shape.rows, keys = std::int64_t{shape.groups()} * shape.keys(),
+                     head_dim = shape.head_dim;
+  // By registers: 168 or 231 with eight rows, 62 to 72 with one.
+  const int most_blocks = rows > 1 ? (head_dim > 128 ? 2 : 3) : (head_dim > 128 ? 7 : 8);
+  BlockWork work = multiply_add_work(SplitKvShape::kNumThreads / 32, most_blocks);
+  work.products = {{rows, keys, head_dim, 1, 1, Operand::kRegisters, Operand::kRegisters},
+                   {rows, head_dim, keys, 1, 1, Operand::kRegisters, Operand::kRegisters}};
+  int steps = 0;  // of a sum over a group
+  for (int lanes = shape.lanes(); lanes > 1; lanes /= 2) ++steps;
+  // Of a key: the scale, visibility (two comparisons, a selection; a branch with two more), the maximum,
+  // the difference, the sum. Of a row, for all of a group's keys: the shift (2), the difference, the
+  // factor of the sum and of the columns.
+  const double of_key = 1 + 3 + 3 + 1 + 1 + 1 + kInstructionsOfExpf,
+               of_row = 2 + 1 + 1 + 4.0 * shape.vectors() + kInstructionsOfExpf;
+  const auto groups_keys = static_cast<double>(shape.keys());
+  work.exps_per_score = shape.lanes() * (1 + 1 / groups_keys);
+  work.score_instructions = shape.lanes() * (of_key + of_row / groups_keys);
+  work.score_passes = 2 * shape.rows;
+  // Each warp sums all rows of its groups' keys; the keys of a group are independent.
+  work.row_shuffles = static_cast<int>(keys) * steps;
+  work.row_lanes = shape.lanes();
+  work.shuffles_at_once = std::max(1, static_cast<int>(keys) / shape.rows);
+  work.loaded = {2 * 4 * keys * head_dim, 16};
+  work.cache_waits = 1;
+  work.is_in_l2 = true;  // blocks of other rows are elsewhere in K and V
+  work.first_bytes = 4 * head_dim * (rows + 2 * keys);
+  return work;
+}
+
 inline Launches split_kv_launches(const TilesRequest& request) {
-  return split_launches(split_kv_tiles(request.problem), request);
+  const SplitTiles tiles = split_kv_tiles(request.problem);
+  return split_launches(tiles, request,
+                        split_kv_work({padded_head_dim(request.problem.head_dim), tiles.rows}));
 }
 
 }  // namespace flashlab::cuda

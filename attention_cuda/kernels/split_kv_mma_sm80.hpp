@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attention/problem.hpp"
+#include "attention_cuda/detail/block_works.hpp"
 #include "attention_cuda/detail/launches.hpp"
 #include "attention_cuda/detail/split_launches.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
@@ -36,8 +37,28 @@ inline SplitTiles split_kv_mma_tiles(const AttentionProblem& problem) {
           SplitKvMmaShape::kBlocksPerSm};
 }
 
+/// The block's rows and a tile of keys of each warp, which has sums of its own.
+inline BlockWork split_kv_mma_work(const SplitKvMmaShape& shape, std::int64_t head_dim) {
+  constexpr std::int64_t kRows = SplitKvMmaShape::kRows, kKeys = SplitKvMmaShape::kKeys;
+  const std::int64_t warps = shape.num_warps, keys = warps * kKeys;
+  BlockWork work = mma_work(shape.num_warps, SplitKvMmaShape::kBlocksPerSm);
+  work.products = {
+      {kRows, keys, head_dim, kRows, kKeys, Operand::kRegisters, Operand::kShared, true},
+      {kRows * warps, head_dim, kKeys, kRows, head_dim, Operand::kResults,
+       Operand::kSharedColumns}};
+  work.score_instructions = kOnlineSoftmaxInstructions;
+  work.row_shuffles = 2;
+  work.row_lanes = 4 * shape.num_warps;
+  work.copied.bytes = 2 * SplitKvMmaShape::kElementBytes * keys * head_dim;
+  work.first_bytes = work.copied.bytes + SplitKvMmaShape::kElementBytes * kRows * head_dim;
+  return work;
+}
+
 inline Launches split_kv_mma_launches(const TilesRequest& request) {
-  return split_launches(split_kv_mma_tiles(request.problem), request);
+  const std::int64_t head_dim = request.problem.head_dim;
+  return split_launches(
+      split_kv_mma_tiles(request.problem), request,
+      split_kv_mma_work(kSplitKvMmaShapes[head_dim_index(head_dim)], padded_head_dim(head_dim)));
 }
 
 }  // namespace flashlab::cuda

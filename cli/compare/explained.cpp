@@ -63,11 +63,24 @@ std::string explained_step(const compare::Step& step, const Terminal& terminal) 
   return text;
 }
 
+/// The model predicts cycles; a clock that it does not expect changes the time alone. Empty: no clock.
+std::string clock_sentence(const compare::Row& row) {
+  const auto in_time = compare::time_ratio(row);
+  if (!in_time || !row.measured->clock_ghz || row.predicted.clock_ghz <= 0) return {};
+  const double in_cycles = *in_time * row.predicted.clock_ghz / *row.measured->clock_ghz;
+  return "measured at " + fixed_text(*row.measured->clock_ghz, 2) +
+         " GHz; predicted over measured: " + fixed_text(*in_time, 2) + " in time, " +
+         fixed_text(in_cycles, 2) + " in cycles";
+}
+
 }  // namespace
 
 std::string explained_row(const compare::Row& row, const Terminal& terminal) {
   std::string text;
   for (const std::string& line : wrap(printable(key_of(row)), terminal.width)) text += line + "\n";
+  if (const std::string clock = clock_sentence(row); !clock.empty()) {
+    for (const std::string& line : wrap(clock, terminal.width)) text += line + "\n";
+  }
   for (const compare::Step& step : row.steps) {
     const double share =
         compare::predicted_ms(step.predicted) / compare::predicted_ms(row.predicted);

@@ -25,12 +25,12 @@ CalibrationResult calibrate(const CalibrationOptions& options) {
   calibration.driver = cuda::cuda_version_text(gpu.driver_version);
   calibration.cuda = cuda::cuda_version_text(gpu.runtime_version);
   calibration.l2_bytes = gpu.l2_bytes;
-  for (auto* const benchmarks :
-       {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks, tensor_core_benchmarks,
+  for (auto* const benchmarks : {dram_benchmarks, l2_benchmarks, shared_memory_benchmarks,
+                                 addition_benchmarks, tensor_core_benchmarks,
 #ifdef FLASHLAB_HAS_SM90
-        wgmma_benchmarks,
+                                 bulk_addition_benchmarks, wgmma_benchmarks,
 #endif
-        arithmetic_benchmarks, launch_benchmarks}) {
+                                 arithmetic_benchmarks, launch_benchmarks}) {
     for (const MicroBenchmark& benchmark : benchmarks(gpu)) {  // its buffers live for one iteration
       result.rates.push_back(measured_rate(benchmark, {options.num_samples, options.sample_ms}));
     }

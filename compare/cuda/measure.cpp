@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <vector>
 
 #include "attention_cuda/timed_call.hpp"
 #include "compare/counters/counted_steps.hpp"
 #include "compare/counters/hardware_counters.hpp"
 #include "compare/cuda/check_cuda.hpp"
+#include "compare/cuda/sm_clock.hpp"
 #include "compare/rows/sweep.hpp"
 
 namespace flashlab::compare {
@@ -64,6 +67,26 @@ Measurement times_of(const cuda::Samples& samples) {
   measured.most_ms = samples.most();
   measured.num_samples = static_cast<int>(samples.ms.size());
   return measured;
+}
+
+/// The median clock of calls like those that were timed: the GPU does the same between them.
+std::optional<double> clock_ghz_of(cuda::TimedCall& call, const MeasureOptions& options) {
+  SmClock clock;
+  std::vector<double> all;
+  for (int run = 0; run < options.repeat; ++run) {
+    call.draw_inputs(options.seed + static_cast<std::uint64_t>(run));
+    call.prepare();
+    call.clear();
+    clock.start();
+    call.run(nullptr);
+    clock.end();
+    call.check_outputs();
+    if (const auto ghz = clock.ghz()) all.push_back(*ghz);
+  }
+  if (all.empty()) return std::nullopt;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
 }
 
 Step* find_step(Row& row, std::string_view name) {
@@ -126,6 +149,7 @@ void measure_or_throw(Row& row, const MachineModel& data_sheet, const MeasureOpt
                   std::to_string(floor) + " ms";
     return;
   }
+  measured.clock_ghz = clock_ghz_of(call, options);
   row.measured = measured;
   time_steps(row, call, options);
   if (options.counters) {

@@ -17,6 +17,10 @@ std::vector<MicroBenchmark> dram_benchmarks(const cuda::GpuInfo& gpu);
 std::vector<MicroBenchmark> l2_benchmarks(const cuda::GpuInfo& gpu);
 /// "shared memory": 16 bytes per thread, without bank conflicts.
 std::vector<MicroBenchmark> shared_memory_benchmarks(const cuda::GpuInfo& gpu);
+/// "additions": 16 bytes per thread, from registers to floats in L2.
+std::vector<MicroBenchmark> addition_benchmarks(const cuda::GpuInfo& gpu);
+/// "bulk additions": from shared memory to floats in L2. Empty before compute capability 9.0.
+std::vector<MicroBenchmark> bulk_addition_benchmarks(const cuda::GpuInfo& gpu);
 /// "bf16", "fp16", "float tf32": mma.sync with fp32 sums.
 std::vector<MicroBenchmark> tensor_core_benchmarks(const cuda::GpuInfo& gpu);
 /// "bf16 wgmma", "fp16 wgmma": wgmma with both operands in shared memory and fp32 sums. Empty if

@@ -19,9 +19,9 @@ struct CalibratedRate {
 
 /// In the order of measurement. Product rates have the keys of Calibration::flops_per_s.
 inline constexpr std::string_view kCalibrationKeys[] = {
-    "DRAM copy",   "DRAM read", "L2 to SM",  "shared memory", "bf16 wgmma",
-    "fp16 wgmma",  "bf16",      "fp16",      "float",         "float tf32",
-    "elementwise", "exp2",      "divisions", "launches"};
+    "DRAM copy",   "DRAM read",  "L2 to SM",  "shared memory", "additions", "bulk additions",
+    "bf16 wgmma",  "fp16 wgmma", "bf16",      "fp16",          "float",     "float tf32",
+    "elementwise", "exp2",       "divisions", "launches"};
 
 /// Divides the `operations` of a sample by the milliseconds of each. With an even number of
 /// samples, the median is the mean of the two in the middle.

@@ -28,14 +28,15 @@ double elementwise_ms(const Work& work, const MachineModel& machine) {
 
 /// The slowest unit, and its time.
 std::pair<Bound, double> slowest(const Prediction& p) {
-  const std::array<std::pair<Bound, double>, 8> units = {{{Bound::kDram, p.dram_ms},
+  const std::array<std::pair<Bound, double>, 9> units = {{{Bound::kDram, p.dram_ms},
                                                           {Bound::kSm, p.sm_ms},
                                                           {Bound::kProducts, p.products_ms},
                                                           {Bound::kElementwise, p.elementwise_ms},
                                                           {Bound::kExp, p.exp_ms},
                                                           {Bound::kLaunch, p.launch_ms},
                                                           {Bound::kShared, p.shared_ms},
-                                                          {Bound::kIssue, p.issue_ms}}};
+                                                          {Bound::kIssue, p.issue_ms},
+                                                          {Bound::kSums, p.sums_ms}}};
   return *std::max_element(units.begin(), units.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -78,6 +79,8 @@ Prediction predict_launch(const Step& step, const cuda::LaunchTiles& launch,
       predict(step, machine, request.dtype, request.products, request.is_causal, instruction);
   // A requested tile: there is no such block. Without a GPU's clocks only rates are known.
   if (step.num_blocks == 0 || !machine.gpu.has_clocks()) return p;
+  // The warps of a block load the same at about the same time: one finds it in L2, the others in L1.
+  if (launch.block_work && launch.shares_loads) p.sm_ms /= launch.block_work->num_warps;
   if (launch.block_work) set_tile_time(step, *launch.block_work, request, machine, p);
   if (launch.row_work) set_row_time(step, *launch.row_work, machine, p);
   std::tie(p.bound, p.roofline_ms) = slowest(p);
@@ -98,6 +101,7 @@ Prediction in_turn(std::span<const Step> steps) {
     total.roofline_ms += p.roofline_ms;
     total.overlap_ms += p.overlap_ms;
     total.shared_ms += p.shared_ms;
+    total.sums_ms += p.sums_ms;
     total.issue_ms += p.issue_ms;
     total.wait_ms += p.wait_ms;
     total.units_ms += p.units_ms;

@@ -16,6 +16,7 @@ constexpr double kThreadsOfWarp = 32;
 
 /// The key of a type's products in GpuSpec::flops_per_s and, with the instruction, in a calibration.
 std::string type_of_products(std::string_view dtype, std::string_view products) {
+  if (products == "fp16x3") return "fp16";
   return std::string(dtype) + (products.starts_with("tf32") ? " tf32" : "");
 }
 
@@ -35,8 +36,14 @@ double flops_per_clock(const GpuSpec& gpu, const std::string& type,
 ElementFacts element_facts(const TileTimeRequest& request, const cuda::BlockWork& work,
                            const GpuSpec& gpu) {
   return {
-      request.dtype == "float" ? 4 : 2, request.products.ends_with("x3") ? 3 : 1,
+      request.dtype == "float" && request.products != "fp16x3" ? 4 : 2,
+      request.products.ends_with("x3") ? 3 : 1,
       flops_per_clock(gpu, type_of_products(request.dtype, request.products), work.instruction)};
+}
+
+/// The seconds in which L2 adds these bytes to sums; 0: the rate was not measured.
+double addition_s(double bytes, const std::optional<Rate>& rate) {
+  return rate ? bytes / rate->per_s : 0;
 }
 
 /// What a block waits for before its first pair of tiles.
@@ -104,6 +111,8 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const GpuSpec& gpu = machine.gpu;
   const ElementFacts elements = element_facts(request, work, gpu);
   UnitCycles cycles = unit_cycles(work, elements, gpu);
+  cycles.sums = addition_s(static_cast<double>(work.added.bytes * gpu.num_sms), machine.additions) *
+                gpu.boost_clock_hz;
   const cuda::BlockProduct& first = work.products.front();  // of scores
   const double scores = static_cast<double>(first.rows * first.columns) / work.score_copies;
   // With the problem's head_dim, which the kernel may pad.
@@ -132,12 +141,16 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   prediction.exp_ms = ms(cycles.exp * pairs_of_sm);
   prediction.shared_ms = ms(cycles.all_shared() * pairs_of_sm);
   prediction.issue_ms = ms(cycles.issue * pairs_of_sm);
+  const double in_bulk_ms =
+      1e3 * addition_s(launches * pairs * static_cast<double>(work.added_in_bulk_bytes),
+                       machine.bulk_additions);
+  prediction.sums_ms = ms(cycles.sums * pairs_of_sm) + in_bulk_ms;
   const double warps_of_block = std::max(1.0, work.num_warps / gpu.instructions_per_clock_per_sm);
   prediction.warps = warps_of_block * resident;
   prediction.wait_ms = ms(cycles.wait * pairs_of_sm * warps_of_block / prediction.warps);
   prediction.clock_ghz = hz / 1e9;
   prediction.units_ms =
-      std::max({prediction.dram_ms, prediction.sm_ms, ms(all)}) + prediction.launch_ms;
+      std::max({prediction.dram_ms, prediction.sm_ms, in_bulk_ms, ms(all)}) + prediction.launch_ms;
 }
 
 void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,

@@ -6,6 +6,8 @@
 //   start   a block waits for its first data once: the latency of DRAM, and the time in which they
 //           come to its multiprocessor
 //   edges   tiles on the edge of the mask take more instructions
+//   sums    L2 adds to sums in global memory at its own rate. Bulk additions run beside all this, as
+//           loads come; those from registers are instructions that warps wait to issue
 //   clock   the more the tensor cores have to do, the lower: linear from the highest clock, without
 //           products, to the one at which the calibration's products ran; and lower with the loads of
 //           operands for mma.sync

@@ -36,9 +36,11 @@ class WorkCounter {
     add(work_.stored);
     add(work_.loaded);
     instructions_ += (1 + kAddress) * (accesses(work_.copied) + accesses(work_.added));
-    wavefronts_ += accesses(work_.copied);
+    wavefronts_ += accesses(work_.copied) + real(work_.added_in_bulk_bytes) / kWavefrontBytes;
+    if (work_.instruction == ProductInstruction::kWgmma) wait_ += work_.drains * gpu_.latency.wgmma;
     if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
-    wait_ += work_.num_barriers * gpu_.latency.barrier;
+    wait_ += work_.num_barriers * gpu_.latency.barrier +
+             work_.cache_waits * (work_.is_in_l2 ? gpu_.latency.l2 : gpu_.latency.shared);
     UnitCycles cycles;
     cycles.tensor = tensor_;
     cycles.tensor_flops = tensor_flops_;
@@ -142,33 +144,39 @@ class WorkCounter {
 
   void add_wgmma(const BlockProduct& p) {
     constexpr double kDepth = 16, kMostColumns = 256;
+    const double each = elements_.products_per_product;
     const double parts = real(p.num_parts());
-    const double flops = 2 * real(p.rows * p.columns * p.depth);
-    const double bytes = parts * elements_.bytes *
+    const double flops = each * 2 * real(p.rows * p.columns * p.depth);
+    const double bytes = each * parts * elements_.bytes *
                          real(p.depth * ((is_shared(p.a) ? p.part_rows : 0) + p.part_columns));
     tensor_flops_ += flops;
     operand_bytes_ += bytes;
     tensor_ += std::max(flops / elements_.tensor_flops_per_clock,
                         bytes / gpu_.shared_bytes_per_clock_per_sm);
-    instructions_ += parts * kWarpsOfGroup * real(p.depth) / kDepth *
+    instructions_ += each * parts * kWarpsOfGroup * real(p.depth) / kDepth *
                      std::max(1.0, real(p.part_columns) / kMostColumns);
-    wait_ += parts * kWarpsOfGroup / work_.num_warps * gpu_.latency.mma;
     constexpr double kConvertedAtOnce = 2;
+    // Two numbers in two parts: both rounded, back, subtracted, both rounded.
+    const double instructions = each > 1 ? 6 : 1;
     if (p.a == Operand::kResults)
-      instructions_ += parts * real(p.part_rows * p.depth) / kLanes / kConvertedAtOnce;
+      instructions_ +=
+          instructions * parts * real(p.part_rows * p.depth) / kLanes / kConvertedAtOnce;
+    // Each sum of three products is added to one in fp32.
+    if (each > 1 && p.a == Operand::kResults) instructions_ += real(p.rows * p.columns) / kLanes;
   }
 
   void add_scores() {
     if (work_.products.empty()) return;
     const BlockProduct& scores = work_.products.front();
     const double all = real(scores.rows * scores.columns) * (work_.halves_take_turns ? 2 : 1);
-    exps_ += all;
-    instructions_ += all * (1 + work_.score_instructions) / kLanes;
+    exps_ += all * work_.exps_per_score;
+    instructions_ += all * (work_.exps_per_score + work_.score_instructions) / kLanes;
     const double shuffles = work_.row_shuffles * real(scores.rows) * work_.row_lanes / kLanes;
     constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
     instructions_ += (1 + kUsesOfShuffle) * shuffles;
     wavefronts_ += shuffles;
-    wait_ += work_.score_passes * gpu_.latency.exp + work_.row_shuffles * gpu_.latency.shuffle;
+    wait_ += work_.score_passes * gpu_.latency.exp +
+             work_.row_shuffles / work_.shuffles_at_once * gpu_.latency.shuffle;
   }
 
   const BlockWork& work_;
@@ -202,9 +210,9 @@ double shared_units_cycles(std::span<const double> units, double wait, double wo
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
   constexpr double kSchedulers = 4;
   const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
-  const std::array<double, 4> units = {cycles.tensor / warps_of_block,
-                                       cycles.shared / warps_of_block,
-                                       cycles.issue / warps_of_block, cycles.exp / warps_of_block};
+  const std::array<double, 5> units = {
+      cycles.tensor / warps_of_block, cycles.shared / warps_of_block, cycles.issue / warps_of_block,
+      cycles.exp / warps_of_block, cycles.sums / warps_of_block};
   return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
 }
 

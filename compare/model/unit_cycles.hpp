@@ -9,6 +9,8 @@
 //   issue    instructions of warps, one per clock and scheduler: products, loads and stores with one
 //            more each for the address, conversions, work on scores
 //   exp      exponentials
+//   sums     additions from registers to sums in global memory, which L2 executes; a multiprocessor has its
+//            part of the rate that all of them get (tile_time.hpp)
 //   wait     what a warp alone would wait for: the first operands and the last sums of a product, the
 //            last exponential of its scores, shuffles, barriers
 #pragma once
@@ -21,8 +23,8 @@
 namespace flashlab::compare {
 
 struct UnitCycles {
-  double tensor = 0, shared = 0, issue = 0, exp = 0;  // of a multiprocessor
-  double wait = 0;                                    // of a warp
+  double tensor = 0, shared = 0, issue = 0, exp = 0, sums = 0;  // of a multiprocessor
+  double wait = 0;                                              // of a warp
   double operands = 0;  // of shared memory, during wgmma: not in `shared`
   double tensor_flops = 0;
 

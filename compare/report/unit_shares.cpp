@@ -15,6 +15,7 @@ std::vector<UnitShare> unit_shares(const Step& step) {
                                   {"shared memory", p.shared_ms, 0, m.shared_percent},
                                   {"issue slots", p.issue_ms, 0, m.issue_percent},
                                   {"exponentials", p.exp_ms, 0, m.exp_percent},
+                                  {"additions", p.sums_ms, 0, std::nullopt},
                                   {"DRAM", p.dram_ms, 0, std::nullopt},
                                   {"L2 to SM", p.sm_ms, 0, std::nullopt}};
   std::erase_if(units, [](const UnitShare& unit) { return unit.ms <= 0; });

@@ -275,6 +275,19 @@ TEST_CASE("a row is explained by bars of its units and by the one that binds") {
   CHECK_THAT(text, !contains("GB to SMs"));
 }
 
+TEST_CASE("an explained row has its measured clock, and the ratio in cycles") {
+  nlohmann::json file = round_file();
+  CHECK_THAT(shown(file, "--explain 1"), !contains("GHz"));
+  nlohmann::json& row = file["rows"][0];
+  row["predicted"]["clock_ghz"] = 1.5;
+  row["measured"] = {{"median_ms", 0.5}, {"clock_ghz", 1.25}};
+  const double in_time = row["predicted"]["units_ms"].get<double>() / 0.5;
+  REQUIRE(in_time == 2);
+  CHECK_THAT(
+      shown(file, "--explain 1"),
+      contains("measured at 1.25 GHz; predicted over measured: 2.00 in time, 2.40 in cycles\n"));
+}
+
 TEST_CASE("a row that is not in the table cannot be explained") {
   const Workplace place;
   place.write("a.json", round_file().dump());

@@ -53,16 +53,18 @@ TEST_CASE("every rate of a calibration has its place") {
   CHECK(calibration.dram_read_bytes_per_s == 3);
   CHECK(calibration.sm_bytes_per_s == 4);
   CHECK(calibration.shared_bytes_per_s == 5);
-  CHECK(calibration.flops_per_s == std::map<std::string, double>{{"bf16 wgmma", 6},
-                                                                 {"fp16 wgmma", 7},
-                                                                 {"bf16", 8},
-                                                                 {"fp16", 9},
-                                                                 {"float", 10},
-                                                                 {"float tf32", 11}});
-  CHECK(calibration.elementwise_per_s == 12);
-  CHECK(calibration.exps_per_s == 13);
-  CHECK(calibration.divisions_per_s == 14);
-  CHECK(calibration.launch_s == 1.0 / 15);
+  CHECK(calibration.additions_bytes_per_s == 6);
+  CHECK(calibration.bulk_additions_bytes_per_s == 7);
+  CHECK(calibration.flops_per_s == std::map<std::string, double>{{"bf16 wgmma", 8},
+                                                                 {"fp16 wgmma", 9},
+                                                                 {"bf16", 10},
+                                                                 {"fp16", 11},
+                                                                 {"float", 12},
+                                                                 {"float tf32", 13}});
+  CHECK(calibration.elementwise_per_s == 14);
+  CHECK(calibration.exps_per_s == 15);
+  CHECK(calibration.divisions_per_s == 16);
+  CHECK(calibration.launch_s == 1.0 / 17);
 }
 
 TEST_CASE("a rate that nobody knows is refused") {

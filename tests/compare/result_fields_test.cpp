@@ -20,7 +20,8 @@ constexpr const char* kWholeFile = R"({
 "cuda":"12.9","date":"2026-01-02","commit":"abc","command":"flashlab compare",
 "calibration":{"format":"flashlab-calibration","version":1,"gpu":"Some GPU","date":"2026-01-01",
  "driver":"13.1","cuda":"12.8","dram_copy_bytes_per_s":1e12,"dram_read_bytes_per_s":2e12,
- "sm_bytes_per_s":3e12,"shared_bytes_per_s":4e12,"elementwise_per_s":5e12,"exps_per_s":6e12,
+ "sm_bytes_per_s":3e12,"shared_bytes_per_s":4e12,
+ "additions_bytes_per_s":10e12,"bulk_additions_bytes_per_s":11e12,"elementwise_per_s":5e12,"exps_per_s":6e12,
  "divisions_per_s":7e12,"launch_s":8e-6,"l2_bytes":9,"flops_per_s":{"bf16":1e14,"float":2e13}},
 "rows":[{"variant":"bwd-twopass","kernel":"a_kernel","pass":"backward","dtype":"bf16",
  "products":"native","mask":"causal","batch":2,"num_heads":6,"num_kv_heads":3,"seqlen_q":40,
@@ -31,10 +32,10 @@ constexpr const char* kWholeFile = R"({
   "product_flops":205,"elementwise_flops":206,"divisions":207,"exps":208},
  "predicted":{"dram_ms":0.1,"sm_ms":0.2,"products_ms":0.3,"elementwise_ms":0.4,"exp_ms":0.5,
   "launch_ms":0.6,"fill":0.75,"roofline_ms":0.8,"overlap_ms":1.5,"bound":"exp",
-  "shared_ms":0.11,"issue_ms":0.12,"wait_ms":0.13,"warps":2.5,"clock_ghz":1.75,"units_ms":1.6},
+  "shared_ms":0.11,"sums_ms":0.14,"issue_ms":0.12,"wait_ms":0.13,"warps":2.5,"clock_ghz":1.75,"units_ms":1.6},
  "seed_bytes":{"formula":301,"prose":302},"seed_ms":0.25,"usual_flops":303,"tensor_bytes":304,
  "workspace_bytes":305,"prediction_sha256":"0123",
- "measured":{"median_ms":2,"least_ms":1.75,"most_ms":2.5,"num_samples":5,
+ "measured":{"median_ms":2,"least_ms":1.75,"most_ms":2.5,"num_samples":5,"clock_ghz":1.5,
   "dram":{"bytes_read":401,"bytes_written":402},"sm":{"bytes_read":403,"bytes_written":404},
   "tensor_percent":11,"exp_percent":12,"issue_percent":13,"shared_percent":14,
   "why_no_counters":"none"},"failure":"broke","sentence":"a, b",
@@ -145,8 +146,8 @@ TEST_CASE("each field of a file is read into its place", "[compare]") {
                     p.fill, p.roofline_ms,
                     p.overlap_ms} == std::vector{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.8, 1.5});
   CHECK(p.bound == Bound::kExp);
-  CHECK(std::vector{p.shared_ms, p.issue_ms, p.wait_ms, p.warps, p.clock_ghz, p.units_ms} ==
-        std::vector{0.11, 0.12, 0.13, 2.5, 1.75, 1.6});
+  CHECK(std::vector{p.shared_ms, p.sums_ms, p.issue_ms, p.wait_ms, p.warps, p.clock_ghz,
+                    p.units_ms} == std::vector{0.11, 0.14, 0.12, 0.13, 2.5, 1.75, 1.6});
   CHECK(row.pallas_bytes->formula == 301);
   CHECK(row.pallas_bytes->prose == 302);
   CHECK(row.pallas_ms == 0.25);
@@ -158,6 +159,7 @@ TEST_CASE("each field of a file is read into its place", "[compare]") {
   const Measurement& m = *row.measured;
   CHECK(m.median_ms == 2.0);
   CHECK(m.least_ms == 1.75);
+  CHECK(m.clock_ghz == 1.5);
   CHECK(m.most_ms == 2.5);
   CHECK(m.num_samples == 5);
   CHECK(m.dram == Traffic{401, 402});
@@ -185,14 +187,11 @@ TEST_CASE("each field of a calibration is read into its place", "[compare]") {
   CHECK(c.date == "2026-01-01");
   CHECK(c.driver == "13.1");
   CHECK(c.cuda == "12.8");
-  CHECK(c.dram_copy_bytes_per_s == 1e12);
-  CHECK(c.dram_read_bytes_per_s == 2e12);
-  CHECK(c.sm_bytes_per_s == 3e12);
-  CHECK(c.shared_bytes_per_s == 4e12);
-  CHECK(c.elementwise_per_s == 5e12);
-  CHECK(c.exps_per_s == 6e12);
-  CHECK(c.divisions_per_s == 7e12);
-  CHECK(c.launch_s == 8e-6);
+  CHECK(std::vector{c.dram_copy_bytes_per_s, c.dram_read_bytes_per_s, c.sm_bytes_per_s,
+                    c.shared_bytes_per_s, c.elementwise_per_s, c.exps_per_s, c.divisions_per_s,
+                    c.launch_s, c.additions_bytes_per_s, c.bulk_additions_bytes_per_s} ==
+        std::vector<std::optional<double>>{1e12, 2e12, 3e12, 4e12, 5e12, 6e12, 7e12, 8e-6, 10e12,
+                                           11e12});
   CHECK(c.l2_bytes == 9);
   CHECK(c.flops_per_s == std::map<std::string, double>{{"bf16", 1e14}, {"float", 2e13}});
 }
@@ -279,11 +278,13 @@ TEST_CASE("a predicted time may be 0, but not negative and not missing", "[compa
 }
 
 TEST_CASE("a measured time and a rate are above 0, and may be missing", "[compare]") {
-  std::vector<FieldPlace> all = places("/rows/0/measured", {"median_ms", "least_ms", "most_ms"});
+  std::vector<FieldPlace> all =
+      places("/rows/0/measured", {"median_ms", "least_ms", "most_ms", "clock_ghz"});
   append(all, {{kRow, "seed_ms"}});
-  append(all, places("/calibration", {"dram_copy_bytes_per_s", "dram_read_bytes_per_s",
-                                      "sm_bytes_per_s", "shared_bytes_per_s", "elementwise_per_s",
-                                      "exps_per_s", "divisions_per_s", "launch_s"}));
+  append(all, places("/calibration",
+                     {"dram_copy_bytes_per_s", "dram_read_bytes_per_s", "sm_bytes_per_s",
+                      "shared_bytes_per_s", "additions_bytes_per_s", "bulk_additions_bytes_per_s",
+                      "elementwise_per_s", "exps_per_s", "divisions_per_s", "launch_s"}));
   for (const FieldPlace& field : all) {
     const std::string pointer = field.parent + "/" + field.key;
     INFO(pointer);

@@ -40,6 +40,7 @@ Row distinct_row() {
   row.prediction_sha256 = "0123";
   Measurement m;
   m.median_ms = 2, m.least_ms = 1.75, m.most_ms = 2.5;
+  m.clock_ghz = 1.8125;
   m.dram = Traffic{401, 402};
   m.sm = Traffic{403, 404};
   m.tensor_percent = 11, m.exp_percent = 12, m.issue_percent = 13, m.shared_percent = 14;
@@ -73,7 +74,7 @@ TEST_CASE("the columns of the CSV are these, in this order", "[compare]") {
         "product_flops,elementwise_flops,exps,roofline_ms,overlap_ms,seed_ms,measured_ms,least_ms,"
         "most_ms,time_ratio,measured_sm_read_bytes,measured_sm_written_bytes,sm_ratio,"
         "measured_dram_read_bytes,measured_dram_written_bytes,tensor_percent,exp_percent,"
-        "issue_percent,shared_percent,prediction_sha256,failure,sentence\n");
+        "issue_percent,shared_percent,measured_clock_ghz,prediction_sha256,failure,sentence\n");
 }
 
 TEST_CASE("each number of a row is in its column", "[compare]") {
@@ -81,7 +82,7 @@ TEST_CASE("each number of a row is in its column", "[compare]") {
   CHECK(csv_line(distinct_row()) ==
         "bwd-twopass,backward,a_kernel,bf16,native,causal,2,6,3,40,50,16,64x32,103,104,203,204,"
         "201,202,205,206,208,0.8,1.5,0.25,2,1.75,2.5,0.75,403,404,0.504337,401,402,11,12,13,14,"
-        "0123,broke,\"a, b\"");
+        "1.8125,0123,broke,\"a, b\"");
 }
 
 TEST_CASE("what was not measured leaves its columns empty", "[compare]") {
@@ -91,10 +92,10 @@ TEST_CASE("what was not measured leaves its columns empty", "[compare]") {
   CHECK(csv_line(row) ==
         "flash2,forward,flash2_mma_sm80,bf16,native,none,4,8,8,4096,4096,64,,,,,,60000000,40000000,"
         "137000000000,0,540000000,0.6,1" +
-            std::string(17, ','));
+            std::string(18, ','));
   row.measured.emplace();
   row.measured->median_ms = 4;
-  CHECK_THAT(csv_line(row), contains(",0.6,1,,4,,,0.25,,,,,,,,,,,,"));
+  CHECK_THAT(csv_line(row), contains(",0.6,1,,4,,,0.25,,,,,,,,,,,,,"));
 }
 
 TEST_CASE("a cell with a comma, a quote or a line end is quoted, another is not", "[compare]") {
@@ -250,6 +251,8 @@ TEST_CASE("every measured rate replaces its own rate of the model, and has a nam
   calibration.dram_read_bytes_per_s = 2;
   calibration.sm_bytes_per_s = 3;
   calibration.shared_bytes_per_s = 4;
+  calibration.additions_bytes_per_s = 10;
+  calibration.bulk_additions_bytes_per_s = 11;
   calibration.elementwise_per_s = 5;
   calibration.exps_per_s = 6;
   calibration.divisions_per_s = 7;
@@ -263,8 +266,9 @@ TEST_CASE("every measured rate replaces its own rate of the model, and has a nam
   MachineModel model = machine_model(gpu, calibration);
   CHECK(model.gpu.l2_bytes == 3);
   const std::pair<const char*, double> cases[] = {
-      {"DRAM copy", 1},   {"DRAM read", 2}, {"L2 to SM", 3},  {"shared memory", 4},
-      {"elementwise", 5}, {"exp2", 6},      {"divisions", 7}, {"bf16", 9}};
+      {"DRAM copy", 1},   {"DRAM read", 2},      {"L2 to SM", 3},  {"shared memory", 4},
+      {"elementwise", 5}, {"exp2", 6},           {"divisions", 7}, {"bf16", 9},
+      {"additions", 10},  {"bulk additions", 11}};
   for (const auto& [name, per_s] : cases) {
     INFO(name);
     REQUIRE(rate_named(model, name).has_value());

@@ -31,7 +31,7 @@ GpuSpec round_gpu() {
   gpu.shared_bytes_per_clock_per_sm = 128;
   gpu.instructions_per_clock_per_sm = 4;
   gpu.mma_share = 0.5;
-  gpu.latency = {30, 40, 20, 10, 50, 400};
+  gpu.latency = {30, 40, 200, 20, 10, 50, 300, 400};
   return gpu;
 }
 
@@ -123,12 +123,95 @@ TEST_CASE("a warp waits for operands, sums, exponentials, shuffles and barriers"
   CHECK_THAT(cycles_of(work).wait, near(2 * (30 + 40) + 20 + 2 * 50 + 3 * 10));
 }
 
+TEST_CASE("a warp waits for loads to registers where the caches have them", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const double before = cycles_of(work).wait;
+  work.cache_waits = 2;
+  CHECK_THAT(cycles_of(work).wait - before, near(2 * 30));
+  work.is_in_l2 = true;
+  CHECK_THAT(cycles_of(work).wait - before, near(2 * 300));
+}
+
+TEST_CASE("shuffles that are independent are waited for together", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  work.row_shuffles = 12;
+  const UnitCycles one_by_one = cycles_of(work);
+  work.shuffles_at_once = 4;
+  const UnitCycles together = cycles_of(work);
+  CHECK_THAT(one_by_one.wait - together.wait, near(9 * 10));
+  CHECK_THAT(together.issue, near(one_by_one.issue));
+}
+
+TEST_CASE("lanes that compute the same exponential each take their time", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const UnitCycles once = cycles_of(work);
+  work.exps_per_score = 32;
+  CHECK_THAT(cycles_of(work).exp, near(32 * once.exp));
+  CHECK_THAT(cycles_of(work).issue - once.issue, near(31 * 64 * 64 / 32.0 / 4));
+}
+
+TEST_CASE("wgmma of numbers in two parts is three products, and their sums are added",
+          "[compare]") {
+  BlockWork work = one_product(Operand::kResults, Operand::kSharedColumns);
+  work.instruction = ProductInstruction::kWgmma;
+  work.products[0].part_rows = 64;
+  const ElementFacts whole = {2, 1, 4096}, parts = {2, 3, 4096};
+  const UnitCycles one = unit_cycles(work, whole, round_gpu()),
+                   three = unit_cycles(work, parts, round_gpu());
+  CHECK_THAT(three.tensor, near(3 * one.tensor));
+  CHECK_THAT(three.operands, near(3 * one.operands));
+  // Two products more of 2 steps and 4 warps; 5 instructions more for two of A's numbers; an addition
+  // for each of C's.
+  CHECK_THAT(three.issue - one.issue,
+             near((2 * 2 * 4 + 5 * 64 * 32 / 32.0 / 2 + 64 * 64 / 32.0) / 4));
+}
+
+TEST_CASE("additions to global memory take L2's rate: in bulk beside, else as a unit",
+          "[compare]") {
+  MachineModel machine = machine_model(round_gpu());
+  Step step;
+  step.block_q = step.block_kv = 64;
+  step.num_blocks = 10;
+  step.work.product_flops = 10 * 100 * 2 * 64 * 64 * 32;  // 1000 pairs
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  work.added_in_bulk_bytes = 8192;
+  const auto predicted = [&] {
+    Prediction p;
+    set_tile_time(step, work, {"bf16", "native", 32}, machine, p);
+    return p;
+  };
+  const Prediction without = predicted();
+  CHECK(without.sums_ms == 0);  // no data sheet has the rate
+  machine.bulk_additions = {1e15, true};
+  CHECK_THAT(predicted().units_ms, near(without.units_ms));
+  machine.bulk_additions = {8e9, true};
+  CHECK_THAT(predicted().sums_ms, near(1.024));
+  CHECK_THAT(predicted().units_ms, near(1.024));
+  work.added_in_bulk_bytes = 0;
+  work.added.bytes = 8192;
+  const double few = predicted().units_ms;
+  machine.additions = {8e13, true};
+  CHECK(predicted().units_ms > few);
+  CHECK(predicted().sums_ms > 0);
+}
+
+TEST_CASE("a warpgroup waits as often as it has no product under way", "[compare]") {
+  BlockWork work = one_product(Operand::kShared, Operand::kSharedColumns);
+  work.instruction = ProductInstruction::kWgmma;
+  work.products[0].part_rows = 64;
+  const double once = cycles_of(work).wait;
+  CHECK_THAT(once, near(200 + 20));  // and for an exponential
+  work.drains = 3;
+  CHECK_THAT(cycles_of(work).wait, near(once + 2 * 200));
+}
+
 TEST_CASE("one warp per scheduler adds its units up, many are bound by the slowest", "[compare]") {
-  const UnitCycles cycles = {.tensor = 100, .shared = 50, .issue = 30, .exp = 20, .wait = 40};
-  CHECK_THAT(cycles_per_pair(cycles, 4, 1), near(240));
+  const UnitCycles cycles = {
+      .tensor = 100, .shared = 50, .issue = 30, .exp = 20, .sums = 10, .wait = 40};
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1), near(250));
   CHECK_THAT(cycles_per_pair(cycles, 4, 1000), Catch::Matchers::WithinAbs(100, 0.1));
-  const double squares = 100 * 100 + 50 * 50 + 30 * 30 + 20 * 20;
-  CHECK_THAT(cycles_per_pair(cycles, 4, 2), near((240 + squares / 240) / 2));
+  const double squares = 100 * 100 + 50 * 50 + 30 * 30 + 20 * 20 + 10 * 10;
+  CHECK_THAT(cycles_per_pair(cycles, 4, 2), near((250 + squares / 250) / 2));
 }
 
 TEST_CASE("a block of twice the warps shares the same work", "[compare]") {
