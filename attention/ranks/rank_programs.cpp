@@ -24,7 +24,7 @@ class ProgramWriter {
 
   int num_ranks() const { return problem_.shards.num_ranks; }
   int rank() const { return rank_; }
-  /// Returns the rank so many places further round the ring; negative: before.
+  /// Returns the rank that is this number of places further round the ring; negative: before.
   int ring(int places) const {
     return ((rank_ + places) % num_ranks() + num_ranks()) % num_ranks();
   }
