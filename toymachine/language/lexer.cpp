@@ -122,7 +122,7 @@ class Lexer {
     if (first > 0x20 && first < 0x7F) {
       shown = "'" + std::string(1, line_[start]) + "'";
     } else if (first >= 0x80) {
-      shown = "a character outside ASCII";
+      shown = "character outside ASCII";
     } else {
       std::array<char, 32> text{};
       std::snprintf(text.data(), text.size(), "control character 0x%02X", first);

@@ -103,7 +103,7 @@ TEST_CASE("bytes that belong to no word are told once for each run", "[lexer]") 
                          {"  ~~ ", "1:3: error: unexpected '~'"},
                          {"\x1F", "1:1: error: unexpected control character 0x1F"},
                          {"\x7F", "1:1: error: unexpected control character 0x7F"},
-                         {"\x80\xFF", "1:1: error: unexpected a character outside ASCII"},
+                         {"\x80\xFF", "1:1: error: unexpected character outside ASCII"},
                          {". x", "1:1: error: unexpected '.'"}};
   for (const Bytes& bytes : cases) {
     CAPTURE(bytes.what);
