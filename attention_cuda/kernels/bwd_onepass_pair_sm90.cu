@@ -48,13 +48,21 @@ constexpr std::string_view kBwdPairName = "bwd_onepass_pair_sm90";
 
 std::size_t bwd_onepass_pair_workspace_bytes(const AttentionProblem& problem,
                                              const ExecutionOptions& options) {
-  return bwd_wgmma_arrays(problem, options, nullptr, BwdPairShape::kMostHeadDim).bytes;
+  return bwd_wgmma_arrays(problem, options, nullptr, BwdPairShape::kMostHeadDim,
+                          BwdPairShape::kTurnsOfTile)
+      .bytes;
+}
+
+template <class Element, bool kTakesTurns>
+void launch_bwd_pair(const BackwardCall& call) {
+  using Config = BwdPairConfig<Element, kTakesTurns>;
+  launch_bwd_wgmma<Config>(call, kBwdPairName, bwd_onepass_pair_sm90_kernel<Config>);
 }
 
 template <class Element>
 void launch_bwd_pair(const BackwardCall& call) {
-  using Config = BwdPairConfig<Element>;
-  launch_bwd_wgmma<Config>(call, kBwdPairName, bwd_onepass_pair_sm90_kernel<Config>);
+  call.options.deterministic ? launch_bwd_pair<Element, true>(call)
+                             : launch_bwd_pair<Element, false>(call);
 }
 
 void launch_bwd_onepass_pair_sm90(const BackwardCall& call) {

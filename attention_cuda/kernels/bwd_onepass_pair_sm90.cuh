@@ -27,8 +27,9 @@
 //          for each stage of P^T and dS^T. Q and dO are empty when the warpgroups of both blocks have
 //          released them. Nobody waits for P^T and dS^T to be empty: dO of tile i came after all four
 //          warpgroups had finished dV of tile i - 1, and with it dQ of tile i - 2; so did Q for P^T
-// Grid     pairs x kv heads x batch, pairs fastest
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 256
+// Grid     pairs x kv heads x batch, pairs fastest. Deterministic: as in bwd_onepass_wgmma_sm90.cuh, with
+//          a counter for each of the four parts of a tile of dQ
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 256; the counters
 // Traffic  K 1.5 times, V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32 from
 //          registers, 16 bytes each; dQ's sums are then read and written once
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; the exchange of dS between two blocks as in the
@@ -42,6 +43,7 @@
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
 #include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/red.cuh"
+#include "attention_cuda/ptx/turn.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -314,11 +316,28 @@ class BwdPairComputing {
 
   /// Adds the warpgroup's part of a tile of dQ to its sums.
   __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], float* sums) {
+    if constexpr (Config::kTakesTurns) wait_for_turn(sums);
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
       const float four[4] = {dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]};
       ptx::red_add_4(sums + i * kWarpgroup, four);
     }
+    if constexpr (Config::kTakesTurns) end_turn(sums);
+  }
+
+  __device__ int part_of(const float* sums) const {  // of all parts of dQ
+    return static_cast<int>((sums - arguments_.dQ_sums) / Config::kSumsOfPart);
+  }
+  __device__ void wait_for_turn(const float* sums) const {
+    if (is_first_thread()) {
+      const int part = part_of(sums), q_tile = part / Config::kPartsOfDQ % arguments_.num_q_tiles;
+      ptx::wait_for_turn(arguments_.turns + part, work_.blocks_before(q_tile, arguments_.sizes));
+    }
+    sync_warpgroup();
+  }
+  __device__ void end_turn(const float* sums) const {
+    sync_warpgroup();  // orders the additions of all its threads before the turn's end
+    if (is_first_thread()) ptx::end_turn(arguments_.turns + part_of(sums));
   }
 
   /// Writes the warpgroup's columns of dK and dV.

@@ -16,6 +16,8 @@ struct BwdPairShape {
   static constexpr int kComputing = BwdWgmmaShape::kComputing;
   static constexpr int kNumThreads = BwdWgmmaShape::kNumThreads;
   static constexpr int kStages = 2;  // of sQ, sP, sdS and the statistics of queries
+  /// Each warpgroup of a pair adds its part of a tile of dQ by itself.
+  static constexpr int kTurnsOfTile = kBlocks * kComputing;
   /// 64 rows of 64 columns.
   static constexpr int kPanelBytes = kOwnKeys * BwdWgmmaShape::kPanelRowBytes;
   /// lse and delta of each query, in fp32.
@@ -65,7 +67,8 @@ inline Launches bwd_onepass_pair_launches(const TilesRequest& request) {
   gradients.num_blocks *= BwdPairShape::kBlocks;
   gradients.block_work = bwd_pair_work();
   return bwd_wgmma_launches(request, gradients, BwdPairShape::kMostHeadDim,
-                            BwdPairShape::kBlocks * BwdPairShape::kComputing);
+                            BwdPairShape::kBlocks * BwdPairShape::kComputing, "dQ_of_wgmma_sums",
+                            BwdPairShape::kTurnsOfTile);
 }
 
 }  // namespace flashlab::cuda

@@ -14,7 +14,7 @@ constexpr std::string_view kBwdWgmmaName = "bwd_onepass_wgmma_sm90";
 std::size_t bwd_onepass_wgmma_workspace_bytes(const AttentionProblem& problem,
                                               const ExecutionOptions& options) {
   const BwdWgmmaShape& shape = kBwdWgmmaShapes[bwd_wgmma_index(problem.head_dim)];
-  return bwd_wgmma_arrays(problem, options, nullptr, shape.head_dim).bytes;
+  return bwd_wgmma_arrays(problem, options, nullptr, shape.head_dim, 1).bytes;
 }
 
 template <class Element, int kIndex>

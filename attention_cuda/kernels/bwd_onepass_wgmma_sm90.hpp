@@ -56,17 +56,19 @@ constexpr int bwd_wgmma_index(std::int64_t head_dim) {
   return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
 }
 
-/// The counters of a call: of K/V tiles, and with turns one for each tile of dQ. heads: of the batch.
-constexpr std::int64_t bwd_wgmma_counters(std::int64_t heads, std::int64_t seqlen_q,
-                                          bool has_turns) {
-  return 1 + (has_turns ? heads * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup) : 0);
+/// The counters of a call: of K/V tiles, and with turns those of each tile of dQ. heads: of the batch.
+constexpr std::int64_t bwd_wgmma_counters(std::int64_t heads, std::int64_t seqlen_q, bool has_turns,
+                                          int turns_of_tile) {
+  const std::int64_t tiles = heads * num_tiles(seqlen_q, BwdWgmmaShape::kRowsOfWarpgroup);
+  return 1 + (has_turns ? tiles * turns_of_tile : 0);
 }
 
 /// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
 /// num_warpgroups: of a block that rounds one, in the launch `dQ_launch`.
 inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTiles& gradients,
                                    int head_dim, int num_warpgroups,
-                                   std::string_view dQ_launch = "dQ_of_wgmma_sums") {
+                                   std::string_view dQ_launch = "dQ_of_wgmma_sums",
+                                   int turns_of_tile = 1) {
   const std::int64_t num_q_tiles =
                          request.heads() * num_tiles(request.problem.seqlen_q, gradients.block_q),
                      sums = num_q_tiles * 4 * gradients.block_q * head_dim,
@@ -75,7 +77,7 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
   round.num_threads = WgmmaShape::kWarpgroupThreads * num_warpgroups;
   constexpr std::int64_t kAlignment = 256;  // of arrays in the workspace
   const std::int64_t counters = bwd_wgmma_counters(request.heads(), request.problem.seqlen_q,
-                                                   request.execution.deterministic);
+                                                   request.execution.deterministic, turns_of_tile);
   const std::int64_t zeros = num_tiles(4 * counters, kAlignment) * kAlignment + sums;
   return {delta_launch(request), zero_dQ_sums(num_q_tiles, zeros), gradients, round};
 }

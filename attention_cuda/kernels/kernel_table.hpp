@@ -132,8 +132,8 @@ inline constexpr TableRow kKernelTable[] = {
      bwd_onepass_mma_launches},
     {arriving({"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource}),
      "bwd_onepass", bwd_onepass_mma_launches},
-    {arriving(with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
-                         BwdPairShape::kMostHeadDim)),
+    {also_ordered(with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
+                             BwdPairShape::kMostHeadDim)),
      "bwd_onepass", bwd_onepass_pair_launches},
     {also_ordered(
          with_wgmma({"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},

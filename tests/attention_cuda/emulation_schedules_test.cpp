@@ -111,8 +111,8 @@ TEST_CASE("a turn that never comes, is another block's, or ends before its addit
 }
 
 TEST_CASE("in a fixed order, sums of dQ have the same bits whichever block is first", "[cuda]") {
-  const auto kernels =
-      kernel_of_stem(Pass::kBackward, DataType::kBFloat16, "bwd_onepass_wgmma_sm90");
+  const auto* const stem = GENERATE("bwd_onepass_wgmma_sm90", "bwd_onepass_pair_sm90");
+  const auto kernels = kernel_of_stem(Pass::kBackward, DataType::kBFloat16, stem);
   REQUIRE(kernels.size() == 1);
   cuda::emulation::set_num_threads(3);
   const std::vector<unsigned char> first = ordered_sums(kernels.front());
@@ -126,7 +126,8 @@ TEST_CASE("in a fixed order, sums of dQ have the same bits whichever block is fi
 
 TEST_CASE("blocks whose keys only queries beyond the last one would see have turns, too",
           "[cuda]") {
-  auto kernels = kernel_of_stem(Pass::kBackward, DataType::kBFloat16, "bwd_onepass_wgmma_sm90");
+  const auto* const stem = GENERATE("bwd_onepass_wgmma_sm90", "bwd_onepass_pair_sm90");
+  auto kernels = kernel_of_stem(Pass::kBackward, DataType::kBFloat16, stem);
   REQUIRE(kernels.size() == 1);
   kernels.front().deterministic = true;
   GeneratedCase generated = with_unseen_queries(64);

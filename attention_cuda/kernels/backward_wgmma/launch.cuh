@@ -65,18 +65,18 @@ struct BwdWgmmaArrays {
   }
 };
 
-/// head_dim: of the sums of dQ.
+/// head_dim: of the sums of dQ. turns_of_tile: how many parts of a tile of dQ have turns of their own.
 inline BwdWgmmaArrays bwd_wgmma_arrays(const AttentionProblem& problem,
                                        const ExecutionOptions& options, std::byte* memory,
-                                       int head_dim) {
+                                       int head_dim, int turns_of_tile) {
   Workspace workspace(memory);
   const std::int64_t heads = problem.batch * problem.num_heads;
   constexpr std::int64_t kMostBlockQ = 128;
   float* const delta = workspace.take<float>(heads * problem.seqlen_q);
   float* const rounded_lse =
       options.round_statistics ? workspace.take<float>(heads * problem.seqlen_q) : nullptr;
-  int* const counters =
-      workspace.take<int>(bwd_wgmma_counters(heads, problem.seqlen_q, options.deterministic));
+  int* const counters = workspace.take<int>(
+      bwd_wgmma_counters(heads, problem.seqlen_q, options.deterministic, turns_of_tile));
   float* const dQ_sums = workspace.take<float>(heads * ceil_div(problem.seqlen_q, kMostBlockQ) *
                                                kMostBlockQ * head_dim);
   // No memory: only its size is asked for.
@@ -124,8 +124,8 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
   using Element = typename Config::Element;
   const AttentionProblem& problem = call.problem;
   const BackwardTensors& tensors = call.tensors;
-  const BwdWgmmaArrays workspace =
-      bwd_wgmma_arrays(problem, call.options, call.workspace, Config::kHeadDim);
+  const BwdWgmmaArrays workspace = bwd_wgmma_arrays(problem, call.options, call.workspace,
+                                                    Config::kHeadDim, Config::kTurnsOfTile);
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
   const auto arguments =

@@ -37,6 +37,7 @@ struct BwdWgmmaConfig {
   // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by columns, or if it has 128 queries by those.
   static constexpr bool kDividesColumns = kBlockQ == BwdWgmmaShape::kRowsOfWarpgroup;
   static constexpr int kColumnsOfDQ = kDividesColumns ? kHeadDim / kComputing : kHeadDim;
+  static constexpr int kTurnsOfTile = 1;
   static constexpr int kPartsOfDQ = kComputing, kSumsOfPart = kBlockQ * kHeadDim / kPartsOfDQ;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;

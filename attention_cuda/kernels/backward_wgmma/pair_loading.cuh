@@ -9,7 +9,8 @@
 
 namespace flashlab::cuda {
 
-template <class ElementType>
+/// kTakesTurnsOf: whether pairs add to dQ in a fixed order.
+template <class ElementType, bool kTakesTurnsOf>
 struct BwdPairConfig {
   using Element = ElementType;
   using Shape = BwdPairShape;
@@ -27,9 +28,10 @@ struct BwdPairConfig {
   static constexpr int kHalfPanels = kPanels / 2, kHalfColumns = kHeadDim / 2;
   static constexpr int kColumnsOfDQ = kHalfColumns / kComputing;  // of a warpgroup
   static constexpr int kPartsOfDQ = kClusterBlocks * kComputing;
+  static constexpr int kTurnsOfTile = Shape::kTurnsOfTile;
   static constexpr int kSumsOfPart = kBlockQ * kColumnsOfDQ;
   static constexpr int kSumsBytes = 4 * kPartsOfDQ * kSumsOfPart;
-  static constexpr bool kDividesColumns = true;
+  static constexpr bool kDividesColumns = true, kTakesTurns = kTakesTurnsOf;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
   // Named barriers: both computing warpgroups; dO without what nobody sees; each warpgroup.
