@@ -44,19 +44,20 @@ bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
          arguments.dV.has_aligned_rows(head_dim);
 }
 
-/// What bwd-onepass does before its kernel: computes delta, and sets `zeros`, the sums of dQ, to zero.
+/// What bwd-onepass does before its kernel: sets `zeros`, the sums of dQ, to zero, and computes delta.
 /// `arrays`: of the workspace. Returns the call's arguments, with rounded lse if the call rounds statistics.
+/// delta comes last: the kernel may start before that launch ends (ptx/dependent_launch.cuh).
 template <class Element, class Arrays>
 BackwardArguments<Element> begin_onepass(const BackwardCall& call, const Arrays& arrays,
                                          std::span<std::byte> zeros) {
-  auto arguments = backward_arguments<Element>(call);
-  launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
-  if (arrays.rounded_lse != nullptr) arguments = with_lse(arguments, arrays.rounded_lse);
   if (!zeros.empty()) {
     const Step step(call, "dQ sums to zero");
     check_cuda(cudaMemsetAsync(zeros.data(), 0, zeros.size(), call.options.stream),
                "cudaMemsetAsync(dQ sums)");
   }
+  auto arguments = backward_arguments<Element>(call);
+  launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
+  if (arrays.rounded_lse != nullptr) arguments = with_lse(arguments, arrays.rounded_lse);
   return arguments;
 }
 

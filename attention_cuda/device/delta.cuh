@@ -17,6 +17,7 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ptx/convert.cuh"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 
 namespace flashlab::cuda {
 
@@ -101,6 +102,7 @@ template <class Element>
 __global__ void __launch_bounds__(DeltaShape::kNumThreads)
     delta_kernel(const BackwardArguments<Element> arguments, float* delta, float* rounded_lse,
                  int* counter, int lanes, bool is_aligned) {
+  ptx::let_next_kernel_start();  // the gradients
   constexpr int kRows = DeltaShape::kRowsOfThread;
   const Sizes& sizes = arguments.sizes;
   if (counter != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;

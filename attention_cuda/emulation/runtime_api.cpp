@@ -362,7 +362,11 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     }
   }
   if (overlaps) {
-    run_overlapping(num_threads(config), [&] { run(grid); });
+    run_overlapping(num_threads(config), grid.thread, [&](std::function<void()> counted) {
+      Launch counting = grid;
+      counting.thread = std::move(counted);
+      run(counting);
+    });
   } else {
     run(grid);
   }

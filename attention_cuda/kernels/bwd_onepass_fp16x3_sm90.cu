@@ -92,6 +92,7 @@ void split_rows(const BackwardCall& call, const BackwardArguments<float>& tensor
 __global__ void __launch_bounds__(BwdConfig::kWarpgroup)
     dQ_of_fp16x3_sums_kernel(DeviceTensor<float> dQ, const float* dQ_sums, const float* dO_scales,
                              const Sizes sizes, float softmax_scale) {
+  ptx::wait_for_previous_kernels();  // the sums are complete
   const auto tiles_of_head = static_cast<int>(ceil_div(sizes.seqlen_q, BwdConfig::kBlockQ));
   const Place place = place_of(blockIdx.x, tiles_of_head, sizes);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
@@ -153,14 +154,15 @@ void launch_bwd_onepass_fp16x3_sm90(const BackwardCall& call) {
   arguments.V_scales = arrays.V_scales;
   launch(call, "bwd_onepass_fp16x3_sm90", bwd_onepass_fp16x3_sm90_kernel,
          {std::min<std::int64_t>(num_key_tiles, num_multiprocessors()), BwdConfig::kThreads,
-          static_cast<std::size_t>(BwdConfig::kSharedBytes)},
+          static_cast<std::size_t>(BwdConfig::kSharedBytes), /*overlaps_previous=*/true},
          map(arrays.Q, problem.num_heads, problem.seqlen_q, BwdConfig::kBlockQ),
          map(arrays.K, problem.num_kv_heads, problem.seqlen_k, BwdConfig::kBlockKV),
          map(arrays.V, problem.num_kv_heads, problem.seqlen_k, BwdConfig::kBlockKV),
          map(arrays.dO, problem.num_heads, problem.seqlen_q, BwdConfig::kBlockQ), arguments);
-  launch(call, "dQ_of_fp16x3_sums", dQ_of_fp16x3_sums_kernel, {dQ_tiles, BwdConfig::kWarpgroup},
-         tensors.dQ, static_cast<const float*>(arrays.dQ_sums),
-         static_cast<const float*>(arrays.dO_scales), tensors.sizes, tensors.softmax_scale);
+  launch(call, "dQ_of_fp16x3_sums", dQ_of_fp16x3_sums_kernel,
+         {dQ_tiles, BwdConfig::kWarpgroup, 0, /*overlaps_previous=*/true}, tensors.dQ,
+         static_cast<const float*>(arrays.dQ_sums), static_cast<const float*>(arrays.dO_scales),
+         tensors.sizes, tensors.softmax_scale);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ inline Launches bwd_onepass_mma_launches(const TilesRequest& request) {
   round.shared_bytes = std::int64_t{shape.block_q} * head_dim * request.element_bytes();
   const std::string_view name =
       request.element_bytes() == 2 ? "bwd_onepass_mma_sm80" : "bwd_onepass_mma_tf32_sm80";
-  return {delta_launch(request), zero_dQ_sums(num_dQ_tiles, sums),
+  return {zero_dQ_sums(num_dQ_tiles, sums), delta_launch(request),
           mma_key_pass(name, "Gradients", shape, true, request), round};
 }
 

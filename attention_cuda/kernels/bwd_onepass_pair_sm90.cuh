@@ -27,9 +27,8 @@
 //          for each stage of P^T and dS^T. Q and dO are empty when the warpgroups of both blocks have
 //          released them. Nobody waits for P^T and dS^T to be empty: dO of tile i came after all four
 //          warpgroups had finished dV of tile i - 1, and with it dQ of tile i - 2; so did Q for P^T
-// Grid     pairs x kv heads x batch, pairs fastest. Deterministic: as in bwd_onepass_wgmma_sm90.cuh, with
-//          a counter for each of the four parts of a tile of dQ
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 256; the counters
+// Grid     pairs x kv heads x batch, pairs fastest. Deterministic: as in bwd_onepass_wgmma_sm90.cuh
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 256; four turns of each tile
 // Traffic  K 1.5 times, V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32 from
 //          registers, 16 bytes each; dQ's sums are then read and written once
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; the exchange of dS between two blocks as in the

@@ -79,7 +79,7 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
   const std::int64_t counters = bwd_wgmma_counters(request.heads(), request.problem.seqlen_q,
                                                    request.execution.deterministic, turns_of_tile);
   const std::int64_t zeros = num_tiles(4 * counters, kAlignment) * kAlignment + sums;
-  return {delta_launch(request), zero_dQ_sums(num_q_tiles, zeros), gradients, round};
+  return {zero_dQ_sums(num_q_tiles, zeros), delta_launch(request), gradients, round};
 }
 
 /// A launch in which each multiprocessor has one block, which takes one tile after the other.

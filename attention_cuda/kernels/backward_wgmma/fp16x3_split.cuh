@@ -49,6 +49,7 @@ __device__ inline IndexRange fp16x3_seen_rows(const BwdFp16x3SplitArguments& arg
 template <int kDim>
 __global__ void __launch_bounds__(Fp16x3Shape::kSplitThreads)
     bwd_fp16x3_split_kernel(const __grid_constant__ BwdFp16x3SplitArguments arguments) {
+  ptx::let_next_kernel_start();  // the gradients
   constexpr int kRows = BwdFp16x3Shape::kSplitRows, kWarps = Fp16x3Shape::kSplitThreads / 32;
   int tensor = 0, block = static_cast<int>(blockIdx.x);
   while (block >= arguments.tensors[tensor].num_blocks) {

@@ -21,6 +21,7 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kPartsOfDQ* Config::kWarpgroup)
     dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
                             float softmax_scale) {
+  ptx::wait_for_previous_kernels();  // the sums are complete
   const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
   const Place place = place_of(blockIdx.x, num_tiles, sizes);
   const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
@@ -141,6 +142,7 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                         : num_key_tiles * Config::kClusterBlocks,
                     Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
   shape.cluster_blocks = Config::kClusterBlocks;
+  shape.overlaps_previous = true;
   launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
          map(tensors.K, Config::kOwnKeys), map(tensors.V, Config::kOwnKeys),
          map(tensors.dO, Config::kBlockQ),
@@ -152,7 +154,7 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            static_cast<int>(num_key_tiles), workspace.next_key_tile,
                            !has_limit(problem) && !call.options.deterministic});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
-         {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup}, dQ,
+         {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup, 0, /*overlaps_previous=*/true}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);
 }
 

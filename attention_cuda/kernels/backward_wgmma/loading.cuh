@@ -9,6 +9,7 @@
 #include "attention_cuda/kernels/bwd_onepass_wgmma_sm90.hpp"
 #include "attention_cuda/kernels/forward_wgmma/marks.hpp"
 #include "attention_cuda/ptx/bulk_copy.cuh"
+#include "attention_cuda/ptx/dependent_launch.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 
@@ -24,12 +25,11 @@ struct BwdWgmmaConfig {
   static constexpr int kHeadDim = kShape.head_dim, kBlockQ = kShape.block_q;
   static constexpr int kBlockKV = BwdWgmmaShape::kBlockKV, kComputing = BwdWgmmaShape::kComputing;
   static constexpr int kOwnKeys = kBlockKV;  // of a block
-  static constexpr int kClusterBlocks = 1;
+  static constexpr int kClusterBlocks = 1, kTurnsOfTile = 1;
   static constexpr int kThreads = BwdWgmmaShape::kNumThreads, kStages = BwdWgmmaShape::kStages;
   static constexpr int kKeyStages = kShape.key_stages();
-  static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
+  static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads, kPanels = kShape.num_panels();
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
-  static constexpr int kPanels = kShape.num_panels();
   static constexpr int kKeysBytes = kShape.keys_bytes(), kQueriesBytes = kShape.queries_bytes();
   static constexpr int kGradientBytes = kShape.gradient_bytes();
   static constexpr int kStatisticsBytes = kShape.statistics_bytes();
@@ -37,7 +37,6 @@ struct BwdWgmmaConfig {
   // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by columns, or if it has 128 queries by those.
   static constexpr bool kDividesColumns = kBlockQ == BwdWgmmaShape::kRowsOfWarpgroup;
   static constexpr int kColumnsOfDQ = kDividesColumns ? kHeadDim / kComputing : kHeadDim;
-  static constexpr int kTurnsOfTile = 1;
   static constexpr int kPartsOfDQ = kComputing, kSumsOfPart = kBlockQ * kHeadDim / kPartsOfDQ;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
@@ -138,7 +137,7 @@ class BwdWgmmaShared {
   ptx::SharedAddress K_;
 };
 
-/// By all threads of the block, before anything else.
+/// By all threads of the block, before anything else. Then waits for delta.
 template <class Config>
 __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool takes_turns) {
   if (threadIdx.x == 0) {
@@ -170,6 +169,8 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool t
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
+  ptx::wait_for_previous_kernels();
+  ptx::let_next_kernel_start();
 }
 
 /// A query tile of the block's walk.

@@ -97,7 +97,7 @@ class BwdPairShared {
   ptx::SharedAddress K_;
 };
 
-/// By all threads of both blocks, before anything else.
+/// By all threads of both blocks, before anything else. Then waits for delta.
 template <class Config>
 __device__ void initialise_barriers(const BwdPairShared<Config>& shared) {
   constexpr int kOfBoth = Config::kClusterBlocks * Config::kComputing;
@@ -116,6 +116,8 @@ __device__ void initialise_barriers(const BwdPairShared<Config>& shared) {
   }
   ptx::cluster_arrive();
   ptx::cluster_wait();
+  ptx::wait_for_previous_kernels();
+  ptx::let_next_kernel_start();
 }
 
 /// By one thread: K, V, the other block's K, then this block's halves of Q and dO of all query tiles, for
