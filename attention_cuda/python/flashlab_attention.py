@@ -451,8 +451,8 @@ def _forward_of_state(Q, K, V, variant, state_in, state_out, options):
 def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
                        **options):
     """Returns (dQ, dK, dV) from the results of attention_forward with the same options.
-    deterministic=True: bwd-onepass adds to dQ in a fixed order (bf16 and fp16, head_dim to 128,
-    compute capability 9.0); other variants do so anyway."""
+    deterministic=True: bwd-onepass adds to dQ in a fixed order (bf16 and fp16, compute capability
+    9.0); other variants do so anyway."""
     return _backward(Q, K, V, O, lse, dO, variant, *_arguments(Q, **options), round_statistics)
 
 

@@ -256,7 +256,7 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
   add_flag(command, "--deterministic", deterministic,
-           "bwd-onepass adds to dQ in a fixed order (bf16 and fp16, head_dim to 128, Hopper)")
+           "bwd-onepass adds to dQ in a fixed order (bf16 and fp16, Hopper)")
       .group(kGpuGroup);
 }
 
