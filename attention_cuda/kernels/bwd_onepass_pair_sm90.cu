@@ -34,6 +34,8 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
            tile = work.next(tile)) {
         load_statistics(shared, work, tile, arguments);
       }
+    } else if (Config::kTakesTurns && threadIdx.x % 32 == 0) {
+      keep_turns(shared, work, rank, static_cast<int>(threadIdx.x) / 32 - 2, arguments);
     }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();

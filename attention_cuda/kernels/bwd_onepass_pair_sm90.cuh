@@ -42,7 +42,6 @@
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
 #include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/red.cuh"
-#include "attention_cuda/ptx/turn.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
 
@@ -119,7 +118,7 @@ class BwdPairComputing {
     float dQ[Config::kColumnsOfDQ / 2];
     multiply_gradients(dQ, next.number - 1);
     ptx::wgmma_wait<1>();
-    add_dQ(dQ, sums);
+    add_dQ(dQ, sums, next.number - 1);
     ptx::wgmma_wait<0>();
   }
 
@@ -158,7 +157,7 @@ class BwdPairComputing {
     // 5.
     if constexpr (kHasBefore) {
       ptx::wgmma_wait<2>();
-      add_dQ(dQ, sums_before);
+      add_dQ(dQ, sums_before, tile.number - 1);
       ptx::wgmma_wait<1>();
       release_in_both(shared_.q_empty(1 - stage));
     }
@@ -188,7 +187,7 @@ class BwdPairComputing {
     float dQ[Config::kColumnsOfDQ / 2];
     multiply_dS_K(dQ, next.number - 1);
     ptx::wgmma_wait<0>();
-    add_dQ(dQ, sums);
+    add_dQ(dQ, sums, next.number - 1);
   }
 
   /// kHasBefore: with dQ of the tile before, whose sums are at sums_before.
@@ -224,7 +223,7 @@ class BwdPairComputing {
     // 5.
     if constexpr (kHasBefore) {
       ptx::wgmma_wait<2>();
-      add_dQ(dQ, sums_before);
+      add_dQ(dQ, sums_before, tile.number - 1);
     }
     ptx::wgmma_wait<1>();
     release_in_both(shared_.do_empty());
@@ -313,30 +312,18 @@ class BwdPairComputing {
     return arguments_.dQ_sums + part * Config::kSumsOfPart + 4 * thread_of_warpgroup();
   }
 
-  /// Adds the warpgroup's part of a tile of dQ to its sums.
-  __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], float* sums) {
-    if constexpr (Config::kTakesTurns) wait_for_turn(sums);
+  /// Adds the warpgroup's part of dQ of tile `number` to its sums. In turns: when keep_turns says so.
+  __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], float* sums,
+                         std::uint32_t number) {
+    if constexpr (Config::kTakesTurns) {
+      ptx::mbarrier_wait(shared_.may_add(warpgroup_), number % 2);
+    }
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
       const float four[4] = {dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]};
       ptx::red_add_4(sums + i * kWarpgroup, four);
     }
-    if constexpr (Config::kTakesTurns) end_turn(sums);
-  }
-
-  __device__ int part_of(const float* sums) const {  // of all parts of dQ
-    return static_cast<int>((sums - arguments_.dQ_sums) / Config::kSumsOfPart);
-  }
-  __device__ void wait_for_turn(const float* sums) const {
-    if (is_first_thread()) {
-      const int part = part_of(sums), q_tile = part / Config::kPartsOfDQ % arguments_.num_q_tiles;
-      ptx::wait_for_turn(arguments_.turns + part, work_.blocks_before(q_tile, arguments_.sizes));
-    }
-    sync_warpgroup();
-  }
-  __device__ void end_turn(const float* sums) const {
-    sync_warpgroup();  // orders the additions of all its threads before the turn's end
-    if (is_first_thread()) ptx::end_turn(arguments_.turns + part_of(sums));
+    if constexpr (Config::kTakesTurns) ptx::mbarrier_arrive(shared_.has_added(warpgroup_));
   }
 
   /// Writes the warpgroup's columns of dK and dV.

@@ -24,8 +24,9 @@ struct BwdPairShape {
   static constexpr int kStatisticsBytes = 2 * 4 * kBlockQ;
   /// The first query that sees each key, and the number of them.
   static constexpr int kLimitsBytes = 8 * kOwnKeys;
-  /// Two for K and V, two for dO; two for each stage of Q, one of P^T and one of dS^T.
-  static constexpr int kBarrierBytes = 8 * (4 + 4 * kStages);
+  /// Two for K and V, two for dO; two for each stage of Q, one of P^T and one of dS^T; two for the turns
+  /// of each warpgroup.
+  static constexpr int kBarrierBytes = 8 * (4 + 4 * kStages + 2 * kComputing);
   /// K and V, half of the other block's K; Q and dO; P^T, and dS^T of both blocks.
   static constexpr int kNumPanels =
       2 * kPanels + kPanels / 2 + (kStages + 1) * kPanels + kStages * (1 + kBlocks);

@@ -6,6 +6,7 @@
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/bwd_onepass_pair_sm90.hpp"
 #include "attention_cuda/ptx/cluster.cuh"
+#include "attention_cuda/ptx/turn.cuh"
 
 namespace flashlab::cuda {
 
@@ -86,6 +87,13 @@ class BwdPairShared {
   __device__ ptx::SharedAddress q_empty(int stage) const { return barrier(5 + 4 * stage); }
   __device__ ptx::SharedAddress p_full(int stage) const { return barrier(6 + 4 * stage); }
   __device__ ptx::SharedAddress ds_full(int stage) const { return barrier(7 + 4 * stage); }
+  /// In turns: whether a warpgroup may add its part of dQ, and whether it has.
+  __device__ ptx::SharedAddress may_add(int warpgroup) const {
+    return barrier(4 + 4 * Config::kStages + 2 * warpgroup);
+  }
+  __device__ ptx::SharedAddress has_added(int warpgroup) const {
+    return barrier(5 + 4 * Config::kStages + 2 * warpgroup);
+  }
 
  private:
   __device__ ptx::SharedAddress panel(int number) const {
@@ -111,6 +119,11 @@ __device__ void initialise_barriers(const BwdPairShared<Config>& shared) {
       ptx::mbarrier_init(shared.q_empty(stage), kOfBoth);
       ptx::mbarrier_init(shared.p_full(stage), 1);
       ptx::mbarrier_init(shared.ds_full(stage), 1);  // and the bytes of the other block
+    }
+    for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
+      if (!Config::kTakesTurns) break;
+      ptx::mbarrier_init(shared.may_add(warpgroup), 1);
+      ptx::mbarrier_init(shared.has_added(warpgroup), Config::kWarpgroup);
     }
     ptx::fence_mbarrier_init();
   }
@@ -163,6 +176,23 @@ __device__ void load_tiles(const BwdPairShared<Config>& shared, const BwdWgmmaWo
     load_queries(shared.Q(stage), Q_map, shared.q_full(stage), tile);
     ptx::mbarrier_wait(shared.do_empty(), tile.number % 2 ^ 1);
     load_queries(shared.dO(), dO_map, shared.do_full(), tile);
+  }
+}
+
+/// By one thread, for a warpgroup of its block: the turns of its parts of dQ. So the warpgroup itself does
+/// not wait until its additions have reached L2, which takes a good part of a tile.
+template <class Config>
+__device__ void keep_turns(const BwdPairShared<Config>& shared, const BwdWgmmaWork<Config>& work,
+                           int rank, int warpgroup, const BwdWgmmaArguments& arguments) {
+#pragma unroll 1
+  for (BwdWgmmaTile tile = work.first(arguments.sizes); work.is_there(tile);
+       tile = work.next(tile)) {
+    int* const turns = arguments.turns + work.number_of_tile(tile, arguments) * Config::kPartsOfDQ +
+                       Config::kComputing * rank + warpgroup;
+    ptx::wait_for_turn(turns, work.blocks_before(tile.q_tile, arguments.sizes));
+    ptx::mbarrier_arrive(shared.may_add(warpgroup));
+    ptx::mbarrier_wait(shared.has_added(warpgroup), tile.number % 2);
+    ptx::end_turn(turns);  // after the additions, which that wait has ordered before it
   }
 }
 
