@@ -6,17 +6,19 @@
 
 #include "cli/compare/options.hpp"
 #include "cli/gpu/plan_report.hpp"
+#include "cli/gpu/run_page.hpp"
 #include "cli/gpu/run_program.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "generate/source/cuda_source.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 struct GpuProgramFlags {
-  std::string program;
+  std::string program, html;
   bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
   std::string dtype = "float", gpu = kUsualGpu;
   int level = 0;
@@ -43,6 +45,12 @@ void show_plan(const GpuProgramFlags& options, const LoadedProgram& loaded,
 
 void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
               const GpuRunReport& report) {
+  if (!options.html.empty()) {
+    write_file(options.html, [&](std::ostream& out) {
+      write_run_page(out, report, setting(report.program.bound));
+    });
+  }
+  if (options.html == "-") return;
   if (options.json) {
     std::cout << run_json(report).dump(2) << "\n";
     return;
@@ -65,7 +73,7 @@ int show_gpu_program(const GpuProgramFlags& options) {
   } else if (options.predict_only) {
     show_run(options, loaded, predicted_run(std::move(program), request, options.gpu));
   } else {
-    show_run(options, loaded, run_on_gpu(std::move(program), loaded, request));
+    show_run(options, loaded, run_on_gpu(std::move(program), request));
   }
   return kExitGood;
 }
@@ -130,6 +138,10 @@ CommandAction add_gpu(CLI::App& app) {
   add_option(command, "--gpu", options->gpu, "with --predict-only: a GPU of gpus/gpus.json")
       .capture_default_str();
   add_flag(command, "--json", options->json, "as JSON; with --plan, the plan").excludes(emit);
+  add_option(command, "--html", options->html, "the report as one page, with the source")
+      .type_name("FILE")
+      .excludes(emit)
+      .excludes(plan);
   add_run_flags(command, *options);
   options->machine.add_to(command, true);
   options->terminal.add_to(command);

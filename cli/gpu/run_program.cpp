@@ -47,18 +47,31 @@ void require_few_problems(const GpuRunRequest& request) {
   }
 }
 
-/// Refuses what the machine would refuse to run, before anything else is done.
-void require_runnable(const PlannedProgram& program, const LoadedProgram& loaded) {
+/// Beyond these, the machine's own run or the compilation would take minutes.
+constexpr long kMostSteps = 100'000'000;
+constexpr std::size_t kMostInstructions = 2000;
+
+/// Refuses what the machine would refuse to run, and what would take too long, before anything else is
+/// done.
+void require_runnable(const PlannedProgram& program) {
   if (auto error = toy::array_bytes_error(program.bound)) {
-    throw program_failure({*error}, *loaded.source);
+    throw program_failure({*error}, *program.bound.program->source);
+  }
+  if (program.bound.instructions.size() > kMostInstructions) {
+    throw Failure(kExitLimit, "flashlab: error: the program's text has " +
+                                  std::to_string(program.bound.instructions.size()) +
+                                  " instructions: expected at most " +
+                                  std::to_string(kMostInstructions) +
+                                  " for a GPU, because each becomes code that is compiled\n");
   }
   toy::Count steps = 0;
   for (const toy::Count& times : program.executions.times) steps += times;
-  if (steps <= static_cast<long>(program.bound.limits.max_steps)) return;
+  const long most = std::min(kMostSteps, static_cast<long>(program.bound.limits.max_steps));
+  if (steps <= most) return;
   throw Failure(kExitLimit, "flashlab: error: the program takes " + steps.get_str() +
-                                " steps: expected at most " +
-                                std::to_string(program.bound.limits.max_steps) +
-                                " (--max-steps), because the machine runs it, too\n");
+                                " steps: expected at most " + std::to_string(most) +
+                                (most < kMostSteps ? " (--max-steps)" : " for a GPU") +
+                                ", because the machine runs it, too\n");
 }
 
 /// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on.
@@ -130,10 +143,9 @@ GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
   return report;
 }
 
-GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
-                        const GpuRunRequest& request) {
+GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   require_few_problems(request);
-  require_runnable(program, loaded);
+  require_runnable(program);
   const generate::GpuInfo gpu =
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
   require_tensor_cores(program.plan, gpu);
@@ -160,7 +172,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
   } else {
     report.row.measured->why_no_counters = "not requested (--no-counters)";
   }
-  report.checked = checked_results(report.program, loaded, job, problems, measured);
+  report.checked = checked_results(report.program, job, problems, measured);
   if (spec) {
     require_floor(report, *spec);
     report.row.sentence = compare::explain(report.row, spec->num_sms);

@@ -22,7 +22,6 @@ GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
                            const std::string& gpu);
 
 /// Throws Failure: no GPU or no NVRTC, too little memory, wrong results, a time limit.
-GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
-                        const GpuRunRequest& request);
+GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request);
 
 }  // namespace flashlab::cli

@@ -2,28 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.hpp"
+#include "tests/cli/gpu/fake_gpu.hpp"
 
 namespace flashlab::test {
-namespace {
-
-/// A folder for compiled kernels, and the command on a GPU that behaves as `wishes` say.
-class FakeGpu {
- public:
-  Outcome gpu(const std::string& arguments, const std::string& wishes = "none",
-              const std::string& environment = {}) const {
-    const std::string fake = FLASHLAB_FAKE_CUDA;
-    return place_.shell(environment + " FLASHLAB_CUDA_DRIVER=" + fake + " FLASHLAB_NVRTC=" + fake +
-                        " FLASHLAB_FAKE_FOLDER=$PWD FLASHLAB_FAKE_GPU='" + wishes +
-                        "' flashlab gpu " + arguments);
-  }
-  const Workplace& place() const { return place_; }
-
- private:
-  Workplace place_;
-};
-
-}  // namespace
-
 TEST_CASE("gpu runs a program on every head, and compares results with the machine") {
   const FakeGpu fake;
   const auto run = json_of(fake.gpu("flash2 -D n=12,B=2 --batch 2 --heads 3 --check 2 --json"));
