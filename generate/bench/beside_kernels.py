@@ -66,7 +66,7 @@ def measure():
     version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
     return {"format": "flashlab-generated-kernels", "version": 1, "gpu": gpu,
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-            "commit": version.stdout.strip().split()[-1], "tokens": TOKENS, "columns": COLUMNS,
+            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"), "tokens": TOKENS, "columns": COLUMNS,
             "dtype": "bf16", "rows": rows}
 
 

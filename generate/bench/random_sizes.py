@@ -77,16 +77,27 @@ def run(case):
     return result
 
 
-def measure(cases, workers):
+def cases_before(cases, case):
+    return cases.index(case) - next(i for i, one in enumerate(cases)
+                                    if one["program"] == case["program"])
+
+
+def measure(cases, workers, most_seconds):
+    """Runs the cases, those of each program spread over the time, until the time is over."""
+    end = time.monotonic() + most_seconds
+    spread = sorted(cases, key=lambda case: cases_before(cases, case))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        rows = list(pool.map(run, cases))
+        rows = list(pool.map(lambda case: run(case) if time.monotonic() < end else None, spread))
+    not_run = sum(row is None for row in rows)
+    rows = [row for row in rows if row is not None]
     version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
     gpu = next((row["gpu"] for row in rows if "gpu" in row), "")
     for row in rows:
         row.pop("gpu", None)
     return {"format": "flashlab-generated-sizes", "version": 1, "gpu": gpu, "seed": SEED,
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-            "commit": version.stdout.strip().split()[-1], "workers": workers, "rows": rows}
+            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"), "workers": workers, "not_run": not_run,
+            "rows": rows}
 
 
 def table(results):
@@ -95,7 +106,8 @@ def table(results):
     seconds = sorted(row["compile_seconds"] for row in right)
     lines = [f"{results['gpu']}, commit {results['commit']}, {results['date']}", "",
              f"programs                      {len({row['program'] for row in rows})}",
-             f"programs and sizes            {len(rows)}", f"right                         {len(right)}"]
+             f"programs and sizes            {len(rows)}",
+             f"not run, for lack of time     {results['not_run']}", f"right                         {len(right)}"]
     if seconds:
         lines.append(f"NVRTC, median and 90 % in s   {statistics.median(seconds):.2f} "
                      f"{seconds[int(0.9 * (len(seconds) - 1))]:.2f} "
@@ -114,6 +126,7 @@ def main():
     measured = commands.add_parser("measure", help="run them on this machine's GPU")
     measured.add_argument("file", type=pathlib.Path)
     measured.add_argument("out", type=pathlib.Path)
+    measured.add_argument("--seconds", type=float, default=600, help="no further run after these")
     measured.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     if arguments.command == "draw":
@@ -123,7 +136,7 @@ def main():
     if arguments.command == "measure":
         file = arguments.out
         file.write_text(json.dumps(measure(json.loads(arguments.file.read_text()),
-                                           arguments.workers), indent=0) + "\n")
+                                           arguments.workers, arguments.seconds), indent=0) + "\n")
     print(table(json.loads(file.read_text())))
 
 
