@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "cli/compare/options.hpp"
 #include "cli/gpu/plan_report.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 struct GpuProgramFlags {
   std::string program, html;
+  std::vector<std::string> ranges;
   bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
   std::string dtype = "float", gpu = kUsualGpu;
   int level = 0;
@@ -65,6 +67,9 @@ int show_gpu_program(const GpuProgramFlags& options) {
   PlannedProgram program = planned_program(options.machine, loaded, options.type(), options.level);
   GpuRunRequest request = options.request;
   request.counters = !options.no_counters;
+  for (const std::string& range : options.ranges) {
+    request.ranges.push_back(parse_input_range(range));
+  }
   if (options.plan) {
     show_plan(options, loaded, program);
   } else if (options.emit) {
@@ -102,6 +107,10 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
       .capture_default_str();
   add_option(command, "--seed", request.seed, "of the inputs, which differ for each call")
       .capture_default_str();
+  add_option(command, "--range", options.ranges,
+             "draw the numbers of an input from there, such as l=1..8; the others are from -1 to 1")
+      .allow_extra_args(false)
+      .type_name("ARRAY=LOW..HIGH");
   add_option(command, "--check", request.num_checked,
              "batch entries times heads whose results are compared with the machine")
       .between(std::int64_t{1}, kMost)

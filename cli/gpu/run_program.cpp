@@ -1,6 +1,7 @@
 #include "cli/gpu/run_program.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "attention_cuda/samples.hpp"
@@ -12,6 +13,7 @@
 #include "gpus/gpu_specs.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -128,7 +130,36 @@ void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
                                        std::to_string(least) + " ms: the measurement is wrong\n");
 }
 
+void set_ranges(const std::vector<InputRange>& ranges, generate::GpuJob& job) {
+  for (const InputRange& range : ranges) {
+    const auto array = std::find_if(job.arrays.begin(), job.arrays.end(), [&](const auto& one) {
+      return one.name == range.array && one.role == toy::ArrayRole::kInput;
+    });
+    if (array == job.arrays.end()) {
+      throw request_failure("--range " + in_quotes(range.array) + ": there is no such input",
+                            "the name of an .input array");
+    }
+    array->low = range.low;
+    array->high = range.high;
+  }
+}
+
 }  // namespace
+
+InputRange parse_input_range(const std::string& text) {
+  constexpr double kMost = 1e30;
+  InputRange range;
+  const std::size_t equals = text.find('='), dots = text.find("..", equals);
+  const bool is_split = equals != std::string::npos && dots != std::string::npos;
+  if (is_split) range.array = text.substr(0, equals);
+  if (is_split && !range.array.empty() &&
+      toy::read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
+      toy::read_whole(std::string_view(text).substr(dots + 2), range.high) &&
+      range.low < range.high && range.low >= -kMost && range.high <= kMost) {
+    return range;
+  }
+  throw request_failure("--range " + in_quotes(text), "ARRAY=LOW..HIGH, such as l=1..8");
+}
 
 GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
                            const std::string& gpu) {
@@ -157,6 +188,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   job.problems = report.problems();
   job.seed = request.seed;
   job.repeat = request.repeat;
+  set_ranges(request.ranges, job);
   const std::vector<std::int64_t> problems = checked_problems(job.problems, request.num_checked);
   const generate::CountLaunches count =
       request.counters ? generate::CountLaunches(count_launches_here) : nullptr;

@@ -17,6 +17,7 @@ struct JobArray {
   toy::ElementType type = toy::ElementType::kFloat;
   std::int64_t elements = 0;  // of one problem
   toy::ArrayRole role = toy::ArrayRole::kInput;
+  double low = -1, high = 1;  // of the numbers that are drawn for an input
 
   std::int64_t bytes() const { return elements * toy::element_bytes(type); }
 };

@@ -1,6 +1,7 @@
 #include "generate/run/measured_run.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <memory>
 
@@ -19,6 +20,13 @@ constexpr int kMeasuringThreads = 256;  // of the kernels that draw and count
 constexpr std::int64_t kMeasuringBlocks = 4096;
 
 std::string megabytes(std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000); }
+
+/// As measuring.cuh reads it.
+std::uint64_t range_bits(const JobArray& array) {
+  const DrawnRange range = drawn_range(array);
+  return std::uint64_t{std::bit_cast<std::uint32_t>(range.half)} << 32 |
+         std::bit_cast<std::uint32_t>(range.middle);
+}
 
 /// Refuses a job before anything is allocated.
 void require_memory(const GpuJob& job, const CudaDriver& driver, std::int64_t flush_bytes) {
@@ -79,7 +87,8 @@ class PreparedJob {
       if (array.role != toy::ArrayRole::kInput) {
         memory_[a].fill(kNaN);
       } else {
-        measure("draw", array.type, memory_[a], elements(a), stream_of(job_, call, a));
+        measure("draw", array.type, memory_[a], elements(a), stream_of(job_, call, a),
+                range_bits(array));
       }
     }
     flushed().fill(0);
@@ -127,16 +136,16 @@ class PreparedJob {
   std::int64_t elements(std::size_t array) const {
     return job_.arrays[array].elements * job_.problems;
   }
-  /// Launches a kernel of measuring.cuh.
+  /// Launches a kernel of measuring.cuh. `range`: of those that draw.
   void measure(const std::string& kernel, toy::ElementType type, const DeviceBytes& memory,
-               std::int64_t count, std::uint64_t argument) const {
+               std::int64_t count, std::uint64_t argument, std::uint64_t range = 0) const {
     if (count == 0) return;
     const std::int64_t blocks =
         std::min(kMeasuringBlocks, (count + kMeasuringThreads - 1) / kMeasuringThreads);
     const DeviceModule& module = *modules_.front();
     module.launch(module.function("measure_" + kernel + "_" + to_string(type)),
                   {blocks, 1, kMeasuringThreads, 0},
-                  {memory.address(), static_cast<unsigned long long>(count), argument});
+                  {memory.address(), static_cast<unsigned long long>(count), argument, range});
   }
 
   const GpuJob& job_;

@@ -74,6 +74,19 @@ TEST_CASE("gpu multiplies on tensor cores at level 1, at edges of tiles and tran
   CHECK_THAT(numbers.err, contains("elements are numbers, and tensor cores multiply tiles"));
 }
 
+TEST_CASE("gpu draws an input from the range that a program needs") {
+  const FakeGpu fake;
+  const std::string merge =
+      FLASHLAB_SOURCE_DIR "/exercises/32_split_kv_merge/solution.toy --repeat 1 --heads 2";
+  const Outcome right = fake.gpu(merge + " --range l=1..8 --range num=1..8");
+  CHECK(right.code == 0);
+  CHECK_THAT(right.out, contains("lse"));
+  CHECK(fake.gpu(merge + " --range l=8..1").code == 2);
+  const Outcome other = fake.gpu(merge + " --range o=1..8");
+  CHECK(other.code == 2);
+  CHECK_THAT(other.err, contains("--range 'o': there is no such input"));
+}
+
 TEST_CASE("gpu predicts less time on tensor cores") {
   const auto predicted = [](const std::string& level) {
     return json_of(flashlab("gpu flash2 -D n=4096,d=64,B=32 --heads 32 --dtype bf16 --level " +
