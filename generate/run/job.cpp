@@ -22,7 +22,7 @@ GpuJob job_of(const toy::BoundProgram& program, const Plan& plan, const std::str
   const std::string functions = device_functions(plan.level());
   std::string measuring;
   for (const EmbeddedFile& file : measuring_files) measuring += "\n" + std::string(file.text);
-  const bool is_divided = plan.level() > 0;
+  const bool is_divided = plan.launches.size() > 1;
   if (!is_divided) job.sources = {functions + measuring + "\n" + cuda_kernels(program, plan, name)};
   for (const toy::BoundArray& array : program.arrays) {
     job.arrays.push_back({array.name, array.element_type, array.size, array.role});

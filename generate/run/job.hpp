@@ -49,8 +49,8 @@ struct GpuJob {
 /// The most problems that a grid's second axis takes.
 inline constexpr std::int64_t kMostProblems = 65535;
 
-/// Returns the job of a plan of this program. At level 1, each launch has a source of its own, because
-/// compilers take them one after the other, and several processes do not.
+/// Returns the job of a plan of this program. Each launch has a source of its own, because a
+/// compiler takes them one after the other, and several processes do not.
 GpuJob job_of(const toy::BoundProgram& program, const Plan& plan, const std::string& name);
 
 }  // namespace flashlab::generate
