@@ -83,6 +83,20 @@ TEST_CASE("the solutions of exercises about speed are faster than the given prog
   }
 }
 
+TEST_CASE("the JSON interface says that a time is not predicted there") {
+  const SpeedClass place;
+  const nlohmann::json request{{"request", "check"},
+                               {"exercise", "37"},
+                               {"file", "mine.toy"},
+                               {"files", {{"mine.toy", place.solution()}}}};
+  place.place().write("request.json", request.dump() + "\n");
+  const auto answer = json_of(place.flashlab("answer < request.json"))["answer"];
+  CHECK(answer["points"] == 6);
+  CHECK(answer["max_points"] == 10);
+  CHECK(answer["checks"].back()["name"] == "time");
+  CHECK_THAT(answer["checks"].back()["message"].get<std::string>(), contains("not predicted here"));
+}
+
 TEST_CASE("what is wrong in an exercise's table about speed is told with its place") {
   const SpeedClass place;
   const std::string toml = place.place().read("ex/90_small/exercise.toml");
