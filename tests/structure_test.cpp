@@ -150,8 +150,8 @@ const std::map<std::string, std::vector<std::string>>& floors() {
        {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
-       {"terminal", "options", "machine", "debug", "help", "exercises", "protocol", "editors",
-        "grading", "attention", "compare", "optimal", "gpu", "picture", "requests", "."}},
+       {"terminal", "options", "machine", "debug", "help", "attention", "compare", "gpu",
+        "exercises", "protocol", "editors", "grading", "optimal", "picture", "requests", "."}},
   };
   return kFloors;
 }

@@ -62,6 +62,11 @@ std::string points_sentence(const exercises::Exercise& exercise, const Verdict& 
            " cycles: proved to be the best there is.";
   }
   const exercises::ProgramTask& task = exercise.program;
+  if (task.speed) {
+    return "The time earns " + exercises::points_text(verdict.checks.back().points) + " of " +
+           points_text(task.speed->points) + ": all if it is at most that of " +
+           printable(task.speed->given->source->name()) + ", none at twice that time.";
+  }
   const double earned = verdict.points - task.points.correct;
   const std::string none = task.cost.naive != nullptr ? "none at the cost of the naive program"
                                                       : "none at twice that cost";
@@ -108,8 +113,10 @@ std::string place_sentence(const exercises::Ranking& ranking) {
   if (!above.empty()) parts.push_back("fewer bytes than " + joined(above, " and "));
   if (!equal.empty()) parts.push_back("as many as " + joined(equal, " and "));
   if (!below.empty()) parts.push_back("more than " + joined(below, " and "));
-  return "You move " + joined(parts) + " between DRAM and registers" +
-         ". No program is below the lower bound: each input is read once, each result is written "
+  const std::string place =
+      parts.empty() ? "" : "You move " + joined(parts) + " between DRAM and registers. ";
+  return place +
+         "No program is below the lower bound: each input is read once, each result is written "
          "once.";
 }
 
@@ -141,8 +148,9 @@ std::string ranking_text(const Verdict& verdict, const Terminal& terminal) {
 std::string cost_report(const exercises::Exercise& exercise, const Verdict& verdict,
                         const Terminal& terminal) {
   if (verdict.costs.empty()) return {};
+  const bool is_about_bytes = verdict.ranking && !exercise.program.speed;
   const std::string table =
-      verdict.ranking ? ranking_text(verdict, terminal) : brief_table(verdict, terminal);
+      is_about_bytes ? ranking_text(verdict, terminal) : brief_table(verdict, terminal);
   if (!verdict.passed()) return table;
   return table + lines_of(points_sentence(exercise, verdict), terminal);
 }

@@ -108,7 +108,15 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
   }
   if (!task.counted.ranges.empty()) table.row({"counted at", ranges_of(task.counted)});
   const std::string correct = "a right result: " + points_text(task.points.correct);
-  if (task.cost.full.empty()) {
+  if (task.speed) {
+    const exercises::Speed& speed = *task.speed;
+    table.row({"points", correct + "; its time: up to " + points_text(speed.points)});
+    table.row({"timed at", exercises::to_string(speed.size) + ", " + "batch " +
+                               std::to_string(speed.batch) + ", " + counted(speed.heads, "head") +
+                               ", " + speed.dtype + ", level " + std::to_string(speed.level) +
+                               ", " + std::to_string(speed.shared_bytes) +
+                               " bytes of shared memory"});
+  } else if (task.cost.full.empty()) {
     table.row({"points", correct});
   } else {
     table.row({"points", correct + "; its cost: up to " + points_text(task.points.cost)});

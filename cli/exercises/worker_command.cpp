@@ -6,6 +6,7 @@
 #include <mach-o/dyld.h>
 #endif
 
+#include "cli/gpu/speed.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -53,7 +54,7 @@ CommandAction add_grading_worker(CLI::App& app) {
   hide(command);
   return [] {
     // Nothing needs cleanup, and a sanitizer's search for leaks would start a thread.
-    _exit(exercises::serve_grading(STDIN_FILENO));
+    _exit(exercises::serve_grading(STDIN_FILENO, add_predicted_time));
     return kExitGood;
   };
 }

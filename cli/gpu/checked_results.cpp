@@ -18,10 +18,10 @@ namespace {
 constexpr double kFloatErrors = 16, kRoundings = 64, kFactorRoundings = 4;
 
 template <class Number>
-std::vector<double> machine_run(const PlannedProgram& program, const LoadedProgram& loaded,
-                                const std::vector<double>& before) {
+std::vector<double> machine_run(const PlannedProgram& program, const std::vector<double>& before) {
   std::vector<Number> dram(before.begin(), before.end());
-  (void)value_or_fail(toy::run(program.bound, std::span<Number>(dram)), *loaded.source);
+  (void)value_or_fail(toy::run(program.bound, std::span<Number>(dram)),
+                      *program.bound.program->source);
   return {dram.begin(), dram.end()};
 }
 
@@ -148,14 +148,14 @@ std::vector<std::int64_t> checked_problems(std::int64_t problems, std::int64_t c
 }
 
 std::vector<CheckedOutput> checked_results(const PlannedProgram& program,
-                                           const LoadedProgram& loaded, const generate::GpuJob& job,
+                                           const generate::GpuJob& job,
                                            const std::vector<std::int64_t>& problems,
                                            const generate::MeasuredJob& measured) {
   std::vector<CheckedOutput> checked;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     const std::vector<double> before = generate::drawn_dram(job, job.repeat, problems[p]);
-    const ProblemRuns runs{problems[p], machine_run<double>(program, loaded, before),
-                           machine_run<float>(program, loaded, before), measured.results[p]};
+    const ProblemRuns runs{problems[p], machine_run<double>(program, before),
+                           machine_run<float>(program, before), measured.results[p]};
     check_inputs(program, before, runs);
     for (std::size_t a = 0; a < program.bound.arrays.size(); ++a) {
       if (program.bound.arrays[a].role != toy::ArrayRole::kOutput) continue;

@@ -33,7 +33,7 @@ std::vector<std::int64_t> checked_problems(std::int64_t problems, std::int64_t c
 /// sum, is rounded each time: for each, one rounding of the array's largest value. At level 1, whose products round their factors, 4 of these roundings
 /// of the array's largest value come on top.
 std::vector<CheckedOutput> checked_results(const PlannedProgram& program,
-                                           const LoadedProgram& loaded, const generate::GpuJob& job,
+                                           const generate::GpuJob& job,
                                            const std::vector<std::int64_t>& problems,
                                            const generate::MeasuredJob& measured);
 

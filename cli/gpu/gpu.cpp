@@ -3,20 +3,24 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "cli/compare/options.hpp"
 #include "cli/gpu/plan_report.hpp"
+#include "cli/gpu/run_page.hpp"
 #include "cli/gpu/run_program.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "generate/source/cuda_source.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 struct GpuProgramFlags {
-  std::string program;
+  std::string program, html;
+  std::vector<std::string> ranges;
   bool emit = false, plan = false, predict_only = false, json = false, no_counters = false;
   std::string dtype = "float", gpu = kUsualGpu;
   int level = 0;
@@ -43,6 +47,12 @@ void show_plan(const GpuProgramFlags& options, const LoadedProgram& loaded,
 
 void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
               const GpuRunReport& report) {
+  if (!options.html.empty()) {
+    write_file(options.html, [&](std::ostream& out) {
+      write_run_page(out, report, setting(report.program.bound));
+    });
+  }
+  if (options.html == "-") return;
   if (options.json) {
     std::cout << run_json(report).dump(2) << "\n";
     return;
@@ -57,6 +67,9 @@ int show_gpu_program(const GpuProgramFlags& options) {
   PlannedProgram program = planned_program(options.machine, loaded, options.type(), options.level);
   GpuRunRequest request = options.request;
   request.counters = !options.no_counters;
+  for (const std::string& range : options.ranges) {
+    request.ranges.push_back(parse_input_range(range));
+  }
   if (options.plan) {
     show_plan(options, loaded, program);
   } else if (options.emit) {
@@ -65,7 +78,7 @@ int show_gpu_program(const GpuProgramFlags& options) {
   } else if (options.predict_only) {
     show_run(options, loaded, predicted_run(std::move(program), request, options.gpu));
   } else {
-    show_run(options, loaded, run_on_gpu(std::move(program), loaded, request));
+    show_run(options, loaded, run_on_gpu(std::move(program), request));
   }
   return kExitGood;
 }
@@ -94,6 +107,10 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
       .capture_default_str();
   add_option(command, "--seed", request.seed, "of the inputs, which differ for each call")
       .capture_default_str();
+  add_option(command, "--range", options.ranges,
+             "draw the numbers of an input from there, such as l=1..8; the others are from -1 to 1")
+      .allow_extra_args(false)
+      .type_name("ARRAY=LOW..HIGH");
   add_option(command, "--check", request.num_checked,
              "batch entries times heads whose results are compared with the machine")
       .between(std::int64_t{1}, kMost)
@@ -130,6 +147,10 @@ CommandAction add_gpu(CLI::App& app) {
   add_option(command, "--gpu", options->gpu, "with --predict-only: a GPU of gpus/gpus.json")
       .capture_default_str();
   add_flag(command, "--json", options->json, "as JSON; with --plan, the plan").excludes(emit);
+  add_option(command, "--html", options->html, "the report as one page, with the source")
+      .type_name("FILE")
+      .excludes(emit)
+      .excludes(plan);
   add_run_flags(command, *options);
   options->machine.add_to(command, true);
   options->terminal.add_to(command);

@@ -46,6 +46,22 @@ void add_traffic(const toy::BoundProgram& bound, const toy::Counters& counters,
 
 }  // namespace
 
+PlannedProgram planned_program(toy::BoundProgram bound, const std::string& name,
+                               const GpuTarget& target) {
+  const toy::SourceText& source = *bound.program->source;
+  PlannedProgram program;
+  program.name = name;
+  program.type = target.type;
+  if (target.shared_bytes) program.target.shared_bytes = *target.shared_bytes;
+  if (target.level == 1) program.target.factors = target.type;
+  program.bound = std::move(bound);
+  program.kept = generate::set_element_type(program.bound, target.type);
+  program.executions = value_or_fail(toy::count_executions(program.bound), source);
+  require_indices_in_range(program.bound, source);
+  program.plan = value_or_fail(generate::plan(program.bound, program.target), source);
+  return program;
+}
+
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
                                toy::ElementType type, int level) {
   if (level == 1 && !toy::is_narrow(type)) {
@@ -53,19 +69,8 @@ PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgra
                           "bf16 or fp16, which tensor cores multiply");
   }
   toy::CapacityBinding binding = machine.binding();
-  PlannedProgram program;
-  program.name = loaded.short_name();
-  program.type = type;
-  if (binding.sram_bytes) {
-    program.target.shared_bytes = *std::exchange(binding.sram_bytes, std::nullopt);
-  }
-  if (level == 1) program.target.factors = type;
-  program.bound = loaded.bind(binding);
-  program.kept = generate::set_element_type(program.bound, type);
-  program.executions = value_or_fail(toy::count_executions(program.bound), *loaded.source);
-  require_indices_in_range(program.bound, *loaded.source);
-  program.plan = value_or_fail(generate::plan(program.bound, program.target), *loaded.source);
-  return program;
+  GpuTarget target{type, level, std::exchange(binding.sram_bytes, std::nullopt)};
+  return planned_program(loaded.bind(binding), loaded.short_name(), target);
 }
 
 toy::Count loaded_bytes(const PlannedProgram& program, const generate::Launch& launch) {

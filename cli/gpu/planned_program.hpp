@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,18 @@ struct PlannedProgram {
   std::vector<generate::KeptType> kept;              // arrays that keep float
 };
 
-/// Level 1 multiplies on tensor cores, in `type`. Throws Failure: the program goes wrong, does not fit
-/// the GPU, or cannot be of this level.
+/// What a program is generated for. Level 1 multiplies on tensor cores, in `type`.
+struct GpuTarget {
+  toy::ElementType type = toy::ElementType::kFloat;
+  int level = 0;
+  std::optional<std::int64_t> shared_bytes;  // nothing: what every GPU has
+};
+
+/// Throws Failure: the program goes wrong, does not fit the GPU, or cannot be of this level.
+PlannedProgram planned_program(toy::BoundProgram bound, const std::string& name,
+                               const GpuTarget& target);
+
+/// Does the same with the options of a command.
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
                                toy::ElementType type, int level);
 

@@ -1,6 +1,7 @@
 #include "cli/gpu/run_program.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "attention_cuda/samples.hpp"
@@ -12,6 +13,7 @@
 #include "gpus/gpu_specs.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -47,18 +49,31 @@ void require_few_problems(const GpuRunRequest& request) {
   }
 }
 
-/// Refuses what the machine would refuse to run, before anything else is done.
-void require_runnable(const PlannedProgram& program, const LoadedProgram& loaded) {
+/// Beyond these, the machine's own run or the compilation would take minutes.
+constexpr long kMostSteps = 100'000'000;
+constexpr std::size_t kMostInstructions = 2000;
+
+/// Refuses what the machine would refuse to run, and what would take too long, before anything else is
+/// done.
+void require_runnable(const PlannedProgram& program) {
   if (auto error = toy::array_bytes_error(program.bound)) {
-    throw program_failure({*error}, *loaded.source);
+    throw program_failure({*error}, *program.bound.program->source);
+  }
+  if (program.bound.instructions.size() > kMostInstructions) {
+    throw Failure(kExitLimit, "flashlab: error: the program's text has " +
+                                  std::to_string(program.bound.instructions.size()) +
+                                  " instructions: expected at most " +
+                                  std::to_string(kMostInstructions) +
+                                  " for a GPU, because each becomes code that is compiled\n");
   }
   toy::Count steps = 0;
   for (const toy::Count& times : program.executions.times) steps += times;
-  if (steps <= static_cast<long>(program.bound.limits.max_steps)) return;
+  const long most = std::min(kMostSteps, static_cast<long>(program.bound.limits.max_steps));
+  if (steps <= most) return;
   throw Failure(kExitLimit, "flashlab: error: the program takes " + steps.get_str() +
-                                " steps: expected at most " +
-                                std::to_string(program.bound.limits.max_steps) +
-                                " (--max-steps), because the machine runs it, too\n");
+                                " steps: expected at most " + std::to_string(most) +
+                                (most < kMostSteps ? " (--max-steps)" : " for a GPU") +
+                                ", because the machine runs it, too\n");
 }
 
 /// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on.
@@ -115,7 +130,36 @@ void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
                                        std::to_string(least) + " ms: the measurement is wrong\n");
 }
 
+void set_ranges(const std::vector<InputRange>& ranges, generate::GpuJob& job) {
+  for (const InputRange& range : ranges) {
+    const auto array = std::find_if(job.arrays.begin(), job.arrays.end(), [&](const auto& one) {
+      return one.name == range.array && one.role == toy::ArrayRole::kInput;
+    });
+    if (array == job.arrays.end()) {
+      throw request_failure("--range " + in_quotes(range.array) + ": there is no such input",
+                            "the name of an .input array");
+    }
+    array->low = range.low;
+    array->high = range.high;
+  }
+}
+
 }  // namespace
+
+InputRange parse_input_range(const std::string& text) {
+  constexpr double kMost = 1e30;
+  InputRange range;
+  const std::size_t equals = text.find('='), dots = text.find("..", equals);
+  const bool is_split = equals != std::string::npos && dots != std::string::npos;
+  if (is_split) range.array = text.substr(0, equals);
+  if (is_split && !range.array.empty() &&
+      toy::read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
+      toy::read_whole(std::string_view(text).substr(dots + 2), range.high) &&
+      range.low < range.high && range.low >= -kMost && range.high <= kMost) {
+    return range;
+  }
+  throw request_failure("--range " + in_quotes(text), "ARRAY=LOW..HIGH, such as l=1..8");
+}
 
 GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
                            const std::string& gpu) {
@@ -130,10 +174,9 @@ GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
   return report;
 }
 
-GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
-                        const GpuRunRequest& request) {
+GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   require_few_problems(request);
-  require_runnable(program, loaded);
+  require_runnable(program);
   const generate::GpuInfo gpu =
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
   require_tensor_cores(program.plan, gpu);
@@ -145,6 +188,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
   job.problems = report.problems();
   job.seed = request.seed;
   job.repeat = request.repeat;
+  set_ranges(request.ranges, job);
   const std::vector<std::int64_t> problems = checked_problems(job.problems, request.num_checked);
   const generate::CountLaunches count =
       request.counters ? generate::CountLaunches(count_launches_here) : nullptr;
@@ -160,7 +204,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const LoadedProgram& loaded,
   } else {
     report.row.measured->why_no_counters = "not requested (--no-counters)";
   }
-  report.checked = checked_results(report.program, loaded, job, problems, measured);
+  report.checked = checked_results(report.program, job, problems, measured);
   if (spec) {
     require_floor(report, *spec);
     report.row.sentence = compare::explain(report.row, spec->num_sms);

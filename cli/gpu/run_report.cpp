@@ -53,33 +53,6 @@ std::vector<std::string> cells_of(const Timed& timed, const GpuRunReport& report
   return cells;
 }
 
-std::string launches_table(const GpuRunReport& report, const Terminal& terminal) {
-  std::vector<Column> columns = {
-      {"", Align::kLeft, true}, {"blocks", Align::kRight}, {"to SMs counted", Align::kRight}};
-  const auto add = [&](const std::string& title) { columns.push_back({title, Align::kRight}); };
-  if (report.row.measured && report.row.measured->sm) {
-    add("measured");
-    add("ratio");
-  }
-  add("computed");
-  if (report.machine) add("ms predicted");
-  if (report.times) add(report.machine ? "measured" : "ms");
-  if (report.times && report.machine) add("ratio");
-  if (report.times) add("rate");
-  TextTable table(columns);
-  const auto add_row = [&](const std::string& name, const std::string& blocks,
-                           const std::vector<std::string>& cells) {
-    std::vector<std::string> all = {name, blocks};
-    all.insert(all.end(), cells.begin(), cells.end());
-    table.row(all);
-  };
-  for (const Step& step : report.row.steps) {
-    add_row(step.name, std::to_string(step.num_blocks), cells_of(step, report));
-  }
-  if (report.row.steps.size() > 1) add_row("together", "", cells_of(report.row, report));
-  return table.to_string(terminal);
-}
-
 std::string paragraph(const std::string& text, const Terminal& terminal) {
   std::string lines;
   for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
@@ -109,7 +82,7 @@ std::string gpu_text(const GpuRunReport& report) {
   return text + (is_measured ? "; rates measured with small kernels" : "; rates of the data sheet");
 }
 
-std::string kernels_text(const generate::GpuTimes& times, const Terminal& terminal) {
+std::string kernels_text(const generate::GpuTimes& times) {
   std::string text = "NVRTC " + times.nvrtc_version + " compiled for " + times.architecture +
                      " in " + fixed_text(times.compile_seconds, 2) + " s; registers per thread: " +
                      joined(times.kernels, ", ", [](const generate::KernelResources& kernel) {
@@ -120,35 +93,26 @@ std::string kernels_text(const generate::GpuTimes& times, const Terminal& termin
     text += "; " + printable(kernel.kernel) + " keeps " + std::to_string(kernel.local_bytes) +
             " bytes of each thread in local memory";
   }
-  return paragraph(text, terminal);
+  return text;
 }
 
-std::string times_text(const GpuRunReport& report, const Terminal& terminal) {
+std::string times_text(const GpuRunReport& report) {
   const compare::Measurement& measured = *report.row.measured;
-  return paragraph(std::to_string(measured.num_samples) + " calls on new inputs, L2 flushed: " +
-                       three_digits(*measured.least_ms) + " to " + three_digits(*measured.most_ms) +
-                       " ms, median " + three_digits(*measured.median_ms),
-                   terminal);
+  return std::to_string(measured.num_samples) +
+         " calls on new inputs, L2 flushed: " + three_digits(*measured.least_ms) + " to " +
+         three_digits(*measured.most_ms) + " ms, median " + three_digits(*measured.median_ms);
 }
 
-std::string checks_text(const GpuRunReport& report, const Terminal& terminal) {
-  TextTable table({{"output"},
-                   {"problem", Align::kRight},
-                   {"largest value", Align::kRight},
-                   {"largest error", Align::kRight},
-                   {"machine in float", Align::kRight},
-                   {"allowed", Align::kRight}});
-  for (const CheckedOutput& output : report.checked) {
-    table.row({printable(output.array),
-               std::to_string(output.problem + 1) + " of " + std::to_string(report.problems()),
-               short_text(output.largest_value, 3), short_text(output.largest_error, 2),
-               short_text(output.float_error, 2), short_text(output.allowed_error, 2)});
+/// The first column is text, the others are numbers.
+std::string report_table_text(const ReportTable& cells, const Terminal& terminal) {
+  std::vector<Column> columns;
+  for (const std::string& title : cells.titles) {
+    columns.push_back(
+        {title, columns.empty() ? Align::kLeft : Align::kRight, columns.empty() && title.empty()});
   }
-  return table.to_string(terminal) + "\n" +
-         paragraph(
-             "errors: differences from a run of the machine in double; a run in float has some, "
-             "too",
-             terminal);
+  TextTable table(std::move(columns));
+  for (const std::vector<std::string>& row : cells.rows) table.row(row);
+  return table.to_string(terminal);
 }
 
 nlohmann::ordered_json traffic_json(const std::optional<compare::Traffic>& traffic) {
@@ -226,18 +190,67 @@ nlohmann::ordered_json checks_json(const GpuRunReport& report) {
 
 }  // namespace
 
-std::string run_text(const GpuRunReport& report, const Terminal& terminal) {
-  std::string text = paragraph(problems_text(report), terminal) +
-                     paragraph(gpu_text(report), terminal) + "\n" +
-                     launches_table(report, terminal);
-  if (!report.row.sentence.empty()) text += "\n" + paragraph(report.row.sentence, terminal);
-  if (!report.times) return text;
-  text += "\n" + times_text(report, terminal) + kernels_text(*report.times, terminal);
-  if (!report.row.measured->why_no_counters.empty()) {
-    text += paragraph("no bytes measured: " + printable(report.row.measured->why_no_counters),
-                      terminal);
+ReportTable launches_table(const GpuRunReport& report) {
+  ReportTable table{{"", "blocks", "to SMs counted"}, {}};
+  const auto add = [&](const char* title) { table.titles.emplace_back(title); };
+  if (report.row.measured && report.row.measured->sm) {
+    add("measured");
+    add("ratio");
   }
-  return text + "\n" + checks_text(report, terminal);
+  add("computed");
+  if (report.machine) add("ms predicted");
+  if (report.times) add(report.machine ? "measured" : "ms");
+  if (report.times && report.machine) add("ratio");
+  if (report.times) add("rate");
+  const auto add_row = [&](const std::string& name, const std::string& blocks,
+                           const std::vector<std::string>& cells) {
+    std::vector<std::string> all = {name, blocks};
+    all.insert(all.end(), cells.begin(), cells.end());
+    table.rows.push_back(std::move(all));
+  };
+  for (const Step& step : report.row.steps) {
+    add_row(step.name, std::to_string(step.num_blocks), cells_of(step, report));
+  }
+  if (report.row.steps.size() > 1) add_row("together", "", cells_of(report.row, report));
+  return table;
+}
+
+ReportTable checks_table(const GpuRunReport& report) {
+  ReportTable table{
+      {"output", "problem", "largest value", "largest error", "machine in float", "allowed"}, {}};
+  for (const CheckedOutput& output : report.checked) {
+    table.rows.push_back(
+        {printable(output.array),
+         std::to_string(output.problem + 1) + " of " + std::to_string(report.problems()),
+         short_text(output.largest_value, 3), short_text(output.largest_error, 2),
+         short_text(output.float_error, 2), short_text(output.allowed_error, 2)});
+  }
+  return table;
+}
+
+ReportSentences report_sentences(const GpuRunReport& report) {
+  ReportSentences said;
+  said.before = {problems_text(report), gpu_text(report)};
+  if (!report.row.sentence.empty()) said.explanation = report.row.sentence;
+  if (!report.times) return said;
+  said.times = {times_text(report), kernels_text(*report.times)};
+  if (!report.row.measured->why_no_counters.empty()) {
+    said.times.push_back("no bytes measured: " + printable(report.row.measured->why_no_counters));
+  }
+  return said;
+}
+
+std::string run_text(const GpuRunReport& report, const Terminal& terminal) {
+  const ReportSentences said = report_sentences(report);
+  std::string text;
+  for (const std::string& sentence : said.before) text += paragraph(sentence, terminal);
+  text += "\n" + report_table_text(launches_table(report), terminal);
+  if (!said.explanation.empty()) text += "\n" + paragraph(said.explanation, terminal);
+  if (!report.times) return text;
+  text += "\n";
+  for (const std::string& sentence : said.times) text += paragraph(sentence, terminal);
+  return text + "\n" + report_table_text(checks_table(report), terminal) + "\n" +
+         paragraph(kAboutErrors, terminal);
 }
 
 nlohmann::ordered_json run_json(const GpuRunReport& report) {

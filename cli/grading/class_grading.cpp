@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/exercises/worker_command.hpp"
+#include "cli/gpu/speed.hpp"
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -32,6 +33,24 @@ class ProtectedGrader : public exercises::TextGrader {
 
  private:
   std::unique_ptr<exercises::IsolatedGrader> grader_;
+};
+
+/// Tells each graded text.
+class TellingGrader : public exercises::TextGrader {
+ public:
+  using Tell =
+      std::function<void(const std::string& text, std::shared_ptr<const exercises::Verdict>)>;
+  TellingGrader(std::unique_ptr<exercises::TextGrader> grader, Tell tell)
+      : grader_(std::move(grader)), tell_(std::move(tell)) {}
+  std::shared_ptr<const exercises::Verdict> grade(const std::string& text) override {
+    auto verdict = grader_->grade(text);
+    tell_(text, verdict);
+    return verdict;
+  }
+
+ private:
+  std::unique_ptr<exercises::TextGrader> grader_;
+  Tell tell_;
 };
 
 /// Folders for the journal: beside the class, then the user's state folder, then
@@ -91,7 +110,18 @@ exercises::GraderOptions ClassGrading::grader_options() const {
 }
 
 std::unique_ptr<exercises::TextGrader> ClassGrading::make_grader() {
-  if (own_ != nullptr) return exercises::text_grader(*own_);
+  auto grader = make_worker();
+  if (options_.device.empty()) return grader;
+  return std::make_unique<TellingGrader>(
+      std::move(grader),
+      [this](const std::string& text, std::shared_ptr<const exercises::Verdict> verdict) {
+        const std::lock_guard lock(mutex_);
+        texts_[std::move(verdict)] = text;
+      });
+}
+
+std::unique_ptr<exercises::TextGrader> ClassGrading::make_worker() {
+  if (own_ != nullptr) return exercises::text_grader(*own_, add_predicted_time);
   {
     const std::lock_guard lock(mutex_);
     if (first_ != nullptr) return std::make_unique<ProtectedGrader>(std::move(first_));
@@ -116,8 +146,30 @@ std::vector<exercises::StudentResult> ClassGrading::grade(
 }
 
 std::shared_ptr<const exercises::Verdict> ClassGrading::grade(const std::string& text) {
-  if (own_ != nullptr) return exercises::text_grader(*own_)->grade(text);
-  return first_->grade(text);
+  return make_grader()->grade(text);
+}
+
+void ClassGrading::measure(std::vector<exercises::StudentResult>& students) const {
+  if (!exercise_->program.speed) {
+    throw request_failure(
+        "--device cuda measures times, and " + printable(exercise_->id) + " is not about speed",
+        "an exercise with [speed]");
+  }
+  SpeedRequest request;
+  request.seed = options_.seed;
+  const SpeedMeter meter(*exercise_, request);
+  std::map<std::string, std::shared_ptr<const exercises::Verdict>> measured;  // by text
+  for (exercises::StudentResult& student : students) {
+    const auto text = texts_.find(student.verdict);
+    if (text == texts_.end() || !student.verdict->passed()) continue;
+    auto& result = measured[text->second];
+    if (result == nullptr) {
+      exercises::Verdict verdict = *student.verdict;
+      meter.measure(text->second, verdict);
+      result = std::make_shared<const exercises::Verdict>(std::move(verdict));
+    }
+    student.verdict = result;
+  }
 }
 
 std::string ClassGrading::isolation() const {

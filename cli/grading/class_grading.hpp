@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,10 @@ class ClassGrading {
   /// Grades one text, from standard input.
   std::shared_ptr<const exercises::Verdict> grade(const std::string& text);
 
+  /// Measures the right submissions that this object graded on the GPU, one after the other, and
+  /// replaces their predicted times. Throws Failure: no GPU, or the exercise is not about speed.
+  void measure(std::vector<exercises::StudentResult>& students) const;
+
   /// Returns how submissions were separated, for the reports.
   std::string isolation() const;
   /// Returns notes for the teacher: a kernel without isolation, results that are not on disk, an
@@ -39,6 +44,7 @@ class ClassGrading {
  private:
   std::unique_ptr<exercises::TextGrader> make_grader();
   exercises::GraderOptions grader_options() const;
+  std::unique_ptr<exercises::TextGrader> make_worker();
   bool has_journal() const { return !options_.all_folder.empty(); }
 
   const GradeOptions& options_;
@@ -49,6 +55,7 @@ class ClassGrading {
   exercises::Sandbox sandbox_;
   exercises::JournalFindings found_;
   std::unique_ptr<exercises::Journal> journal_;
+  std::map<std::shared_ptr<const exercises::Verdict>, std::string> texts_;  // for measure()
 };
 
 }  // namespace flashlab::cli

@@ -16,6 +16,7 @@
 #include "cli/grading/class_grading.hpp"
 #include "cli/grading/class_text.hpp"
 #include "cli/grading/grade_options.hpp"
+#include "cli/grading/speed_ranking.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -215,6 +216,7 @@ void print_class(const exercises::Exercise& exercise, const ClassReport& report,
   std::cout << styled(exercise.id + ": " + printable(exercise.title), Style::kBold, terminal)
             << "\n\n"
             << class_table(report, terminal);
+  std::cout << speed_ranking(report, terminal);
   for (const exercises::Histogram& histogram : report.histograms) {
     std::cout << "\n" << histogram_text(histogram, terminal);
   }
@@ -226,6 +228,9 @@ void print_class(const exercises::Exercise& exercise, const ClassReport& report,
 int grade(const GradeOptions& options) {
   options.check();
   if (is_assignment(options.id)) {
+    if (!options.device.empty()) {
+      throw request_failure("--device with an assignment", "one exercise, which is about speed");
+    }
     return !grade_assignment(options) && options.fail_on_wrong ? kExitProgramWrong : kExitGood;
   }
   const ExercisePointer found = find_exercise(options.id, options.exercises);
@@ -235,6 +240,7 @@ int grade(const GradeOptions& options) {
   std::vector<StudentResult> students = options.reads_standard_input()
                                             ? grade_standard_input(exercise, grading)
                                             : grade_files(options, exercise, grading, skipped);
+  if (!options.device.empty()) grading.measure(students);
   Attempts attempt;
   exercises::Costs best;
   attempt([&] { best = best_ever(options, exercise, students); });
@@ -262,6 +268,7 @@ CommandAction add_grade(CLI::App& app) {
       "  flashlab grade 8 --all class/ --html a.html    a file or folder for each student\n"
       "  flashlab grade 8 --all class/ --names pseudonym --seed 4711 --csv marks.csv\n"
       "  flashlab grade 8 - --gradescope results.json < anna.toy\n"
+      "  flashlab grade 37 --all class/ --device cuda   times on this computer's GPU\n"
       "  flashlab grade assignments/naive_to_flash --all class/   all parts, points added up\n");
   const auto options = std::make_shared<GradeOptions>();
   options->add_to(command);

@@ -43,6 +43,9 @@ void GradeOptions::check() const {
   if (resume && all_folder.empty()) {
     throw request_failure("--resume continues the grading of a class", "--all DIR as well");
   }
+  if (resume && !device.empty()) {
+    throw request_failure("--resume with --device", "one of them: measured times are not kept");
+  }
   if (!memory_limit.empty()) parse_memory_limit(memory_limit);
   std::string first;
   for (const auto& [flag, file] : report_files()) {
@@ -127,6 +130,10 @@ void GradeOptions::add_to(CLI::App& command) {
   add_option(command, "-j,--jobs", jobs, "submissions graded at once (one per processor)")
       .between(1, 1024)
       .type_name("K");
+  add_option(command, "--device", device,
+             "cuda: measure right submissions of an exercise about speed on this computer's GPU; "
+             "otherwise their times are predicted")
+      .one_of({"cuda"});
   add_option(command, "--seed", seed, "seed of the inputs; keep it secret from the students")
       .between(std::int64_t{0}, INT64_MAX)
       .each([this](const std::string&) { own_seed = true; })

@@ -23,6 +23,7 @@ struct GradeOptions {
   bool own_seed = false;  // whether --seed was given
   std::string json, csv, junit, gradescope, html, best;
   std::string names = "real";
+  std::string device;  // "cuda": exercises about speed are measured on this computer's GPU
   bool hide_costs = false, fail_on_wrong = false, quiet = false;
   double time_limit = 0;     // seconds of processor time; 0: the exercise's limit
   std::string memory_limit;  // empty: exercises::kMostGradingBytes

@@ -125,16 +125,17 @@ class TestHook {
   std::string word_;
 };
 
-Verdict graded(const Grader& grader, const GradingRequest& request) {
-  return request.for_report ? grade_text(grader, request.text)
-                            : grader.grade(request.name, request.text);
+Verdict graded(const Grader& grader, const GradingRequest& request, const VerdictStep& step) {
+  return request.for_report ? grade_text(grader, request.text, step)
+                            : grade_with(grader, request.name, request.text, step);
 }
 
-void answer(const Grader& grader, const GradingRequest& request, int descriptor) {
+void answer(const Grader& grader, const GradingRequest& request, const VerdictStep& step,
+            int descriptor) {
   TestHook hook;
   std::string said;
   if (hook.wants(request.text)) said = hook.act(descriptor);
-  Verdict verdict = graded(grader, request);
+  Verdict verdict = graded(grader, request, step);
   if (!said.empty()) {
     Finding finding;
     finding.what = std::move(said);
@@ -145,7 +146,7 @@ void answer(const Grader& grader, const GradingRequest& request, int descriptor)
 
 }  // namespace
 
-int serve_grading(int descriptor) {
+int serve_grading(int descriptor, const VerdictStep& step) {
   end_with_caller();
   close_all_others();
   const auto first = receive_message(descriptor);
@@ -163,7 +164,7 @@ int serve_grading(int descriptor) {
       milliseconds > 0 ? milliseconds : grader->exercise().program.max_milliseconds;
   while (const auto message = receive_message(descriptor)) {
     limit_processor_time(most);
-    answer(*grader, decode_request(*message), descriptor);
+    answer(*grader, decode_request(*message), step, descriptor);
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generated kernels at level 1 beside the kernels by hand with the same instructions (mma.sync).
 
-  beside_kernels.py table         prints the table of docs/results/generated_kernels.json
+  beside_kernels.py table [FILE]  prints the table of a file, or of docs/results/generated_kernels.json
   beside_kernels.py measure FILE  measures on this machine's GPU with the `flashlab` of the PATH,
                                   writes FILE, and prints its table
 
@@ -66,7 +66,7 @@ def measure():
     version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
     return {"format": "flashlab-generated-kernels", "version": 1, "gpu": gpu,
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-            "commit": version.stdout.strip().split()[-1], "tokens": TOKENS, "columns": COLUMNS,
+            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"), "tokens": TOKENS, "columns": COLUMNS,
             "dtype": "bf16", "rows": rows}
 
 
@@ -86,13 +86,13 @@ def table(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("table", help="print the committed table")
+    printed = commands.add_parser("table", help="print a table that is committed")
+    printed.add_argument("file", type=pathlib.Path, nargs="?", default=RESULTS)
     measured = commands.add_parser("measure", help="measure on this machine's GPU")
     measured.add_argument("file", type=pathlib.Path)
     arguments = parser.parse_args()
-    file = RESULTS
+    file = arguments.file
     if arguments.command == "measure":
-        file = arguments.file
         file.write_text(json.dumps(measure(), indent=1) + "\n")
     print(table(json.loads(file.read_text())))
 

@@ -13,7 +13,7 @@ namespace flashlab::generate {
 namespace {
 
 constexpr std::int64_t kBlock = 16;  // rows of a product on tensor cores
-constexpr std::int64_t kMostWarps = 8;
+constexpr std::int64_t kMostWarps = 8, kThreadsOfWarp = 32;
 constexpr std::int64_t kUsualWarps = 4;     // a multiprocessor has four parts
 constexpr std::int64_t kMostNumbers = 208;  // of fragments in a thread's 255 registers
 constexpr std::int64_t kMostSpilled = 480;  // more than this many would be slower than level 0
@@ -297,10 +297,23 @@ class PlaceSearch {
     }
     plan_.warps = static_cast<int>(warps);
     if (numbers > kMostSpilled) {
-      why_not_ = Reason{
-          "its tiles take " + std::to_string(numbers) + " registers of each thread, which has 255",
-          {}};
+      why_not_ = Reason{"its tiles take " + std::to_string(numbers) +
+                            " registers of each thread, which has 255: " + fragments_text(),
+                        {}};
     }
+  }
+  /// "O[0] 256 x 256 = 512, S 256 x 64 = 128", in registers of a thread.
+  std::string fragments_text() const {
+    std::string text;
+    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+      const ValuePlace& place = plan_.places[v];
+      if (place.where != Where::kFragment) continue;
+      const Value& value = values_.values[v];
+      text += (text.empty() ? "" : ", ") + program_.register_name(value.number) + " " +
+              std::to_string(value.rows.size()) + " x " + std::to_string(value.cols.size()) +
+              " = " + std::to_string(place.rows * place.cols / (kThreadsOfWarp * plan_.warps));
+    }
+    return text;
   }
   void set_sizes(const std::set<std::int64_t>& held_rows, std::int64_t warps) {
     const auto padded = [&](std::int64_t size) {
@@ -322,6 +335,20 @@ class PlaceSearch {
   std::vector<std::size_t> groups_;  // of fragments
   std::optional<Reason> why_not_;
 };
+
+/// "Q[0] 128 x 64 = 20480, K 64 x 64 = 10240", in bytes.
+std::string shared_tiles_text(const toy::BoundProgram& program, const FragmentPlan& plan) {
+  std::string text;
+  for (std::size_t v = 0; v < plan.places.size(); ++v) {
+    const ValuePlace& place = plan.places[v];
+    if (!place.shared) continue;
+    const Value& value = plan.values.values[v];
+    text += (text.empty() ? "" : ", ") + program.register_name(value.number) + " " +
+            std::to_string(value.rows.size()) + " x " + std::to_string(value.cols.size()) + " = " +
+            std::to_string(place.shared->bytes * place.shared->stages);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -345,7 +372,9 @@ std::optional<FragmentPlan> fragment_plan(const toy::BoundProgram& program, cons
     place_in_shared_memory(program, plan, prefetches);
     if (plan.shared_bytes <= shared_bytes) return plan;
   }
-  why_not = {"its tiles take " + std::to_string(plan.shared_bytes) + " bytes of shared memory", {}};
+  why_not = {"its tiles take " + std::to_string(plan.shared_bytes) +
+                 " bytes of shared memory: " + shared_tiles_text(program, plan),
+             {}};
   return std::nullopt;
 }
 

@@ -120,7 +120,9 @@ std::optional<toy::Diagnostic> too_large(const toy::BoundProgram& program, const
       toy::Severity::kError,
       toy::Fault::kProgram,
       program.instructions[largest->site].span,
-      "in shared memory, the registers take " + std::to_string(plan.shared_bytes(launch)) +
+      (launch.no_fragments ? "not in fragments: " + launch.no_fragments->text + "; as at level 0, "
+                           : std::string()) +
+          "in shared memory, the registers take " + std::to_string(plan.shared_bytes(launch)) +
           " bytes, with an odd number of elements in each row: " +
           places_text(program, launch, toy::element_bytes(plan.real)),
       "at most " + std::to_string(target.shared_bytes) + " bytes per block (--sram): smaller tiles",

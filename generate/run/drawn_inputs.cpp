@@ -50,6 +50,17 @@ float drawn_number(std::uint64_t stream, std::int64_t element) {
   return static_cast<float>(static_cast<int>(x >> 40) - (1 << 23)) * 0x1p-23f;
 }
 
+float drawn_in_range(const JobArray& array, float number) {
+  const DrawnRange range = drawn_range(array);
+  const float product = range.half * number;  // rounded, as on the GPU
+  return range.middle + product;
+}
+
+DrawnRange drawn_range(const JobArray& array) {
+  return {static_cast<float>((array.low + array.high) / 2),
+          static_cast<float>((array.high - array.low) / 2)};
+}
+
 std::vector<double> drawn_dram(const GpuJob& job, int call, std::int64_t problem) {
   std::vector<double> dram;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
@@ -61,7 +72,8 @@ std::vector<double> drawn_dram(const GpuJob& job, int call, std::int64_t problem
     }
     const std::uint64_t stream = stream_of(job, call, a);
     for (std::int64_t i = 0; i < array.elements; ++i) {
-      dram.push_back(toy::round_to(array.type, drawn_number(stream, problem * array.elements + i)));
+      const float number = drawn_number(stream, problem * array.elements + i);
+      dram.push_back(toy::round_to(array.type, drawn_in_range(array, number)));
     }
   }
   return dram;

@@ -17,6 +17,7 @@ struct JobArray {
   toy::ElementType type = toy::ElementType::kFloat;
   std::int64_t elements = 0;  // of one problem
   toy::ArrayRole role = toy::ArrayRole::kInput;
+  double low = -1, high = 1;  // of the numbers that are drawn for an input
 
   std::int64_t bytes() const { return elements * toy::element_bytes(type); }
 };
@@ -27,12 +28,14 @@ struct JobLaunch {
   int threads = 32;
   std::int64_t shared_bytes = 0;
   std::vector<std::size_t> arrays;  // into GpuJob::arrays: the kernel's parameters
+  std::size_t source = 0;           // into GpuJob::sources
 };
 
 /// Each launch works on `problems` problems of the program's size, in the grid's second axis. Each
 /// has its own part of every array.
 struct GpuJob {
-  std::string name, source;
+  std::string name;
+  std::vector<std::string> sources;  // the first includes the kernels of measuring.cuh
   std::vector<JobArray> arrays;
   std::vector<JobLaunch> launches;
   std::int64_t problems = 1;
@@ -46,7 +49,8 @@ struct GpuJob {
 /// The most problems that a grid's second axis takes.
 inline constexpr std::int64_t kMostProblems = 65535;
 
-/// Returns the job of a plan of this program. The source includes the kernels of measuring.cuh.
+/// Returns the job of a plan of this program. Each launch has a source of its own, because a
+/// compiler takes them one after the other, and several processes do not.
 GpuJob job_of(const toy::BoundProgram& program, const Plan& plan, const std::string& name);
 
 }  // namespace flashlab::generate

@@ -1,11 +1,13 @@
 #include "generate/run/measured_run.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
+#include <memory>
 
 #include "generate/plan/element_types.hpp"
+#include "generate/run/compiled_job.hpp"
 #include "generate/run/drawn_inputs.hpp"
-#include "generate/run/nvrtc.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -18,6 +20,13 @@ constexpr int kMeasuringThreads = 256;  // of the kernels that draw and count
 constexpr std::int64_t kMeasuringBlocks = 4096;
 
 std::string megabytes(std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000); }
+
+/// As measuring.cuh reads it.
+std::uint64_t range_bits(const JobArray& array) {
+  const DrawnRange range = drawn_range(array);
+  return std::uint64_t{std::bit_cast<std::uint32_t>(range.half)} << 32 |
+         std::bit_cast<std::uint32_t>(range.middle);
+}
 
 /// Refuses a job before anything is allocated.
 void require_memory(const GpuJob& job, const CudaDriver& driver, std::int64_t flush_bytes) {
@@ -40,8 +49,11 @@ void require_memory(const GpuJob& job, const CudaDriver& driver, std::int64_t fl
 class PreparedJob {
  public:
   PreparedJob(const GpuJob& job, const CudaDriver& driver, const GpuInfo& gpu,
-              const DeviceModule& module)
-      : job_(job), driver_(driver), module_(module) {
+              const CompiledJob& compiled)
+      : job_(job), driver_(driver) {
+    for (const CompiledSource& source : compiled.sources) {
+      modules_.push_back(std::make_unique<const DeviceModule>(driver, source.image));
+    }
     const std::int64_t flush_bytes = kFlushes * gpu.l2_bytes;
     require_memory(job, driver, flush_bytes);
     for (const JobArray& array : job.arrays) {
@@ -50,14 +62,23 @@ class PreparedJob {
     memory_.emplace_back(driver, "flushing L2", flush_bytes);
     memory_.emplace_back(driver, "a number", sizeof(unsigned long long));
     for (const JobLaunch& launch : job.launches) {
-      functions_.push_back(module.function(launch.kernel));
+      functions_.push_back(module_of(launch).function(launch.kernel));
       if (launch.shared_bytes > kSharedBytesWithoutRequest) {
-        module.allow_shared_bytes(functions_.back(), launch.shared_bytes);
+        module_of(launch).allow_shared_bytes(functions_.back(), launch.shared_bytes);
       }
     }
   }
 
-  const std::vector<FunctionHandle>& functions() const { return functions_; }
+  /// Returns what the compiler made of each launch's kernel.
+  std::vector<KernelResources> resources() const {
+    std::vector<KernelResources> all;
+    for (std::size_t i = 0; i < job_.launches.size(); ++i) {
+      const JobLaunch& launch = job_.launches[i];
+      all.push_back({launch.kernel, module_of(launch).attribute(functions_[i], kNumRegisters),
+                     module_of(launch).attribute(functions_[i], kLocalBytes)});
+    }
+    return all;
+  }
 
   /// Draws the inputs of a call, fills the other arrays with NaN, and flushes L2.
   void prepare(int call) const {
@@ -66,7 +87,8 @@ class PreparedJob {
       if (array.role != toy::ArrayRole::kInput) {
         memory_[a].fill(kNaN);
       } else {
-        measure("draw", array.type, memory_[a], elements(a), stream_of(job_, call, a));
+        measure("draw", array.type, memory_[a], elements(a), stream_of(job_, call, a),
+                range_bits(array));
       }
     }
     flushed().fill(0);
@@ -79,9 +101,9 @@ class PreparedJob {
     const JobLaunch& launch = job_.launches[index];
     std::vector<unsigned long long> parameters;
     for (const std::size_t array : launch.arrays) parameters.push_back(memory_[array].address());
-    module_.launch(functions_[index],
-                   {launch.blocks, job_.problems, launch.threads, launch.shared_bytes},
-                   std::move(parameters));
+    module_of(launch).launch(functions_[index],
+                             {launch.blocks, job_.problems, launch.threads, launch.shared_bytes},
+                             std::move(parameters));
   }
 
   std::vector<std::int64_t> nan_elements() const {
@@ -108,26 +130,28 @@ class PreparedJob {
   }
 
  private:
+  const DeviceModule& module_of(const JobLaunch& launch) const { return *modules_[launch.source]; }
   const DeviceBytes& flushed() const { return memory_[job_.arrays.size()]; }
   const DeviceBytes& number() const { return memory_[job_.arrays.size() + 1]; }
   std::int64_t elements(std::size_t array) const {
     return job_.arrays[array].elements * job_.problems;
   }
-  /// Launches a kernel of measuring.cuh.
+  /// Launches a kernel of measuring.cuh. `range`: of those that draw.
   void measure(const std::string& kernel, toy::ElementType type, const DeviceBytes& memory,
-               std::int64_t count, std::uint64_t argument) const {
+               std::int64_t count, std::uint64_t argument, std::uint64_t range = 0) const {
     if (count == 0) return;
     const std::int64_t blocks =
         std::min(kMeasuringBlocks, (count + kMeasuringThreads - 1) / kMeasuringThreads);
-    module_.launch(module_.function("measure_" + kernel + "_" + to_string(type)),
-                   {blocks, 1, kMeasuringThreads, 0},
-                   {memory.address(), static_cast<unsigned long long>(count), argument});
+    const DeviceModule& module = *modules_.front();
+    module.launch(module.function("measure_" + kernel + "_" + to_string(type)),
+                  {blocks, 1, kMeasuringThreads, 0},
+                  {memory.address(), static_cast<unsigned long long>(count), argument, range});
   }
 
   const GpuJob& job_;
   const CudaDriver& driver_;
-  const DeviceModule& module_;
-  std::vector<DeviceBytes> memory_;  // arrays, flushed(), number()
+  std::vector<std::unique_ptr<const DeviceModule>> modules_;  // by source of the job
+  std::vector<DeviceBytes> memory_;                           // arrays, flushed(), number()
   std::vector<FunctionHandle> functions_;
 };
 
@@ -196,19 +220,14 @@ GpuTimes measured_run(const GpuJob& job, std::span<const std::int64_t> problems,
                       std::span<std::byte> results, const CountLaunches& count) {
   const CudaDriver& driver = CudaDriver::loaded();
   const GpuInfo gpu = first_gpu(driver);
-  const CompiledSource compiled = compile(job.source, job.name + ".cu", gpu.compute_capability);
+  const CompiledJob compiled = compiled_job(job, gpu.compute_capability);
   const DeviceContext context(driver);
-  const DeviceModule module(driver, compiled.image);
-  const PreparedJob prepared(job, driver, gpu, module);
+  const PreparedJob prepared(job, driver, gpu, compiled);
   GpuTimes times;
-  times.architecture = compiled.architecture;
-  times.nvrtc_version = compiled.version;
+  times.architecture = compiled.sources.front().architecture;
+  times.nvrtc_version = compiled.sources.front().version;
   times.compile_seconds = compiled.seconds;
-  for (std::size_t i = 0; i < job.launches.size(); ++i) {
-    const FunctionHandle function = prepared.functions()[i];
-    times.kernels.push_back({job.launches[i].kernel, module.attribute(function, kNumRegisters),
-                             module.attribute(function, kLocalBytes)});
-  }
+  times.kernels = prepared.resources();
   time_calls(job, driver, prepared, times);
   times.nan_elements = prepared.nan_elements();
   prepared.read(problems, results);

@@ -189,12 +189,17 @@ std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
                          const std::string& name) {
   std::string text;
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-    if (i > 0) text += "\n";
-    const Launch& launch = plan.launches[i];
-    text += launch.fragments ? fragment_kernel(program, plan, launch, kernel_name(name, i))
-                             : KernelWriter(program, plan, launch, kernel_name(name, i)).write();
+    text += (i > 0 ? "\n" : "") + cuda_kernel(program, plan, name, i);
   }
   return text;
+}
+
+std::string cuda_kernel(const toy::BoundProgram& program, const Plan& plan, const std::string& name,
+                        std::size_t launch) {
+  const Launch& chosen = plan.launches[launch];
+  const std::string kernel = kernel_name(name, launch);
+  return chosen.fragments ? fragment_kernel(program, plan, chosen, kernel)
+                          : KernelWriter(program, plan, chosen, kernel).write();
 }
 
 std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,

@@ -27,6 +27,10 @@ std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
 std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
                          const std::string& name);
 
+/// Returns only the kernel of a launch.
+std::string cuda_kernel(const toy::BoundProgram& program, const Plan& plan, const std::string& name,
+                        std::size_t launch);
+
 /// Returns the device functions: `namespace toy`. Level 1 has products on tensor cores.
 std::string device_functions(int level);
 

@@ -56,6 +56,18 @@ TEST_CASE("drawn inputs differ by call, problem and array, and spread from -1 to
   CHECK(generate::stream_of(job, 1, 0) != generate::stream_of(job, 1, 1));
 }
 
+TEST_CASE("inputs are drawn from the range of their array") {
+  generate::GpuJob job = two_arrays();
+  job.arrays[0].low = 1;
+  job.arrays[0].high = 8;
+  const auto dram = generate::drawn_dram(job, 1, 0);
+  const auto [low, high] = std::minmax_element(dram.begin(), dram.begin() + 100);
+  CHECK(*low >= 1);
+  CHECK(*low < 2);
+  CHECK(*high > 7);
+  CHECK(*high <= 8);
+}
+
 TEST_CASE("numbers of 16 bits have their values") {
   const std::uint16_t bits[] = {0x3f80, 0xc000, 0x0001, 0x7f80};  // as bf16, and as fp16
   std::byte bytes[sizeof bits];

@@ -31,13 +31,14 @@ void require_equal(const std::vector<double>& got, const std::vector<double>& ex
 
 TEST_CASE("generated code computes what the machine computes, and moves the bytes it counts",
           "[generated]") {
-  std::size_t number = 0, random_grids = 0;
+  std::size_t number = 0, random_grids = 0, drawn = 0;
   for (const GenerateCase& one : generate_cases()) {
     INFO(one.program << " " << one.setting);
     const auto reference = reference_run(*one.bound);
     const auto plan = generate::plan(*one.bound, one.target());
     REQUIRE(reference);
     REQUIRE(plan);
+    if (one.program.starts_with("drawn_")) ++drawn;
     if (one.program.starts_with("grid_") && plan->launches[0].blocks > 1) ++random_grids;
     cuda::emulation::set_schedule_seed(++number);
     cuda::emulation::reset_statistics();
@@ -51,7 +52,8 @@ TEST_CASE("generated code computes what the machine computes, and moves the byte
     CHECK(toy::Count(static_cast<long>(2 * moved.atomic_bytes)) == counters.bytes_updated);
   }
   cuda::emulation::set_schedule_seed(1);
-  CHECK(number > 350);
+  CHECK(number > 350 + drawn);
+  CHECK(drawn > 20 * 40);
   CHECK(random_grids > 20);
 }
 

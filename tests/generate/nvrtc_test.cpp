@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "generate/plan/element_types.hpp"
+#include "generate/run/compiled_job.hpp"
 #include "generate/run/job.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/generate/cases/cases.hpp"
@@ -39,13 +41,15 @@ TEST_CASE("NVRTC compiles generated kernels for the oldest GPUs and for Hopper",
     REQUIRE(plan);
     const generate::GpuJob job = generate::job_of(*one.bound, *plan, one.program);
     for (const int capability : {kOldest, kHopper}) {
-      const auto compiled = generate::compile(job.source, job.name + ".cu", capability);
-      INFO(job.name << " " << compiled.architecture);
-      CHECK(compiled.architecture == "sm_" + std::to_string(capability));
+      const generate::CompiledJob compiled = generate::compiled_job(job, capability);
+      const std::string& first = compiled.sources.front().architecture;
+      INFO(job.name << " " << first);
+      CHECK(first == "sm_" + std::to_string(capability));
       for (const generate::JobLaunch& launch : job.launches) {
-        CHECK(compiled.image.find(launch.kernel) != std::string::npos);
+        const std::string& image = compiled.sources.at(launch.source).image;
+        CHECK(image.find(launch.kernel) != std::string::npos);
       }
-      CHECK(compiled.image.find("measure_draw_bf16") != std::string::npos);
+      CHECK(compiled.sources.front().image.find("measure_draw_bf16") != std::string::npos);
     }
   }
   CHECK(left.empty());
@@ -63,9 +67,32 @@ TEST_CASE("NVRTC compiles products on tensor cores, also of those that multiply 
     const auto plan = generate::plan(program, target);
     REQUIRE(plan);
     const generate::GpuJob job = generate::job_of(program, *plan, "flash2");
-    CHECK(generate::compile(job.source, "flash2.cu", capability).architecture ==
+    CHECK(generate::compile(job.sources.front(), "flash2.cu", capability).architecture ==
           "sm_" + std::to_string(capability));
   }
+}
+
+TEST_CASE("the launches of a program are compiled in processes, and an error in any is told",
+          "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  toy::BoundProgram program = bundled("bwd_onepass");
+  generate::set_element_type(program, toy::ElementType::kBf16);
+  generate::Target target;
+  target.factors = toy::ElementType::kBf16;
+  const auto plan = generate::plan(program, target);
+  REQUIRE(plan);
+  generate::GpuJob job = generate::job_of(program, *plan, "bwd_onepass");
+  REQUIRE(job.sources.size() == 3);
+  const generate::CompiledJob compiled = generate::compiled_job(job, kHopper);
+  REQUIRE(compiled.sources.size() == 3);
+  for (const generate::JobLaunch& launch : job.launches) {
+    const generate::CompiledSource& source = compiled.sources[launch.source];
+    INFO(launch.kernel);
+    CHECK(source.image.find(launch.kernel) != std::string::npos);
+    CHECK(source.architecture == "sm_90");
+  }
+  job.sources[2] += "\nint f() { return nothing; }\n";
+  CHECK_THROWS_WITH(generate::compiled_job(job, kHopper), contains("nothing"));
 }
 
 TEST_CASE("NVRTC's messages name the source and the line", "[nvrtc]") {

@@ -33,7 +33,10 @@ std::string to_string(const Size& size) {
 }
 
 double Exercise::max_points() const {
-  if (kind == Kind::kProgram) return program.points.correct + program.points.cost;
+  if (kind == Kind::kProgram) {
+    return program.points.correct + program.points.cost +
+           (program.speed ? program.speed->points : 0);
+  }
   double points = 0;
   for (const Question& question : questions.questions) points += question.points;
   return points;

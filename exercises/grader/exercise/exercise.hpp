@@ -71,6 +71,20 @@ struct Points {
   double correct = 6, cost = 4;
 };
 
+/// "Make it fast": a submission that takes at most as long as a given program, as kernels on a GPU, gets
+/// all points for speed, and one that takes twice as long gets none. Times are judged outside of this
+/// library (see VerdictStep).
+struct Speed {
+  std::shared_ptr<const toy::Program> given;
+  Size size;                          // too large for a run of all inputs
+  std::int64_t batch = 1, heads = 1;  // copies of the problem
+  std::string dtype = "bf16";         // of inputs and outputs
+  int level = 1;                      // of the generated code: 1 multiplies on tensor cores
+  std::string gpu = "h200";           // whose rates predict times; a key of gpus.json
+  std::int64_t shared_bytes = 65536;  // that a block may have for its tiles
+  double points = 4;
+};
+
 /// Numerical demands besides algebra. With one of them, equal formulas do not prove
 /// a program right.
 struct Numerics {
@@ -133,6 +147,7 @@ struct ProgramTask {
   std::shared_ptr<const toy::Program> solution;
   std::string starter;  // text; for the demonstration, its solution
   Cost cost;
+  std::optional<Speed> speed;
   Points points;
   Numerics numerics;
   toy::Limits limits;  // max_steps: for one size

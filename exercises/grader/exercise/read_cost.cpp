@@ -107,7 +107,7 @@ void PartReader::read_points(TomlTable& points) {
   if (points.has("cost") && task.points.cost > 0) {
     points.wrong("cost", "no cost for full marks is given", "[cost] full = { cycles = \"…\" }");
   }
-  task.points.correct += task.points.cost;
+  if (!task.speed) task.points.correct += task.points.cost;
   task.points.cost = 0;
 }
 

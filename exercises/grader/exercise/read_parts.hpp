@@ -71,6 +71,8 @@ struct PartReader {
   void blame(TomlTable& machine, const toy::Diagnostic& diagnostic, const std::string& where);
   bool binds(TomlTable& machine, const std::shared_ptr<const toy::Program>& interface,
              const Size& size);
+  // read_speed.cpp
+  void read_speed(TomlTable& speed);
   // read_inputs.cpp
   void read_inputs(TomlTable& inputs);
   void read_ranges(TomlTable& inputs);

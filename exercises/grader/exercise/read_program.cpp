@@ -69,6 +69,7 @@ void PartReader::read_program(TomlTable& top) {
   read_part(top, "inputs", &PartReader::read_inputs);
   read_part(top, "expect", &PartReader::read_expect);
   read_part(top, "cost", &PartReader::read_cost);
+  if (top.has("speed")) read_part(top, "speed", &PartReader::read_speed);
   read_part(top, "points", &PartReader::read_points);
   read_solution();
   read_starter();

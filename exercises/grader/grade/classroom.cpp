@@ -13,6 +13,7 @@
 
 #include "text/sha256.hpp"
 #include "text/visible.hpp"
+#include "toymachine/budget/budget.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -181,25 +182,45 @@ class Work {
 /// Grades in this process.
 class OwnGrader : public TextGrader {
  public:
-  explicit OwnGrader(const Grader& grader) : grader_(grader) {}
+  OwnGrader(const Grader& grader, VerdictStep step) : grader_(grader), step_(std::move(step)) {}
   std::shared_ptr<const Verdict> grade(const std::string& text) override {
-    return std::make_shared<const Verdict>(grade_text(grader_, text));
+    return std::make_shared<const Verdict>(grade_text(grader_, text, step_));
   }
 
  private:
   const Grader& grader_;
+  VerdictStep step_;
 };
 
 }  // namespace
 
-std::unique_ptr<TextGrader> text_grader(const Grader& grader) {
-  return std::make_unique<OwnGrader>(grader);
+std::unique_ptr<TextGrader> text_grader(const Grader& grader, VerdictStep step) {
+  return std::make_unique<OwnGrader>(grader, std::move(step));
 }
 
-Verdict grade_text(const Grader& grader, const std::string& text) {
+Verdict grade_with(const Grader& grader, const std::string& name, const std::string& text,
+                   const VerdictStep& step) {
+  const std::int64_t start = toy::thread_nanoseconds();
+  Verdict verdict = grader.grade(name, text);
+  if (!step) return verdict;
+  constexpr std::int64_t kNanosecondsOfMillisecond = 1'000'000;
+  const std::int64_t used = (toy::thread_nanoseconds() - start) / kNanosecondsOfMillisecond;
+  toy::BudgetLimits limits = grader.limits();
+  limits.milliseconds = std::max<std::int64_t>(1, limits.milliseconds - used);
+  try {
+    const toy::Budget budget(limits);
+    step(grader.exercise(), text, verdict);
+  } catch (const toy::BudgetExceeded& over) {
+    verdict = with_finding(grader.exercise(), Outcome::kLimit,
+                           std::string("predicting its time takes ") + over.what());
+  }
+  return verdict;
+}
+
+Verdict grade_text(const Grader& grader, const std::string& text, const VerdictStep& step) {
   Verdict verdict;
   try {
-    verdict = grader.grade(grader.exercise().work_file(), text);
+    verdict = grade_with(grader, grader.exercise().work_file(), text, step);
   } catch (const std::bad_alloc&) {
     verdict = with_finding(grader.exercise(), Outcome::kLimit,
                            "grading it takes more memory than there is");

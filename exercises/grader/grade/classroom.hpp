@@ -22,6 +22,10 @@ struct StudentResult {
   std::vector<std::string> notes;          // for the teacher: other files beside the submission
 };
 
+/// Completes the verdict on a text with what this library cannot know: the time on a GPU.
+using VerdictStep =
+    std::function<void(const Exercise& exercise, const std::string& text, Verdict& verdict)>;
+
 /// Grades texts one after the other, as grade_text does. Used by one thread at a time.
 class TextGrader {
  public:
@@ -33,7 +37,7 @@ class TextGrader {
 using KnownVerdicts = std::map<Digest, std::shared_ptr<const Verdict>>;
 
 /// Returns a grader in this process. A text that crashes the grader ends the process.
-std::unique_ptr<TextGrader> text_grader(const Grader& grader);
+std::unique_ptr<TextGrader> text_grader(const Grader& grader, VerdictStep step = {});
 
 struct ClassOptions {
   std::size_t jobs = 1;
@@ -50,7 +54,12 @@ struct ClassOptions {
 /// Grades one text. Every failure becomes the verdict. Its findings are safe to show, at most
 /// kMostFindings of them. They use the exercise's work file as the submission's file name.
 inline constexpr std::size_t kMostFindings = 8;
-Verdict grade_text(const Grader& grader, const std::string& text);
+Verdict grade_text(const Grader& grader, const std::string& text, const VerdictStep& step = {});
+
+/// Grades with Grader::grade(name, text), and completes the verdict within what is left of the
+/// submission's limits. If that does not suffice, the verdict is one about a limit.
+Verdict grade_with(const Grader& grader, const std::string& name, const std::string& text,
+                   const VerdictStep& step);
 
 /// Returns the verdict on a submission that exceeded a limit or crashed the grader.
 Verdict over_limit(const Exercise& exercise, const std::string& what);

@@ -365,6 +365,8 @@ Grader::Grader(Grader&&) noexcept = default;
 
 const Exercise& Grader::exercise() const { return *shared_->exercise; }
 
+toy::BudgetLimits Grader::limits() const { return shared_->limits(); }
+
 Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   const toy::BudgetLimits limits = shared_->limits();

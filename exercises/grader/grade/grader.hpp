@@ -9,6 +9,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
+#include "toymachine/budget/budget.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::exercises {
@@ -35,6 +36,8 @@ class Grader {
   Grader(Grader&&) noexcept;
 
   const Exercise& exercise() const;
+  /// Returns the limits of one submission.
+  toy::BudgetLimits limits() const;
   /// Never throws because of the submission. The same submission always gets the same verdict.
   Verdict grade(const toy::SourceText& submission) const;
   Verdict grade(const std::string& name, const std::string& text) const;

@@ -220,6 +220,7 @@ class Linter {
     for (const AvoidingSubmission& one : task.avoiding) known.insert(one.file);
     if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
     if (task.cost.naive != nullptr) known.insert(task.cost.naive->source->name());
+    if (task.speed) known.insert(task.speed->given->source->name());
     for (const RankedProgram& one : task.beside) known.insert(one.program->source->name());
     for (const auto& program : {task.reference, task.inputs.derive}) {
       if (program != nullptr) known.insert(program->source->name());

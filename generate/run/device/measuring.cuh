@@ -20,12 +20,21 @@ __device__ inline float drawn_number(unsigned long long stream, Index element) {
   return static_cast<float>(static_cast<int>(x >> 40) - (1 << 23)) * 1.1920928955078125e-7f;
 }
 
+/// The number in the range whose middle and half width are the two floats in `range`, the middle in the
+/// lower 32 bits.
+__device__ inline float in_range(float number, unsigned long long range) {
+  const float middle = __int_as_float(static_cast<int>(range & 0xffffffffull));
+  const float half = __int_as_float(static_cast<int>(range >> 32));
+  return __fadd_rn(middle, __fmul_rn(half, number));
+}
+
 __device__ inline float rounded_to(float x, float) { return x; }
 __device__ inline double rounded_to(float x, double) { return x; }
 template <class Element>
-__device__ inline void draw(Element* to, Index count, unsigned long long stream) {
+__device__ inline void draw(Element* to, Index count, unsigned long long stream,
+                            unsigned long long range) {
   for (Index i = first_element(); i < count; i += all_threads()) {
-    to[i] = rounded_to(drawn_number(stream, i), Element());
+    to[i] = rounded_to(in_range(drawn_number(stream, i), range), Element());
   }
 }
 
@@ -45,20 +54,21 @@ __device__ inline void count_nan(const Element* from, Index count, unsigned long
 }  // namespace toy
 
 extern "C" __global__ void measure_draw_float(float* to, toy::Index count,
-                                              unsigned long long stream) {
-  toy::draw(to, count, stream);
+                                              unsigned long long stream, unsigned long long range) {
+  toy::draw(to, count, stream, range);
 }
 extern "C" __global__ void measure_draw_double(double* to, toy::Index count,
-                                               unsigned long long stream) {
-  toy::draw(to, count, stream);
+                                               unsigned long long stream,
+                                               unsigned long long range) {
+  toy::draw(to, count, stream, range);
 }
 extern "C" __global__ void measure_draw_bf16(toy::Bf16* to, toy::Index count,
-                                             unsigned long long stream) {
-  toy::draw(to, count, stream);
+                                             unsigned long long stream, unsigned long long range) {
+  toy::draw(to, count, stream, range);
 }
 extern "C" __global__ void measure_draw_fp16(toy::Fp16* to, toy::Index count,
-                                             unsigned long long stream) {
-  toy::draw(to, count, stream);
+                                             unsigned long long stream, unsigned long long range) {
+  toy::draw(to, count, stream, range);
 }
 extern "C" __global__ void measure_count_nan_float(const float* from, toy::Index count,
                                                    unsigned long long* found) {

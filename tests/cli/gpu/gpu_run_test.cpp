@@ -2,28 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.hpp"
+#include "tests/cli/gpu/fake_gpu.hpp"
 
 namespace flashlab::test {
-namespace {
-
-/// A folder for compiled kernels, and the command on a GPU that behaves as `wishes` say.
-class FakeGpu {
- public:
-  Outcome gpu(const std::string& arguments, const std::string& wishes = "none",
-              const std::string& environment = {}) const {
-    const std::string fake = FLASHLAB_FAKE_CUDA;
-    return place_.shell(environment + " FLASHLAB_CUDA_DRIVER=" + fake + " FLASHLAB_NVRTC=" + fake +
-                        " FLASHLAB_FAKE_FOLDER=$PWD FLASHLAB_FAKE_GPU='" + wishes +
-                        "' flashlab gpu " + arguments);
-  }
-  const Workplace& place() const { return place_; }
-
- private:
-  Workplace place_;
-};
-
-}  // namespace
-
 TEST_CASE("gpu runs a program on every head, and compares results with the machine") {
   const FakeGpu fake;
   const auto run = json_of(fake.gpu("flash2 -D n=12,B=2 --batch 2 --heads 3 --check 2 --json"));
@@ -91,6 +72,19 @@ TEST_CASE("gpu multiplies on tensor cores at level 1, at edges of tiles and tran
   const Outcome numbers = flashlab("gpu softmax_online --level 1 --dtype bf16 --plan");
   CHECK(numbers.code == 1);
   CHECK_THAT(numbers.err, contains("elements are numbers, and tensor cores multiply tiles"));
+}
+
+TEST_CASE("gpu draws an input from the range that a program needs") {
+  const FakeGpu fake;
+  const std::string merge =
+      FLASHLAB_SOURCE_DIR "/exercises/32_split_kv_merge/solution.toy --repeat 1 --heads 2";
+  const Outcome right = fake.gpu(merge + " --range l=1..8 --range num=1..8");
+  CHECK(right.code == 0);
+  CHECK_THAT(right.out, contains("lse"));
+  CHECK(fake.gpu(merge + " --range l=8..1").code == 2);
+  const Outcome other = fake.gpu(merge + " --range o=1..8");
+  CHECK(other.code == 2);
+  CHECK_THAT(other.err, contains("--range 'o': there is no such input"));
 }
 
 TEST_CASE("gpu predicts less time on tensor cores") {

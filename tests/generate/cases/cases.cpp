@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <set>
 #include <span>
 #include <sstream>
@@ -47,6 +48,24 @@ const std::vector<Parameters>& fragment_choices() {
 }
 
 constexpr unsigned kRandomPrograms = 90;  // drawn; about half of them run
+constexpr std::size_t kRandomSizes = 20;  // of each program of the course
+constexpr int kMostDrawnSizes = 400;      // of which some do not bind, or have no tile of some kind
+
+/// Values for all parameters. They are small, because every element is a step of the emulation.
+Parameters drawn_parameters(std::mt19937& generator) {
+  const auto from = [&](std::int64_t least, std::int64_t most) {
+    // The standard's distributions differ between libraries, its generators do not.
+    return least + static_cast<std::int64_t>(generator() % static_cast<unsigned>(most - least + 1));
+  };
+  Parameters choice;
+  for (const char* const length : {"n", "nk"}) choice[length] = from(1, 12);
+  for (const char* const width : {"d", "dm", "m", "k"}) choice[width] = from(1, 7);
+  for (const char* const tile : {"B", "Bk", "Bd", "Bm"}) choice[tile] = from(1, 6);
+  choice["w"] = from(1, 12);
+  choice["s"] = from(1, 4);
+  choice["splits"] = from(1, 3);
+  return choice;
+}
 
 std::string text_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -73,12 +92,35 @@ std::optional<toy::BoundProgram> bound_if_it_fits(
   return std::move(toy::bind(program, binding).value);
 }
 
+std::shared_ptr<const toy::Program> assembled_program(const std::string& name,
+                                                      const std::string& text) {
+  auto assembled = toy::assemble(std::make_shared<const toy::SourceText>(name, text));
+  if (!assembled) throw std::runtime_error(name + " does not assemble");
+  return std::make_shared<const toy::Program>(std::move(*assembled));
+}
+
+/// Adds kRandomSizes cases, or one if the program has no parameters that could be drawn.
+void add_random_cases(const std::string& name, const std::string& text,
+                      std::vector<GenerateCase>& cases) {
+  const auto program = assembled_program(name, text);
+  std::mt19937 generator(static_cast<unsigned>(text.size()));
+  std::set<std::string> settings;
+  for (int drawn = 0; drawn < kMostDrawnSizes && settings.size() < kRandomSizes; ++drawn) {
+    auto bound = bound_if_it_fits(program, drawn_parameters(generator));
+    if (!bound || settings.contains(setting_of(*bound)) || !reference_run(*bound)) continue;
+    const std::string setting = setting_of(*bound);
+    settings.insert(setting);
+    cases.push_back({"drawn_" + name,
+                     setting,
+                     std::make_shared<const toy::BoundProgram>(std::move(*bound)),
+                     {}});
+  }
+}
+
 void add_cases(const std::string& name, const std::string& text,
                const std::vector<Parameters>& choices, std::vector<GenerateCase>& cases,
                std::optional<toy::ElementType> factors = {}) {
-  auto assembled = toy::assemble(std::make_shared<const toy::SourceText>(name, text));
-  if (!assembled) throw std::runtime_error(name + " does not assemble");
-  const auto program = std::make_shared<const toy::Program>(std::move(*assembled));
+  const auto program = assembled_program(name, text);
   std::set<std::string> settings;
   for (const Parameters& choice : choices) {
     auto bound = bound_if_it_fits(program, choice);
@@ -205,6 +247,14 @@ std::vector<GenerateCase> generate_cases() {
   std::vector<GenerateCase> cases;
   for (const char* const folder : kFolders) {
     add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, parameter_choices(), cases);
+  }
+  std::vector<fs::path> programs;
+  for (const auto& entry : fs::directory_iterator(fs::path(FLASHLAB_SOURCE_DIR) / kFolders[0])) {
+    if (entry.path().extension() == ".toy") programs.push_back(entry.path());
+  }
+  std::sort(programs.begin(), programs.end());
+  for (const fs::path& path : programs) {
+    add_random_cases(path.stem().string(), text_of_file(path), cases);
   }
   add_cases("narrow_types", kNarrowTypes, {{}, {{"n", 64}, {"m", 9}, {"B", 16}, {"C", 8}}}, cases);
   add_cases("doubles", kDoubles, {{}, {{"n", 20}}}, cases);

@@ -1,5 +1,5 @@
 // Writes the generated code of all cases into a few C++ sources, for the build of the tests:
-//   write_generated_sources FILE…       level 0 in the first half of the files, level 1 in the rest
+//   write_generated_sources FILE…       level 1 in the last third of the files, level 0 in the others
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -71,12 +71,12 @@ void write(const std::string& path, const std::vector<GenerateCase>& cases, std:
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const auto files = static_cast<std::size_t>(argc - 1), half = files / 2;
+  const auto files = static_cast<std::size_t>(argc - 1), plain = files - files / 3;
   const std::vector<GenerateCase> cases = flashlab::test::generate_cases();
-  for (std::size_t i = 0; i < half; ++i) write(argv[i + 1], cases, i, half, 0);
+  for (std::size_t i = 0; i < plain; ++i) write(argv[i + 1], cases, i, plain, 0);
   const std::vector<GenerateCase> fragments = flashlab::test::fragment_cases();
-  for (std::size_t i = half; i < files; ++i) {
-    write(argv[i + 1], fragments, i - half, files - half, 1);
+  for (std::size_t i = plain; i < files; ++i) {
+    write(argv[i + 1], fragments, i - plain, files - plain, 1);
   }
   return 0;
 } catch (const std::exception& error) {

@@ -1,7 +1,8 @@
 // A CUDA driver without a GPU: kernels that the fake NVRTC compiled run in flashlab's emulation.
 //
 // $FLASHLAB_FAKE_GPU has words that make it fail: "absent" (no GPU), "hangs", "crashes", "small" (1 MB
-// of memory), "forgets" (the last problem of each launch is not computed).
+// of memory, of which nothing may be requested), "forgets" (the last problem of each launch is not
+// computed), "quick" (an H200 whose clock shows almost nothing).
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -54,7 +55,8 @@ int cuDeviceGet(int* device, int ordinal) {
 int cuDeviceGetName(char* name, int length, int device) {
   cudaDeviceProp properties;
   const cudaError_t error = cudaGetDeviceProperties(&properties, device);
-  std::strncpy(name, properties.name, static_cast<std::size_t>(length));
+  const char* const shown = is_wished("quick") ? "NVIDIA H200" : properties.name;
+  std::strncpy(name, shown, static_cast<std::size_t>(length));
   return error;
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
@@ -78,6 +80,7 @@ int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   return error;
 }
 int cuMemAlloc_v2(unsigned long long* memory, std::size_t bytes) {
+  if (is_wished("small")) std::abort();  // refused before anything is allocated
   void* address = nullptr;
   const cudaError_t error = cudaMalloc(&address, bytes);
   *memory = reinterpret_cast<std::uintptr_t>(address);
@@ -133,7 +136,9 @@ int cuEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event);
 int cuEventRecord(cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, stream); }
 int cuEventSynchronize(cudaEvent_t event) { return cudaEventSynchronize(event); }
 int cuEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return cudaEventElapsedTime(milliseconds, start, end);
+  const int error = cudaEventElapsedTime(milliseconds, start, end);
+  if (is_wished("quick")) *milliseconds = 1e-9F;
+  return error;
 }
 int cuEventDestroy_v2(cudaEvent_t event) { return cudaEventDestroy(event); }
 

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Every program of the course on a GPU, at random sizes: are the results right?
+
+  random_sizes.py table             prints the summary of docs/results/generated_sizes.json
+  random_sizes.py draw FILE         draws the sizes that the machine can run; needs no GPU
+  random_sizes.py measure FILE OUT  runs the sizes of FILE on this machine's GPU, writes OUT
+
+20 sizes of each program, level 0, float. `flashlab` is the one of the PATH.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs/results/generated_sizes.json"
+SIZES, SEED, LIMIT = 20, 20261125, 60
+TILED = {"n": (1, 150), "nk": (1, 150), "d": (1, 48), "dm": (1, 40), "w": (1, 60), "s": (1, 20),
+         "splits": (1, 4), "B": (1, 24), "Bk": (1, 24), "Bd": (1, 24), "Bm": (1, 24)}
+SCALAR = {"n": (1, 40), "m": (1, 24), "k": (1, 24), "d": (1, 8), "nk": (1, 40)}
+
+
+def parameters(text):
+    """Names of parameters whose values are free."""
+    line = re.search(r"^\.param +(.*?)(?:;.*)?$", text, re.M)
+    return re.findall(r"(?:^|, )(\w+) =", line.group(1)) if line else []
+
+
+def setting_of(params):
+    return ",".join(f"{name}={value}" for name, value in params.items())
+
+
+def draw():
+    generator, cases = random.Random(SEED), []
+    for path in sorted((ROOT / "toymachine/programs").glob("*.toy")):
+        text = path.read_text()
+        ranges = TILED if " tile " in text else SCALAR
+        names = [name for name in parameters(text) if name in ranges]
+        chosen = []
+        for _ in range(60 * SIZES):
+            if len(chosen) == (SIZES if names else 1):
+                break
+            params = {name: generator.randint(*ranges[name]) for name in names}
+            setting = setting_of(params)
+            if setting in chosen:
+                continue
+            flags = ["-D", setting] if setting else []
+            runs = all(subprocess.run(["flashlab", *command, path.stem, *flags, *more],
+                                      capture_output=True).returncode == 0
+                       for command, more in ((["gpu"], ["--plan"]), (["run"], ["--no-outputs"])))
+            if runs:
+                chosen.append(setting)
+        cases += [{"program": path.stem, "params": setting} for setting in chosen]
+    return cases
+
+
+def run(case):
+    flags = ["-D", case["params"]] if case["params"] else []
+    start = time.monotonic()
+    done = subprocess.run(["flashlab", "gpu", case["program"], *flags, "--heads", "3", "--check", "3",
+                           "--repeat", "1", "--no-counters", "--json", "--time-limit", str(LIMIT)],
+                          capture_output=True, text=True)
+    result = dict(case, seconds=round(time.monotonic() - start, 2), code=done.returncode)
+    if done.returncode != 0:
+        result["error"] = done.stderr[:400]
+        return result
+    report = json.loads(done.stdout)
+    result["compile_seconds"] = round(report["gpu"]["compile_seconds"], 3)
+    result["gpu"] = report["gpu"]["name"]
+    return result
+
+
+def cases_before(cases, case):
+    return cases.index(case) - next(i for i, one in enumerate(cases)
+                                    if one["program"] == case["program"])
+
+
+def measure(cases, workers, most_seconds):
+    """Runs the cases, those of each program spread over the time, until the time is over."""
+    end = time.monotonic() + most_seconds
+    spread = sorted(cases, key=lambda case: cases_before(cases, case))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        rows = list(pool.map(lambda case: run(case) if time.monotonic() < end else None, spread))
+    not_run = sum(row is None for row in rows)
+    rows = [row for row in rows if row is not None]
+    version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
+    gpu = next((row["gpu"] for row in rows if "gpu" in row), "")
+    for row in rows:
+        row.pop("gpu", None)
+    return {"format": "flashlab-generated-sizes", "version": 1, "gpu": gpu, "seed": SEED,
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"), "workers": workers, "not_run": not_run,
+            "rows": rows}
+
+
+def table(results):
+    rows = results["rows"]
+    right = [row for row in rows if row["code"] == 0]
+    seconds = sorted(row["compile_seconds"] for row in right)
+    lines = [f"{results['gpu']}, commit {results['commit']}, {results['date']}", "",
+             f"programs                      {len({row['program'] for row in rows})}",
+             f"programs and sizes            {len(rows)}",
+             f"not run, for lack of time     {results['not_run']}", f"right                         {len(right)}"]
+    if seconds:
+        lines.append(f"NVRTC, median and 90 % in s   {statistics.median(seconds):.2f} "
+                     f"{seconds[int(0.9 * (len(seconds) - 1))]:.2f} "
+                     f"({results['workers']} at a time)")
+    lines += [f"not right: {row['program']} -D {row['params']}: {row['error'].splitlines()[0]}"
+              for row in rows if row["code"] != 0]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("table", help="print the committed summary")
+    drawn = commands.add_parser("draw", help="draw the sizes")
+    drawn.add_argument("file", type=pathlib.Path)
+    measured = commands.add_parser("measure", help="run them on this machine's GPU")
+    measured.add_argument("file", type=pathlib.Path)
+    measured.add_argument("out", type=pathlib.Path)
+    measured.add_argument("--seconds", type=float, default=600, help="no further run after these")
+    measured.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    if arguments.command == "draw":
+        arguments.file.write_text(json.dumps(draw(), indent=0) + "\n")
+        return
+    file = RESULTS
+    if arguments.command == "measure":
+        file = arguments.out
+        file.write_text(json.dumps(measure(json.loads(arguments.file.read_text()),
+                                           arguments.workers, arguments.seconds), indent=0) + "\n")
+    print(table(json.loads(file.read_text())))
+
+
+if __name__ == "__main__":
+    main()
