@@ -77,6 +77,10 @@ inline BlockWork bwd_fp16x3_work(const BwdFp16x3Shape& shape) {
   work.loaded = {kNumbers * keys * queries, 4};
   work.added_in_bulk_bytes = sums;
   work.num_barriers = 3;
+  work.mbarrier_waits = 5;  // Q, dO, dS^T, room for it, and for the sums
+  work.mbarrier_arrivals = 4;
+  work.order = BlockOrder::kLongestFirst;
+  store_sums(work, 2 * keys * head_dim, 4);
   work.first_bytes = 2 * (shape.wgmma.keys_bytes() + shape.wgmma.queries_bytes());
   return work;
 }
@@ -89,6 +93,8 @@ inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
       uncounted_launch("bwd_fp16x3_split", BwdFp16x3SplitBlocks(problem).all(),
                        {4 * rows * problem.head_dim, 4 * rows * (shape.head_dim() + 1)});
   split.num_threads = Fp16x3Shape::kSplitThreads;
+  split.row_work = fp16x3_split_work(
+      rows, problem.head_dim, BwdFp16x3Shape::kSplitRows / (Fp16x3Shape::kSplitThreads / 32));
 
   LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_fp16x3_sm90", "Gradients", shape.wgmma.block_q,

@@ -54,6 +54,9 @@ inline BlockWork bwd_pair_work() {
   work.stored.bytes = 3 * BwdPairShape::kPanelBytes;
   work.loaded.bytes = BwdPairShape::kPanelBytes;
   work.added.bytes = 4 * kQueries * kHalf;
+  work.mbarrier_waits = work.mbarrier_arrivals = 6;  // Q, halves of dO, P^T, dS^T, room for both
+  work.order = BlockOrder::kLongestFirst;
+  store_sums(work, 2 * kKeys * kHeadDim, 2);
   return work;
 }
 

@@ -5,6 +5,10 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/model/block_schedule.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -46,13 +50,59 @@ double addition_s(double bytes, const std::optional<Rate>& rate) {
   return rate ? bytes / rate->per_s : 0;
 }
 
-/// What a block waits for before its first pair of tiles.
+/// What a block waits for before its first pair of tiles: its place, and then its first data.
 double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
   const GpuSpec& gpu = machine.gpu;
-  if (!machine.sm) return gpu.latency.dram;
+  const double place = work.start_instructions * gpu.latency.instruction;
+  if (!machine.sm) return place + gpu.latency.dram;
   const double bytes_per_clock =
       machine.sm->per_s / (static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz);
-  return gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+  return place + gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+}
+
+/// What a block's warps do after its last pair, with the multiprocessor's issue slots to themselves.
+double end_clocks(const cuda::BlockWork& work, const GpuSpec& gpu) {
+  return work.end_instructions * work.num_warps / gpu.instructions_per_clock_per_sm;
+}
+
+/// clocks_per_pair[k - 1]: of a multiprocessor with k blocks.
+std::vector<double> clocks_per_pair(const UnitCycles& cycles, int num_warps, int resident) {
+  std::vector<double> clocks;
+  for (int k = 1; k <= resident; ++k) clocks.push_back(cycles_per_pair(cycles, num_warps, k));
+  return clocks;
+}
+
+/// The pairs of each block, `all` together.
+std::vector<double> pairs_of_blocks(const Step& step, const TileTimeRequest& request,
+                                    cuda::BlockOrder order, double all) {
+  const auto num_blocks = static_cast<std::size_t>(step.num_blocks);
+  const std::vector<double> equal(num_blocks, all / static_cast<double>(num_blocks));
+  if (!request.is_causal || request.seqlen_q == 0 || step.block_q < 2) return equal;
+  const bool has_keys = request.has_key_blocks;
+  const CausalBlocks of_head = {has_keys ? request.seqlen_k : request.seqlen_q,
+                                has_keys ? request.seqlen_q : request.seqlen_k,
+                                has_keys ? step.block_kv : step.block_q,
+                                has_keys ? step.block_q : step.block_kv, has_keys};
+  const std::int64_t of_one = (of_head.rows + of_head.length - 1) / of_head.length;
+  std::vector<double> pairs = causal_pairs(of_head, step.num_blocks / of_one, order);
+  const double sum = std::accumulate(pairs.begin(), pairs.end(), 0.0);
+  if (sum <= 0) return equal;
+  for (double& of_block : pairs) of_block *= all / sum;
+  return pairs;
+}
+
+/// The clocks of a launch. Of many equal blocks all waves but the last ones take the same time.
+double queue_clocks(BlockQueue queue, std::span<const double> clocks, std::int64_t num_sms,
+                    bool is_even) {
+  constexpr std::size_t kMostWaves = 12;
+  const std::size_t wave = clocks.size() * static_cast<std::size_t>(num_sms),
+                    waves = queue.pairs.size() / wave;
+  if (!is_even || waves <= kMostWaves) return finish_clock(queue, clocks, num_sms);
+  queue.pairs.resize(queue.pairs.size() - (waves - kMostWaves) * wave);
+  const double last = finish_clock(queue, clocks, num_sms);
+  queue.pairs.resize(queue.pairs.size() - wave);
+  const double of_wave = last - finish_clock(queue, clocks, num_sms);
+  return last + static_cast<double>(waves - kMostWaves) * of_wave;
 }
 
 }  // namespace
@@ -68,23 +118,6 @@ int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec
   const std::int64_t by_shared =
       gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
   return static_cast<int>(std::clamp<std::int64_t>(by_shared, 1, work.blocks_per_sm));
-}
-
-double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std::int64_t num_blocks,
-                     int resident, std::int64_t num_sms, bool is_causal) {
-  const auto blocks = static_cast<double>(num_blocks), sms = static_cast<double>(num_sms);
-  const double pairs_of_block = pairs / blocks;
-  if (is_causal && num_blocks >= resident * num_sms) {
-    return pairs / sms * cycles_per_pair(cycles, num_warps, resident);
-  }
-  const auto of_sm = [&](std::int64_t at_once) {  // these blocks of one multiprocessor
-    return static_cast<double>(at_once) * pairs_of_block *
-           cycles_per_pair(cycles, num_warps, static_cast<double>(at_once));
-  };
-  const std::int64_t wave = resident * num_sms, rest = num_blocks % wave;
-  const std::int64_t num_whole = num_blocks / wave;
-  const double whole = static_cast<double>(num_whole) * of_sm(resident);
-  return rest == 0 ? whole : whole + of_sm((rest + num_sms - 1) / num_sms);
 }
 
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
@@ -122,15 +155,17 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double pairs = static_cast<double>(step.work.product_flops) / flops_of_pair / launches;
   if (pairs <= 0) return;
   const double pairs_of_block = pairs / static_cast<double>(step.num_blocks);
-  cycles.wait += start_clocks(work, machine) / pairs_of_block;
   if (request.is_causal) {
     const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
     cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
                     gpu.instructions_per_clock_per_sm;
   }
   const int resident = resident_blocks(work, step, gpu);
-  const double all = launches * launch_cycles(cycles, work.num_warps, pairs, step.num_blocks,
-                                              resident, gpu.num_sms, request.is_causal);
+  BlockQueue queue = {pairs_of_blocks(step, request, work.order, pairs),
+                      start_clocks(work, machine), end_clocks(work, gpu), request.takes_several};
+  const double all =
+      launches * queue_clocks(std::move(queue), clocks_per_pair(cycles, work.num_warps, resident),
+                              gpu.num_sms, !request.is_causal);
   const double pairs_of_sm = launches * pairs / static_cast<double>(gpu.num_sms);
   const bool has_tensor = work.instruction != ProductInstruction::kMultiplyAdd;
   const double busy = has_tensor ? cycles.tensor * pairs_of_sm / all : 0;
@@ -156,7 +191,9 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
 void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,
                   Prediction& prediction) {
   constexpr double kWithAddress = 2, kThreadsOfSm = 2048;
-  constexpr double kInstructionsOfExp = 8;        // expf, to the last bit but one
+  constexpr double kLoop = 1,
+                   kLoopStart = 8;          // the compiler takes four numbers per round of a loop
+  constexpr double kInstructionsOfExp = 8;  // expf, to the last bit but one
   constexpr double kShuffles = 5, kBarriers = 2;  // of a reduction over all threads
   const GpuSpec& gpu = machine.gpu;
   const double hz = gpu.boost_clock_hz, sms = static_cast<double>(gpu.num_sms);
@@ -167,17 +204,19 @@ void set_row_time(const Step& step, const cuda::RowWork& work, const MachineMode
   const double issued_per_s = gpu.instructions_per_clock_per_sm * kThreadsOfWarp * sms * hz;
   const double of_division = machine.divisions ? issued_per_s / machine.divisions->per_s : 1;
   const auto divisions = static_cast<double>(all.divisions);
-  const double of_numbers = work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
-                            static_cast<double>(all.elementwise_flops) - divisions +
-                            divisions * of_division + exps * kInstructionsOfExp;
-  const double of_warp =
-      work.start_instructions + work.reductions * (2 * kShuffles + warps * kWithAddress);
+  const double of_numbers =
+      work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
+      static_cast<double>(all.elementwise_flops) - divisions + divisions * of_division +
+      exps * kInstructionsOfExp +
+      (work.loops * kLoop + work.number_instructions) * static_cast<double>(work.num_numbers);
+  const double of_warp = work.start_instructions + work.loops * kLoopStart +
+                         work.reductions * (2 * kShuffles + warps * kWithAddress);
   const double issue =
       (of_numbers / kThreadsOfWarp / blocks + warps * of_warp) / gpu.instructions_per_clock_per_sm;
   const double exp = exps / blocks / gpu.exps_per_clock_per_sm;
   const double dram = prediction.dram_ms * 1e-3 * hz * sms / blocks;
   const double wait =
-      work.loads_in_turn * gpu.latency.dram +
+      work.start_instructions * gpu.latency.instruction + work.loads_in_turn * gpu.latency.dram +
       work.reductions * (kShuffles * gpu.latency.shuffle + kBarriers * gpu.latency.barrier);
   const double resident = std::max(1.0, kThreadsOfSm / step.num_threads);
   const std::array<double, 3> units = {issue, exp, dram};

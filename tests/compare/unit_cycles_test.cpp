@@ -31,7 +31,7 @@ GpuSpec round_gpu() {
   gpu.shared_bytes_per_clock_per_sm = 128;
   gpu.instructions_per_clock_per_sm = 4;
   gpu.mma_share = 0.5;
-  gpu.latency = {30, 40, 200, 20, 10, 50, 300, 400};
+  gpu.latency = {30, 40, 200, 20, 10, 50, 300, 400, 5};
   return gpu;
 }
 
@@ -160,10 +160,10 @@ TEST_CASE("wgmma of numbers in two parts is three products, and their sums are a
                    three = unit_cycles(work, parts, round_gpu());
   CHECK_THAT(three.tensor, near(3 * one.tensor));
   CHECK_THAT(three.operands, near(3 * one.operands));
-  // Two products more of 2 steps and 4 warps; 5 instructions more for two of A's numbers; an addition
+  // Two products more of 2 steps and 4 warps, each with two words of B's place; 5 instructions more for two of A's numbers; an addition
   // for each of C's.
   CHECK_THAT(three.issue - one.issue,
-             near((2 * 2 * 4 + 5 * 64 * 32 / 32.0 / 2 + 64 * 64 / 32.0) / 4));
+             near((2 * 2 * 4 * 3 + 5 * 64 * 32 / 32.0 / 2 + 64 * 64 / 32.0) / 4));
 }
 
 TEST_CASE("additions to global memory take L2's rate: in bulk beside, else as a unit",
@@ -228,19 +228,6 @@ TEST_CASE("more blocks at once are never slower per pair", "[compare]") {
     CHECK(now >= 110);
     before = now;
   }
-}
-
-TEST_CASE("blocks run in waves, the last one with fewer", "[compare]") {
-  const UnitCycles cycles = {.tensor = 100, .issue = 100};
-  const double one = cycles_per_pair(cycles, 4, 1), two = cycles_per_pair(cycles, 4, 2);
-  const auto launched = [&](std::int64_t blocks, bool is_causal) {
-    return launch_cycles(cycles, 4, 3.0 * static_cast<double>(blocks), blocks, 2, 10, is_causal);
-  };
-  CHECK_THAT(launched(20, false), near(2 * 3 * two));
-  CHECK_THAT(launched(21, false), near(2 * 3 * two + 3 * one));
-  CHECK_THAT(launched(31, false), near(4 * 3 * two));
-  CHECK_THAT(launched(30, true), near(3 * 3 * two));  // short blocks fill the gaps
-  CHECK_THAT(launched(5, true), near(3 * one));       // not all multiprocessors have one
 }
 
 TEST_CASE("shared memory and registers limit the blocks at once", "[compare]") {
@@ -323,6 +310,79 @@ TEST_CASE("each product of a kernel multiplies its scores by head_dim", "[compar
   CHECK(num_described >= 30);
 }
 
+TEST_CASE("mma.sync takes its issue slots from the clocks of the tensor cores", "[compare]") {
+  // 4 x 8 x 2 products of four warps: 16 clocks of the four schedulers.
+  const UnitCycles cycles = cycles_of(one_product(Operand::kRegisters, Operand::kRegisters));
+  CHECK_THAT(cycles.product_issue, near(4 * 8 * 2 / 4.0));
+  UnitCycles without = cycles;
+  without.issue -= cycles.product_issue;
+  without.product_issue = 0;
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1), near(cycles_per_pair(without, 4, 1)));
+  CHECK(
+      cycles_per_pair(cycles, 4, 1) <
+      cycles_per_pair(
+          {.tensor = cycles.tensor, .issue = cycles.issue, .exp = cycles.exp, .wait = cycles.wait},
+          4, 1));
+}
+
+TEST_CASE("a warp's instructions besides its tiles: each mbarrier, each arrival, the loop",
+          "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const UnitCycles before = cycles_of(work);
+  work.tile_instructions = 11;
+  CHECK_THAT(cycles_of(work).issue - before.issue, near(4 * 11 / 4.0));
+  work.mbarrier_waits = 3;  // 7 instructions, and the time of a load from shared memory
+  CHECK_THAT(cycles_of(work).issue - before.issue, near(4 * (11 + 3 * 7) / 4.0));
+  CHECK_THAT(cycles_of(work).wait - before.wait, near(3 * 30));
+  work.mbarrier_arrivals = 2;
+  CHECK_THAT(cycles_of(work).issue - before.issue, near(4 * (11 + 3 * 7 + 2 * 4) / 4.0));
+}
+
+TEST_CASE("wgmma takes two instructions for the place of each operand in shared memory",
+          "[compare]") {
+  BlockWork work = one_product(Operand::kShared, Operand::kShared);
+  work.instruction = ProductInstruction::kWgmma;
+  work.products[0].part_rows = 64;
+  const double both = cycles_of(work).issue;
+  work.products[0].a = Operand::kRegisters;
+  CHECK_THAT(both - cycles_of(work).issue, near(2 * 4 * 2 / 4.0));  // of 2 steps and 4 warps
+}
+
+TEST_CASE("a copy takes four instructions for its places", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const double before = cycles_of(work).issue;
+  work.copied.bytes = 5120;  // 10 instructions of 512 bytes
+  CHECK_THAT(cycles_of(work).issue - before, near(10 * (1 + 4) / 4.0));
+}
+
+TEST_CASE("start and end: places and first data once, results with all issue slots", "[compare]") {
+  MachineModel machine = machine_model(round_gpu());
+  machine.sm = {10 * 2e9 * 40, true};  // 40 bytes per clock and multiprocessor
+  Step step;
+  step.num_blocks = 20;  // two for each multiprocessor, one after the other
+  step.work.product_flops = 20 * 2 * 64 * 64 * 32;  // a pair each
+  step.shared_bytes = 150 << 10;
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const auto clocks = [&](bool takes_several) {
+    Prediction p;
+    set_tile_time(
+        step, work,
+        {.dtype = "bf16", .products = "native", .head_dim = 32, .takes_several = takes_several},
+        machine, p);
+    return p.units_ms * 1e-3 * 1.6e9;  // the clock without a calibration
+  };
+  const double before = clocks(false);
+  work.start_instructions = 10;
+  work.first_bytes = 4000;
+  CHECK_THAT(clocks(false) - before, Catch::Matchers::WithinAbs(2 * (10 * 5 + 100), 1e-6));
+  // With blocks that load ahead, the latency of DRAM is once less, too.
+  CHECK_THAT(clocks(true) - before, Catch::Matchers::WithinAbs(10 * 5 + 100 - 400, 1e-6));
+  work.start_instructions = 0;
+  work.first_bytes = 0;
+  work.end_instructions = 30;  // of four warps, on four schedulers
+  CHECK_THAT(clocks(false) - before, Catch::Matchers::WithinAbs(2 * 30, 1e-6));
+}
+
 TEST_CASE("rows take their instructions, their part of DRAM and the start of a block",
           "[compare]") {
   MachineModel machine = machine_model(round_gpu());
@@ -336,10 +396,9 @@ TEST_CASE("rows take their instructions, their part of DRAM and the start of a b
   work.loads_in_turn = 0;
   Prediction p;
   set_row_time(step, work, machine, p);
-  const double issue = (1024 * 4 / 32.0 + 8 * 100) / 4;
+  // Each number is loaded or stored twice, with an address, in one loop; a loop starts with 8.
+  const double issue = (1024 * (4 + 1) / 32.0 + 8 * (100 + 8)) / 4;
   CHECK_THAT(p.issue_ms, near(1e3 * issue * 1000 / 2e9));
-  // Nothing waits, and there is one unit: eight blocks are bound by it.
-  CHECK_THAT(p.units_ms, near(p.issue_ms));
   work.loads_in_turn = 1;
   p = {};
   p.dram_ms = p.issue_ms = 0;
@@ -347,7 +406,7 @@ TEST_CASE("rows take their instructions, their part of DRAM and the start of a b
   // Of one worker a share waits in the issue slots, and so on up to eight.
   double there = 0, round = 0;
   for (int n = 1; n <= 8; ++n) {
-    round = 400 + issue * (1 + there);
+    round = 400 + 100 * 5 + issue * (1 + there);  // DRAM, and the start, each after the one before
     there = n * issue * (1 + there) / round;
   }
   CHECK_THAT(p.units_ms, near(1e3 * round / 8 * 1000 / 2e9));
