@@ -85,6 +85,21 @@ inline BlockWork bwd_fp16x3_work(const BwdFp16x3Shape& shape) {
   return work;
 }
 
+/// Rows of Q, dO, K and V in two parts. Each warpgroup adds dQ of its own keys. dK and dV are stored number by
+/// number: two instructions write each sector.
+inline MovedBytes bwd_fp16x3_moved(const BwdFp16x3Shape& shape, const TilesRequest& request) {
+  const AttentionProblem& problem = request.problem;
+  const std::int64_t queries = shape.wgmma.block_q, head_dim = shape.head_dim(),
+                     pairs =
+                         visible_tile_pairs(problem, shape.wgmma.block_q, BwdWgmmaShape::kBlockKV),
+                     row_bytes = 2 * BwdFp16x3Shape::kParts * head_dim,
+                     keys = request.kv_heads() * problem.seqlen_k,
+                     sums = 4 * BwdWgmmaShape::kComputing * queries * head_dim;
+  constexpr std::int64_t kTimesWritten = 2;
+  return {pairs * (2 * queries * row_bytes + shape.statistics_bytes()) + 2 * keys * row_bytes,
+          pairs * sums + kTimesWritten * 2 * 4 * keys * problem.head_dim};
+}
+
 inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
   const AttentionProblem& problem = request.problem;
   const BwdFp16x3Shape& shape = kBwdFp16x3Shape;
@@ -101,6 +116,7 @@ inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
                      BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
   gradients.block_work = bwd_fp16x3_work(shape);
+  gradients.moved = bwd_fp16x3_moved(shape, request);
   Launches launches =
       bwd_wgmma_launches(request, several_per_block(gradients, request), shape.head_dim(),
                          /*num_warpgroups=*/1, "dQ_of_fp16x3_sums");
