@@ -5,7 +5,7 @@
 #include "attention_cuda/tiles.hpp"
 #include "compare/model/unit_cycles.hpp"
 #include "tests/catch_shim.hpp"
-#include "tests/compare/round_gpu.hpp"
+#include "tests/compare/model/round_gpu.hpp"
 
 using namespace flashlab;
 using namespace flashlab::compare;

@@ -6,7 +6,7 @@
 #include "attention_cuda/kernels/kernel_table.hpp"
 #include "compare/model/prediction.hpp"
 #include "tests/catch_shim.hpp"
-#include "tests/compare/round_gpu.hpp"
+#include "tests/compare/model/round_gpu.hpp"
 
 using namespace flashlab::compare;
 using flashlab::cuda::BlockProduct;

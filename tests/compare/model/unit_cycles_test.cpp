@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#include "tests/compare/round_gpu.hpp"
+#include "tests/compare/model/round_gpu.hpp"
 
 using namespace flashlab::compare;
 using flashlab::cuda::BlockProduct;
