@@ -72,37 +72,55 @@ std::vector<double> clocks_per_pair(const UnitCycles& cycles, int num_warps, int
   return clocks;
 }
 
-/// The pairs of each block, `all` together.
-std::vector<double> pairs_of_blocks(const Step& step, const TileTimeRequest& request,
-                                    cuda::BlockOrder order, double all) {
-  const auto num_blocks = static_cast<std::size_t>(step.num_blocks);
-  const std::vector<double> equal(num_blocks, all / static_cast<double>(num_blocks));
-  if (!request.is_causal || request.seqlen_q == 0 || step.block_q < 2) return equal;
+/// A launch's blocks, as far as its time depends on them.
+struct LaunchBlocks {
+  double pairs;  // of tiles, of all blocks
+  double start, end;
+  std::vector<double> clocks_per_pair;
+  std::int64_t num_sms;
+};
+
+/// Of many equal blocks all waves but the last ones take the same time.
+double clocks_of_equal_blocks(const LaunchBlocks& blocks, std::int64_t num_blocks,
+                              bool loads_ahead) {
+  constexpr std::int64_t kMostWaves = 12;
+  const std::int64_t wave =
+      static_cast<std::int64_t>(blocks.clocks_per_pair.size()) * blocks.num_sms;
+  const std::int64_t left_out = std::max<std::int64_t>(0, num_blocks / wave - kMostWaves);
+  const auto simulated = static_cast<std::size_t>(num_blocks - left_out * wave);
+  BlockQueue queue = {
+      std::vector<double>(simulated, blocks.pairs / static_cast<double>(num_blocks)), blocks.start,
+      blocks.end, loads_ahead};
+  const double clocks = finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms);
+  if (left_out == 0) return clocks;
+  queue.pairs.resize(simulated - static_cast<std::size_t>(wave));
+  const double before = finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms);
+  return clocks + static_cast<double>(left_out) * (clocks - before);
+}
+
+/// Blocks of different lengths, or equal ones. Of very many heads only some are played through.
+double launch_clocks(const Step& step, const TileTimeRequest& request, cuda::BlockOrder order,
+                     const LaunchBlocks& blocks) {
+  constexpr std::int64_t kMostBlocks = 200'000;
   const bool has_keys = request.has_key_blocks;
   const CausalBlocks of_head = {has_keys ? request.seqlen_k : request.seqlen_q,
                                 has_keys ? request.seqlen_q : request.seqlen_k,
                                 has_keys ? step.block_kv : step.block_q,
                                 has_keys ? step.block_q : step.block_kv, has_keys};
-  const std::int64_t of_one = (of_head.rows + of_head.length - 1) / of_head.length;
-  std::vector<double> pairs = causal_pairs(of_head, step.num_blocks / of_one, order);
-  const double sum = std::accumulate(pairs.begin(), pairs.end(), 0.0);
-  if (sum <= 0) return equal;
-  for (double& of_block : pairs) of_block *= all / sum;
-  return pairs;
-}
-
-/// The clocks of a launch. Of many equal blocks all waves but the last ones take the same time.
-double queue_clocks(BlockQueue queue, std::span<const double> clocks, std::int64_t num_sms,
-                    bool is_even) {
-  constexpr std::size_t kMostWaves = 12;
-  const std::size_t wave = clocks.size() * static_cast<std::size_t>(num_sms),
-                    waves = queue.pairs.size() / wave;
-  if (!is_even || waves <= kMostWaves) return finish_clock(queue, clocks, num_sms);
-  queue.pairs.resize(queue.pairs.size() - (waves - kMostWaves) * wave);
-  const double last = finish_clock(queue, clocks, num_sms);
-  queue.pairs.resize(queue.pairs.size() - wave);
-  const double of_wave = last - finish_clock(queue, clocks, num_sms);
-  return last + static_cast<double>(waves - kMostWaves) * of_wave;
+  const bool are_equal = !request.is_causal || of_head.rows == 0 || step.block_q < 2;
+  const std::int64_t of_one = are_equal ? 0 : (of_head.rows + of_head.length - 1) / of_head.length;
+  if (are_equal || of_one > kMostBlocks) {
+    return clocks_of_equal_blocks(blocks, step.num_blocks, request.takes_several);
+  }
+  const std::int64_t heads = step.num_blocks / of_one,
+                     simulated = std::clamp<std::int64_t>(kMostBlocks / of_one, 1, heads);
+  BlockQueue queue = {causal_pairs(of_head, simulated, order), blocks.start, blocks.end,
+                      request.takes_several};
+  const double sum = std::accumulate(queue.pairs.begin(), queue.pairs.end(), 0.0);
+  if (sum <= 0) return clocks_of_equal_blocks(blocks, step.num_blocks, request.takes_several);
+  const double share = static_cast<double>(simulated) / static_cast<double>(heads);
+  for (double& of_block : queue.pairs) of_block *= share * blocks.pairs / sum;
+  return finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms) / share;
 }
 
 }  // namespace
@@ -161,11 +179,10 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
                     gpu.instructions_per_clock_per_sm;
   }
   const int resident = resident_blocks(work, step, gpu);
-  BlockQueue queue = {pairs_of_blocks(step, request, work.order, pairs),
-                      start_clocks(work, machine), end_clocks(work, gpu), request.takes_several};
   const double all =
-      launches * queue_clocks(std::move(queue), clocks_per_pair(cycles, work.num_warps, resident),
-                              gpu.num_sms, !request.is_causal);
+      launches * launch_clocks(step, request, work.order,
+                               {pairs, start_clocks(work, machine), end_clocks(work, gpu),
+                                clocks_per_pair(cycles, work.num_warps, resident), gpu.num_sms});
   const double pairs_of_sm = launches * pairs / static_cast<double>(gpu.num_sms);
   const bool has_tensor = work.instruction != ProductInstruction::kMultiplyAdd;
   const double busy = has_tensor ? cycles.tensor * pairs_of_sm / all : 0;

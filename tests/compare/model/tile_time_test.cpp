@@ -152,6 +152,31 @@ TEST_CASE("start and end: places and first data once, results with all issue slo
   CHECK_THAT(clocks(false) - before, Catch::Matchers::WithinAbs(2 * 30, 1e-6));
 }
 
+TEST_CASE("a launch of very many blocks takes no more memory, and as long per block", "[compare]") {
+  const MachineModel machine = machine_model(round_gpu());
+  const BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const auto clocks = [&](std::int64_t heads, bool is_causal) {
+    Step step;
+    step.block_q = step.block_kv = 64;
+    step.num_blocks = heads * 16;  // of 1024 queries
+    step.work.product_flops = step.num_blocks * 8 * 2 * 64 * 64 * 32;
+    Prediction p;
+    set_tile_time(step, work,
+                  {.dtype = "bf16",
+                   .products = "native",
+                   .head_dim = 32,
+                   .is_causal = is_causal,
+                   .seqlen_q = 1024,
+                   .seqlen_k = 1024},
+                  machine, p);
+    return p.units_ms;
+  };
+  for (const bool is_causal : {false, true}) {
+    const double few = clocks(10'000, is_causal), many = clocks(10'000'000, is_causal);
+    CHECK_THAT(many / few, Catch::Matchers::WithinRel(1000.0, 0.01));
+  }
+}
+
 TEST_CASE("rows take their instructions, their part of DRAM and the start of a block",
           "[compare]") {
   MachineModel machine = machine_model(round_gpu());
