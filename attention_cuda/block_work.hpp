@@ -43,6 +43,13 @@ struct MovedByLanes {
   int at_once = 16;
 };
 
+/// The order in which blocks start that differ in length under a causal mask.
+enum class BlockOrder : std::uint8_t {
+  kHeadByHead,    // all blocks of a head, the longest first; then the next head
+  kLongestFirst,  // the longest of all heads first
+  kPairs          // a block takes a long tile and a short one: all are about as long
+};
+
 struct BlockWork {
   ProductInstruction instruction = ProductInstruction::kMma;
   int num_warps = 0;      // that compute
@@ -72,18 +79,28 @@ struct BlockWork {
   int cache_waits = 0;    // for loads to registers, of which each warp needs the first result
   bool is_in_l2 = false;  // that L1 does not have
   std::int64_t first_bytes = 0;  // from global memory, before a block's first pair of tiles
-  int num_barriers = 0;          // of all warps that compute
+
+  // Instructions of a warp that are not work on the tiles
+  int mbarrier_waits = 0, mbarrier_arrivals = 0;  // for a pair of tiles
+  double tile_instructions = 0;   // for a pair of tiles: loops, masks, what is left of the tiles
+  double start_instructions = 0;  // before a block's first load, each after the one before
+  double end_instructions = 0;    // after a block's last pair
+
+  BlockOrder order = BlockOrder::kHeadByHead;
+  int num_barriers = 0;  // of all warps that compute
 };
 
 /// The work of blocks that take a row of numbers each, thread by thread, besides the arithmetic that
 /// the toy program counts.
 struct RowWork {
-  std::int64_t num_numbers = 0;   // of all rows
-  double start_instructions = 0;  // of each warp, before its first number
-  int accesses = 0;               // loads and stores for each number
-  int exp_copies = 1;             // so often a block computes each exponential
-  int reductions = 0;             // sums and maxima over all threads
-  int loads_in_turn = 1;          // from DRAM; each waits for the one before
+  std::int64_t num_numbers = 0;    // of all rows
+  double start_instructions = 0;   // of each warp, before its first number
+  int accesses = 0;                // loads and stores for each number
+  int exp_copies = 1;              // so often a block computes each exponential
+  int reductions = 0;              // sums and maxima over all threads
+  int loads_in_turn = 1;           // from DRAM; each waits for the one before
+  int loops = 1;                   // over the row, number by number
+  double number_instructions = 0;  // for each number, besides all this and what the program counts
 };
 
 }  // namespace flashlab::cuda

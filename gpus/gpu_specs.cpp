@@ -45,7 +45,8 @@ Latencies read_latencies(const nlohmann::json& clocks) {
   return {clocks.at("shared"),        mma,
           clocks.value("wgmma", mma), clocks.at("exp"),
           clocks.at("shuffle"),       clocks.at("barrier"),
-          clocks.value("l2", dram),   dram};
+          clocks.value("l2", dram),   dram,
+          clocks.at("instruction")};
 }
 
 GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& file) {

@@ -18,6 +18,7 @@ struct Latencies {
   double exp = 0, shuffle = 0;
   double barrier = 0;       // of a block
   double l2 = 0, dram = 0;  // a load from there
+  double instruction = 0;   // arithmetic in fp32 or with integers
 };
 
 struct GpuSpec {

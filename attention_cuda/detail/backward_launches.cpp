@@ -1,5 +1,7 @@
 #include "attention_cuda/detail/backward_launches.hpp"
 
+#include <algorithm>
+
 #include "attention_cuda/detail/backward_works.hpp"
 
 namespace flashlab::cuda {
@@ -53,6 +55,19 @@ LaunchTiles for_dKV(LaunchTiles launch, const TilesRequest& request) {
   launch.elements_stored = {"dk", "dv"};
   launch.is_per_kv_head = true;
   return launch;
+}
+
+std::int64_t visible_tile_pairs(const AttentionProblem& problem, int block_q, int block_kv) {
+  std::int64_t pairs = 0;  // of one head, in all batch entries
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t first = 0; first < problem.seqlen_q; first += block_q) {
+      const std::int64_t last = std::min(first + block_q, problem.seqlen_q) - 1;
+      const KeyRange seen = {problem.visible_keys(b, first).first,
+                             problem.visible_keys(b, last).end};
+      if (seen.count() > 0) pairs += num_tiles(seen.end, block_kv) - seen.first / block_kv;
+    }
+  }
+  return problem.num_heads * pairs;
 }
 
 LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass, bool with_dQ,

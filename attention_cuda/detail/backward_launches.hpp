@@ -18,6 +18,8 @@ LaunchTiles backward_tiles(std::string_view name, std::string_view toy_pass, int
 LaunchTiles for_dQ(LaunchTiles launch, const TilesRequest& request);
 /// One block per K/V tile.
 LaunchTiles for_dKV(LaunchTiles launch, const TilesRequest& request);
+/// Returns the pairs of a tile of keys and a tile of queries that sees one of them, of all query heads.
+std::int64_t visible_tile_pairs(const AttentionProblem& problem, int block_q, int block_kv);
 LaunchTiles fp32_key_pass(std::string_view name, std::string_view toy_pass, bool with_dQ,
                           const TilesRequest& request);
 LaunchTiles mma_key_pass(std::string_view name, std::string_view toy_pass,

@@ -44,6 +44,7 @@ BlockWork fp32_key_work(const BackwardFp32Shape& shape, bool with_dQ) {
                                  false,
                                  8};
   work.products.insert(work.products.end(), {gradient, gradient});
+  store_sums(work, 2 * block * head_dim, 4);
   if (with_dQ) {
     work.products.push_back(fp32_dQ(block, head_dim));
     work.added.bytes = 4 * block * head_dim;
@@ -87,6 +88,7 @@ BlockWork mma_key_work(const KeyTileShape& shape, bool with_dQ, const TilesReque
   work.copied.bytes = 2 * queries * head_dim * bytes;
   work.first_bytes = 2 * (queries + keys) * head_dim * bytes;
   work.num_barriers = (shares ? 2 : 1) + (shape.stages == 1 ? 1 : 0);
+  store_sums(work, 2 * keys * head_dim, bytes);
   return work;
 }
 
@@ -94,6 +96,7 @@ BlockWork fp32_query_work(const BackwardFp32Shape& shape) {
   BlockWork work = multiply_add_work(BackwardFp32Shape::kNumThreads / 32, 2);
   add_fp32_scores(work, shape.block(), shape.head_dim);
   work.products.push_back(fp32_dQ(shape.block(), shape.head_dim));
+  store_sums(work, shape.block() * shape.head_dim, 4);
   return work;
 }
 
@@ -113,6 +116,7 @@ BlockWork mma_query_work(const QueryTileShape& shape, const TilesRequest& reques
   work.copied.bytes = 2 * keys * head_dim * request.element_bytes();
   work.first_bytes = 2 * (queries + keys) * head_dim * request.element_bytes();
   work.num_barriers = shape.stages == 1 ? 2 : 1;
+  store_sums(work, queries * head_dim, request.element_bytes());
   return work;
 }
 

@@ -23,13 +23,31 @@ inline constexpr double kInstructionsOfExpf = 7, kInstructionsOfDivision = 8;
 /// Each load adds its column in 64 bits: an instruction more than a sum of 32.
 inline constexpr double kInstructionsOfRowAddress = 7;
 
+/// The address of a number in such a row whose columns have a stride as well: the column in 64 bits (1), its
+/// product with the stride (3) and the sum (1), the address by a shift and a sum (2), both strides and the
+/// tensor's address from constant memory (2); and a zero, for columns that the row does not have (1).
+inline constexpr double kInstructionsOfColumnAddress = 10;
+
 /// Instructions of a warp before its first number: the row's address; from the block's number to batch
 /// entry, head and row by two divisions and two remainders (device/places.cuh); a key range besides.
 inline constexpr double kInstructionsOfRow = 25, kInstructionsOfPlace = 80,
                         kInstructionsOfRange = 30;
 
+/// After a block's last pair of tiles: each sum is multiplied, converted if it has 16 bits, and stored with
+/// its neighbour.
+inline void store_sums(BlockWork& work, std::int64_t num_sums, int element_bytes) {
+  const double of_pair = 2 + (element_bytes == 2 ? 1 : 0) + 2;  // two products; the store's address
+  work.end_instructions = static_cast<double>(num_sums) / 2 / 32 / work.num_warps * of_pair;
+}
+
+/// For each pair of tiles: the next tile, its stage and parity (3 each), whether it is on the mask's edge or
+/// the last one (two comparisons each, with a sum and a branch), and the loop's branch.
+inline constexpr double kInstructionsOfTile = 18;
+
 inline BlockWork work_of_warps(ProductInstruction instruction, int num_warps, int blocks_per_sm) {
   BlockWork work;
+  work.tile_instructions = kInstructionsOfTile;
+  work.start_instructions = kInstructionsOfPlace + kInstructionsOfRange;
   work.instruction = instruction;
   work.num_warps = num_warps;
   work.blocks_per_sm = blocks_per_sm;

@@ -77,8 +77,27 @@ inline BlockWork bwd_fp16x3_work(const BwdFp16x3Shape& shape) {
   work.loaded = {kNumbers * keys * queries, 4};
   work.added_in_bulk_bytes = sums;
   work.num_barriers = 3;
+  work.mbarrier_waits = 5;  // Q, dO, dS^T, room for it, and for the sums
+  work.mbarrier_arrivals = 4;
+  work.order = BlockOrder::kLongestFirst;
+  store_sums(work, 2 * keys * head_dim, 4);
   work.first_bytes = 2 * (shape.wgmma.keys_bytes() + shape.wgmma.queries_bytes());
   return work;
+}
+
+/// Rows of Q, dO, K and V in two parts. Each warpgroup adds dQ of its own keys. dK and dV are stored number by
+/// number: two instructions write each sector.
+inline MovedBytes bwd_fp16x3_moved(const BwdFp16x3Shape& shape, const TilesRequest& request) {
+  const AttentionProblem& problem = request.problem;
+  const std::int64_t queries = shape.wgmma.block_q, head_dim = shape.head_dim(),
+                     pairs =
+                         visible_tile_pairs(problem, shape.wgmma.block_q, BwdWgmmaShape::kBlockKV),
+                     row_bytes = 2 * BwdFp16x3Shape::kParts * head_dim,
+                     keys = request.kv_heads() * problem.seqlen_k,
+                     sums = 4 * BwdWgmmaShape::kComputing * queries * head_dim;
+  constexpr std::int64_t kTimesWritten = 2;
+  return {pairs * (2 * queries * row_bytes + shape.statistics_bytes()) + 2 * keys * row_bytes,
+          pairs * sums + kTimesWritten * 2 * 4 * keys * problem.head_dim};
 }
 
 inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
@@ -89,12 +108,15 @@ inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
       uncounted_launch("bwd_fp16x3_split", BwdFp16x3SplitBlocks(problem).all(),
                        {4 * rows * problem.head_dim, 4 * rows * (shape.head_dim() + 1)});
   split.num_threads = Fp16x3Shape::kSplitThreads;
+  split.row_work = fp16x3_split_work(
+      rows, problem.head_dim, BwdFp16x3Shape::kSplitRows / (Fp16x3Shape::kSplitThreads / 32));
 
   LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_fp16x3_sm90", "Gradients", shape.wgmma.block_q,
                      BwdWgmmaShape::kBlockKV, BwdWgmmaShape::kNumThreads, shape.shared_bytes()),
       request);
   gradients.block_work = bwd_fp16x3_work(shape);
+  gradients.moved = bwd_fp16x3_moved(shape, request);
   Launches launches =
       bwd_wgmma_launches(request, several_per_block(gradients, request), shape.head_dim(),
                          /*num_warpgroups=*/1, "dQ_of_fp16x3_sums");

@@ -57,7 +57,27 @@ inline BlockWork bwd_pair_work() {
   work.stored.bytes = 3 * BwdPairShape::kPanelBytes;
   work.loaded.bytes = BwdPairShape::kPanelBytes;
   work.added.bytes = 4 * kQueries * kHalf;
+  work.mbarrier_waits = work.mbarrier_arrivals = 6;  // Q, halves of dO, P^T, dS^T, room for both
+  work.order = BlockOrder::kLongestFirst;
+  store_sums(work, 2 * kKeys * kHeadDim, 2);
   return work;
+}
+
+/// Both blocks of a pair load Q, dO, lse and delta. Each loads K and V of its own keys, and half of the
+/// columns of the other's K. They send dS^T to each other: counters have it on both sides.
+inline MovedBytes bwd_pair_moved(const TilesRequest& request) {
+  constexpr std::int64_t kBlocks = BwdPairShape::kBlocks;
+  const AttentionProblem& problem = request.problem;
+  const std::int64_t pairs =
+                         visible_tile_pairs(problem, BwdPairShape::kBlockQ, BwdPairShape::kBlockKV),
+                     row_bytes = problem.head_dim * request.element_bytes(),
+                     keys_bytes = request.kv_heads() * problem.seqlen_k * row_bytes,
+                     sent = kBlocks * BwdPairShape::kPanelBytes,
+                     queries =
+                         2 * BwdPairShape::kBlockQ * row_bytes + BwdPairShape::kStatisticsBytes,
+                     sums = 4 * BwdPairShape::kBlockQ * BwdPairShape::kMostHeadDim;
+  return {pairs * (kBlocks * queries + sent) + 2 * keys_bytes + keys_bytes / 2,
+          pairs * (sums + sent) + 2 * keys_bytes};
 }
 
 inline Launches bwd_onepass_pair_launches(const TilesRequest& request) {
@@ -67,6 +87,7 @@ inline Launches bwd_onepass_pair_launches(const TilesRequest& request) {
       request);
   gradients.num_blocks *= BwdPairShape::kBlocks;
   gradients.block_work = bwd_pair_work();
+  gradients.moved = bwd_pair_moved(request);
   return bwd_wgmma_launches(request, gradients, BwdPairShape::kMostHeadDim,
                             BwdPairShape::kBlocks * BwdPairShape::kComputing, "dQ_of_wgmma_sums",
                             BwdPairShape::kTurnsOfTile);

@@ -102,8 +102,16 @@ inline BlockWork bwd_wgmma_key_work(const BwdWgmmaShape& shape, bool with_dQ) {
   work.products = {scores, scores, gradient, gradient};
   work.score_instructions = kScoreGradientInstructions;
   work.first_bytes = 2 * (shape.keys_bytes() + shape.queries_bytes());
+  work.order = BlockOrder::kLongestFirst;
+  work.drains = 2;  // before the weights, or before dS^T; and at the end
+  work.mbarrier_waits = work.mbarrier_arrivals = 2;  // Q and dO
+  // lse and delta: a wavefront each for 8 queries.
+  work.loaded = {work.num_warps * queries / 8 * 2 * kWavefrontBytes, 4};
+  store_sums(work, 2 * keys * head_dim, 2);
   if (!with_dQ) return work;
-  work.drains = 2;  // before dS^T, and at the end
+  work.mbarrier_waits += 3;  // dS^T of both warpgroups, room for it, and for the sums
+  work.mbarrier_arrivals += 2;
+  work.num_barriers = 1;
   // Each warpgroup has 64 queries, or half of the columns of the only 64.
   work.products.push_back({queries, head_dim, keys, rows,
                            queries == rows ? head_dim / BwdWgmmaShape::kComputing : head_dim,

@@ -47,6 +47,8 @@ inline BlockWork wgmma_query_work(const QueryPassShape& shape) {
       {queries, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
   work.score_instructions = kScoreGradientInstructions;
   work.first_bytes = 2 * (shape.queries_bytes() + shape.keys_bytes());
+  work.mbarrier_waits = work.mbarrier_arrivals = 2;  // K and V
+  store_sums(work, queries * head_dim, 2);
   return work;
 }
 

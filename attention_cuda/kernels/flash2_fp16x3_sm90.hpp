@@ -68,7 +68,26 @@ inline BlockWork flash2_fp16x3_work(const Fp16x3Shape& shape) {
   work.loaded = {block_q * (keys + head_dim) / 4 * 4, 4};
   work.stored = {4 * shape.wgmma.computing * shape.num_scales(), 4};
   work.num_barriers = 1;
+  work.mbarrier_waits = work.mbarrier_arrivals = 2;  // K and V
+  store_sums(work, block_q * head_dim, 4);
   work.first_bytes = 4 * head_dim * (block_q + keys);
+  return work;
+}
+
+/// Splitting rows, most of which a warp takes one after the other.
+/// rows_in_turn: of a warp; each waits for its numbers.
+inline RowWork fp16x3_split_work(std::int64_t rows, std::int64_t head_dim, int rows_in_turn) {
+  // Of a number: the product with a sign, its magnitude if it is finite (3), the maximum, the scale; two
+  // parts, the first rounded, back, subtracted (4).
+  constexpr double kOfNumber = 1 + 3 + 1 + 1 + 4;
+  // Of a row: the addresses of three rows; shuffles and maxima of a warp; the scale, a power of two (5).
+  constexpr double kOfRow = 3 * kInstructionsOfRowAddress + 2 * 5 + 5;
+  RowWork work;
+  work.num_numbers = rows * head_dim;
+  work.start_instructions = kInstructionsOfPlace;
+  work.accesses = 2;
+  work.loads_in_turn = rows_in_turn;
+  work.number_instructions = kOfNumber + kOfRow * 32 / static_cast<double>(head_dim);
   return work;
 }
 
@@ -83,14 +102,17 @@ inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
                        {4 * rows * problem.head_dim, 4 * rows * shape.head_dim() + 4 * scales});
   split.num_threads = Fp16x3Shape::kSplitThreads;
   split.shared_bytes = Fp16x3Shape::kSplitSharedBytes;
+  split.row_work = fp16x3_split_work(rows, problem.head_dim,
+                                     shape.wgmma.block_kv / (Fp16x3Shape::kSplitThreads / 32));
 
   LaunchTiles launch =
       query_tiles("flash2_fp16x3_sm90", shape.wgmma, shape.shared_bytes(), request);
   launch.num_tiles_of_blocks = launch.num_blocks;
-  launch.num_blocks = wgmma_schedule(problem, shape.wgmma, !problem.key_lengths.empty(),
-                                     request.gpu.num_multiprocessors)
-                          .num_blocks;
+  const WgmmaSchedule schedule = wgmma_schedule(problem, shape.wgmma, !problem.key_lengths.empty(),
+                                                request.gpu.num_multiprocessors);
+  launch.num_blocks = schedule.num_blocks;
   launch.block_work = flash2_fp16x3_work(shape);
+  launch.block_work->order = schedule.is_paired ? BlockOrder::kPairs : BlockOrder::kLongestFirst;
   return {split, launch};
 }
 

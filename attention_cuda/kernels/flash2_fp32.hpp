@@ -60,6 +60,7 @@ inline BlockWork flash2_fp32_work(const Flash2Fp32Shape& shape) {
   work.copied.bytes = 2 * keys * head_dim * 4;
   work.first_bytes = 4 * head_dim * (block_q + keys);
   work.num_barriers = 2;
+  store_sums(work, block_q * head_dim, 4);
   return work;
 }
 

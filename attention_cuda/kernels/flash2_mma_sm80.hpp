@@ -48,6 +48,8 @@ inline BlockWork flash2_mma_work(const Flash2Shape& shape, const TilesRequest& r
   work.copied.bytes = 2 * keys * head_dim * request.element_bytes();
   work.first_bytes = work.copied.bytes + block_q * head_dim * request.element_bytes();
   work.num_barriers = 1;
+  work.order = BlockOrder::kLongestFirst;
+  store_sums(work, block_q * head_dim, request.element_bytes());
   return work;
 }
 

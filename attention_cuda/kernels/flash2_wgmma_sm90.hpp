@@ -116,8 +116,11 @@ inline BlockWork flash2_wgmma_work(const WgmmaShape& shape) {
   work.products = {
       {block_q, keys, head_dim, rows, keys, Operand::kShared, Operand::kShared},
       {block_q, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
-  work.score_instructions = 2;  // the multiply-add in the exponent, the sum
-  work.edge_instructions = 3;   // the maximum besides
+  work.score_instructions = 2;                       // the multiply-add in the exponent, the sum
+  work.edge_instructions = 3;                        // the maximum besides
+  work.num_barriers = 2;                             // whether M holds, and the warpgroups' turns
+  work.mbarrier_waits = work.mbarrier_arrivals = 2;  // K and V
+  store_sums(work, block_q * head_dim, 2);
   work.first_bytes = 2 * head_dim * (block_q + keys);
   return work;
 }
@@ -132,6 +135,7 @@ inline Launches flash2_wgmma_launches(const TilesRequest& request) {
   launch.num_blocks = schedule.num_blocks;
   if (request.is_masked()) launch.moved = wgmma_moved(request.problem, shape, schedule);
   launch.block_work = flash2_wgmma_work(shape);
+  launch.block_work->order = schedule.is_paired ? BlockOrder::kPairs : BlockOrder::kLongestFirst;
   return {launch};
 }
 

@@ -20,7 +20,8 @@ inline Launches fused_softmax_launches(const TilesRequest& request) {
                         is_stored ? 5 : 4,
                         2,
                         2,
-                        is_stored ? 1 : 3};
+                        is_stored ? 1 : 3,
+                        5};  // two more set hidden weights to 0
   LaunchTiles softmax = row_by_row("fused_softmax", "Softmax", request, work,
                                    kReduceFloats + static_cast<int>(is_stored ? seqlen_k : 0));
   // Hidden scores are not read, m and l are written for lse, and a row that is not stored is read

@@ -14,7 +14,7 @@ inline BlockWork online_work(std::int64_t head_dim) {
   // O's columns times the factor.
   const double instructions = 10 + 2 * kInstructionsOfExpf + 2 * kInstructionsOfRowAddress;
   work.exps_per_score = 32 * 2;
-  work.score_instructions = 32 * instructions + static_cast<double>((1 + 2) * head_dim);
+  work.score_instructions = 32 * instructions + static_cast<double>(head_dim);
   work.score_passes = 1;
   return work;
 }

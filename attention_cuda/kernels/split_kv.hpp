@@ -64,6 +64,11 @@ inline BlockWork split_kv_work(const SplitKvShape& shape) {
   work.shuffles_at_once = std::max(1, static_cast<int>(keys) / shape.rows);
   work.loaded = {2 * 4 * keys * head_dim, 16};
   work.cache_waits = 1;
+  // Of a vector: the row's address; whether the row, its alignment and the column hold, each with a
+  // branch and a join (3); zeros (2); the sum of 64 bits (2).
+  constexpr double kBranches = 3 * 3, kZeros = 2, kSum = 2;
+  work.tile_instructions = 2.0 * static_cast<double>(groups_keys) * shape.vectors() *
+                           (kInstructionsOfRowAddress + kBranches + kZeros + kSum);
   work.is_in_l2 = true;  // blocks of other rows are elsewhere in K and V
   work.first_bytes = 4 * head_dim * (rows + 2 * keys);
   return work;

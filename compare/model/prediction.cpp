@@ -81,7 +81,11 @@ Prediction predict_launch(const Step& step, const cuda::LaunchTiles& launch,
   if (step.num_blocks == 0 || !machine.gpu.has_clocks()) return p;
   // The warps of a block load the same at about the same time: one finds it in L2, the others in L1.
   if (launch.block_work && launch.shares_loads) p.sm_ms /= launch.block_work->num_warps;
-  if (launch.block_work) set_tile_time(step, *launch.block_work, request, machine, p);
+  if (launch.block_work) {
+    TileTimeRequest of_launch = request;
+    of_launch.takes_several = launch.num_tiles_of_blocks > launch.num_blocks;
+    set_tile_time(step, *launch.block_work, of_launch, machine, p);
+  }
   if (launch.row_work) set_row_time(step, *launch.row_work, machine, p);
   std::tie(p.bound, p.roofline_ms) = slowest(p);
   return p;

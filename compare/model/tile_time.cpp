@@ -5,6 +5,10 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/model/block_schedule.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -46,13 +50,77 @@ double addition_s(double bytes, const std::optional<Rate>& rate) {
   return rate ? bytes / rate->per_s : 0;
 }
 
-/// What a block waits for before its first pair of tiles.
+/// What a block waits for before its first pair of tiles: its place, and then its first data.
 double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
   const GpuSpec& gpu = machine.gpu;
-  if (!machine.sm) return gpu.latency.dram;
+  const double place = work.start_instructions * gpu.latency.instruction;
+  if (!machine.sm) return place + gpu.latency.dram;
   const double bytes_per_clock =
       machine.sm->per_s / (static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz);
-  return gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+  return place + gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+}
+
+/// What a block's warps do after its last pair, with the multiprocessor's issue slots to themselves.
+double end_clocks(const cuda::BlockWork& work, const GpuSpec& gpu) {
+  return work.end_instructions * work.num_warps / gpu.instructions_per_clock_per_sm;
+}
+
+/// clocks_per_pair[k - 1]: of a multiprocessor with k blocks.
+std::vector<double> clocks_per_pair(const UnitCycles& cycles, int num_warps, int resident) {
+  std::vector<double> clocks;
+  for (int k = 1; k <= resident; ++k) clocks.push_back(cycles_per_pair(cycles, num_warps, k));
+  return clocks;
+}
+
+/// A launch's blocks, as far as its time depends on them.
+struct LaunchBlocks {
+  double pairs;  // of tiles, of all blocks
+  double start, end;
+  std::vector<double> clocks_per_pair;
+  std::int64_t num_sms;
+};
+
+/// Of many equal blocks all waves but the last ones take the same time.
+double clocks_of_equal_blocks(const LaunchBlocks& blocks, std::int64_t num_blocks,
+                              bool loads_ahead) {
+  constexpr std::int64_t kMostWaves = 12;
+  const std::int64_t wave =
+      static_cast<std::int64_t>(blocks.clocks_per_pair.size()) * blocks.num_sms;
+  const std::int64_t left_out = std::max<std::int64_t>(0, num_blocks / wave - kMostWaves);
+  const auto simulated = static_cast<std::size_t>(num_blocks - left_out * wave);
+  BlockQueue queue = {
+      std::vector<double>(simulated, blocks.pairs / static_cast<double>(num_blocks)), blocks.start,
+      blocks.end, loads_ahead};
+  const double clocks = finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms);
+  if (left_out == 0) return clocks;
+  queue.pairs.resize(simulated - static_cast<std::size_t>(wave));
+  const double before = finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms);
+  return clocks + static_cast<double>(left_out) * (clocks - before);
+}
+
+/// Blocks of different lengths, or equal ones. Of very many heads only some are played through.
+double launch_clocks(const Step& step, const TileTimeRequest& request, cuda::BlockOrder order,
+                     const LaunchBlocks& blocks) {
+  constexpr std::int64_t kMostBlocks = 200'000;
+  const bool has_keys = request.has_key_blocks;
+  const CausalBlocks of_head = {has_keys ? request.seqlen_k : request.seqlen_q,
+                                has_keys ? request.seqlen_q : request.seqlen_k,
+                                has_keys ? step.block_kv : step.block_q,
+                                has_keys ? step.block_q : step.block_kv, has_keys};
+  const bool are_equal = !request.is_causal || of_head.rows == 0 || step.block_q < 2;
+  const std::int64_t of_one = are_equal ? 0 : (of_head.rows + of_head.length - 1) / of_head.length;
+  if (are_equal || of_one > kMostBlocks) {
+    return clocks_of_equal_blocks(blocks, step.num_blocks, request.takes_several);
+  }
+  const std::int64_t heads = step.num_blocks / of_one,
+                     simulated = std::clamp<std::int64_t>(kMostBlocks / of_one, 1, heads);
+  BlockQueue queue = {causal_pairs(of_head, simulated, order), blocks.start, blocks.end,
+                      request.takes_several};
+  const double sum = std::accumulate(queue.pairs.begin(), queue.pairs.end(), 0.0);
+  if (sum <= 0) return clocks_of_equal_blocks(blocks, step.num_blocks, request.takes_several);
+  const double share = static_cast<double>(simulated) / static_cast<double>(heads);
+  for (double& of_block : queue.pairs) of_block *= share * blocks.pairs / sum;
+  return finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms) / share;
 }
 
 }  // namespace
@@ -68,23 +136,6 @@ int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec
   const std::int64_t by_shared =
       gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
   return static_cast<int>(std::clamp<std::int64_t>(by_shared, 1, work.blocks_per_sm));
-}
-
-double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std::int64_t num_blocks,
-                     int resident, std::int64_t num_sms, bool is_causal) {
-  const auto blocks = static_cast<double>(num_blocks), sms = static_cast<double>(num_sms);
-  const double pairs_of_block = pairs / blocks;
-  if (is_causal && num_blocks >= resident * num_sms) {
-    return pairs / sms * cycles_per_pair(cycles, num_warps, resident);
-  }
-  const auto of_sm = [&](std::int64_t at_once) {  // these blocks of one multiprocessor
-    return static_cast<double>(at_once) * pairs_of_block *
-           cycles_per_pair(cycles, num_warps, static_cast<double>(at_once));
-  };
-  const std::int64_t wave = resident * num_sms, rest = num_blocks % wave;
-  const std::int64_t num_whole = num_blocks / wave;
-  const double whole = static_cast<double>(num_whole) * of_sm(resident);
-  return rest == 0 ? whole : whole + of_sm((rest + num_sms - 1) / num_sms);
 }
 
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
@@ -122,15 +173,16 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double pairs = static_cast<double>(step.work.product_flops) / flops_of_pair / launches;
   if (pairs <= 0) return;
   const double pairs_of_block = pairs / static_cast<double>(step.num_blocks);
-  cycles.wait += start_clocks(work, machine) / pairs_of_block;
   if (request.is_causal) {
     const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
     cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
                     gpu.instructions_per_clock_per_sm;
   }
   const int resident = resident_blocks(work, step, gpu);
-  const double all = launches * launch_cycles(cycles, work.num_warps, pairs, step.num_blocks,
-                                              resident, gpu.num_sms, request.is_causal);
+  const double all =
+      launches * launch_clocks(step, request, work.order,
+                               {pairs, start_clocks(work, machine), end_clocks(work, gpu),
+                                clocks_per_pair(cycles, work.num_warps, resident), gpu.num_sms});
   const double pairs_of_sm = launches * pairs / static_cast<double>(gpu.num_sms);
   const bool has_tensor = work.instruction != ProductInstruction::kMultiplyAdd;
   const double busy = has_tensor ? cycles.tensor * pairs_of_sm / all : 0;
@@ -156,7 +208,9 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
 void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,
                   Prediction& prediction) {
   constexpr double kWithAddress = 2, kThreadsOfSm = 2048;
-  constexpr double kInstructionsOfExp = 8;        // expf, to the last bit but one
+  constexpr double kLoop = 1,
+                   kLoopStart = 8;          // the compiler takes four numbers per round of a loop
+  constexpr double kInstructionsOfExp = 8;  // expf, to the last bit but one
   constexpr double kShuffles = 5, kBarriers = 2;  // of a reduction over all threads
   const GpuSpec& gpu = machine.gpu;
   const double hz = gpu.boost_clock_hz, sms = static_cast<double>(gpu.num_sms);
@@ -167,17 +221,19 @@ void set_row_time(const Step& step, const cuda::RowWork& work, const MachineMode
   const double issued_per_s = gpu.instructions_per_clock_per_sm * kThreadsOfWarp * sms * hz;
   const double of_division = machine.divisions ? issued_per_s / machine.divisions->per_s : 1;
   const auto divisions = static_cast<double>(all.divisions);
-  const double of_numbers = work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
-                            static_cast<double>(all.elementwise_flops) - divisions +
-                            divisions * of_division + exps * kInstructionsOfExp;
-  const double of_warp =
-      work.start_instructions + work.reductions * (2 * kShuffles + warps * kWithAddress);
+  const double of_numbers =
+      work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
+      static_cast<double>(all.elementwise_flops) - divisions + divisions * of_division +
+      exps * kInstructionsOfExp +
+      (work.loops * kLoop + work.number_instructions) * static_cast<double>(work.num_numbers);
+  const double of_warp = work.start_instructions + work.loops * kLoopStart +
+                         work.reductions * (2 * kShuffles + warps * kWithAddress);
   const double issue =
       (of_numbers / kThreadsOfWarp / blocks + warps * of_warp) / gpu.instructions_per_clock_per_sm;
   const double exp = exps / blocks / gpu.exps_per_clock_per_sm;
   const double dram = prediction.dram_ms * 1e-3 * hz * sms / blocks;
   const double wait =
-      work.loads_in_turn * gpu.latency.dram +
+      work.start_instructions * gpu.latency.instruction + work.loads_in_turn * gpu.latency.dram +
       work.reductions * (kShuffles * gpu.latency.shuffle + kBarriers * gpu.latency.barrier);
   const double resident = std::max(1.0, kThreadsOfSm / step.num_threads);
   const std::array<double, 3> units = {issue, exp, dram};

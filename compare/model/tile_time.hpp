@@ -27,7 +27,9 @@ struct TileTimeRequest {
   std::string_view dtype, products;  // as in Row
   std::int64_t head_dim = 0;
   bool is_causal = false;
-  bool has_key_blocks = false;  // a block takes a K/V tile and all queries that see it
+  bool has_key_blocks = false;              // a block takes a K/V tile and all queries that see it
+  std::int64_t seqlen_q = 0, seqlen_k = 0;  // 0: unknown; then all blocks count as equally long
+  bool takes_several = false;               // a block takes one tile after the other
 };
 
 /// Returns the pairs of tiles of one block with both visible and hidden scores under a causal mask.
@@ -35,11 +37,6 @@ double edge_pairs(const Step& step, bool has_key_blocks);
 
 /// Returns how many such blocks a multiprocessor has at once.
 int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec& gpu);
-
-/// Returns the clocks of the busiest multiprocessor for one launch of `num_blocks` blocks. `pairs`:
-/// of tiles, of all blocks. `resident`: resident_blocks().
-double launch_cycles(const UnitCycles& cycles, int num_warps, double pairs, std::int64_t num_blocks,
-                     int resident, std::int64_t num_sms, bool is_causal);
 
 /// Returns the clock, in Hz, at which tensor cores (or multiply-adds) and, beside mma.sync, shared memory
 /// are busy for these shares of the time. Without a calibration of these products it is the data sheet's.

@@ -14,6 +14,12 @@ using cuda::ProductInstruction;
 
 constexpr double kLanes = 32, kWavefrontBytes = 128;
 constexpr double kAddress = 1;  // instructions for the address of a load or store
+/// For a copy: where from (a sum of 64 bits), where to, whether the row exists.
+constexpr double kCopyAddresses = 2 + 1 + 1;
+/// Of a barrier in shared memory: its address and its parity by the number of the tile (2 + 3), the
+/// test, the branch; of an arrival: the address (2), whether the thread is the first, the arrival.
+constexpr double kMbarrierWait = 7, kMbarrierArrival = 4;
+constexpr double kDescriptor = 2;  // where wgmma finds an operand: 64 bits
 constexpr double kWarpsOfGroup = 4;
 constexpr double kMmaRows = 16, kMmaColumns = 8, kMmaDepthBytes = 32;
 constexpr double kLdmatrixBytes = 512;
@@ -35,11 +41,13 @@ class WorkCounter {
     add_scores();
     add(work_.stored);
     add(work_.loaded);
-    instructions_ += (1 + kAddress) * (accesses(work_.copied) + accesses(work_.added));
+    instructions_ += (1 + kCopyAddresses) * accesses(work_.copied) +
+                     (1 + kAddress) * accesses(work_.added) + work_.num_warps * of_each_warp();
     wavefronts_ += accesses(work_.copied) + real(work_.added_in_bulk_bytes) / kWavefrontBytes;
     if (work_.instruction == ProductInstruction::kWgmma) wait_ += work_.drains * gpu_.latency.wgmma;
     if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
     wait_ += work_.num_barriers * gpu_.latency.barrier +
+             work_.mbarrier_waits * gpu_.latency.shared +
              work_.cache_waits * (work_.is_in_l2 ? gpu_.latency.l2 : gpu_.latency.shared);
     UnitCycles cycles;
     cycles.tensor = tensor_;
@@ -47,12 +55,18 @@ class WorkCounter {
     cycles.shared = wavefronts_ * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
     cycles.operands = operand_bytes_ / gpu_.shared_bytes_per_clock_per_sm;
     cycles.issue = instructions_ / gpu_.instructions_per_clock_per_sm;
+    cycles.product_issue = product_instructions_ / gpu_.instructions_per_clock_per_sm;
     cycles.exp = exps_ / gpu_.exps_per_clock_per_sm;
     cycles.wait = wait_;
     return cycles;
   }
 
  private:
+  double of_each_warp() const {
+    return work_.tile_instructions + work_.mbarrier_waits * kMbarrierWait +
+           work_.mbarrier_arrivals * kMbarrierArrival;
+  }
+
   static double accesses(const cuda::MovedByLanes& moved) {
     return real(moved.bytes) / (kLanes * moved.at_once);
   }
@@ -97,6 +111,7 @@ class WorkCounter {
     const double products = parts * tiles_a * tiles_b * steps;
     const double each = elements_.products_per_product;
     instructions_ += products * each;
+    product_instructions_ += products * each;
     if (each > 1) instructions_ += products * 4;  // additions of the sums
     const double flops = products * each * 2 * kMmaRows * kMmaColumns * depth;
     tensor_flops_ += flops;
@@ -154,7 +169,8 @@ class WorkCounter {
     tensor_ += std::max(flops / elements_.tensor_flops_per_clock,
                         bytes / gpu_.shared_bytes_per_clock_per_sm);
     instructions_ += each * parts * kWarpsOfGroup * real(p.depth) / kDepth *
-                     std::max(1.0, real(p.part_columns) / kMostColumns);
+                     std::max(1.0, real(p.part_columns) / kMostColumns) *
+                     (1 + kDescriptor * (is_shared(p.a) ? 2 : 1));
     constexpr double kConvertedAtOnce = 2;
     // Two numbers in two parts: both rounded, back, subtracted, both rounded.
     const double instructions = each > 1 ? 6 : 1;
@@ -183,7 +199,7 @@ class WorkCounter {
   const ElementFacts& elements_;
   const GpuSpec& gpu_;
   double tensor_ = 0, tensor_flops_ = 0, wavefronts_ = 0, operand_bytes_ = 0, instructions_ = 0,
-         exps_ = 0, wait_ = 0;
+         product_instructions_ = 0, exps_ = 0, wait_ = 0;
 };
 
 }  // namespace
@@ -210,9 +226,10 @@ double shared_units_cycles(std::span<const double> units, double wait, double wo
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
   constexpr double kSchedulers = 4;
   const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
-  const std::array<double, 5> units = {
-      cycles.tensor / warps_of_block, cycles.shared / warps_of_block, cycles.issue / warps_of_block,
-      cycles.exp / warps_of_block, cycles.sums / warps_of_block};
+  const std::array<double, 5> units = {cycles.tensor / warps_of_block,
+                                       cycles.shared / warps_of_block,
+                                       (cycles.issue - cycles.product_issue) / warps_of_block,
+                                       cycles.exp / warps_of_block, cycles.sums / warps_of_block};
   return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
 }
 

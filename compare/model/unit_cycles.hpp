@@ -26,6 +26,8 @@ struct UnitCycles {
   double tensor = 0, shared = 0, issue = 0, exp = 0, sums = 0;  // of a multiprocessor
   double wait = 0;                                              // of a warp
   double operands = 0;  // of shared memory, during wgmma: not in `shared`
+  double product_issue =
+      0;  // of `issue`: mma.sync, whose slots are clocks of the tensor cores' time
   double tensor_flops = 0;
 
   double all_shared() const { return shared + operands; }

@@ -239,10 +239,11 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   row.work = work_of_all(row.steps);
   for (std::size_t k = 0; k < row.steps.size(); ++k) {
     Step& step = row.steps[k];
-    step.predicted = predict_launch(step, kernel.launches[k], machine,
-                                    {row.dtype, row.products, row.head_dim, is_causal(call.problem),
-                                     kernel.launches[k].is_per_kv_head},
-                                    kernel.product_instruction);
+    step.predicted = predict_launch(
+        step, kernel.launches[k], machine,
+        {row.dtype, row.products, row.head_dim, is_causal(call.problem),
+         kernel.launches[k].is_per_kv_head, call.problem.seqlen_q, call.problem.seqlen_k},
+        kernel.product_instruction);
   }
   row.predicted = in_turn(row.steps);
   set_pallas_figures(data_sheet, element, row);

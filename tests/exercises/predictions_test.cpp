@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
@@ -30,6 +33,14 @@ std::string line(const std::string& id, double value) {
   return id + ": " + std::to_string(value) + "\n";
 }
 
+/// Per cent of the time for which two warps have the first unit busy, by the chapter's formula without waits.
+double busy_of_two(const std::vector<double>& units) {
+  const double alone = std::accumulate(units.begin(), units.end(), 0.0);
+  double both = 0;
+  for (const double unit : units) both += unit * (1 + unit / alone);
+  return 100 * units.front() / (both / 2);
+}
+
 /// Every question's answer, by the rates and by counting. `wait`: operations within a tile wait for
 /// one another; else the slowest unit alone decides.
 std::string times(bool wait) {
@@ -45,7 +56,9 @@ std::string times(bool wait) {
          line("flash2_ms", 1e3 * kScores * flash2_per_score) +
          line("naive_over_flash2", 44 / copy / flash2_per_score) +
          "passes_products: 7/5\npasses_measured: 7/5\nflash1_launches: 4096/32 + 2\n"
-         "launch_bound: a\nbinds_backward: b\n";
+         "launch_bound: a\nbinds_backward: b\n"
+         "binds_256: b\nbinds_fp32: d\nlast_wave: 4/(400/132)\n" +
+         line("busy_256", busy_of_two({1280, 768, 128}));
 }
 
 constexpr const char* kBytes =

@@ -1,0 +1,112 @@
+// What kernels count of themselves, typed from their programs.
+#include <string_view>
+
+#include "attention_cuda/detail/block_works.hpp"
+#include "attention_cuda/tiles.hpp"
+#include "compare/model/unit_cycles.hpp"
+#include "tests/catch_shim.hpp"
+#include "tests/compare/model/round_gpu.hpp"
+
+using namespace flashlab;
+using namespace flashlab::compare;
+using cuda::BlockOrder;
+
+namespace {
+
+AttentionProblem one_head(std::int64_t n, std::int64_t head_dim, DataType dtype,
+                          Mask mask = Mask::kNone) {
+  AttentionProblem problem;
+  problem.batch = problem.num_heads = problem.num_kv_heads = 1;
+  problem.seqlen_q = problem.seqlen_k = n;
+  problem.head_dim = head_dim;
+  problem.dtype = dtype;
+  problem.mask = mask;
+  return problem;
+}
+
+cuda::LaunchTiles launch_of(std::string_view variant, std::string_view kernel,
+                            std::string_view name, const AttentionProblem& problem,
+                            cuda::Products products = cuda::Products::kNative) {
+  cuda::ExecutionOptions execution;
+  execution.kernel = kernel;
+  execution.products = products;
+  for (const cuda::LaunchTiles& launch : cuda::kernel_tiles(variant, problem, execution).launches) {
+    if (launch.name == name) return launch;
+  }
+  FAIL("no such launch");
+  return {};
+}
+
+double instructions_of_warp(const cuda::BlockWork& work, const ElementFacts& elements) {
+  const GpuSpec gpu = round_gpu();
+  return unit_cycles(work, elements, gpu).issue * gpu.instructions_per_clock_per_sm /
+         work.num_warps;
+}
+
+constexpr ElementFacts kFp32 = {4, 1, 256};
+
+}  // namespace
+
+TEST_CASE("online: the instructions of a warp for one key", "[compare]") {
+  const auto work =
+      *launch_of("online", "online", "online", one_head(1024, 64, DataType::kFloat32)).block_work;
+  // Two rows with two columns in each lane. Row addresses 7, of columns 10, loads; the dot product,
+  // five shuffles with sums, and one multiply-add for each column of O.
+  const double rows = 2 * 7 + 4 * (10 + 1), products = 2 + 5 * 2 + 2;
+  // Two exponentials, each by the hardware's one and 7 more. The scale, the maximum, the shift (2), two
+  // differences, the sum (1), the loop (3 and 2), O times the factor (2).
+  const double scores = 2 * (1 + 7) + 1 + 1 + 2 + 2 + 1 + 3 + 2 + 2;
+  CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(rows + products + scores));
+}
+
+TEST_CASE("wgmma's backward pass: the instructions of a warp for a pair of tiles", "[compare]") {
+  const auto work =
+      *launch_of("bwd-twopass", "bwd_twopass_wgmma_sm90", "bwd_twopass_dKdV_wgmma_sm90",
+                 one_head(1024, 64, DataType::kBFloat16))
+           .block_work;
+  // 128 keys of two warpgroups, 64 queries. A thread has 64 x 64 / 128 = 32 scores: an exponential and
+  // three more for each, and for two of them a conversion of P and one of dS.
+  const double scores = 32 * (1 + 3) + 2 * 32 / 2;
+  // S and dP: four steps of depth 16, with two places of two words. dV and dK: four, with one place.
+  const double products = 2 * 4 * (1 + 4) + 2 * 4 * (1 + 2);
+  // lse and delta for 8 queries at a time, with an address; Q and dO come and go; the loop.
+  const double rest = 2 * 8 * 2 + 2 * 7 + 2 * 4 + 18;
+  CHECK_THAT(instructions_of_warp(work, kBf16), within_rounding(scores + products + rest));
+}
+
+TEST_CASE("blocks that take pairs of tiles do so up to the kernel's longest pairs", "[compare]") {
+  const auto order = [](std::int64_t n, std::int64_t head_dim) {
+    return launch_of("flash2", "flash2_wgmma_sm90", "flash2_wgmma_sm90",
+                     one_head(n, head_dim, DataType::kBFloat16, Mask::kCausalTopLeft))
+        .block_work->order;
+  };
+  CHECK(order(4096, 128) == BlockOrder::kPairs);
+  CHECK(order(8192, 128) == BlockOrder::kLongestFirst);
+  CHECK(order(2048, 64) == BlockOrder::kLongestFirst);
+}
+
+TEST_CASE("both blocks of a pair load the queries, and send dS to each other", "[compare]") {
+  const auto moved = launch_of("bwd-onepass", "bwd_onepass_pair_sm90", "bwd_onepass_pair_sm90",
+                               one_head(256, 256, DataType::kBFloat16))
+                         .moved.value();
+  // 4 tiles of 64 queries and 2 of 128 keys: 8 pairs. Q and dO have 64 rows of 512 bytes, lse and delta
+  // 64 numbers each; dS^T is 64 x 64 of 2 bytes in each direction.
+  CHECK(moved.read ==
+        8 * (2 * (2 * 64 * 512 + 2 * 64 * 4) + 2 * 64 * 64 * 2) + 2 * 256 * 512 + 256 * 512 / 2);
+  CHECK(moved.written == 8 * (64 * 256 * 4 + 2 * 64 * 64 * 2) + 2 * 256 * 512);
+  // Under a causal mask keys 128 … 255 are not seen by queries 0 … 127.
+  const auto causal = launch_of("bwd-onepass", "bwd_onepass_pair_sm90", "bwd_onepass_pair_sm90",
+                                one_head(256, 256, DataType::kBFloat16, Mask::kCausalTopLeft))
+                          .moved.value();
+  CHECK(moved.written - causal.written == 2 * (64 * 256 * 4 + 2 * 64 * 64 * 2));
+}
+
+TEST_CASE("with split numbers, each warpgroup adds its own dQ", "[compare]") {
+  const auto moved = launch_of("bwd-onepass", "bwd_onepass_fp16x3_sm90", "bwd_onepass_fp16x3_sm90",
+                               one_head(256, 64, DataType::kFloat32), cuda::Products::kFloat16x3)
+                         .moved.value();
+  // 8 pairs. Rows of 64 numbers in two parts are 256 bytes. Five statistics of each query, four of a tile.
+  CHECK(moved.read == 8 * (2 * 64 * 256 + 4 * (5 * 64 + 4)) + 2 * 256 * 256);
+  // Two sums of 64 x 64 floats for each; dK and dV by two instructions per sector.
+  CHECK(moved.written == 8 * 2 * 64 * 64 * 4 + 2 * 2 * 256 * 64 * 4);
+}
