@@ -41,6 +41,7 @@ inline toy::Limits small_limits() {
   limits.max_steps = 5'000;
   limits.max_array_bytes = 1 << 16;
   limits.max_registers = 1 << 8;
+  limits.max_machines = 4;
   return limits;
 }
 

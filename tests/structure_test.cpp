@@ -142,8 +142,8 @@ Names found_in(const std::string& text, const std::string& pattern) {
 const std::map<std::string, std::vector<std::string>>& floors() {
   static const std::map<std::string, std::vector<std::string>> kFloors = {
       {"toymachine",
-       {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "forms",
-        "replay", "trace", "history", "timeline"}},
+       {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "links",
+        "forms", "replay", "trace", "history", "timeline"}},
       {"optimal", {"search", "problem", "products", "values", "solve"}},
       {"generate", {"plan", "source/device", "source", "run/device", "run"}},
       {"exercises/grader",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/options/options.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
@@ -193,7 +194,7 @@ Json all_counters_json(const BoundProgram& bound, const toy::Executions& executi
 
 Json params_json(const BoundProgram& bound) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < bound.params.size(); ++i) {
+  for (const std::size_t i : common_params(bound)) {
     json[bound.program->params[i].name] = bound.params[i];
   }
   return json;

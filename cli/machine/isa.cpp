@@ -39,7 +39,7 @@ std::string levels_of(const InstructionSpec& spec) {
   for (const Level level : kLevels) {
     if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(toy::to_string(level));
   }
-  return text;
+  return text.empty() ? "with .machines" : text;
 }
 
 /// FLOPs of one execution on scalars; exponentials are counted separately.

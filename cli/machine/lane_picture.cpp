@@ -100,7 +100,11 @@ std::string LanePicture::axis() const {
 std::string LanePicture::lane(const Cycles& cycles, toy::Unit unit) const {
   const std::size_t rows = toy::instruction_set().size();
   const auto style = [&](std::size_t kind) {
-    if (kind < rows) return unit == toy::Unit::kMemory ? Style::kBlue : Style::kGreen;
+    if (kind < rows) {
+      return unit == toy::Unit::kMemory ? Style::kBlue
+             : unit == toy::Unit::kLink ? Style::kBold
+                                        : Style::kGreen;
+    }
     return kind == kind_of_cause(toy::Cause::kData) ? Style::kRed : Style::kYellow;
   };
   std::string text = "  " + std::string(toy::to_string(unit));
@@ -132,7 +136,8 @@ std::string LanePicture::legend() const {
   }
   if (seen_[kind_of_cause(toy::Cause::kData)] != 0) entries.emplace_back(". waits for data");
   if (seen_[kind_of_cause(toy::Cause::kBuffer)] != 0)
-    entries.emplace_back("- waits for a register in use");
+    entries.emplace_back(program_.machine ? "- waits for a register, cell or link in use"
+                                          : "- waits for a register in use");
   if (seen_[kind_of_cause(toy::Cause::kIdle)] != 0) entries.emplace_back("blank: nothing to do");
   std::string text, line;
   for (const std::string& entry : entries) {
@@ -151,7 +156,7 @@ std::string LanePicture::to_string(const std::vector<toy::Timeline>& timelines) 
       (scale_ == 1 ? "one" : grouped(std::to_string(scale_))) + " per letter\n\n" + axis();
   for (std::size_t model = 0; model < timelines.size(); ++model) {
     text += styled(toy::to_string(timelines[model].model), Style::kBold, terminal_) + "\n";
-    for (const toy::Unit unit : {toy::Unit::kMemory, toy::Unit::kCompute}) {
+    for (const toy::Unit unit : toy::units_of(program_)) {
       const std::size_t index = model * toy::kNumUnits + static_cast<std::size_t>(unit);
       text += index < lanes_.size() ? lane(lanes_[index], unit)
                                     : lane(Cycles(num_columns() * num_kinds()), unit);

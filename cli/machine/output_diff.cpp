@@ -59,9 +59,9 @@ void require_same_shape(const BoundArray& one, const BoundArray& other, const ch
 
 void require_same_inputs(const ComparedProgram& left, const ComparedProgram& right) {
   const std::string left_name = left.loaded.short_name(), right_name = right.loaded.short_name();
-  for (const BoundArray& array : left.bound.arrays) {
+  for (const BoundArray& array : left.bound().arrays) {
     if (array.role != ArrayRole::kInput) continue;
-    const BoundArray* other = find_array(right.bound, array.name, ArrayRole::kInput);
+    const BoundArray* other = find_array(right.bound(), array.name, ArrayRole::kInput);
     if (other != nullptr) {
       require_same_shape(array, *other, "input", left_name, right_name);
       continue;
@@ -69,23 +69,27 @@ void require_same_inputs(const ComparedProgram& left, const ComparedProgram& rig
     throw request_failure(
         right_name + " has no input " + in_quotes(array.name) + ", and " + left_name + " has one",
         "two programs with the same inputs; those of " + right_name + " are " +
-            joined(arrays_of(right.bound, ArrayRole::kInput)));
+            joined(arrays_of(right.bound(), ArrayRole::kInput)));
   }
 }
 
 /// The final formulas of a program's DRAM; nothing, and the reason, if there are none.
 std::optional<toy::NormalRun> formulas_of(const ComparedProgram& program, std::string& reason) {
   const std::string name = program.loaded.short_name();
-  if (program.bound.tiled) {
+  if (program.machines.several()) {
+    reason = name + " runs on several machines";
+    return std::nullopt;
+  }
+  if (program.bound().tiled) {
     reason = "the elements of " + name + " are tiles";
     return std::nullopt;
   }
-  const auto unrolled = toy::unroll(program.bound, kMostFormulaSteps);
+  const auto unrolled = toy::unroll(program.bound(), kMostFormulaSteps);
   if (!unrolled) {
     reason = name + " takes too many steps";
     return std::nullopt;
   }
-  auto run = toy::run_normal(program.bound, *unrolled);
+  auto run = toy::run_normal(program.bound(), *unrolled);
   if (!run) {
     reason = "the formulas of " + name + " are too long";
     return std::nullopt;
@@ -108,8 +112,8 @@ class OutputComparer {
     const std::vector<std::string> outputs = common_outputs();
     left_forms_ = formulas_of(left_, diff_.no_formulas);
     if (left_forms_) right_forms_ = formulas_of(right_, diff_.no_formulas);
-    left_values_ = execute(left_.loaded, left_.bound, run_).dram;
-    right_values_ = execute(right_.loaded, right_.bound, run_).dram;
+    left_values_ = execute(left_.loaded, left_.machines, run_).dram;
+    right_values_ = execute(right_.loaded, right_.machines, run_).dram;
     for (const std::string& name : outputs) compare_output(name);
     return std::move(diff_);
   }
@@ -117,8 +121,8 @@ class OutputComparer {
  private:
   std::vector<std::string> common_outputs() {
     std::vector<std::string> common;
-    const std::vector<std::string> lefts = arrays_of(left_.bound, ArrayRole::kOutput);
-    const std::vector<std::string> rights = arrays_of(right_.bound, ArrayRole::kOutput);
+    const std::vector<std::string> lefts = arrays_of(left_.bound(), ArrayRole::kOutput);
+    const std::vector<std::string> rights = arrays_of(right_.bound(), ArrayRole::kOutput);
     for (const std::string& name : lefts) {
       const bool both = std::find(rights.begin(), rights.end(), name) != rights.end();
       (both ? common : diff_.left_only).push_back(name);
@@ -134,8 +138,8 @@ class OutputComparer {
   }
 
   void compare_output(const std::string& name) {
-    const BoundArray& left = *find_array(left_.bound, name, ArrayRole::kOutput);
-    const BoundArray& right = *find_array(right_.bound, name, ArrayRole::kOutput);
+    const BoundArray& left = *find_array(left_.bound(), name, ArrayRole::kOutput);
+    const BoundArray& right = *find_array(right_.bound(), name, ArrayRole::kOutput);
     require_same_shape(left, right, "output", diff_.left, diff_.right);
     OutputComparison output;
     output.array = name;
@@ -176,9 +180,9 @@ class OutputComparer {
                       DifferingElement& element) const {
     const auto shown =
         toy::formula_difference(toy::to_string(form(*left_forms_, left, i), kLongestFormula,
-                                               toy::constant_names(left_.bound)),
+                                               toy::constant_names(left_.bound())),
                                 toy::to_string(form(*right_forms_, right, i), kLongestFormula,
-                                               toy::constant_names(right_.bound)));
+                                               toy::constant_names(right_.bound())));
     element.left_formula = shown.one;
     element.right_formula = shown.other;
   }

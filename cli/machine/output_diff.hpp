@@ -14,7 +14,9 @@ namespace flashlab::cli {
 /// A program and the parameters that it runs with.
 struct ComparedProgram {
   LoadedProgram loaded;
-  toy::BoundProgram bound;
+  toy::Machines machines;
+
+  const toy::BoundProgram& bound() const { return machines.joined; }
 };
 
 /// The first element of an output in which two programs differ.

@@ -8,6 +8,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "text/visible.hpp"
+#include "toymachine/count/count_json.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
 #include "toymachine/trace/trace_html.hpp"
 #include "toymachine/trace/trace_json.hpp"
@@ -26,7 +27,9 @@ std::string parameters_without_value(const toy::Program& program,
                                      const toy::CapacityBinding& binding) {
   std::string names;
   for (const toy::ParamDeclaration& param : program.params) {
-    if (param.default_value == nullptr && !binding.params.contains(param.name)) {
+    const bool is_rank =
+        program.machines && &param == &program.params[program.machines->rank];  // each has its own
+    if (!is_rank && param.default_value == nullptr && !binding.params.contains(param.name)) {
       names += (names.empty() ? "" : ", ") + param.name;
     }
   }
@@ -64,9 +67,11 @@ toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgra
 }
 
 Side make_side(const DiffRequest& request, LoadedProgram loaded, const LoadedProgram& other) {
-  toy::BoundProgram bound = loaded.bind(binding_for(loaded, other, request.machine.binding()));
+  toy::Machines machines =
+      loaded.bind_machines(binding_for(loaded, other, request.machine.binding()));
   const toy::CostTable costs = request.machine.cost_table();
-  auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
+  auto executions = value_or_fail(toy::count_machines(machines), *loaded.source);
+  toy::BoundProgram bound = std::move(machines.programs.front());
   toy::Counters counters = toy::count(bound, executions, costs);
   return {std::move(loaded), std::move(bound), std::move(executions), std::move(counters), {}};
 }
@@ -87,15 +92,16 @@ std::vector<toy::TimelineModel> models(const TimelineRequest& request) {
 Json run_json(const RunRequest& request) {
   const toy::CostTable costs = request.machine.cost_table();  // report it before a long run
   const LoadedProgram loaded = load_program(request.program, request.machine.limits);
-  const toy::BoundProgram bound = loaded.bind(request.machine.binding());
-  const Executed executed = execute(loaded, bound, request.run);
+  const toy::Machines machines = loaded.bind_machines(request.machine.binding());
+  const toy::BoundProgram& bound = machines.first();
+  const Executed executed = execute(loaded, machines, request.run);
   Json json{{"program", loaded.short_name()}, {"params", params_json(bound)}};
   json["num_registers"] = bound.num_registers;
   json["precision"] = request.run.precision;
   json.update(all_counters_json(bound, executed.execution.executions, costs));
   if (!request.no_outputs) {
     json["outputs"] = Json::object();
-    for (const toy::BoundArray& array : bound.arrays) {
+    for (const toy::BoundArray& array : machines.joined.arrays) {
       if (array.role != toy::ArrayRole::kOutput) continue;
       json["outputs"][array.name] = array_json(array, executed.dram);
     }
@@ -150,9 +156,9 @@ ProgramCost derive_cost(const CostRequest& request) {
   const toy::CapacityBinding binding = request.machine.binding();
   const std::string missing = parameters_without_value(*loaded.program, binding);
   if (missing.empty()) {
-    toy::BoundProgram bound = loaded.bind(binding);
-    auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
-    cost.numbers = CountedProgram{std::move(bound), std::move(executions)};
+    toy::Machines machines = loaded.bind_machines(binding);
+    auto executions = value_or_fail(toy::count_machines(machines), *loaded.source);
+    cost.numbers = CountedProgram{std::move(machines.programs.front()), std::move(executions)};
   }
   toy::Result<toy::CostFormulas> formulas = toy::cost_formulas(*loaded.program, costs);
   if (!formulas && !cost.numbers) throw program_failure(formulas.diagnostics, *loaded.source);
@@ -226,8 +232,8 @@ OutputDiff compare_outputs(const DiffRequest& request) {
   const LoadedProgram left = load_program(request.left, request.machine.limits);
   const LoadedProgram right = load_program(request.right, request.machine.limits);
   const auto bound = [&](const LoadedProgram& loaded, const LoadedProgram& other) {
-    return ComparedProgram{loaded,
-                           loaded.bind(binding_for(loaded, other, request.machine.binding()))};
+    return ComparedProgram{
+        loaded, loaded.bind_machines(binding_for(loaded, other, request.machine.binding()))};
   };
   return compare_outputs(bound(left, right), bound(right, left), request.run);
 }
@@ -247,20 +253,48 @@ toy::TimelineOptions TimelineRequest::options() const {
   return simulation;
 }
 
-std::vector<toy::Timeline> simulated(const toy::BoundProgram& bound, const LoadedProgram& loaded,
-                                     const toy::TimelineOptions& options) {
-  return value_or_fail(toy::simulate(bound, options), *loaded.source);
+MachineTimelines simulated(const toy::Machines& machines, const LoadedProgram& loaded,
+                           const toy::TimelineOptions& options) {
+  return value_or_fail(toy::simulate_machines(machines, options), *loaded.source);
+}
+
+std::size_t shown_machine(const TimelineRequest& request, const MachineTimelines& timelines) {
+  const auto count = std::ssize(timelines);
+  if (request.rank && (*request.rank < 0 || *request.rank >= count)) {
+    throw request_failure("there is no machine " + std::to_string(*request.rank),
+                          "--rank from 0 to " + std::to_string(count - 1));
+  }
+  if (request.rank) return static_cast<std::size_t>(*request.rank);
+  const auto last =
+      std::max_element(timelines.begin(), timelines.end(),
+                       [](const auto& a, const auto& b) { return a.back().end < b.back().end; });
+  return static_cast<std::size_t>(last - timelines.begin());
 }
 
 Json timeline_json(const TimelineRequest& request) {
   request.check();
   const LoadedProgram loaded = load_program(request.program, request.machine.limits);
-  const toy::BoundProgram bound = loaded.bind(request.machine.binding());
+  const toy::Machines machines = loaded.bind_machines(request.machine.binding());
   const bool window = request.from || request.to;
   toy::TimelineOptions simulation = request.options();
-  simulation.from = request.from.value_or(0);
-  simulation.to = window ? request.to.value_or(INT64_MAX) : 0;
-  return Json::parse(toy::timeline_json(bound, simulated(bound, loaded, simulation), window));
+  MachineTimelines all = simulated(machines, loaded, simulation);
+  const std::size_t shown = shown_machine(request, all);
+  if (window) {
+    simulation.from = request.from.value_or(0);
+    simulation.to = request.to.value_or(INT64_MAX);
+    simulation.machine = static_cast<std::int64_t>(shown);
+    all = simulated(machines, loaded, simulation);
+  }
+  Json json = Json::parse(toy::timeline_json(machines.programs[shown], all[shown], window));
+  if (!machines.several()) return json;
+  json["machine"] = shown;
+  json["machine_ends"] = Json::array();
+  for (const std::vector<toy::Timeline>& timelines : all) {
+    Json ends = Json::array();
+    for (const toy::Timeline& timeline : timelines) ends.push_back(toy::count_json(timeline.end));
+    json["machine_ends"].push_back(std::move(ends));
+  }
+  return json;
 }
 
 std::vector<toy::InstructionSpec> instructions_of_level(const std::string& level) {

@@ -59,9 +59,9 @@ struct CostRequest {
   std::string program;
   MachineOptions machine;
 };
-/// The counts for one choice of parameters.
+/// The counts for one choice of parameters; of several machines, the sum.
 struct CountedProgram {
-  toy::BoundProgram bound;
+  toy::BoundProgram bound;  // of the first machine
   toy::Executions executions;
 };
 /// A program's cost: formulas unless they cannot be derived, numbers unless a parameter
@@ -95,14 +95,20 @@ struct TimelineRequest {
   std::string program, model = "both";  // serial, overlap, both
   std::int64_t buffers = 2;
   std::optional<std::int64_t> from, to;  // cycles
+  std::optional<std::int64_t> rank;      // the machine shown, of several
   MachineOptions machine;
 
   /// Throws Failure for a wrong cost table, and if no cycle is left.
   void check() const;
   toy::TimelineOptions options() const;
 };
-std::vector<toy::Timeline> simulated(const toy::BoundProgram& bound, const LoadedProgram& loaded,
-                                     const toy::TimelineOptions& options);
+/// Returns the timelines by machine and model.
+using MachineTimelines = std::vector<std::vector<toy::Timeline>>;
+MachineTimelines simulated(const toy::Machines& machines, const LoadedProgram& loaded,
+                           const toy::TimelineOptions& options);
+/// Returns the machine to show: the requested one, or the first that ends last under the last model.
+/// Throws Failure if there is no such machine.
+std::size_t shown_machine(const TimelineRequest& request, const MachineTimelines& timelines);
 nlohmann::ordered_json timeline_json(const TimelineRequest& request);
 
 /// Returns the instructions of one level; of all if it is empty.

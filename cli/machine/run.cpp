@@ -19,13 +19,14 @@ struct RunFlags : RunRequest {
 };
 
 void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
-                    const toy::BoundProgram& bound, const Executed& executed) {
+                    const toy::Machines& machines, const Executed& executed) {
+  const toy::BoundProgram& bound = machines.first();
   const Terminal terminal = options.terminal.terminal();
   std::cout << loaded.heading(terminal) << setting(bound) << ", " << options.run.precision << "\n\n"
             << counters_table(bound, executed.execution.executions, options.machine.cost_table(),
                               terminal);
   if (options.no_outputs) return;
-  for (const toy::BoundArray& array : bound.arrays) {
+  for (const toy::BoundArray& array : machines.joined.arrays) {
     if (array.role == toy::ArrayRole::kOutput) {
       std::cout << "\n" << array_text(array, executed.dram, terminal);
     }
@@ -39,9 +40,9 @@ int run_program(const RunFlags& options) {
   }
   options.machine.cost_table();  // report wrong flags before a long run
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
-  const Executed executed = execute(loaded, bound, options.run);
-  print_run_text(options, loaded, bound, executed);
+  const toy::Machines machines = loaded.bind_machines(options.machine.binding());
+  const Executed executed = execute(loaded, machines, options.run);
+  print_run_text(options, loaded, machines, executed);
   return kExitGood;
 }
 

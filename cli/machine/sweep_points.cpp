@@ -82,17 +82,17 @@ Metric metric(const std::string& key) {
 
 /// Binds with the largest value of the fitted parameter. Memory grows with it, so
 /// bisection finds it.
-toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::CapacityBinding binding) {
+toy::Result<toy::Machines> fit(const Sweep& sweep, toy::CapacityBinding binding) {
   constexpr std::int64_t kLargest = 1 << 20;
   std::int64_t fits = 0, too_large = 1;
-  std::optional<toy::BoundProgram> best;
-  const auto works = [&](std::int64_t value, toy::Result<toy::BoundProgram>& bound) {
+  std::optional<toy::Machines> best;
+  const auto works = [&](std::int64_t value, toy::Result<toy::Machines>& bound) {
     binding.params[sweep.fitted] = value;
-    bound = toy::bind(sweep.loaded.program, binding);
+    bound = toy::bind_machines(sweep.loaded.program, binding);
     if (bound) best = std::move(*bound);
-    return best && best->params[sweep.fitted_index] == value;
+    return best && best->first().params[sweep.fitted_index] == value;
   };
-  toy::Result<toy::BoundProgram> bound = std::vector<toy::Diagnostic>{};
+  toy::Result<toy::Machines> bound = std::vector<toy::Diagnostic>{};
   while (too_large <= kLargest && works(too_large, bound)) {
     fits = too_large;
     too_large *= 2;
@@ -106,7 +106,7 @@ toy::Result<toy::BoundProgram> fit(const Sweep& sweep, toy::CapacityBinding bind
     (works(middle, bound) ? fits : too_large) = middle;
   }
   binding.params[sweep.fitted] = fits;
-  return toy::bind(sweep.loaded.program, binding);
+  return toy::bind_machines(sweep.loaded.program, binding);
 }
 
 Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
@@ -118,16 +118,18 @@ Point measure(const Sweep& sweep, const toy::CostTable& costs, std::int64_t x) {
   } else {
     binding.params[sweep.range.name] = x;
   }
-  toy::Result<toy::BoundProgram> bound =
-      sweep.fitted.empty() ? toy::bind(sweep.loaded.program, binding) : fit(sweep, binding);
-  point.problems = bound.diagnostics;
-  if (!bound) return point;
-  toy::Result<toy::Executions> executions = toy::count_executions(*bound);
+  toy::Result<toy::Machines> machines = sweep.fitted.empty()
+                                            ? toy::bind_machines(sweep.loaded.program, binding)
+                                            : fit(sweep, binding);
+  point.problems = machines.diagnostics;
+  if (!machines) return point;
+  toy::BoundProgram& bound = machines->programs.front();
+  toy::Result<toy::Executions> executions = toy::count_machines(*machines);
   point.problems = executions.diagnostics;
   if (!executions) return point;
   point.executions = std::move(*executions);
-  point.counters = toy::count(*bound, point.executions, costs);
-  point.bound = std::move(*bound);
+  point.counters = toy::count(bound, point.executions, costs);
+  point.bound = std::move(bound);
   return point;
 }
 

@@ -39,7 +39,8 @@ std::string percent_text(std::int64_t part, std::int64_t whole) {
   return percent < 0.05 ? "< 0.1 %" : fixed_text(percent, 1) + " %";
 }
 
-std::string summary_table(const std::vector<Timeline>& timelines, const Terminal& terminal) {
+std::string summary_table(const toy::BoundProgram& bound, const std::vector<Timeline>& timelines,
+                          const Terminal& terminal) {
   TextTable table({{"Model"},
                    {"Cycles", Align::kRight},
                    {"Unit"},
@@ -48,7 +49,7 @@ std::string summary_table(const std::vector<Timeline>& timelines, const Terminal
                    {"Buffer", Align::kRight},
                    {"Idle", Align::kRight}});
   for (const Timeline& timeline : timelines) {
-    for (const Unit unit : {Unit::kMemory, Unit::kCompute}) {
+    for (const Unit unit : toy::units_of(bound)) {
       const bool first = unit == Unit::kMemory;
       std::vector<std::string> cells{first ? to_string(timeline.model) : "",
                                      first ? grouped(std::to_string(timeline.cycles)) : "",
@@ -60,6 +61,31 @@ std::string summary_table(const std::vector<Timeline>& timelines, const Terminal
     }
   }
   return table.to_string(terminal);
+}
+
+/// Returns when each machine ends and what its units do, under the last model.
+std::string machines_table(const MachineTimelines& all, const Terminal& terminal) {
+  constexpr std::size_t kMostMachines = 16;
+  TextTable table({{"Machine", Align::kRight},
+                   {"Ends, " + to_string(all.front().back().model), Align::kRight},
+                   {"Compute busy", Align::kRight},
+                   {"Compute waits", Align::kRight},
+                   {"Link busy", Align::kRight}});
+  for (std::size_t rank = 0; rank < std::min(all.size(), kMostMachines); ++rank) {
+    const Timeline& timeline = all[rank].back();
+    const auto cycles = [&](Unit unit, Cause cause) {
+      return timeline.unit(unit)[static_cast<std::size_t>(cause)];
+    };
+    table.row(
+        {std::to_string(rank), grouped(std::to_string(timeline.end)),
+         percent_text(cycles(Unit::kCompute, Cause::kBusy), timeline.cycles),
+         percent_text(cycles(Unit::kCompute, Cause::kData) + cycles(Unit::kCompute, Cause::kBuffer),
+                      timeline.cycles),
+         percent_text(cycles(Unit::kLink, Cause::kBusy), timeline.cycles)});
+  }
+  const std::size_t more = all.size() - std::min(all.size(), kMostMachines);
+  return table.to_string(terminal) +
+         (more == 0 ? "" : "and " + grouped(std::to_string(more)) + " more machines\n");
 }
 
 /// Returns the lines for which the units wait longest, under the last model.
@@ -107,13 +133,20 @@ std::int64_t end_of_first_steps(const Timeline& timeline) {
 }
 
 void print_timeline_text(const TimelineFlags& options, const LoadedProgram& loaded,
-                         const toy::BoundProgram& bound, toy::TimelineOptions simulation) {
+                         const toy::Machines& machines, toy::TimelineOptions simulation) {
   const Terminal terminal = options.terminal.terminal();
   simulation.to = INT64_MAX;
   simulation.max_intervals = toy::kNumCauses * kShownSteps;
-  const std::vector<Timeline> timelines = simulated(bound, loaded, simulation);
-  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n"
-            << summary_table(timelines, terminal);
+  if (machines.several() && options.rank) simulation.machine = *options.rank;
+  const MachineTimelines all = simulated(machines, loaded, simulation);
+  const std::size_t shown = shown_machine(options, all);
+  const toy::BoundProgram& bound = machines.programs[shown];
+  const std::vector<Timeline>& timelines = all[shown];
+  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
+  if (machines.several()) {
+    std::cout << machines_table(all, terminal) << "\nMachine " << shown << "\n\n";
+  }
+  std::cout << summary_table(bound, timelines, terminal);
   std::int64_t longest = 0;
   for (const Timeline& timeline : timelines) longest = std::max(longest, timeline.cycles);
   simulation.from = options.from.value_or(0);
@@ -121,9 +154,10 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
     if (longest > 0) std::cout << "\nNothing runs after cycle " << longest << ".\n";
     return;
   }
-  // By default the picture fills its lines.
-  const std::int64_t wanted =
-      std::min(end_of_first_steps(timelines.front()), longest - simulation.from);
+  // By default the picture fills its lines; of several machines, it shows the whole run.
+  const std::int64_t wanted = machines.several() ? longest - simulation.from
+                                                 : std::min(end_of_first_steps(timelines.front()),
+                                                            longest - simulation.from);
   const std::int64_t columns = LanePicture::columns(terminal);
   const std::int64_t filled = columns * LanePicture::cycles_of_column(wanted, terminal);
   const bool fits = longest - simulation.from <= filled;
@@ -131,10 +165,11 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
   simulation.to = std::min(simulation.to, longest);
   LanePicture picture(bound, simulation.from, simulation.to, terminal);
   simulation.window_only = true;
+  simulation.machine = static_cast<std::int64_t>(shown);
   simulation.sink = [&](std::size_t model, const toy::TimelineInterval& interval) {
     picture.add(model, interval);
   };
-  static_cast<void>(simulated(bound, loaded, simulation));
+  static_cast<void>(simulated(machines, loaded, simulation));
   std::cout << "\n"
             << picture.to_string(timelines) << waits_table(bound, timelines.back(), terminal);
 }
@@ -146,18 +181,24 @@ int show_timeline(const TimelineFlags& options) {
     return kExitGood;
   }
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
-  const toy::BoundProgram bound = loaded.bind(options.machine.binding());
+  const toy::Machines machines = loaded.bind_machines(options.machine.binding());
   if (options.html.empty()) {
-    print_timeline_text(options, loaded, bound, options.options());
+    print_timeline_text(options, loaded, machines, options.options());
     return kExitGood;
+  }
+  if (machines.several()) {
+    throw request_failure("line " + std::to_string(loaded.program->machines->span.line) +
+                              ": the page shows one machine, and this program has several",
+                          "no --html");
   }
   toy::TimelineOptions recording = options.options();
   recording.from = options.from.value_or(0);
   recording.to = options.to.value_or(INT64_MAX);
   recording.max_intervals = toy::kPageIntervals;
-  const std::vector<Timeline> timelines = simulated(bound, loaded, recording);
-  write_file(options.html,
-             [&](std::ostream& out) { toy::write_timeline_page(bound, timelines, out); });
+  const std::vector<Timeline> timelines = simulated(machines, loaded, recording).front();
+  write_file(options.html, [&](std::ostream& out) {
+    toy::write_timeline_page(machines.first(), timelines, out);
+  });
   if (options.html != "-") std::cerr << "flashlab: wrote " << options.html << "\n";
   if (options.json) std::cout << timeline_json(options).dump(2) << "\n";
   return kExitGood;
@@ -186,6 +227,9 @@ CommandAction add_timeline(CLI::App& app) {
   add_option(command, "--from", options->from, "first cycle shown").type_name("CYCLE");
   add_option(command, "--to", options->to, "the cycle before which the picture ends")
       .type_name("CYCLE");
+  add_option(command, "--rank", options->rank,
+             "the machine to show, if there are several (the first that ends last)")
+      .type_name("R");
   add_flag(command, "--json", options->json, "as JSON; intervals too with --from or --to");
   add_option(command, "--html", options->html, "write a page with the lanes to this file")
       .type_name("FILE");

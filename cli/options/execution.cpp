@@ -4,16 +4,16 @@
 
 namespace flashlab::cli {
 
-Executed execute(const LoadedProgram& loaded, const toy::BoundProgram& bound,
+Executed execute(const LoadedProgram& loaded, const toy::Machines& machines,
                  const RunOptions& options) {
   std::vector<double> dram =
-      value_or_fail(toy::initial_dram(bound, options.input_sources()), *loaded.source);
+      value_or_fail(toy::initial_dram(machines.joined, options.input_sources()), *loaded.source);
   if (options.precision == "double") {
-    toy::Execution execution = value_or_fail(toy::run(bound, std::span(dram)), *loaded.source);
+    toy::Execution execution = value_or_fail(toy::run_machines(machines, dram), *loaded.source);
     return {std::move(execution), std::move(dram)};
   }
   std::vector<float> narrow(dram.begin(), dram.end());
-  toy::Execution execution = value_or_fail(toy::run(bound, std::span(narrow)), *loaded.source);
+  toy::Execution execution = value_or_fail(toy::run_machines(machines, narrow), *loaded.source);
   dram.assign(narrow.begin(), narrow.end());
   return {std::move(execution), std::move(dram)};
 }

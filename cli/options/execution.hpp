@@ -14,8 +14,9 @@ struct Executed {
   std::vector<double> dram;  // after the last step
 };
 
-/// Throws Failure: inputs that do not fit, an error in the run, too many steps.
-Executed execute(const LoadedProgram& loaded, const toy::BoundProgram& bound,
+/// Throws Failure: inputs that do not fit, an error in the run, too many steps. The DRAM is that of
+/// Machines::joined.
+Executed execute(const LoadedProgram& loaded, const toy::Machines& machines,
                  const RunOptions& options);
 
 /// Runs the program again and sends every step to the sink. An error in the run ends the trace,

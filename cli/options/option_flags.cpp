@@ -74,6 +74,7 @@ void MachineOptions::add_to(CLI::App& command, bool executes) {
   limit("--max-source", limits.max_source_bytes, "bytes of the program's text");
   limit("--max-nesting", limits.max_nesting, "loops inside each other");
   limit("--max-registers", limits.max_registers, "registers of the machine");
+  limit("--max-machines", limits.max_machines, "machines that run one program");
   add_option(command, "--max-seconds", max_seconds, "processor time of the command (no limit)")
       .between(0.001, 1e6)
       .type_name("SECONDS")

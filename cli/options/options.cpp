@@ -165,6 +165,10 @@ toy::BoundProgram LoadedProgram::bind(const toy::CapacityBinding& binding) const
   return value_or_fail(toy::bind(program, binding), *source);
 }
 
+toy::Machines LoadedProgram::bind_machines(const toy::CapacityBinding& binding) const {
+  return value_or_fail(toy::bind_machines(program, binding), *source);
+}
+
 std::string LoadedProgram::short_name() const {
   return printable(std::filesystem::path(source->name()).stem().string());
 }
@@ -190,13 +194,23 @@ LoadedProgram load_text(const std::string& name, const std::string& text) {
   return {std::move(source), std::move(program)};
 }
 
+std::vector<std::size_t> common_params(const toy::BoundProgram& bound) {
+  const std::vector<char> own = toy::params_of_rank(*bound.program);
+  std::vector<std::size_t> common;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == 0) common.push_back(i);
+  }
+  return common;
+}
+
 std::string setting(const toy::BoundProgram& bound) {
   std::string text;
-  for (std::size_t i = 0; i < bound.params.size(); ++i) {
+  for (const std::size_t i : common_params(bound)) {
     text += bound.program->params[i].name + " = " + std::to_string(bound.params[i]) + ", ";
   }
   const std::string count = std::to_string(bound.num_registers);
-  return text + count + (bound.num_registers == 1 ? " register" : " registers");
+  return text + count + (bound.num_registers == 1 ? " register" : " registers") +
+         (bound.machine ? " on each machine" : "");
 }
 
 std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }

@@ -14,6 +14,7 @@
 #include "toymachine/count/capacity.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/language/machine.hpp"
+#include "toymachine/links/machines.hpp"
 
 namespace CLI {
 class App;
@@ -87,6 +88,8 @@ struct LoadedProgram {
 
   /// Throws Failure if the parameters do not fit.
   toy::BoundProgram bind(const toy::CapacityBinding& binding) const;
+  /// The same for a program that may run on several machines.
+  toy::Machines bind_machines(const toy::CapacityBinding& binding) const;
   /// Returns "softmax_online: Online softmax in two passes, …", as lines that fit.
   std::string heading(const Terminal& terminal) const;
   /// Returns the file's name without folders and ending.
@@ -95,6 +98,8 @@ struct LoadedProgram {
 LoadedProgram load_program(const std::string& name, const toy::Limits& limits);
 LoadedProgram load_text(const std::string& name, const std::string& text);
 
+/// Returns the parameters that have the same value on all machines of a program.
+std::vector<std::size_t> common_params(const toy::BoundProgram& bound);
 /// Returns "n = 4, d = 2; 4 registers".
 std::string setting(const toy::BoundProgram& bound);
 

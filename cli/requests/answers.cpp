@@ -102,6 +102,7 @@ Answer answer_timeline(ObjectReader& request, const CallLimits& limits) {
   timeline.buffers = request.whole("buffers", 1, toy::kMaxBuffers).value_or(timeline.buffers);
   timeline.from = request.whole("from", 0, INT64_MAX);
   timeline.to = request.whole("to", 1, INT64_MAX);
+  timeline.rank = request.whole("rank", 0, INT64_MAX);
   read_machine(request, limits, ParameterValues::kOne, timeline.machine);
   request.finish();
   return {dumped(timeline_json(timeline))};

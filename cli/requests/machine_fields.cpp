@@ -117,6 +117,7 @@ void read_machine(ObjectReader& request, const CallLimits& limits, ParameterValu
   read_limit(request, "max_source", machine.limits.max_source_bytes);
   read_limit(request, "max_nesting", machine.limits.max_nesting);
   read_limit(request, "max_registers", machine.limits.max_registers);
+  read_limit(request, "max_machines", machine.limits.max_machines);
   read_limit(request, "max_steps", machine.limits.max_steps);
   read_limit(request, "max_array_bytes", machine.limits.max_array_bytes);
   machine.limits.max_steps = std::min(machine.limits.max_steps, limits.steps);

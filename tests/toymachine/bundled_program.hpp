@@ -57,6 +57,11 @@ inline toy::BoundProgram bundled(const std::string& name, const toy::Binding& bi
   return std::move(*bound);
 }
 
+/// Whether a program needs several machines; tests of them are in links/.
+inline bool has_machines(const fs::path& program) {
+  return read_source(program).find("\n.machines ") != std::string::npos;
+}
+
 inline toy::Binding params(std::map<std::string, std::int64_t> values) {
   toy::Binding binding;
   binding.params = std::move(values);

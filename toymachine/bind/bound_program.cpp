@@ -53,6 +53,17 @@ std::string BoundArray::element_name(std::int64_t element) const {
   return name + indices;
 }
 
+std::string MachineNumber::no_link_text(std::int64_t number) const {
+  const std::string text = std::to_string(number);
+  return number == rank ? "machine " + text + " has no link to itself"
+                        : "there is no machine " + text;
+}
+
+std::string MachineNumber::links_text() const {
+  if (ranks == 1) return "no message: there is only one machine";
+  return "a machine from 0 to " + std::to_string(ranks - 1) + " other than " + std::to_string(rank);
+}
+
 std::string BoundProgram::register_name(std::int64_t number) const {
   const bool named = number >= 0 && number < std::ssize(register_names) &&
                      !register_names[static_cast<std::size_t>(number)].empty();
@@ -100,6 +111,18 @@ std::string detail::register_range_text(const std::string& letter, std::int64_t 
                                         std::int64_t last) {
   const std::string text = letter + std::to_string(first);
   return last == first ? text : text + " to " + letter + std::to_string(last);
+}
+
+std::vector<char> params_of_rank(const Program& program) {
+  std::vector<char> result(program.params.size(), 0);
+  if (!program.machines) return result;
+  result[program.machines->rank] = 1;
+  for (std::size_t i = 0; i < result.size(); ++i) {  // a default mentions only earlier ones
+    const Expression* value = program.params[i].default_value.get();
+    const auto follows = [&](std::size_t other) { return result[other] != 0; };
+    if (value && detail::mentions_param(*value, follows)) result[i] = 1;
+  }
+  return result;
 }
 
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,7 +104,7 @@ struct BoundArray {
 
 /// Registers: `index`. Cells: `array`, `axes` with one index per axis, and `index` with the (first)
 /// element in DRAM. Constants: `index` is numbered after the registers, where the machine keeps
-/// constants out of the program's reach. Offsets: `index` is the number itself.
+/// constants out of the program's reach. Offsets and machines: `index` is the number itself.
 struct BoundOperand {
   OperandKind kind = OperandKind::kSource;
   bool transposed = false;
@@ -144,10 +145,25 @@ struct Node {
   std::uint32_t partner = 0;  // kLoopBegin, kLoopEnd
 };
 
+/// One of the machines of a program with .machines.
+struct MachineNumber {
+  std::int64_t rank = 0, ranks = 1;
+
+  /// Whether the number is that of another machine, to which there is a link.
+  bool has_link_to(std::int64_t number) const {
+    return number >= 0 && number < ranks && number != rank;
+  }
+  /// For messages: "there is no machine 4", "machine 1 has no link to itself".
+  std::string no_link_text(std::int64_t number) const;
+  /// "a machine from 0 to 3 other than 1"; for a machine that is alone, why there is none.
+  std::string links_text() const;
+};
+
 struct BoundProgram {
   std::shared_ptr<const Program> program;
   std::vector<std::int64_t> params;  // value of Program::params[i]
   std::vector<Number> consts;
+  std::optional<MachineNumber> machine;  // nothing: the program has only one
   std::int64_t num_registers = 0;  // of the machine: declared, or as many as the program names
   bool registers_declared = false;
   std::vector<NamedRegisters> named_registers;  // as Program::register_names
@@ -186,10 +202,14 @@ struct BoundProgram {
   std::string cell_name(std::int64_t cell) const;
 };
 
+/// Returns by parameter whether its value is the machine's number, or follows from it.
+std::vector<char> params_of_rank(const Program& program);
+
 /// Gives every parameter its value, and checks everything that does not need execution: parameters
 /// are known and whole, extents are at least 0, the register limit holds, fixed registers and
 /// cells are in range, steps are positive, and index arithmetic fits 64 bits. Errors name the
-/// place in the source.
+/// place in the source. A program with .machines is bound for machine Binding::machine; without that
+/// number it is refused (bind/machines.hpp binds all of them).
 Result<BoundProgram> bind(std::shared_ptr<const Program> program, const Binding& binding);
 
 }  // namespace flashlab::toy

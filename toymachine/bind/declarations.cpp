@@ -21,6 +21,8 @@ class Declarations : BindingStep {
   void bind() {
     early_registers();
     params();
+    machines();
+    if (!diagnostics_.empty()) return;
     consts();
     arrays();
     late_registers();
@@ -109,9 +111,48 @@ class Declarations : BindingStep {
     for (const auto& value : values_.params) bound_.params.push_back(value.value_or(0));
   }
 
+  bool is_rank(std::size_t param) const {
+    return program_.machines && param == program_.machines->rank;
+  }
+
+  void machines() {
+    if (!program_.machines || !diagnostics_.empty()) return;
+    const auto& [rank, ranks, span] = *program_.machines;
+    const std::int64_t count = *values_.params[ranks], most = binding_.limits.max_machines;
+    if (count < 1) return error(span, std::to_string(count) + " machines", "at least 1");
+    if (count > most) {
+      return error(span, std::to_string(count) + " machines",
+                   "at most " + std::to_string(most) + " (--max-machines)", Fault::kLimit);
+    }
+    const std::int64_t number = binding_.machine.value_or(0);
+    if (number < 0 || number >= count) {
+      return error(span, "there is no machine " + std::to_string(number),
+                   "0 to " + std::to_string(count - 1), Fault::kRequest);
+    }
+    bound_.machine = MachineNumber{number, count};
+  }
+
   void param(std::size_t i) {
     const ParamDeclaration& param = program_.params[i];
     const auto given = binding_.params.find(param.name);
+    if (is_rank(i)) {
+      if (given != binding_.params.end()) {
+        return error(program_.machines->span,
+                     "'" + param.name + "' is the number that each machine has for itself",
+                     "no -D " + param.name, Fault::kRequest);
+      }
+      if (!binding_.machine) {
+        error(program_.machines->span, "this program runs on several machines",
+              "flashlab run, cost, sweep, diff or timeline: they know links between machines",
+              Fault::kRequest);
+      }
+      values_.params[i] = binding_.machine.value_or(0);
+      return;
+    }
+    if (given != binding_.params.end() && program_.machines && params_of_rank(program_)[i]) {
+      return error(param.span, "'" + param.name + "' follows from the machine's number",
+                   "no -D " + param.name, Fault::kRequest);
+    }
     if (given != binding_.params.end()) {
       values_.params[i] = given->second;
     } else if (param.default_value) {

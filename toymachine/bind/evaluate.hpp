@@ -1,6 +1,8 @@
 // Evaluates expressions without loop variables.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -28,6 +30,15 @@ std::optional<Number> evaluate(const Expression& expression, const Values& value
 /// The same where only a whole number is allowed.
 std::optional<std::int64_t> evaluate_integer(const Expression& expression, const Values& values,
                                              std::vector<Diagnostic>& diagnostics);
+
+/// Whether the expression mentions a parameter (an index into Program::params) for which the test
+/// holds.
+template <class Test>
+bool mentions_param(const Expression& expression, const Test& test) {
+  if (expression.op == ExpressionOp::kParam) return test(expression.index);
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [&](const ExpressionPtr& arg) { return mentions_param(*arg, test); });
+}
 
 double as_double(const Number& number);
 

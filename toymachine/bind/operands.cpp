@@ -19,7 +19,9 @@ class OperandBinder : BindingStep {
     result.transposed = operand.transposed;
     result.span = operand.span;
     if (operand.kind == OperandKind::kConstant) return bind_constant(operand, result);
-    if (operand.kind == OperandKind::kOffset) return bind_offset(operand, result);
+    if (operand.kind == OperandKind::kOffset || is_machine(operand.kind)) {
+      return bind_offset(operand, result);
+    }
     if (!is_memory(operand.kind)) {
       auto index = to_affine(*operand.register_index, values_, diagnostics_);
       if (!index) return std::nullopt;
@@ -143,6 +145,8 @@ class OperandChecker : BindingStep {
           if (operand.kind != OperandKind::kFactor) continue;
           if (rule == OperandRule::kPinned) check_pinned(operand, factor);
           ++factor;
+        } else if (is_machine(operand.kind) && certain(instruction)) {
+          check_machine(operand);
         }
       }
     }
@@ -165,6 +169,13 @@ class OperandChecker : BindingStep {
     error(operand.span,
           "factor " + std::to_string(factor + 1) + " is not R" + std::to_string(factor),
           "R" + std::to_string(factor) + ": operands are pinned");
+  }
+
+  void check_machine(const BoundOperand& operand) {
+    if (!operand.index.is_constant()) return;
+    const MachineNumber& own = *bound_.machine;
+    const std::int64_t number = operand.index.constant;
+    if (!own.has_link_to(number)) error(operand.span, own.no_link_text(number), own.links_text());
   }
 
   void check_register(const BoundInstruction& instruction, BoundOperand& operand) {

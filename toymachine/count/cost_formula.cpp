@@ -201,10 +201,14 @@ const std::vector<FormulaField>& formula_fields() {
                                      {"loads", &F::loads, &C::loads},
                                      {"stores", &F::stores, &C::stores},
                                      {"atomics", &F::atomics, &C::atomics},
+                                     {"sends", &F::sends, &C::sends},
+                                     {"receives", &F::receives, &C::receives},
                                      {"compute", &F::compute, &C::compute},
                                      {"bytes_loaded", &F::bytes_loaded, &C::bytes_loaded},
                                      {"bytes_stored", &F::bytes_stored, &C::bytes_stored},
                                      {"bytes_updated", &F::bytes_updated, &C::bytes_updated},
+                                     {"bytes_sent", &F::bytes_sent, &C::bytes_sent},
+                                     {"bytes_received", &F::bytes_received, &C::bytes_received},
                                      {"flops", &F::flops, &C::flops},
                                      {"exps", &F::exps, &C::exps}};
   }();

@@ -23,8 +23,8 @@ struct ArrayTrafficFormulas {
 
 /// Counters (counters.hpp), each as a formula.
 struct CounterFormulas {
-  Formula steps, cycles, loads, stores, atomics, compute, flops, exps;
-  Formula bytes_loaded, bytes_stored, bytes_updated;
+  Formula steps, cycles, loads, stores, atomics, sends, receives, compute, flops, exps;
+  Formula bytes_loaded, bytes_stored, bytes_updated, bytes_sent, bytes_received;
   std::vector<Formula> by_instruction;         // by row of instruction_set()
   std::vector<ArrayTrafficFormulas> by_array;  // as Program::arrays
 };

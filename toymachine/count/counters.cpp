@@ -13,7 +13,11 @@ void count_traffic(const BoundProgram& program, const BoundInstruction& instruct
     if (!is_memory(operand.kind)) continue;
     ArrayTraffic& traffic = counters.by_array[operand.array];
     const Count bytes = elements * element_bytes(program.arrays[operand.array].element_type);
-    if (operand.kind == OperandKind::kMemorySource) {
+    if (operand.kind == OperandKind::kMessageSource) {
+      counters.bytes_sent += bytes;
+    } else if (operand.kind == OperandKind::kMessageDestination) {
+      counters.bytes_received += bytes;
+    } else if (operand.kind == OperandKind::kMemorySource) {
       traffic.loads += times;
       traffic.elements_loaded += elements;
       traffic.bytes_loaded += bytes;
@@ -35,6 +39,8 @@ void count_traffic(const BoundProgram& program, const BoundInstruction& instruct
 Count& counter_of(const InstructionSpec& spec, Counters& counters) {
   if (spec.is_load()) return counters.loads;
   if (spec.is_store()) return counters.stores;
+  if (spec.is_send()) return counters.sends;
+  if (spec.is_receive()) return counters.receives;
   return spec.is_update() ? counters.atomics : counters.compute;
 }
 
@@ -148,10 +154,15 @@ const std::vector<CounterDescription>& counter_descriptions() {
       {"loads", "", "instructions that read DRAM", &Counters::loads},
       {"stores", "", "instructions that write DRAM", &Counters::stores},
       {"atomics", "", "instructions that update DRAM in one step", &Counters::atomics, true},
+      {"sends", "", "messages to other machines", &Counters::sends, true},
+      {"receives", "", "messages from other machines", &Counters::receives, true},
       {"compute", "", "all other instructions", &Counters::compute},
       {"bytes_loaded", "bytes", "read from DRAM", &Counters::bytes_loaded},
       {"bytes_stored", "bytes", "written to DRAM", &Counters::bytes_stored},
       {"bytes_updated", "bytes", "read and written by atomic updates", &Counters::bytes_updated,
+       true},
+      {"bytes_sent", "bytes", "over links to other machines", &Counters::bytes_sent, true},
+      {"bytes_received", "bytes", "over links from other machines", &Counters::bytes_received,
        true},
       {"flops", "FLOPs", "2 per multiply-accumulate, 1 per elementwise operation",
        &Counters::flops},

@@ -22,15 +22,17 @@ struct ArrayTraffic {
 };
 
 struct Counters {
-  Count steps;    // instructions executed
-  Count cycles;   // sum of the cost table over them
-  Count loads;    // executions of instructions that read DRAM
-  Count stores;   // executions of instructions that write DRAM
-  Count atomics;  // executions of instructions that update DRAM in one step
-  Count compute;  // all others
-  Count flops;    // a product counts 2, an elementwise operation 1
-  Count exps;     // exponentials and logarithms, counted separately
+  Count steps;            // instructions executed
+  Count cycles;           // sum of the cost table over them
+  Count loads;            // executions of instructions that read DRAM
+  Count stores;           // executions of instructions that write DRAM
+  Count atomics;          // executions of instructions that update DRAM in one step
+  Count sends, receives;  // messages to and from other machines
+  Count compute;          // all others
+  Count flops;            // a product counts 2, an elementwise operation 1
+  Count exps;             // exponentials and logarithms, counted separately
   Count bytes_loaded, bytes_stored, bytes_updated;
+  Count bytes_sent, bytes_received;    // over links
   std::vector<Count> by_instruction;   // by row of instruction_set()
   std::vector<ArrayTraffic> by_array;  // as BoundProgram::arrays
 };

@@ -268,8 +268,9 @@ class LifeWalk {
     present_ = entry.site;
     const std::size_t target = targets_[entry.site];
     if (target < kMaxOperands) writer_[static_cast<std::size_t>(entry.slots[target])] = entry.site;
-    return detail::kExecute<detail::Shape>[rows_[entry.site]](slots, shapes_.data(), nullptr) ==
-           detail::Status::kOk;
+    const auto status =
+        detail::kExecute<detail::Shape>[rows_[entry.site]](slots, shapes_.data(), nullptr);
+    return status == detail::Status::kOk || status == detail::Status::kLink;
   }
 
   const std::vector<LogEntry>& log_;

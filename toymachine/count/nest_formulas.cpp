@@ -41,6 +41,7 @@ class Derivation {
     visit(program_.body, nullptr);
     extents();
     cells();
+    machines();
     const bool needs_shapes = with_work_ && is_tiled();
     ShapeNest nest;
     if (needs_shapes) nest = shape_nest(program_, expressions_);
@@ -145,6 +146,15 @@ class Derivation {
     if (!is_new && constant < place->second.constant_term()) place->second = nonnegative;
   }
 
+  /// The sum over all machines is that over a loop around the program, whose variable is the
+  /// machine's number.
+  void machines() {
+    if (!program_.machines) return;
+    const Polynomial ranks = Polynomial::symbol(program_.params[program_.machines->ranks].name);
+    machines_ = NestLoop{machines_loop(program_), leaf(Polynomial(0)), leaf(ranks), Polynomial(1)};
+    require(ranks - 1);
+  }
+
   void loops() {
     for (const Site& site : sites_) {
       for (const LoopStatement* loop = site.loop; loop && !nest_.contains(loop);
@@ -179,7 +189,7 @@ class Derivation {
   }
 
   void shapes(const ShapeNest& nest) {
-    auto work = infer_work(nest, known_);
+    auto work = infer_work(nest, known_, machines_ ? &*machines_ : nullptr);
     if (!work) {
       const Diagnostic& reason = work.diagnostics[0];
       fail(reason.span, reason.what, reason.expected);
@@ -254,6 +264,7 @@ class Derivation {
     std::vector<NestLoop> path;
     for (const LoopStatement* l = loop; l; l = parents_.at(l))
       path.insert(path.begin(), nest_.at(l));
+    if (machines_) path.insert(path.begin(), *machines_);
     return path;
   }
 
@@ -274,7 +285,9 @@ class Derivation {
   void explain(const Site& site) {
     const std::size_t number = paths_.obstacle_loop();
     const bool is_loop = number < program_.loop_vars.size();
-    const SourceSpan span = is_loop ? loop_span(number) : site.statement->span;
+    const SourceSpan span = is_loop     ? loop_span(number)
+                            : machines_ ? program_.machines->span
+                                        : site.statement->span;
     if (paths_.obstacle() == Obstacle::Kind::kTooLong) {
       return fail(span, "too many cases must be distinguished", "fewer min and max");
     }
@@ -301,6 +314,7 @@ class Derivation {
   std::map<const LoopStatement*, const LoopStatement*> parents_;
   std::map<const LoopStatement*, NestLoop> nest_;
   std::map<std::map<Monomial, mpq_class>, Polynomial> tightest_;
+  std::optional<NestLoop> machines_;
   std::vector<Condition> positive_steps_, positive_tiles_;
   std::vector<Condition> domain_;
   Inequalities known_;

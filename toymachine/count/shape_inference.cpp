@@ -32,9 +32,14 @@ class Inference {
  public:
   explicit Inference(const Inequalities& domain) : knowledge_(domain) {}
 
-  Result<InferredWork> run(const ShapeNest& nest) {
+  Result<InferredWork> run(const ShapeNest& nest, const NestLoop* machines) {
+    if (machines) knowledge_.enter(*machines);
     auto outcome = statements(nest, {});
     if (!outcome) return *refusal_;
+    if (machines) {
+      knowledge_.leave();
+      outcome->work = inside(*machines, std::move(outcome->work));
+    }
     return InferredWork{std::move(outcome->work), knowledge_.adopted()};
   }
 
@@ -84,7 +89,9 @@ class Inference {
     for (std::size_t at = 0; at < instruction.operands.size(); ++at) {
       const ShapeOperand& operand = instruction.operands[at];
       if (!is_read(operand.kind)) continue;
-      const auto shapes = shapes_of_operand(operand, before, narrow);
+      const auto shapes = operand.kind == OperandKind::kSender
+                              ? std::vector<TileShape>{message_of(instruction)}
+                              : shapes_of_operand(operand, before, narrow);
       if (shapes.empty()) {
         return refuse(operand.span, "the shape that this register has here is not always the same",
                       "a shape that does not depend on which iterations came before");
@@ -99,6 +106,14 @@ class Inference {
       choices = std::move(next);
     }
     return apply(instruction, choices);
+  }
+
+  /// A message fills the cell that receives it.
+  static TileShape message_of(const ShapeInstruction& instruction) {
+    for (const ShapeOperand& operand : instruction.operands) {
+      if (is_memory(operand.kind)) return operand.cell;
+    }
+    return TileShape{Dimension(1), Dimension(1)};
   }
 
   std::vector<TileShape> shapes_of_operand(const ShapeOperand& operand, const RegisterFacts& before,
@@ -281,8 +296,9 @@ class Inference {
 
 }  // namespace
 
-Result<InferredWork> infer_work(const ShapeNest& nest, const Inequalities& domain) {
-  return Inference(domain).run(nest);
+Result<InferredWork> infer_work(const ShapeNest& nest, const Inequalities& domain,
+                                const NestLoop* machines) {
+  return Inference(domain).run(nest, machines);
 }
 
 }  // namespace flashlab::toy::detail

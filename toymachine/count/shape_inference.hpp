@@ -19,6 +19,8 @@ struct InferredWork {
 
 /// The diagnostic gives the place and reason if a shape could not be found. `domain` holds the
 /// known facts about the parameters. The result is correct for programs that run without error.
-Result<InferredWork> infer_work(const ShapeNest& nest, const Inequalities& domain);
+/// `machines`: the loop over the machines that all run this nest, each from empty registers.
+Result<InferredWork> infer_work(const ShapeNest& nest, const Inequalities& domain,
+                                const NestLoop* machines = nullptr);
 
 }  // namespace flashlab::toy::detail

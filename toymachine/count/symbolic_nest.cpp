@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "toymachine/bind/evaluate.hpp"
 #include "toymachine/count/inequalities.hpp"
 #include "toymachine/count/nest_ranges.hpp"
 
@@ -59,6 +60,9 @@ void add_positive(const Polynomial& polynomial, std::vector<Condition>& conditio
   for (const Atom& atom : polynomial.atoms()) conditions.push_back({Polynomial(atom) - 1});
 }
 
+SymbolicExpressions::SymbolicExpressions(const Program& program)
+    : program_(program), follow_rank_(params_of_rank(program)) {}
+
 std::optional<NestExpression> SymbolicExpressions::fail(const Expression& expression,
                                                         std::string why) {
   diagnostics_.push_back({Severity::kError,
@@ -77,7 +81,7 @@ std::optional<NestExpression> SymbolicExpressions::bound(const Expression& expre
     case ExpressionOp::kReal:
       return whole_number(expression);
     case ExpressionOp::kParam:
-      return leaf(Polynomial::symbol(program_.params[expression.index].name));
+      return parameter(expression);
     case ExpressionOp::kRegisters:
       return leaf(Polynomial::symbol(kRegistersSymbol));
     case ExpressionOp::kLoopVar:
@@ -115,6 +119,21 @@ std::optional<NestExpression> SymbolicExpressions::bound(const Expression& expre
       break;
   }
   return fail(expression, "is not a polynomial");
+}
+
+/// A parameter that follows from the machine's number is its formula; all others are symbols.
+std::optional<NestExpression> SymbolicExpressions::parameter(const Expression& expression) {
+  const ParamDeclaration& param = program_.params[expression.index];
+  if (!program_.machines) return leaf(Polynomial::symbol(param.name));
+  if (expression.index == program_.machines->rank) {
+    return leaf(loop_atom(machines_loop(program_)));
+  }
+  if (!follow_rank_[expression.index]) return leaf(Polynomial::symbol(param.name));
+  const bool is_chain = mentions_param(*param.default_value, [&](std::size_t other) {
+    return other != program_.machines->rank && follow_rank_[other] != 0;
+  });
+  if (is_chain) return fail(expression, "follows from the machine's number in several steps");
+  return bound(*param.default_value);
 }
 
 std::optional<Polynomial> SymbolicExpressions::polynomial(const Expression& expression) {

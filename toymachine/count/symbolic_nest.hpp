@@ -13,12 +13,15 @@ namespace flashlab::toy::detail {
 /// The name under which the number of registers appears in formulas.
 inline constexpr const char* kRegistersSymbol = "registers";
 
+/// The number of the loop over all machines, whose variable is the machine's number.
+inline std::size_t machines_loop(const Program& program) { return program.loop_vars.size(); }
+
 /// Adds the condition that the polynomial is at least 1; for a product, that each factor is.
 void add_positive(const Polynomial& polynomial, std::vector<Condition>& conditions);
 
 class SymbolicExpressions {
  public:
-  explicit SymbolicExpressions(const Program& program) : program_(program) {}
+  explicit SymbolicExpressions(const Program& program);
 
   /// Returns the expression over parameters and loop_atom(loop). Reports why and returns nothing if
   /// there is none.
@@ -33,6 +36,7 @@ class SymbolicExpressions {
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
  private:
+  std::optional<NestExpression> parameter(const Expression& expression);
   std::optional<NestExpression> fail(const Expression& expression, std::string why);
   std::optional<NestExpression> whole_number(const Expression& expression);
   std::optional<NestExpression> sum(const Expression& expression, int sign);
@@ -45,6 +49,7 @@ class SymbolicExpressions {
   std::optional<NestExpression> extent(const Expression& expression);
 
   const Program& program_;
+  std::vector<char> follow_rank_;  // by parameter
   std::vector<Condition> conditions_;
   std::vector<Diagnostic> diagnostics_;
 };

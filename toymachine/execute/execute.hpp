@@ -13,7 +13,14 @@
 
 namespace flashlab::toy::detail {
 
-enum class Status : std::uint8_t { kOk, kUnwritten, kIllegal, kMisfit };
+enum class Status : std::uint8_t {
+  kOk,
+  kUnwritten,
+  kIllegal,
+  kMisfit,
+  kLink,   // a message, which the interpreter takes to or from a link
+  kWaits,  // for another machine; nothing was executed
+};
 
 /// Operands by position: a register number, the first DRAM element of a cell, or a whole number.
 template <class Value>
@@ -91,6 +98,7 @@ Status execute_row(const std::int64_t* slots, Value* registers, Value* dram,
 
 template <class Value, std::size_t Row>
 Status execute_row(Slots<Value>& slots, Value* registers, Value* dram) {
+  if constexpr (RowLayout<Row>::spec.is_link()) return Status::kLink;
   return execute_row<Value, Row>(slots.at.data(), registers, dram,
                                  std::make_index_sequence<RowLayout<Row>::kNumReads>{});
 }

@@ -184,6 +184,10 @@ Status execute_tile_row(Slots<Tile<E>>& slots, Tile<E>* registers, E* dram,
 
 template <class E, std::size_t Row>
 Status execute_tile_row(Slots<Tile<E>>& slots, Tile<E>* registers, E* dram) {
+  if constexpr (kSpec<Row>.is_link()) {
+    slots.work = 0;
+    return Status::kLink;
+  }
   return execute_tile_row<Row, E>(slots, registers, dram,
                                   std::make_index_sequence<RowLayout<Row>::kNumReads>{});
 }
@@ -244,6 +248,10 @@ Status execute_shape_row(Slots<Shape>& slots, Shape* registers, std::index_seque
 
 template <std::size_t Row>
 Status execute_shape_row(Slots<Shape>& slots, Shape* registers, NoCell*) {
+  if constexpr (kSpec<Row>.is_link()) {
+    slots.work = 0;
+    return Status::kLink;
+  }
   return execute_shape_row<Row>(slots, registers,
                                 std::make_index_sequence<RowLayout<Row>::kNumReads>{});
 }

@@ -24,6 +24,9 @@ struct Executions {
 /// Returns the executions and work of instructions on scalars.
 Executions scalar_executions(const BoundProgram& program, std::vector<Count> times);
 
+/// Adds the executions of another machine that runs the same program.
+void add_executions(Executions& sum, const Executions& more);
+
 /// One executed instruction, for an observer. Valid only during the call.
 struct Step {
   std::uint64_t number = 0;  // from 1

@@ -15,10 +15,12 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/execute/dram.hpp"
+#include "toymachine/execute/exchange.hpp"
 #include "toymachine/execute/execute.hpp"
 #include "toymachine/execute/execution.hpp"
 #include "toymachine/execute/run_errors.hpp"
@@ -32,8 +34,11 @@ class Interpreter {
   using Traits = ValueTraits<Value>;
   using Cell = typename Traits::Cell;
 
-  Interpreter(const BoundProgram& program, std::span<Cell> dram, Observer& observer)
-      : program_(program), dram_(dram), observer_(observer) {
+  /// `links`: of a machine among several; with them, a run also pauses where it waits for another
+  /// machine.
+  Interpreter(const BoundProgram& program, std::span<Cell> dram, Observer& observer,
+              Links<Cell>* links = nullptr)
+      : program_(program), dram_(dram), observer_(observer), links_(links) {
     const auto count = static_cast<std::size_t>(program.num_registers);
     registers_.reserve(count + program.constants.size());
     for (std::size_t i = 0; i < count; ++i) registers_.push_back(Traits::unwritten());
@@ -86,6 +91,8 @@ class Interpreter {
   }
 
   std::uint64_t steps() const { return steps_; }
+  bool stopped() const { return stopped_; }
+  bool finished() const { return at_ >= program_.nodes.size(); }
   const std::optional<Diagnostic>& error() const { return error_; }
   /// The instruction that is executed next, or that failed; the number of instructions at the end.
   std::uint32_t next_site() const {
@@ -311,7 +318,7 @@ class Interpreter {
     const auto between = [](std::int64_t value, std::int64_t size) {
       return value >= 0 && value < size;
     };
-    if (operand.kind == OperandKind::kOffset) return true;
+    if (operand.kind == OperandKind::kOffset || is_machine(operand.kind)) return true;
     if (is_register(operand.kind)) {
       const Interval allowed = program_.allowed_registers(operand.register_name);
       const std::int64_t number = operand.index(loop_values_.data());
@@ -399,7 +406,10 @@ class Interpreter {
         if (hot.narrow_store >= 0 && status == Status::kOk) status = round_cell(site);
       }
       if (status != Status::kOk) [[unlikely]] {
-        return fail(site, status);
+        if (status == Status::kLink) status = exchange(site);
+        if (status == Status::kWaits) return pause();
+        if (error_) return;
+        if (status != Status::kOk) return fail(site, status);
       }
       ++steps_;
       if constexpr (Observer::kPerStep) {
@@ -414,6 +424,17 @@ class Interpreter {
   }
 
   void pause() { pause_at_ = steps_; }
+
+  /// Sends or receives a message. A wait leaves everything as it was, to be tried again.
+  Status exchange(std::uint32_t site) {
+    Exchange<Value> exchange{place(site), dram_.data(), links_, {}};
+    const Status status = exchange(hot_[site].slots, step_at(site, steps_ + 1));
+    error_ = std::move(exchange.error);
+    if constexpr (Traits::kTiles) {
+      if (status == Status::kOk) work_[site] += static_cast<std::uint64_t>(hot_[site].slots.work);
+    }
+    return status;
+  }
 
   /// The instructions of the block before `site` were executed.
   void leave_block(std::uint32_t at, std::uint32_t site) {
@@ -477,7 +498,7 @@ class Interpreter {
     const BoundInstruction& instruction = program_.instructions[site];
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const OperandKind kind = instruction.operands[i].kind;
-      if (kind == OperandKind::kOffset) continue;
+      if (kind == OperandKind::kOffset || is_machine(kind)) continue;
       const auto slot = static_cast<std::size_t>(hot_[site].slots.at[i]);
       const Value& value = is_memory(kind) ? dram_[slot] : registers_[slot];
       const bool writes = kind == OperandKind::kDestination || is_memory_write(kind);
@@ -493,13 +514,17 @@ class Interpreter {
   }
 
   bool observe(std::uint32_t site) {
+    return observer_.after(step_at(site, steps_), visible_registers(), dram_);
+  }
+
+  Step step_at(std::uint32_t site, std::uint64_t number) const {
     Step step;
-    step.number = steps_;
+    step.number = number;
     step.instruction = &program_.instructions[site];
     step.loop_values = loop_values_.data();
     step.operands = hot_[site].slots.at;
     if constexpr (Traits::kTiles) step.work = hot_[site].slots.work;
-    return observer_.after(step, visible_registers(), dram_);
+    return step;
   }
 
   void label(const Node& node) {
@@ -523,6 +548,7 @@ class Interpreter {
   const BoundProgram& program_;
   std::span<Cell> dram_;
   Observer& observer_;
+  Links<Cell>* links_;
   std::vector<Value> registers_;
   std::vector<Hot> hot_;                            // by site
   std::vector<std::vector<Increment>> increments_;  // by loop

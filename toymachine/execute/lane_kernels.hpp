@@ -13,9 +13,10 @@ namespace flashlab::toy::detail {
 
 inline constexpr std::size_t kMaxReads = 3;
 
-/// Excludes offsets, which differ between lanes, and updates, which must happen one after another.
+/// Excludes offsets, which differ between lanes, and updates and messages, which must happen one
+/// after another.
 constexpr bool runs_in_lanes(OperandKind kind) {
-  return kind != OperandKind::kOffset && kind != OperandKind::kMemoryUpdate;
+  return kind != OperandKind::kOffset && kind != OperandKind::kMemoryUpdate && !is_machine(kind);
 }
 constexpr bool runs_in_lanes(const InstructionSpec& spec) {
   for (const OperandKind kind : spec.kinds()) {

@@ -1,21 +1,30 @@
 #include "toymachine/execute/run_errors.hpp"
 
+#include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace flashlab::toy::detail {
 namespace {
+
+constexpr std::array<std::string_view, 4> kTypeNames{"float", "double", "bf16", "fp16"};
+
+std::string machine_text(const BoundProgram& program) {
+  return program.machine ? "machine " + std::to_string(program.machine->rank) + ", " : "";
+}
 
 Diagnostic at(const RunPlace& place, const SourceSpan& span, const std::string& what,
               std::string expected) {
   const std::string loops = place.program->loops_text(place.instruction->loop, place.loop_values);
   const std::string in_loops = loops.empty() ? "" : " (" + loops + ")";
-  return {Severity::kError,
-          Fault::kProgram,
-          span,
-          "step " + std::to_string(place.step) + in_loops + ": " + what,
-          std::move(expected),
-          {}};
+  return {
+      Severity::kError,
+      Fault::kProgram,
+      span,
+      machine_text(*place.program) + "step " + std::to_string(place.step) + in_loops + ": " + what,
+      std::move(expected),
+      {}};
 }
 
 std::string operand_text(const RunPlace& place, const BoundOperand& operand) {
@@ -97,6 +106,34 @@ Diagnostic range_error(const RunPlace& place, std::size_t position) {
   for (const std::int64_t count : array.counts) sizes += "[" + std::to_string(count) + "]";
   return at(place, operand.span, operand_text(place, operand) + " is out of range",
             "indices inside " + sizes);
+}
+
+Diagnostic no_link_error(const RunPlace& place, std::size_t position) {
+  const BoundOperand& operand = place.instruction->operands[position];
+  const MachineNumber& own = *place.program->machine;
+  return at(place, operand.span, own.no_link_text(operand.index(place.loop_values)),
+            own.links_text());
+}
+
+Diagnostic message_error(const RunPlace& place, const Shape& message, ElementType type,
+                         const Shape& cell) {
+  for (const BoundOperand& operand : place.instruction->operands) {
+    if (!is_memory(operand.kind)) continue;
+    const BoundArray& array = place.program->arrays[operand.array];
+    const auto text = [](const Shape& shape, ElementType of) {
+      return shape_text(shape) + " " + std::string(kTypeNames[static_cast<std::size_t>(of)]);
+    };
+    return at(place, operand.span,
+              "the message is " + text(message, type) + ", and " + operand_text(place, operand) +
+                  " is " + text(cell, array.element_type),
+              "a message of the cell's shape and type");
+  }
+  return one_machine_error(place);
+}
+
+Diagnostic one_machine_error(const RunPlace& place) {
+  return at(place, place.instruction->span, "this machine runs alone, without links",
+            "all machines: flashlab run, cost, sweep, diff or timeline");
 }
 
 Diagnostic steps_error(const Limits& limits, const std::string& wanted) {

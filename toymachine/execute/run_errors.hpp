@@ -36,6 +36,13 @@ Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOpera
                         const Shape& cell);
 /// Operand `position` names a register or a cell that does not exist.
 Diagnostic range_error(const RunPlace& place, std::size_t position);
+/// Operand `position` is no other machine.
+Diagnostic no_link_error(const RunPlace& place, std::size_t position);
+/// A message of this shape and type does not fit the cell that the instruction names.
+Diagnostic message_error(const RunPlace& place, const Shape& message, ElementType type,
+                         const Shape& cell);
+/// A message in a run of one machine.
+Diagnostic one_machine_error(const RunPlace& place);
 /// More steps, or more loop iterations, than Limits::max_steps.
 Diagnostic steps_error(const Limits& limits, const std::string& wanted);
 

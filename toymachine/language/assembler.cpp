@@ -118,6 +118,13 @@ class Assembler {
         case Directive::kParam:
           collect_list(line, detail::NamedThing::Kind::kParam);
           break;
+        case Directive::kMachines:
+          for (const std::size_t at : {1, 3}) {
+            if (at < line.tokens.size()) {
+              declare_name(line.tokens[at], detail::NamedThing::Kind::kParam);
+            }
+          }
+          break;
         case Directive::kReg:
           collect_list(line, detail::NamedThing::Kind::kRegister);
           break;
@@ -213,7 +220,7 @@ class Assembler {
 
   void given_once(const Line& line, Directive directive) {
     const bool single = directive == Directive::kIsa || directive == Directive::kOperands ||
-                        directive == Directive::kRegisters;
+                        directive == Directive::kRegisters || directive == Directive::kMachines;
     if (single && seen_[static_cast<std::size_t>(directive)]++ > 0) {
       parser_.error(line.tokens[0].span, detail::describe(line.tokens[0]) + " is given twice",
                     "one");
@@ -228,6 +235,8 @@ class Assembler {
         return declarations_.operands(line);
       case Directive::kRegisters:
         return declarations_.registers(line);
+      case Directive::kMachines:
+        return declarations_.machines(line);
       case Directive::kReg:
         return declarations_.register_names(line);
       case Directive::kParam:
@@ -355,7 +364,7 @@ const LanguageWords& language_words() {
   static const LanguageWords words = [] {
     LanguageWords all;
     for (const auto& [name, directive] : detail::kDirectives) all.directives.emplace_back(name);
-    all.keywords = {"for", "in", "step", "end", "tile"};
+    all.keywords = {"for", "in", "step", "end", "tile", "of"};
     all.functions = detail::function_names();
     return all;
   }();

@@ -44,6 +44,10 @@ bool DeclarationParser::extra_instruction(const Token& word) {
     return false;
   }
   const std::string mnemonic(instruction_set()[*row].mnemonic);
+  if (instruction_set()[*row].is_link()) {
+    error(word.span, mnemonic + " needs several machines", ".machines rank of ranks = 2");
+    return false;
+  }
   if (instruction_set()[*row].in(program_.level)) {
     error(word.span, mnemonic + " is an instruction of the " + level + " machine already",
           expected);
@@ -74,6 +78,33 @@ void DeclarationParser::registers(const Line& line) {
   cursor.take();
   program_.registers = expression(cursor, Usage::kParam);
   if (program_.registers) ended(cursor, "the number of registers");
+}
+
+void DeclarationParser::machines(const Line& line) {
+  Cursor cursor(line.tokens);
+  cursor.take();
+  const std::string form = "a name for each machine's number, as in .machines rank of ranks = 2";
+  const Token& rank = cursor.take();
+  const auto rank_index = declared(rank, NamedThing::Kind::kParam);
+  if (rank.kind != TokenKind::kIdentifier) {
+    return error(rank.span, "found " + describe(rank), form);
+  }
+  const Token& of = cursor.take();
+  if (!of.is_word("of")) return error(of.span, "found " + describe(of), "'of', as in " + form);
+  const Token& ranks = cursor.take();
+  if (ranks.kind != TokenKind::kIdentifier) {
+    return error(ranks.span, "found " + describe(ranks), "a name for the number of machines");
+  }
+  const auto ranks_index = declared(ranks, NamedThing::Kind::kParam);
+  if (!rank_index || !ranks_index || *rank_index == *ranks_index) return;
+  if (cursor.accept("=")) {
+    scope_.visible_params = *rank_index;
+    program_.params[*ranks_index].default_value = expression(cursor, Usage::kParam);
+    scope_.visible_params = SIZE_MAX;
+    if (!program_.params[*ranks_index].default_value) return;
+  }
+  if (!ended(cursor, "the number of machines")) return;
+  program_.machines = MachinesDeclaration{*rank_index, *ranks_index, line.tokens[0].span};
 }
 
 void DeclarationParser::register_names(const Line& line) {

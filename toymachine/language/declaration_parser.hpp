@@ -16,6 +16,7 @@ class DeclarationParser : public LineParser {
   void isa(const Line& line);
   void operands(const Line& line);
   void registers(const Line& line);
+  void machines(const Line& line);
   void register_names(const Line& line);
   void params(const Line& line);
   void constant(const Line& line);

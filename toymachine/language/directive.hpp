@@ -13,6 +13,7 @@ enum class Directive : std::uint8_t {
   kIsa,
   kOperands,
   kRegisters,
+  kMachines,
   kReg,
   kParam,
   kConst,
@@ -22,10 +23,11 @@ enum class Directive : std::uint8_t {
   kPass,
   kName
 };
-inline constexpr std::array<std::pair<std::string_view, Directive>, 11> kDirectives{
+inline constexpr std::array<std::pair<std::string_view, Directive>, 12> kDirectives{
     {{".isa", Directive::kIsa},
      {".operands", Directive::kOperands},
      {".registers", Directive::kRegisters},
+     {".machines", Directive::kMachines},
      {".reg", Directive::kReg},
      {".param", Directive::kParam},
      {".const", Directive::kConst},

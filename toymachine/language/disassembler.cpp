@@ -62,9 +62,13 @@ class Disassembler {
     for (const RegisterDeclaration& named : program_.register_names) {
       line(".reg " + named.name + (named.count ? "[" + to_string(*named.count) + "]" : ""));
     }
-    for (const ParamDeclaration& param : program_.params) {
-      line(".param " + param.name +
-           (param.default_value ? " = " + to_string(*param.default_value) : ""));
+    for (std::size_t i = 0; i < program_.params.size(); ++i) {
+      const ParamDeclaration& param = program_.params[i];
+      const auto& machines = program_.machines;
+      if (machines && i == machines->rank) continue;
+      const bool counts = machines && i == machines->ranks;
+      line((counts ? ".machines " + program_.params[machines->rank].name + " of " : ".param ") +
+           param.name + (param.default_value ? " = " + to_string(*param.default_value) : ""));
     }
     for (const ConstDeclaration& constant : program_.consts) {
       line(".const " + constant.name + " = " + to_string(*constant.value));

@@ -19,10 +19,14 @@ enum class OperandKind : std::uint8_t {
   kFactor,        // a register that is read; under pinned operands the i-th factor must be R(i)
   kDestination,   // a register that is written
   kMemorySource,  // an array cell that is read
-  kMemoryDestination,  // an array cell that is written
-  kMemoryUpdate,       // an array cell that is read and written in one step
-  kConstant,           // a real number known before the run: an expression, not a register
-  kOffset,             // a whole number: an expression over loops, such as an element's row
+  kMemoryDestination,   // an array cell that is written
+  kMemoryUpdate,        // an array cell that is read and written in one step
+  kConstant,            // a real number known before the run: an expression, not a register
+  kOffset,              // a whole number: an expression over loops, such as an element's row
+  kMessageSource,       // an array cell that is sent to another machine
+  kMessageDestination,  // an array cell that another machine's message fills
+  kSender,              // the number of the machine whose message is received
+  kReceiver,            // the number of the machine to which a message is sent
 };
 
 /// The work of an instruction, as a number of operations on scalars.
@@ -61,6 +65,10 @@ struct InstructionSpec {
   constexpr bool is_load() const { return has(OperandKind::kMemorySource); }
   constexpr bool is_store() const { return has(OperandKind::kMemoryDestination); }
   constexpr bool is_update() const { return has(OperandKind::kMemoryUpdate); }
+  constexpr bool is_send() const { return has(OperandKind::kReceiver); }
+  constexpr bool is_receive() const { return has(OperandKind::kSender); }
+  /// Whether it uses a link between machines. No level has these; programs with .machines have.
+  constexpr bool is_link() const { return is_send() || is_receive(); }
 };
 
 constexpr bool is_register(OperandKind kind) {
@@ -72,14 +80,21 @@ constexpr bool is_register_read(OperandKind kind) {
 }
 /// Whether an effect reads the operand.
 constexpr bool is_read(OperandKind kind) {
-  return kind != OperandKind::kDestination && kind != OperandKind::kMemoryDestination;
+  return kind != OperandKind::kDestination && kind != OperandKind::kMemoryDestination &&
+         kind != OperandKind::kMessageDestination && kind != OperandKind::kReceiver;
 }
 constexpr bool is_memory(OperandKind kind) {
   return kind == OperandKind::kMemorySource || kind == OperandKind::kMemoryDestination ||
-         kind == OperandKind::kMemoryUpdate;
+         kind == OperandKind::kMemoryUpdate || kind == OperandKind::kMessageSource ||
+         kind == OperandKind::kMessageDestination;
 }
 constexpr bool is_memory_write(OperandKind kind) {
-  return kind == OperandKind::kMemoryDestination || kind == OperandKind::kMemoryUpdate;
+  return kind == OperandKind::kMemoryDestination || kind == OperandKind::kMemoryUpdate ||
+         kind == OperandKind::kMessageDestination;
+}
+/// Whether the operand is the number of another machine.
+constexpr bool is_machine(OperandKind kind) {
+  return kind == OperandKind::kSender || kind == OperandKind::kReceiver;
 }
 
 /// All rows, in the order of the table. Everywhere else, a row is identified by its position.

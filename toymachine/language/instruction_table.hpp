@@ -139,6 +139,15 @@ inline constexpr auto kInstructionRows = std::tuple{
         [](const auto& a, std::int64_t first_row, std::int64_t first_column) {
           return masked_left(a, first_row, first_column);
         }),
+    row("SEND", {OperandKind::kMessageSource, OperandKind::kReceiver}, "src, to", "link = DRAM[src]",
+        "Sends one element of DRAM to another machine; waits until the link's last message is gone.",
+        {}, FlopKind::kNone, 0, "SEND x[0], 1 - rank",
+        [](const auto& cell) { return cell; }),
+    row("RECV", {OperandKind::kSender, OperandKind::kMessageDestination}, "from, dst",
+        "DRAM[dst] = link",
+        "Waits for the next message of another machine, and puts it into one element of DRAM.",
+        {}, FlopKind::kNone, 0, "RECV 1 - rank, o[0]",
+        [](const auto& message) { return message; }),
 };
 // clang-format on
 

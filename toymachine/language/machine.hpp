@@ -41,6 +41,7 @@ struct Limits {
   std::int64_t max_array_bytes = std::int64_t{4} << 30;
   std::int64_t max_trace_rows = 10'000;
   std::int64_t max_registers = 1 << 16;
+  std::int64_t max_machines = 1024;
 };
 
 /// The caller's settings for one run of a program.
@@ -48,6 +49,8 @@ struct Binding {
   std::map<std::string, std::int64_t> params;  // overrides the program's defaults
   std::optional<std::int64_t> registers;       // overrides the program's .registers
   std::optional<OperandRule> operand_rule;     // overrides the program's .operands
+  /// Which machine of a program with .machines; without it, binding refuses such a program.
+  std::optional<std::int64_t> machine;
   Limits limits;
 };
 

@@ -165,9 +165,10 @@ std::optional<Operand> OperandParser::operand(Cursor& cursor, const InstructionS
     return std::nullopt;
   }
   auto result = kind == OperandKind::kConstant ? value_operand(cursor, Usage::kConst)
-                : kind == OperandKind::kOffset ? value_operand(cursor, Usage::kIndex)
-                : is_register(kind)            ? register_operand(cursor, role)
-                                               : cell_operand(cursor, role);
+                : kind == OperandKind::kOffset || is_machine(kind)
+                    ? value_operand(cursor, Usage::kIndex)
+                : is_register(kind) ? register_operand(cursor, role)
+                                    : cell_operand(cursor, role);
   if (!result) return std::nullopt;
   result->kind = kind;
   if (kind == OperandKind::kFactor && program_.level == Level::kAttention &&

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -68,6 +69,13 @@ struct RegisterDeclaration {
   SourceSpan span;
 };
 
+/// `.machines rank of ranks = 4`: the program runs on `ranks` machines at once. Both names are
+/// parameters: ranks like any other, rank a number from 0 on that each machine has for itself.
+struct MachinesDeclaration {
+  std::size_t rank = 0, ranks = 0;  // into Program::params
+  SourceSpan span;
+};
+
 inline constexpr std::size_t kNoName = SIZE_MAX;
 
 enum class OperandRule : std::uint8_t { kAny, kPinned };
@@ -127,7 +135,8 @@ struct Program {
   Level level = Level::kAttention;
   std::vector<std::size_t> extra_instructions;  // rows beyond the level, in the table's order
   OperandRule operand_rule = OperandRule::kAny;
-  ExpressionPtr registers;  // null: not limited by the program
+  std::optional<MachinesDeclaration> machines;  // nothing: one machine
+  ExpressionPtr registers;                      // null: not limited by the program
   std::vector<RegisterDeclaration> register_names;
   std::vector<ParamDeclaration> params;
   std::vector<ConstDeclaration> consts;
@@ -139,7 +148,7 @@ struct Program {
 
   /// Whether the program's machine has the instruction of a row.
   bool has_instruction(std::size_t row) const {
-    return instruction_set()[row].in(level) ||
+    return instruction_set()[row].in(level) || (machines && instruction_set()[row].is_link()) ||
            std::find(extra_instructions.begin(), extra_instructions.end(), row) !=
                extra_instructions.end();
   }

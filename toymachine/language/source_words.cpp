@@ -40,6 +40,9 @@ bool declares_array(Directive directive) {
 /// Returns where a declaration's line names things: all positions of .param and .reg lists.
 std::vector<std::size_t> declared_at(Directive directive, const Tokens& tokens) {
   if (directive == Directive::kConst || declares_array(directive)) return {1};
+  if (directive == Directive::kMachines) {
+    return tokens.size() > 4 ? std::vector<std::size_t>{1, 3} : std::vector<std::size_t>{1};
+  }
   if (directive != Directive::kParam && directive != Directive::kReg) return {};
   std::vector<std::size_t> result;
   int depth = 0;
@@ -89,7 +92,8 @@ class WordReader {
     for (const std::size_t at : declared_at(*directive, tokens)) {
       const Token& token = tokens[at];
       if (token.kind != TokenKind::kIdentifier || declared_.contains(token.text)) continue;
-      const WordKind kind = *directive == Directive::kParam   ? WordKind::kParam
+      const WordKind kind = *directive == Directive::kParam || *directive == Directive::kMachines
+                                ? WordKind::kParam
                             : *directive == Directive::kReg   ? WordKind::kRegister
                             : *directive == Directive::kConst ? WordKind::kConst
                                                               : WordKind::kArray;
@@ -149,12 +153,15 @@ class WordReader {
       return read_machine(tokens);
     }
     if (directive == Directive::kName) return read_label(tokens);
+    if (directive == Directive::kMachines) machine_.machines = MachinesDeclaration{};
     const bool is_array = directive && declares_array(*directive);
     int depth = 0;
     for (std::size_t i = 1; i < tokens.size(); ++i) {
       depth += nesting(tokens[i]);
       const bool is_word = tokens[i].kind == TokenKind::kIdentifier;
       if (is_array && i > 1 && depth == 0 && is_word) {  // tile, float
+        add(tokens[i], WordKind::kKeyword);
+      } else if (directive == Directive::kMachines && i == 2 && is_word) {  // of
         add(tokens[i], WordKind::kKeyword);
       } else if (is_array && i == 1 && is_word) {  // q(n, d) is no call
         add_use(tokens[i], declared_.find(tokens[i].text)->second);
@@ -290,7 +297,7 @@ class WordReader {
 
   const SourceText& source_;
   SourceWords result_;
-  Program machine_;  // only its level and extra instructions
+  Program machine_;  // only what decides which instructions it has
   NamesByText declared_, labels_, registers_, inputs_;
   std::map<std::string, std::vector<std::size_t>, std::less<>> open_loops_;
   std::vector<std::size_t> loops_;  // the open ones, outermost first

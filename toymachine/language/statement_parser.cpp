@@ -63,6 +63,11 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
   const InstructionSpec& spec = instruction_set()[*row];
   if (!program_.has_instruction(*row)) {
     const std::string mnemonic(spec.mnemonic), level(to_string(program_.level));
+    if (spec.is_link()) {
+      error(word.span, mnemonic + " needs several machines",
+            "a line such as .machines rank of ranks = 2");
+      return std::nullopt;
+    }
     error(word.span, mnemonic + " is not an instruction of the " + level + " machine",
           "a program with .isa " + levels_of(spec) + ", or with .isa " + level + ", " + mnemonic);
     return std::nullopt;

@@ -15,6 +15,14 @@
 //            double buffering: one value is used while the next one arrives.
 // DRAM needs no rule: all its traffic goes through one port, in program order.
 //
+// A program with .machines has one schedule for each machine, and each machine a third unit: the
+// link, which sends and receives. It moves elements from DRAM to DRAM, past the memory port.
+//     message  A RECV begins when the SEND of its message has ended. A SEND begins when the last
+//              message to the same machine has been received.
+//     cell     A cell that a link reads or writes is treated as a register with one buffer: who
+//              reads it waits until it was written (data), who writes it until all earlier
+//              instructions that use it have ended (buffer).
+//
 // The schedule is the earliest one that obeys the rules. Overlap therefore never takes longer than
 // serial, and more buffers never take longer than fewer.
 #pragma once
@@ -30,13 +38,15 @@
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/machine.hpp"
 #include "toymachine/language/source.hpp"
+#include "toymachine/links/machines.hpp"
 
 namespace flashlab::toy {
 
-enum class Unit : std::uint8_t { kMemory, kCompute };
-inline constexpr std::size_t kNumUnits = 2;
+enum class Unit : std::uint8_t { kMemory, kCompute, kLink };  // kLink: only with .machines
+inline constexpr std::size_t kNumUnits = 3;
 
 constexpr Unit unit_of(const InstructionSpec& spec) {
+  if (spec.is_link()) return Unit::kLink;
   return spec.is_load() || spec.is_store() || spec.is_update() ? Unit::kMemory : Unit::kCompute;
 }
 
@@ -44,13 +54,15 @@ constexpr Unit unit_of(const InstructionSpec& spec) {
 /// the cycle counts as data as long as an operand is missing.
 enum class Cause : std::uint8_t {
   kBusy,
-  kData,    // its next instruction reads a register whose value is not there yet
-  kBuffer,  // its next instruction writes a register that is still in use
-  kIdle,    // it has none: the other unit's turn (serial), or its work is done (overlap)
+  kData,    // its next instruction reads a register, cell or message that is not there yet
+  kBuffer,  // its next instruction writes a register, cell or link that is still in use
+  kIdle,    // it has none: another unit's turn (serial), or its work is done (overlap)
 };
 inline constexpr std::size_t kNumCauses = 4;
 
 std::string_view to_string(Unit unit);
+/// Returns the units of the program's machine: a link only with .machines.
+std::vector<Unit> units_of(const BoundProgram& program);
 std::string_view to_string(Cause cause);
 
 /// Cycles by Cause.
@@ -84,7 +96,8 @@ struct TimelineInterval {
 
 struct Timeline {
   TimelineModel model;
-  std::int64_t cycles = 0;
+  std::int64_t cycles = 0;                     // until the last machine has ended
+  std::int64_t end = 0;                        // of this machine's last instruction
   std::array<CauseCycles, kNumUnits> units{};  // each sums to `cycles`
   std::vector<CauseCycles> sites;              // by site: cycles spent in it, and waited before it
   std::vector<TimelineInterval> intervals;     // in the window; for each unit in order of time
@@ -103,11 +116,18 @@ struct TimelineOptions {
   std::function<void(std::size_t model, const TimelineInterval&)> sink;
   /// Ends the run when all units of all models are past the window; the sums are then incomplete.
   bool window_only = false;
+  /// Whose intervals are recorded, if there are several machines.
+  std::int64_t machine = 0;
 };
 
 /// Runs the program on the shapes of its elements, without values, and times it under all models at
 /// once. Errors: those of run_shapes(); a number of buffers out of range (Fault::kRequest); more
 /// cycles than fit 64 bits (Fault::kLimit). Memory: O(registers * buffers + program + window).
 Result<std::vector<Timeline>> simulate(const BoundProgram& program, const TimelineOptions& options);
+
+/// The same for all machines of a program, by rank and model. Also errors: those of run_machines().
+/// Memory: also O(cells that links use).
+Result<std::vector<std::vector<Timeline>>> simulate_machines(const Machines& machines,
+                                                             const TimelineOptions& options);
 
 }  // namespace flashlab::toy

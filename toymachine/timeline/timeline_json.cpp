@@ -82,7 +82,7 @@ Json model_json(const BoundProgram& program, const Timeline& timeline, bool inte
   Json json{{"model", model.overlap ? "overlap" : "serial"},
             {"buffers", model.overlap ? Json(model.buffers) : Json(nullptr)},
             {"cycles", count_json(timeline.cycles)}};
-  for (const Unit unit : {Unit::kMemory, Unit::kCompute}) {
+  for (const Unit unit : units_of(program)) {
     json[to_string(unit)] = causes_json(timeline.unit(unit), true);
   }
   json["by_op"] = by_op_json(program, timeline);

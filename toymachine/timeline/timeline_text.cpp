@@ -41,7 +41,16 @@ const std::string& instruction_letters() {
   return letters;
 }
 
-std::string_view to_string(Unit unit) { return unit == Unit::kMemory ? "memory" : "compute"; }
+std::vector<Unit> units_of(const BoundProgram& program) {
+  std::vector<Unit> units{Unit::kMemory, Unit::kCompute};
+  if (program.machine) units.push_back(Unit::kLink);
+  return units;
+}
+
+std::string_view to_string(Unit unit) {
+  constexpr std::array<std::string_view, kNumUnits> kNames{"memory", "compute", "link"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
 
 std::string_view to_string(Cause cause) {
   constexpr std::array<std::string_view, kNumCauses> kNames{"busy", "data", "buffer", "idle"};

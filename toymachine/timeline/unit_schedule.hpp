@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,12 +26,35 @@ struct SitePlan {
   std::array<std::uint8_t, kMaxOperands> reads{};  // positions of registers
   std::uint8_t written = kMaxOperands;             // position of the register; kMaxOperands: none
   std::int64_t cycles = 0, per_work = 0;
+  // Of instructions that use a link, or a cell of an array that a link uses:
+  std::uint8_t cell = kMaxOperands;  // position of the cell; kMaxOperands: none
+  bool reads_cell = false, writes_cell = false;
+  std::uint8_t other = kMaxOperands;  // position of the other machine; kMaxOperands: no link
+  bool sends = false;
+};
+
+/// When the message in each link was sent, and when the last one was received, under one model.
+class LinkTimes {
+ public:
+  struct Link {
+    std::int64_t arrived = 0, received = 0;
+  };
+  Link& between(std::int64_t from, std::int64_t to) { return links_[{from, to}]; }
+
+ private:
+  std::map<std::pair<std::int64_t, std::int64_t>, Link> links_;
 };
 
 class UnitSchedule {
  public:
-  UnitSchedule(const BoundProgram& program, const TimelineOptions& options, std::size_t model)
-      : options_(options), model_(model), buffers_(options.models[model].buffers) {
+  /// `links`: of the model, if there are several machines.
+  UnitSchedule(const BoundProgram& program, const TimelineOptions& options, std::size_t model,
+               LinkTimes* links = nullptr)
+      : options_(options), model_(model), buffers_(options.models[model].buffers), links_(links) {
+    if (program.machine) {
+      rank_ = program.machine->rank;
+      is_recorded_ = rank_ == options.machine;
+    }
     timeline_.model = options.models[model];
     timeline_.sites.resize(program.instructions.size());
     if (!timeline_.model.overlap) return;
@@ -45,17 +70,22 @@ class UnitSchedule {
     if (timeline_.model.overlap) {
       add_overlapped(plan, step, duration, place);
     } else {
-      spend(place.idle(), Cause::kIdle, ends_[1 - place.unit]);
+      spend(place.idle(), Cause::kIdle, last_end());
+      wait_for_message(plan, step, place);
       spend(place, Cause::kBusy, end + duration);
     }
+    if (plan.other < kMaxOperands) pass_message(plan, step, end);
   }
 
-  /// Whether both units are past cycle `to`.
+  /// Whether the memory port and the compute unit are past cycle `to`.
   bool passed(std::int64_t to) const { return std::min(ends_[0], ends_[1]) >= to; }
+  std::int64_t last_end() const { return *std::max_element(ends_.begin(), ends_.end()); }
 
-  Timeline finish() {
-    timeline_.cycles = std::max(ends_[0], ends_[1]);
-    for (const std::size_t unit : {0, 1}) {
+  /// `cycles`: when the last machine has ended.
+  Timeline finish(std::int64_t cycles) {
+    timeline_.end = last_end();
+    timeline_.cycles = cycles;
+    for (std::size_t unit = 0; unit < (links_ == nullptr ? 2 : kNumUnits); ++unit) {
       spend(Place{unit, 0, kNoSite}, Cause::kIdle, timeline_.cycles);
     }
     return std::move(timeline_);
@@ -75,7 +105,11 @@ class UnitSchedule {
     for (std::size_t i = 0; i < plan.num_reads; ++i) {
       data = std::max(data, ready_[register_at(step, plan.reads[i])]);
     }
+    CellTimes* const cell = plan.cell < kMaxOperands ? &cells_[step.operands[plan.cell]] : nullptr;
+    if (cell != nullptr && plan.reads_cell) data = std::max(data, cell->written);
     spend(place, Cause::kData, data);
+    wait_for_message(plan, step, place);
+    if (cell != nullptr && plan.writes_cell) spend(place, Cause::kBuffer, cell->used);
     const bool writes = plan.written < kMaxOperands;
     const std::size_t target = writes ? register_at(step, plan.written) : 0;
     // The reads use the buffers from before the write, which may move on to the next one.
@@ -90,9 +124,36 @@ class UnitSchedule {
     const std::int64_t end = ends_[place.unit] + duration;
     spend(place, Cause::kBusy, end);
     for (std::size_t i = 0; i < plan.num_reads; ++i) use(read_buffers[i], end);
+    if (cell != nullptr) {
+      cell->used = std::max(cell->used, end);
+      if (plan.writes_cell) cell->written = end;
+    }
     if (!writes) return;
     use(present_buffer(target), end);
     ready_[target] = end;
+  }
+
+  struct CellTimes {
+    std::int64_t written = 0, used = 0;  // ends of the last write, and of the last use
+  };
+
+  void wait_for_message(const SitePlan& plan, const Step& step, const Place& place) {
+    if (plan.other >= kMaxOperands) return;
+    const std::int64_t other = step.operands[plan.other];
+    if (plan.sends) {
+      spend(place, Cause::kBuffer, links_->between(rank_, other).received);
+    } else {
+      spend(place, Cause::kData, links_->between(other, rank_).arrived);
+    }
+  }
+
+  void pass_message(const SitePlan& plan, const Step& step, std::int64_t end) {
+    const std::int64_t other = step.operands[plan.other];
+    if (plan.sends) {
+      links_->between(rank_, other).arrived = end;
+    } else {
+      links_->between(other, rank_).received = end;
+    }
   }
 
   static std::size_t register_at(const Step& step, std::size_t position) {
@@ -112,7 +173,8 @@ class UnitSchedule {
     const auto index = static_cast<std::size_t>(cause);
     timeline_.units[place.unit][index] += until - end;
     if (place.site != kNoSite) timeline_.sites[place.site][index] += until - end;
-    if (end < options_.to && until > options_.from) record(place, cause, end, until);
+    if (is_recorded_ && end < options_.to && until > options_.from)
+      record(place, cause, end, until);
     end = until;
   }
 
@@ -131,11 +193,15 @@ class UnitSchedule {
   const TimelineOptions& options_;
   std::size_t model_;
   std::int64_t buffers_;
+  LinkTimes* links_;
+  std::int64_t rank_ = 0;
+  bool is_recorded_ = true;
   Timeline timeline_;
   std::array<std::int64_t, kNumUnits> ends_{};  // by unit: the end of its last instruction
   std::vector<std::int64_t> ready_;             // by register: when its value is there
   std::vector<int> present_;                    // by register: its current buffer
   std::vector<std::int64_t> last_use_;          // by register and buffer: end of its last use
+  std::unordered_map<std::int64_t, CellTimes> cells_;  // by first element; those that links use
 };
 
 }  // namespace flashlab::toy::detail

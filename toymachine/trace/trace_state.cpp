@@ -135,6 +135,11 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
       case OperandKind::kMemoryDestination:
         row.stored = naming_.cell(operand, step.loop_values);
         break;
+      case OperandKind::kMessageSource:  // a trace has one machine, so there are no messages
+      case OperandKind::kMessageDestination:
+      case OperandKind::kSender:
+      case OperandKind::kReceiver:
+        break;
     }
   }
   row.expression =

@@ -210,14 +210,14 @@ TEST_CASE("every step's result is kept") {
   CHECK(to_string(result->dram[0]) == "x[0]");
 }
 
-TEST_CASE("every instruction writes one operand") {
+TEST_CASE("every instruction but SEND writes one operand") {
   for (const toy::InstructionSpec& spec : toy::instruction_set()) {
     int written = 0;
     for (const toy::OperandKind kind : spec.kinds()) {
       written += kind == toy::OperandKind::kDestination || toy::is_memory_write(kind) ? 1 : 0;
     }
     INFO(spec.mnemonic);
-    CHECK(written == 1);
+    CHECK(written == (spec.is_send() ? 0 : 1));
   }
 }
 

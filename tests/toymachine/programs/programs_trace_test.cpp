@@ -173,9 +173,10 @@ TEST_CASE("the generic iteration of online softmax is the notes' table of nine s
   require_equal_tables(part(table, 0, 9), golden("softmax_online_step"));
 }
 
-TEST_CASE("every bundled program claims something, and every claim holds") {
+TEST_CASE("every bundled program for one machine claims something, and every claim holds") {
   const std::filesystem::path folder = std::string(FLASHLAB_SOURCE_DIR) + "/toymachine/programs";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (has_machines(file.path())) continue;
     INFO(file.path());
     const std::vector<Claim> claims = record_table(on_scalars(file.path().stem().string())).claims;
     CHECK(std::count(claims.begin(), claims.end(), Claim::kTrue) > 0);

@@ -60,7 +60,8 @@ TEST_CASE("only instructions with an operand in DRAM use the memory port", "[tim
     const bool memory =
         spec.mnemonic == "LOAD" || spec.mnemonic == "STORE" || spec.mnemonic == "ATOMIC_ADD";
     CAPTURE(spec.mnemonic);
-    CHECK(unit_of(spec) == (memory ? Unit::kMemory : Unit::kCompute));
+    const Unit other = spec.is_link() ? Unit::kLink : Unit::kCompute;
+    CHECK(unit_of(spec) == (memory ? Unit::kMemory : other));
   }
 }
 
