@@ -53,6 +53,7 @@ compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view vari
   const bool is_of_one_gpu = std::ranges::any_of(
       variants(), [&](const VariantInfo& each) { return each.name == variant; });
   if (!is_of_one_gpu) call.shards = request.gpu.shards;
+  call.ranks = request.gpu.ranks;
   return call;
 }
 

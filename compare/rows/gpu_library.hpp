@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/ranks/rank_process.hpp"
 #include "attention/ranks/shards.hpp"
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/gpu.hpp"
@@ -41,6 +42,7 @@ struct GpuCall {
   cuda::ExecutionOptions execution;
   /// A variant over several ranks: how many GPUs, and which tokens each has.
   std::optional<Shards> shards = {};
+  RankOptions ranks = {};  // if ranks.process, all calls are on its GPU
 };
 
 /// The result of a call on tensors of the host.
