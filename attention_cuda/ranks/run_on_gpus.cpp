@@ -30,14 +30,9 @@ class RankRun {
         workspace_("the workspace", call_.workspace_bytes()) {}
 
   const DeviceTensors& tensors() const { return tensors_; }
-  /// Returns the workspace of the rank that needs most. Collective.
-  std::size_t most_workspace_bytes() const {
-    std::size_t most = 0;
-    for (const std::string& text : communicator_.gather(std::to_string(workspace_.bytes()))) {
-      most = std::max<std::size_t>(most, std::stoull(text));
-    }
-    return most;
-  }
+  /// Both return the bytes of the rank that needs most. Collective.
+  std::size_t most_workspace_bytes() const { return most_of_ranks(workspace_.bytes()); }
+  std::size_t most_tensor_bytes() const { return most_of_ranks(tensors_.bytes()); }
   std::string kernels(std::string_view variant) const {
     return std::string(variant) + " of " + std::string(call_.local_variant());
   }
@@ -84,6 +79,13 @@ class RankRun {
   }
 
  private:
+  std::size_t most_of_ranks(std::size_t own) const {
+    std::size_t most = 0;
+    for (const std::string& text : communicator_.gather(std::to_string(own))) {
+      most = std::max<std::size_t>(most, std::stoull(text));
+    }
+    return most;
+  }
   static AttentionProblem shard_of(const ShardedProblem& problem, int rank) {
     AttentionProblem shard = problem.whole;
     shard.seqlen_q = problem.query_rows(rank);
@@ -183,7 +185,7 @@ GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
 
 GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
                        const ExecutionOptions& execution, int repeat, std::uint64_t seed,
-                       const RankOptions& ranks) {
+                       const RankOptions& ranks, const OnGpusProgress& on_progress) {
   GpusRun result;
   const bool is_backward = find_rank_variant(variant).pass == Pass::kBackward;
   on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
@@ -204,8 +206,16 @@ GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
       communicator.release_memory(execution.stream);
     }
     GpusRun found = {{}, run.most_workspace_bytes(), run.kernels(variant)};
-    run.time_ms();
-    for (int k = 0; k < repeat; ++k) found.samples.ms.push_back(run.time_ms());
+    GpusProgress progress = {found.kernels, run.most_tensor_bytes(), found.workspace_bytes, 0,
+                             1 + repeat};
+    const auto report = [&] {
+      if (rank == 0 && on_progress) on_progress(progress);
+    };
+    report();
+    for (; progress.num_done < progress.num_runs; report()) {
+      const double ms = run.time_ms();
+      if (progress.num_done++ > 0) found.samples.ms.push_back(ms);
+    }
     run.check_outputs();
     communicator.release_memory(execution.stream);
     if (rank == 0 || ranks.process) result = found;

@@ -88,8 +88,9 @@ class LoadedGpuLibrary final : public GpuLibrary {
     return outcome_of([&] {
       cuda::use_gpu_of(call.ranks);
       if (call.shards) {
-        const cuda::GpusRun run = cuda::sample_on_gpus(call.variant, {call.problem, *call.shards},
-                                                       call.execution, repeat, seed, call.ranks);
+        const cuda::GpusRun run =
+            cuda::sample_on_gpus(call.variant, {call.problem, *call.shards}, call.execution, repeat,
+                                 seed, call.ranks, call.on_progress);
         result = {run.samples, run.workspace_bytes, run.kernels};
         return;
       }

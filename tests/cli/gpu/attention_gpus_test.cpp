@@ -43,6 +43,10 @@ TEST_CASE("a measurement over several GPUs names them and what they ran") {
   CHECK(row["kernel"] == "bwd-ring of bwd-onepass");
   CHECK(row["seconds"].size() == 2);
   CHECK(row["workspace_bytes"] > 0);
+  // 20 tokens each: Q, O, dO, dQ of 2 heads and K, V, dK, dV of one, of 8 floats; lse of 2 heads:
+  // together 4 * 1280 + 4 * 640 + 160 bytes.
+  CHECK_THAT(on_three_gpus("--gpus 2 -v bwd-ring --bench --repeat 2 --json").err,
+             contains(" on each GPU, 7.7 KiB of tensors and "));
   CHECK_THAT(on_three_gpus("--gpus 2 --mask causal").out, contains("GPUs (emulated GPU), zigzag"));
 }
 
