@@ -69,7 +69,8 @@ TEST_CASE("the backward ring hides its sums behind the other half of a rank's ow
 }
 
 TEST_CASE("a rank that comes late delays those who receive from it", "[ranks]") {
-  // Contiguous chunks under a causal mask: rank 0 has half of a square, rank 1 one and a half.
+  // A call takes as long as its rectangle, hidden pairs too. Contiguous chunks under a causal mask: rank 0
+  // has one of 50 x 50, rank 1 two. In zigzag order each has one and a half.
   ShardedProblem problem = two_ranks();
   problem.whole.mask = Mask::kCausalTopLeft;
   const RankTimes uneven = times(problem, "ring", 0);

@@ -71,7 +71,8 @@ class Launch {
 };
 
 /// All of them end with the code and an error that contains the text.
-void check_all_failed(const std::vector<Outcome>& outcomes, int code, const std::string& text) {
+void check_all_processes_failed(const std::vector<Outcome>& outcomes, int code,
+                                const std::string& text) {
   for (std::size_t k = 0; k < outcomes.size(); ++k) {
     INFO("process " << k);
     CHECK(outcomes[k].code == code);
@@ -80,7 +81,7 @@ void check_all_failed(const std::vector<Outcome>& outcomes, int code, const std:
   }
 }
 
-const std::string kLong = "-N 40 --bench --repeat 100000 --rank-timeout 2";
+const std::string kLongRun = "-N 40 --bench --repeat 100000 --rank-timeout 2";
 
 }  // namespace
 
@@ -122,30 +123,30 @@ TEST_CASE("a process that ignores the others runs alone") {
   const auto outcomes = Launch(2).start(1, "-N 8 --gpus 1").run();
   CHECK(outcomes[0].code == 0);
   CHECK_THAT(outcomes[0].out, contains("1 GPU"));
-  check_all_failed(Launch(2).start(0, "-N 8 --gpus 3").run(), 2, "--gpus 2");
+  check_all_processes_failed(Launch(2).start(0, "-N 8 --gpus 3").run(), 2, "--gpus 2");
 }
 
 TEST_CASE("if a process is killed, the others end with its number") {
   const auto at_work = [](int killed) {
     return Launch(3)
-        .start_all(kLong)
+        .start_all(kLongRun)
         .then("sleep 1")
         .then("kill -9 $p" + std::to_string(killed))
         .run();
   };
   auto outcomes = at_work(2);
   outcomes.pop_back();
-  check_all_failed(outcomes, 1, "rank 2: its process has ended");
+  check_all_processes_failed(outcomes, 1, "rank 2: its process has ended");
   outcomes = at_work(0);  // through which the others speak
   outcomes.erase(outcomes.begin());
-  check_all_failed(outcomes, 1, "rank 0: its process has ended");
+  check_all_processes_failed(outcomes, 1, "rank 0: its process has ended");
 }
 
 TEST_CASE("if a process hangs, all end with its number and the timeout") {
   for (const std::string hanging : {"0", "1"}) {
     CAPTURE(hanging);
     const auto outcomes = Launch(3)
-                              .start_all(kLong)
+                              .start_all(kLongRun)
                               .then("sleep 1; kill -STOP $p" + hanging)
                               .then("sleep 3; kill -CONT $p" + hanging)
                               .run();
@@ -158,21 +159,22 @@ TEST_CASE("if a process hangs, all end with its number and the timeout") {
 }
 
 TEST_CASE("a rank that does not come is named to those who have") {
-  check_all_failed(Launch(3).start(0, kLong).start(1, kLong).run(), 1,
-                   "rank 2: it did not come to");
-  check_all_failed(Launch(3).start(1, kLong).start(2, kLong).run(), 1,
-                   "rank 0: it cannot be reached at 127.0.0.1");
+  check_all_processes_failed(Launch(3).start(0, kLongRun).start(1, kLongRun).run(), 1,
+                             "rank 2: it did not come to");
+  check_all_processes_failed(Launch(3).start(1, kLongRun).start(2, kLongRun).run(), 1,
+                             "rank 0: it cannot be reached at 127.0.0.1");
 }
 
 TEST_CASE("ranks with the same number, or on the same GPU, or of other groups are named") {
-  check_all_failed(Launch(3).start(0, kLong).start(1, kLong).start(1, kLong, "LOCAL_RANK=2").run(),
-                   1, "rank 1: two processes have this number");
-  check_all_failed(Launch(2).start(0, kLong).start(1, kLong, "LOCAL_RANK=0").run(), 1,
-                   "expected a GPU for each rank");
-  check_all_failed(Launch(2).start(0, kLong).start(1, kLong, "WORLD_SIZE=3").run(), 1,
-                   "rank 1: it is one of 3 ranks: expected 2, as on rank 0");
-  check_all_failed(Launch(2).start(1, kLong, "LOCAL_RANK=7 WORLD_SIZE=9").run(), 2,
-                   "LOCAL_RANK: 7");
+  check_all_processes_failed(
+      Launch(3).start(0, kLongRun).start(1, kLongRun).start(1, kLongRun, "LOCAL_RANK=2").run(), 1,
+      "rank 1: two processes have this number");
+  check_all_processes_failed(Launch(2).start(0, kLongRun).start(1, kLongRun, "LOCAL_RANK=0").run(),
+                             1, "expected a GPU for each rank");
+  check_all_processes_failed(Launch(2).start(0, kLongRun).start(1, kLongRun, "WORLD_SIZE=3").run(),
+                             1, "rank 1: it is one of 3 ranks: expected 2, as on rank 0");
+  check_all_processes_failed(Launch(2).start(1, kLongRun, "LOCAL_RANK=7 WORLD_SIZE=9").run(), 2,
+                             "LOCAL_RANK: 7");
 }
 
 TEST_CASE("processes that disagree are all told which rank and what") {
@@ -185,7 +187,7 @@ TEST_CASE("processes that disagree are all told which rank and what") {
         {"-N 40", "-N 40 --mask causal --sharding contiguous",
          "rank 1's mask: causal\n  expected none, as on rank 0"},
         {"-N 40", "-N 40 -v gather-kv", "rank 1's variant: gather-kv\n  expected ring"}}) {
-    check_all_failed(Launch(2).start(0, zero).start(1, one).run(), 2, error);
+    check_all_processes_failed(Launch(2).start(0, zero).start(1, one).run(), 2, error);
   }
 }
 
@@ -207,7 +209,7 @@ TEST_CASE("a rank that is not rank 0's is not believed") {
       "python3 -c \"import os, socket; s = socket.create_server(('127.0.0.1', "
       "int(os.environ['FLASHLAB_PORT']))); c = s.accept()[0]; c.send(b'220 hello\\\\r\\\\n' * 9); "
       "c.recv(9999); c.close()\" &";
-  check_all_failed(Launch(2).then(other).start(1, kLong).run(), 1, "is not rank 0");
+  check_all_processes_failed(Launch(2).then(other).start(1, kLongRun).run(), 1, "is not rank 0");
 }
 
 }  // namespace flashlab::test
