@@ -1,8 +1,8 @@
 #include "attention/ranks/rank_process.hpp"
 
-#include <charconv>
+#include <algorithm>
+#include <cstddef>
 #include <initializer_list>
-#include <string_view>
 
 #include "attention/problem.hpp"
 
@@ -23,10 +23,12 @@ Setting first_of(const Environment& environment, std::initializer_list<const cha
 }
 
 int number_in(const Setting& setting, int least, int most) {
-  int number = 0;
-  const char* const end = setting.text.data() + setting.text.size();
-  const auto [last, error] = std::from_chars(setting.text.data(), end, number);
-  if (error != std::errc() || last != end || number < least || number > most) {
+  constexpr std::size_t kMostDigits = 9;
+  const bool are_digits =
+      std::ranges::all_of(setting.text, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number = are_digits && !setting.text.empty() && setting.text.size() <= kMostDigits;
+  const int number = is_number ? std::stoi(setting.text) : 0;
+  if (!is_number || number < least || number > most) {
     throw ProblemError(setting.name, setting.text.empty() ? "not set" : setting.text,
                        std::to_string(least) + " … " + std::to_string(most));
   }

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <utility>
 
+#include "attention_cuda/emulation/allocations.hpp"
 #include "attention_cuda/emulation/dependent_launch.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
@@ -102,48 +103,7 @@ class SharedLimits {
 };
 SharedLimits shared_limits;
 
-/// Memory from cudaMalloc that was not freed.
-class Allocations {
- public:
-  struct Allocation {
-    std::size_t bytes = 0;
-    int file = -1;  // that it lies in; -1: none
-  };
-
-  void add(const void* memory, const Allocation& allocation) {
-    const std::lock_guard lock(mutex_);
-    all_[reinterpret_cast<std::uintptr_t>(memory)] = allocation;
-  }
-  /// Returns what was removed; 0 bytes: nothing.
-  Allocation remove(const void* memory) {
-    const std::lock_guard lock(mutex_);
-    const auto found = all_.find(reinterpret_cast<std::uintptr_t>(memory));
-    if (found == all_.end()) return {};
-    const Allocation removed = found->second;
-    all_.erase(found);
-    return removed;
-  }
-  /// Returns the first byte of what contains the address; null: nothing does.
-  void* containing(const void* memory) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    const std::lock_guard lock(mutex_);
-    const auto after = all_.upper_bound(address);
-    if (after == all_.begin()) return nullptr;
-    const auto& [first, allocation] = *std::prev(after);
-    if (address - first >= allocation.bytes) return nullptr;
-    return const_cast<char*>(static_cast<const char*>(memory)) - (address - first);
-  }
-  Allocation at(const void* memory) {
-    const std::lock_guard lock(mutex_);
-    const auto found = all_.find(reinterpret_cast<std::uintptr_t>(memory));
-    return found == all_.end() ? Allocation{} : found->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::uintptr_t, Allocation> all_;
-};
-Allocations allocations;
+flashlab::cuda::emulation::Allocations allocations;
 std::atomic<bool> takes_host_memory = false;
 
 bool is_possible(const dim3& grid, const dim3& block) {
@@ -277,7 +237,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
-  const Allocations::Allocation freed = allocations.remove(memory);
+  const flashlab::cuda::emulation::Allocation freed = allocations.remove(memory);
   if (freed.bytes == 0) return recorded(cudaErrorInvalidValue);
   if (freed.file < 0) {
     std::free(memory);
@@ -375,7 +335,7 @@ std::int64_t num_threads(const cudaLaunchConfig_t& config) {
 void* allocation_with(const void* memory) { return allocations.containing(memory); }
 
 std::pair<int, std::size_t> file_of(const void* allocation) {
-  const Allocations::Allocation found = allocations.at(allocation);
+  const Allocation found = allocations.at(allocation);
   return {found.file, found.bytes};
 }
 
