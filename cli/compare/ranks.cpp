@@ -84,17 +84,20 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
                   const compare::MachineModel& data_sheet, bool measures) {
   const compare::LinkModel link = compare::measured_link();
   const Terminal terminal = flags.terminal.terminal();
-  TextTable table({{"variant"},
-                   {"mask"},
-                   {"N", Align::kRight},
-                   {"GPUs", Align::kRight},
-                   {"compute", Align::kRight},
-                   {"link", Align::kRight},
-                   {"exposed", Align::kRight},
-                   {"predicted ms", Align::kRight},
-                   {"T1 / (R T)", Align::kRight},
-                   {"measured ms", Align::kRight},
-                   {"ratio", Align::kRight}});
+  std::vector<Column> columns = {{"variant"},
+                                 {"mask"},
+                                 {"N", Align::kRight},
+                                 {"GPUs", Align::kRight},
+                                 {"compute", Align::kRight},
+                                 {"link", Align::kRight},
+                                 {"exposed", Align::kRight},
+                                 {"ms", Align::kRight},
+                                 {"share", Align::kRight}};
+  if (measures) {
+    columns.push_back({"measured", Align::kRight});
+    columns.push_back({"ratio", Align::kRight});
+  }
+  TextTable table(columns);
   std::string why_not;
   try {
     for (const RanksCall& call : calls_of(flags)) {
@@ -102,22 +105,32 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
           compare::predict_ranks(call.variant, call.problem, machine, data_sheet, link);
       const double measured = measures ? measured_ms(flags, call, why_not) : 0;
       const int gpus = call.problem.shards.num_ranks;
-      table.row({call.variant, std::string(to_string(call.problem.whole.mask)),
-                 grouped_number(call.problem.whole.seqlen_q), std::to_string(gpus),
-                 fixed(row.times.compute_ms, 2), fixed(row.times.link_ms, 2),
-                 fixed(row.times.exposed_ms(), 2), fixed(row.times.total_ms, 2),
-                 fixed(row.efficiency(gpus), 2), measured > 0 ? fixed(measured, 2) : "-",
-                 measured > 0 ? fixed(row.times.total_ms / measured, 2) : "-"});
+      std::vector<std::string> cells = {call.variant,
+                                        std::string(to_string(call.problem.whole.mask)),
+                                        grouped_number(call.problem.whole.seqlen_q),
+                                        std::to_string(gpus),
+                                        fixed(row.times.compute_ms, 2),
+                                        fixed(row.times.link_ms, 2),
+                                        fixed(row.times.exposed_ms(), 2),
+                                        fixed(row.times.total_ms, 2),
+                                        fixed(row.efficiency(gpus), 2)};
+      if (measures) {
+        cells.push_back(measured > 0 ? fixed(measured, 2) : "-");
+        cells.push_back(measured > 0 ? fixed(row.times.total_ms / measured, 2) : "-");
+      }
+      table.row(cells);
     }
   } catch (const ProblemError& error) {
     throw request_failure("--" + error.field + " " + error.value, error.expected);
   } catch (const std::overflow_error& error) {
     throw Failure(kExitLimit, std::string("flashlab: error: ") + error.what() + "\n");
   }
-  std::cout << machine.gpu.name << "; link " << fixed(1e-9 * link.bytes_per_s, 0)
-            << " GB/s each way after " << fixed(1e3 * link.latency_ms, 0) << " us (" << link.source
-            << ")\n\n"
-            << table.to_string(terminal);
+  std::cout
+      << machine.gpu.name << "; link " << fixed(1e-9 * link.bytes_per_s, 0)
+      << " GB/s each way after " << fixed(1e3 * link.latency_ms, 0) << " us (" << link.source
+      << ")\n\n"
+      << table.to_string(terminal)
+      << "\nms: predicted, of the GPU that ends last. exposed: it waits. share: T1 / (R T).\n";
   if (!why_not.empty()) std::cerr << "not measured: " << why_not << "\n";
   return kExitGood;
 }
