@@ -27,7 +27,7 @@ std::chrono::milliseconds longest_silence(std::chrono::milliseconds timeout) {
 }  // namespace
 
 RankNetwork::RankNetwork(const RankProcess& process, const Hello& own,
-                         std::chrono::milliseconds timeout, OnFailure on_failure)
+                         std::chrono::milliseconds timeout, const OnFailure& on_failure)
     : rank_(process.rank),
       timeout_(timeout),
       board_(process.num_ranks, timeout,

@@ -29,7 +29,7 @@ class RankNetwork {
 
   /// Collective: blocks until all ranks have come. Throws RankFailure.
   RankNetwork(const RankProcess& process, const Hello& own, std::chrono::milliseconds timeout,
-              OnFailure on_failure = {});
+              const OnFailure& on_failure = {});
   /// Rank 0 waits until the others end, because they speak through it.
   ~RankNetwork();
   RankNetwork(const RankNetwork&) = delete;
