@@ -53,13 +53,18 @@ bool is_rank_variant(const std::string& name) {
                              [&](const RankVariant& variant) { return variant.name == name; });
 }
 
-/// With --gpus.
-std::vector<const VariantInfo*> chosen_rank_variants(const std::string& name) {
-  if (name == cuda::kAutoVariant) return {&find_rank_variant("ring")};
-  if (name != "all") return {&find_rank_variant(name)};
-  std::vector<const VariantInfo*> all;
-  for (const RankVariant& variant : rank_variants()) all.push_back(&variant);
-  return all;
+/// With --gpus: "ring", "ring,bwd-ring".
+std::vector<const VariantInfo*> chosen_rank_variants(const std::string& names) {
+  if (names == cuda::kAutoVariant) return {&find_rank_variant("ring")};
+  std::vector<const VariantInfo*> chosen;
+  if (names == "all") {
+    for (const RankVariant& variant : rank_variants()) chosen.push_back(&variant);
+  } else {
+    for (const std::string& name : split(names, ',')) {
+      chosen.push_back(&find_rank_variant(name));
+    }
+  }
+  return chosen;
 }
 
 std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
@@ -226,8 +231,10 @@ void AttentionFlags::add_to(CLI::App& command) {
       .type_name("N")
       .group(kShapeGroup);
 
-  add_option(command, "-v,--variant", variant,
-             "the algorithm, all, or auto: flash2, but split-kv for few queries on a GPU (auto)")
+  add_option(
+      command, "-v,--variant", variant,
+      "the algorithm, all, or auto: flash2, but split-kv for few queries on a GPU (auto); over "
+      "several GPUs also a,b")
       .type_name("NAME")
       .group(kRunGroup);
   add_option(command, "--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
