@@ -34,7 +34,7 @@ std::optional<RankProcess> rank_process(const Environment& environment);
 
 /// How keys, values and sums get from rank to rank.
 enum class Transfers : std::uint8_t {
-  kUsual,        // copy engines if all GPUs are in one computer, NCCL otherwise
+  kUsual,        // copy engines if every process sees all GPUs, NCCL otherwise
   kCopyEngines,  // of one computer
   kNccl
 };

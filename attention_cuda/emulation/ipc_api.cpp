@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -72,6 +73,9 @@ void* allocation_of(void* device_memory) {
   return base;
 }
 
-std::array<char, 16> uuid_of(int device) { return {static_cast<char>(device)}; }
+std::array<char, 16> uuid_of(int device) {
+  const char* const first = std::getenv("FLASHLAB_EMULATED_FIRST_GPU");
+  return {static_cast<char>(device + (first == nullptr ? 0 : std::atoi(first)))};
+}
 
 }  // namespace flashlab::cuda

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ranks/nccl_communicator.hpp"
@@ -70,6 +72,44 @@ NcclId shared_nccl_id(RankNetwork& network) {
   return id;
 }
 
+/// Returns a GPU of another rank that this process does not see, or whose memory its GPU cannot read; ""
+/// if there is none. A launcher may show each process only its own.
+std::string unreachable_gpu(const std::vector<std::string>& uuids) {
+  int own = 0, count = 0;
+  check_cuda(cudaGetDevice(&own), "cudaGetDevice");
+  check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  std::map<std::string, int> devices;
+  for (int device = 0; device < count; ++device) {
+    const std::array<char, 16> uuid = uuid_of(device);
+    devices[std::string(uuid.begin(), uuid.end())] = device;
+  }
+  for (std::size_t rank = 0; rank < uuids.size(); ++rank) {
+    const auto found = devices.find(uuids[rank]);
+    const std::string name = "the GPU of rank " + std::to_string(rank);
+    if (found == devices.end()) return " does not see " + name;
+    if (found->second == own) continue;
+    int can_access = 0;
+    check_cuda(cudaDeviceCanAccessPeer(&can_access, own, found->second), "cudaDeviceCanAccessPeer");
+    if (can_access == 0) return " cannot read memory of " + name;
+  }
+  return "";
+}
+
+/// Returns why copy engines cannot pull from all other GPUs, the same on all ranks; "" if they can.
+/// Collective.
+std::string why_no_copy_engines(RankNetwork& network) {
+  if (!network.is_one_computer()) return "the GPUs are in several computers";
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  const std::array<char, 16> uuid = uuid_of(device);
+  const std::vector<std::string> uuids = network.gather(std::string(uuid.begin(), uuid.end()));
+  const std::vector<std::string> reasons = network.gather(unreachable_gpu(uuids));
+  for (std::size_t rank = 0; rank < reasons.size(); ++rank) {
+    if (!reasons[rank].empty()) return "rank " + std::to_string(rank) + reasons[rank];
+  }
+  return "";
+}
+
 }  // namespace
 
 void use_gpu_of(const RankProcess& process) {
@@ -105,12 +145,11 @@ std::unique_ptr<Communicator> join_nccl_of_processes(RankNetwork& network) {
 }
 
 std::unique_ptr<Communicator> join_processes(RankNetwork& network, Transfers transfers) {
-  if (transfers == Transfers::kCopyEngines && !network.is_one_computer()) {
-    throw ProblemError("transfers", "copy-engines", "nccl, for GPUs of several computers");
-  }
-  const bool by_nccl = transfers == Transfers::kNccl ||
-                       (transfers == Transfers::kUsual && !network.is_one_computer());
-  return by_nccl ? join_nccl_of_processes(network) : join_copy_engines(network);
+  if (transfers == Transfers::kNccl) return join_nccl_of_processes(network);
+  const std::string why_not = why_no_copy_engines(network);
+  if (why_not.empty()) return join_copy_engines(network);
+  if (transfers == Transfers::kUsual) return join_nccl_of_processes(network);
+  throw ProblemError("transfers", "copy-engines", "nccl: " + why_not);
 }
 
 }  // namespace flashlab::cuda

@@ -22,8 +22,8 @@ Hello hello_of(const RankProcess& process);
 std::unique_ptr<Communicator> join_copy_engines(RankNetwork& network);
 std::unique_ptr<Communicator> join_nccl_of_processes(RankNetwork& network);
 
-/// The better one of them, or the one that is asked for. Throws ProblemError: copy engines over
-/// several computers.
+/// Copy engines if each process sees the GPUs of all others and can read their memory, otherwise NCCL;
+/// or what is asked for. Throws ProblemError: copy engines where they cannot.
 std::unique_ptr<Communicator> join_processes(RankNetwork& network, Transfers transfers);
 
 }  // namespace flashlab::cuda

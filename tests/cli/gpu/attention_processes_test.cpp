@@ -177,6 +177,20 @@ TEST_CASE("ranks with the same number, or on the same GPU, or of other groups ar
                              "LOCAL_RANK: 7");
 }
 
+TEST_CASE("copy engines are refused to a process that sees only its own GPU, and NCCL is taken") {
+  const std::string alone = "FLASHLAB_EMULATED_GPUS=1 FLASHLAB_EMULATED_FIRST_GPU=1";
+  const auto both = [&](const std::string& flags) {
+    return Launch(2)
+        .then("export FLASHLAB_NCCL_LIBRARY=/nowhere/libnccl.so")
+        .start(0, flags)
+        .start(1, flags, alone)
+        .run();
+  };
+  check_all_processes_failed(both("-N 8 --transfers copy-engines"), 2,
+                             "nccl: rank 1 does not see the GPU of rank 0");
+  check_all_processes_failed(both("-N 8"), 1, "rank 0: NCCL is not found");
+}
+
 TEST_CASE("processes that disagree are all told which rank and what") {
   struct Case {
     const char *zero, *one, *error;
