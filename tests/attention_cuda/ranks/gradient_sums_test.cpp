@@ -42,7 +42,7 @@ class DeviceFloats {
   }
 
  private:
-  DeviceMemory memory_;
+  test::DeviceMemory memory_;
   std::size_t count_;
 };
 

@@ -81,6 +81,9 @@ void check_all_processes_failed(const std::vector<Outcome>& outcomes, int code,
   }
 }
 
+/// Rank 0 says its memory when all have agreed.
+const std::string kUntilTheyMeasure =
+    "for k in {1..300}; do grep -q 'on each GPU' err.0 && break; sleep 0.05; done";
 const std::string kLongRun = "-N 40 --bench --repeat 100000 --rank-timeout 2";
 
 }  // namespace
@@ -130,7 +133,7 @@ TEST_CASE("if a process is killed, the others end with its number") {
   const auto at_work = [](int killed) {
     return Launch(3)
         .start_all(kLongRun)
-        .then("sleep 1")
+        .then(kUntilTheyMeasure)
         .then("kill -9 $p" + std::to_string(killed))
         .run();
   };
@@ -147,7 +150,8 @@ TEST_CASE("if a process hangs, all end with its number and the timeout") {
     CAPTURE(hanging);
     const auto outcomes = Launch(3)
                               .start_all(kLongRun)
-                              .then("sleep 1; kill -STOP $p" + hanging)
+                              .then(kUntilTheyMeasure)
+                              .then("kill -STOP $p" + hanging)
                               .then("sleep 3; kill -CONT $p" + hanging)
                               .run();
     for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
