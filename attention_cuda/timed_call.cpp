@@ -95,6 +95,12 @@ std::vector<TensorView> DeviceTensors::outputs() const {
   return {dQ_, dK_, dV_};
 }
 
+std::size_t DeviceTensors::bytes() const {
+  std::size_t bytes = 0;
+  for (const DeviceMemory& each : memory_) bytes += each.bytes();
+  return bytes;
+}
+
 TimedCall::TimedCall(std::string_view variant, const AttentionProblem& problem,
                      const ExecutionOptions& execution)
     : problem_(problem),

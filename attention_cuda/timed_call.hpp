@@ -26,6 +26,8 @@ class DeviceTensors {
   std::vector<TensorView> inputs() const;
   /// Returns O, lse; for backward dQ, dK, dV.
   std::vector<TensorView> outputs() const;
+  /// Of all tensors.
+  std::size_t bytes() const;
 
  private:
   TensorView make(const char* name, DataType dtype, const std::vector<std::int64_t>& shape);

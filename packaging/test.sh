@@ -196,7 +196,7 @@ check_wheel() {
   inside "PATH=/venv/bin:\$PATH; $first_steps"
   inside "head -c4 /venv/bin/flashlab | grep -q ELF
     test -x /venv/bin/flashlab; test -e /venv/share/man/man1/flashlab.1
-    /venv/bin/python -c 'import importlib.util as u; assert u.find_spec(\"flashlab_attention\")'
+    /venv/bin/python -c 'import importlib.util as u; assert u.find_spec(\"flashlab_attention\") and u.find_spec(\"flashlab_ranks\")'
     /venv/bin/pip install --no-index --quiet --force-reinstall /$name; /venv/bin/flashlab --version >/dev/null
     /venv/bin/pip uninstall --quiet --yes flashlab-attention"
   nothing_left 'the wheel' "$work/before"

@@ -57,7 +57,8 @@ def lay_out(prefix, version, summary, tree):
             copy(source, data / "scripts" / pathlib.Path(*relative.parts[1:]))
         else:
             copy(source, data / "data" / relative)
-    copy(ROOT / f"attention_cuda/python/{NAME}.py", tree / f"{NAME}.py")
+    for module in (NAME, "flashlab_ranks"):
+        copy(ROOT / f"attention_cuda/python/{module}.py", tree / f"{module}.py")
     package = ROOT / "python/flashlab"
     for source in [*sorted(package.glob("*.py")), package / "py.typed"]:
         copy(source, tree / "flashlab" / source.name)

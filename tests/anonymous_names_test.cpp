@@ -48,7 +48,7 @@ std::vector<std::vector<std::string>> rooms() {
       {"tests/optimal"},
       with_folders_inside("tests/generate"),
       {"tests/exercises"},
-      {"tests/compare"},
+      {"tests/compare", "tests/compare/rows"},
       {"tests/cli", "tests/cli/gpu"},
       {"tests/attention", "tests/attention_cpu"},
       {"tests/attention_cuda"}};

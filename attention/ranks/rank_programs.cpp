@@ -52,18 +52,27 @@ class ProgramWriter {
   /// The same, and adds the parts of dK and dV to sums. These arrive with an exchange: the first call
   /// does not wait for it. -1: they are there.
   void attend_and_add(RankBuffer keys, int key_rank, RankBuffer sums, int arrives_with) {
-    for (const ShardCall& call : problem_.calls(rank_, key_rank)) {
-      attend(keys, key_rank, call);
-      if (arrives_with >= 0) wait(std::exchange(arrives_with, -1));
-      append(Kind::kAdd, sums, key_rank).call = call;
-    }
-    if (arrives_with >= 0) wait(arrives_with);
+    attend_and_add(keys, key_rank, problem_.calls(rank_, key_rank), sums, arrives_with);
+  }
+  /// The same for a half of the rank's own keys.
+  void attend_to_half_and_add(int half, RankBuffer sums, int arrives_with) {
+    attend_and_add(kOwnShard, rank_, problem_.calls_of_half(rank_, rank_, half), sums,
+                   arrives_with);
   }
 
   RankProgram forward_program() const { return with_states(program_, problem_, rank_); }
   RankProgram backward_program() const { return program_; }
 
  private:
+  void attend_and_add(RankBuffer keys, int key_rank, const std::vector<ShardCall>& calls,
+                      RankBuffer sums, int arrives_with) {
+    for (const ShardCall& call : calls) {
+      attend(keys, key_rank, call);
+      if (arrives_with >= 0) wait(std::exchange(arrives_with, -1));
+      append(Kind::kAdd, sums, key_rank).call = call;
+    }
+    if (arrives_with >= 0) wait(arrives_with);
+  }
   RankOperation& append(Kind kind, RankBuffer buffer = {}, int key_rank = 0) {
     RankOperation& operation = program_.emplace_back();
     operation.kind = kind;
@@ -116,23 +125,31 @@ RankProgram ring(const ShardedProblem& problem, int rank) {
   return write.forward_program();
 }
 
-/// The sums of dK and dV follow their keys one step behind, and end one step after the last, at home.
-/// Exchange 2 s passes keys on, 2 s + 1 sums.
+/// The sums of dK and dV follow their keys one step behind. A rank attends to half of its own keys first,
+/// while K and V pass on, and to the other half last, while the sums come home: no transfer is left
+/// without work beside it. Exchange 2 s passes keys on, 2 s + 1 sums.
 RankProgram bwd_ring(const ShardedProblem& problem, int rank) {
   ProgramWriter write(problem, rank);
   const int num_ranks = write.num_ranks();
   write.clear(sums_buffer(0), rank);
+  if (num_ranks == 1) {
+    write.attend_and_add(kOwnShard, rank, sums_buffer(0), -1);
+    write.store(sums_buffer(0));
+    return write.backward_program();
+  }
   for (int s = 0; s < num_ranks; ++s) {
     if (s > 0) write.wait(2 * (s - 1));
     if (s + 1 < num_ranks) pass_keys(write, s, 2 * s);
-    const int sums_arrive = s > 0 ? 2 * (s - 1) + 1 : -1;
-    write.attend_and_add(ring_keys(s), write.ring(-s), sums_buffer(s % 2), sums_arrive);
-    if (num_ranks == 1) continue;
+    if (s == 0) {
+      write.attend_to_half_and_add(0, sums_buffer(0), -1);
+    } else {
+      write.attend_and_add(ring_keys(s), write.ring(-s), sums_buffer(s % 2), 2 * (s - 1) + 1);
+    }
     write.start(2 * s + 1, {{write.ring(1), true, sums_buffer(s % 2), write.ring(-s)},
                             {write.ring(-1), false, sums_buffer((s + 1) % 2), write.ring(-s - 1)}});
   }
-  if (num_ranks > 1) write.wait(2 * (num_ranks - 1) + 1);
-  write.store(sums_buffer(num_ranks == 1 ? 0 : num_ranks % 2));
+  write.attend_to_half_and_add(1, sums_buffer(num_ranks % 2), 2 * (num_ranks - 1) + 1);
+  write.store(sums_buffer(num_ranks % 2));
   return write.backward_program();
 }
 

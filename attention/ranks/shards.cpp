@@ -154,6 +154,23 @@ std::vector<ShardCall> ShardedProblem::calls(int query_rank, int key_rank) const
   return result;
 }
 
+std::vector<ShardCall> ShardedProblem::calls_of_half(int query_rank, int key_rank, int half) const {
+  const std::vector<ShardPiece> queries = shards.pieces(query_rank, whole.seqlen_q);
+  ShardPiece keys = shards.pieces(key_rank, whole.seqlen_k).front();
+  const std::int64_t first = shards.sharding == Sharding::kZigzag ? keys.count : keys.count / 2;
+  if (half == 0) {
+    keys.count = first;
+  } else if (shards.sharding == Sharding::kZigzag) {
+    keys = shards.pieces(key_rank, whole.seqlen_k).back();
+  } else {
+    keys = {keys.first_row + first, keys.first_token + first, keys.count - first};
+  }
+  const VisibleKeys mask = mask_of(whole);
+  std::vector<ShardCall> result;
+  CallFinder(mask).add(result, queries, Pieces(&keys, 1));
+  return result;
+}
+
 AttentionProblem ShardedProblem::problem_of(const ShardCall& call, int key_rank) const {
   AttentionProblem result = whole;
   result.seqlen_q = call.queries.count();

@@ -63,6 +63,9 @@ struct ShardedProblem {
   /// Returns the calls for the queries of one rank and the keys of another: as few as the mask allows,
   /// none if all these pairs are hidden. Each visible pair is in exactly one call.
   std::vector<ShardCall> calls(int query_rank, int key_rank) const;
+  /// The same for a part of the keys, half 0 or 1: of zigzag shards the first or the second piece, of
+  /// contiguous ones the first or the second half of the rows.
+  std::vector<ShardCall> calls_of_half(int query_rank, int key_rank, int half) const;
   /// Returns the problem of a call, with its mask and key lengths.
   AttentionProblem problem_of(const ShardCall& call, int key_rank) const;
   std::int64_t query_rows(int rank) const { return shards.num_rows(rank, whole.seqlen_q); }

@@ -13,28 +13,46 @@ struct alignas(kCount * sizeof(Element)) Neighbours {
   Element at[kCount];
 };
 
-/// Which rows of a sum a part is for.
+/// Which rows of a sum a part is for. The blocks of a head are its own, so that a thread need not divide
+/// numbers of 64 bits.
 struct SumRows {
   std::int64_t part_row_elements;  // of one head: rows * head_dim
   std::int64_t sum_row_elements;
   std::int64_t first_element;
+  unsigned blocks_per_head = 1;
 };
 
 /// A thread adds kAtOnce neighbouring elements.
 template <class Element, int kAtOnce>
 __global__ void __launch_bounds__(kSumThreads)
-    add_gradient_kernel(const Element* part, float* sum, SumRows rows, std::int64_t count) {
-  const std::int64_t k =
-      (static_cast<std::int64_t>(blockIdx.x) * kSumThreads + threadIdx.x) * kAtOnce;
-  if (k >= count) return;
-  const std::int64_t head = k / rows.part_row_elements, within = k % rows.part_row_elements;
+    add_gradient_kernel(const Element* part, float* sum, SumRows rows) {
+  const unsigned head = blockIdx.x / rows.blocks_per_head,
+                 block = blockIdx.x % rows.blocks_per_head;
+  const std::int64_t within =
+      (static_cast<std::int64_t>(block) * kSumThreads + threadIdx.x) * kAtOnce;
+  if (within >= rows.part_row_elements) return;
   auto& target = *reinterpret_cast<Neighbours<float, kAtOnce>*>(sum + head * rows.sum_row_elements +
                                                                 rows.first_element + within);
-  const auto added = *reinterpret_cast<const Neighbours<Element, kAtOnce>*>(part + k);
+  const auto added = *reinterpret_cast<const Neighbours<Element, kAtOnce>*>(
+      part + head * rows.part_row_elements + within);
   Neighbours<float, kAtOnce> values = target;
 #pragma unroll
   for (int e = 0; e < kAtOnce; ++e) values.at[e] += ptx::to_float(added.at[e]);
   target = values;
+}
+
+/// The result is row-major, as the sum.
+template <class Element, int kAtOnce>
+__global__ void __launch_bounds__(kSumThreads)
+    store_in_order_kernel(const float* sum, Element* result, std::int64_t count) {
+  const std::int64_t k =
+      (static_cast<std::int64_t>(blockIdx.x) * kSumThreads + threadIdx.x) * kAtOnce;
+  if (k >= count) return;
+  const auto values = *reinterpret_cast<const Neighbours<float, kAtOnce>*>(sum + k);
+  Neighbours<Element, kAtOnce> stored;
+#pragma unroll
+  for (int e = 0; e < kAtOnce; ++e) stored.at[e] = ptx::from_float<Element>(values.at[e]);
+  *reinterpret_cast<Neighbours<Element, kAtOnce>*>(result + k) = stored;
 }
 
 template <class Element>
@@ -67,12 +85,26 @@ void with_type(DataType dtype, const Work& work) {
   }
 }
 
+std::int64_t num_blocks(std::int64_t count, int at_once) {
+  const std::int64_t of_block = std::int64_t{kSumThreads} * at_once;
+  return (count + of_block - 1) / of_block;
+}
+
 template <class Element, int kAtOnce>
 void launch_add(const Call& call, const TensorView& part, const TensorView& sum, SumRows rows) {
-  const std::int64_t count = count_of(part);
+  const std::int64_t blocks = num_blocks(rows.part_row_elements, kAtOnce);
+  rows.blocks_per_head = static_cast<unsigned>(blocks);
   launch(call, "add_gradient", add_gradient_kernel<Element, kAtOnce>,
-         {(count + kSumThreads * kAtOnce - 1) / (kSumThreads * kAtOnce), kSumThreads},
-         static_cast<const Element*>(part.data), static_cast<float*>(sum.data), rows, count);
+         {part.shape[0] * part.shape[1] * blocks, kSumThreads},
+         static_cast<const Element*>(part.data), static_cast<float*>(sum.data), rows);
+}
+
+/// Whether a kernel can write kAtOnce neighbours of a result at the same time.
+template <class Element, int kAtOnce>
+bool are_neighbours(const TensorView& result) {
+  const auto address = reinterpret_cast<std::uintptr_t>(result.data);
+  return result.strides == row_major(result.shape) && count_of(result) % kAtOnce == 0 &&
+         address % sizeof(Neighbours<Element, kAtOnce>) == 0;
 }
 
 }  // namespace
@@ -90,11 +122,16 @@ void add_gradient(const Call& call, const TensorView& part, const TensorView& su
 void store_gradient(const Call& call, const TensorView& sum, const TensorView& result) {
   const std::int64_t count = count_of(sum);
   with_type(result.dtype, [&]<class Element>(Element*) {
+    constexpr int kAtOnce = 4;
+    if (are_neighbours<Element, kAtOnce>(result)) {
+      return launch(call, "store_gradient", store_in_order_kernel<Element, kAtOnce>,
+                    {num_blocks(count, kAtOnce), kSumThreads}, static_cast<const float*>(sum.data),
+                    static_cast<Element*>(result.data), count);
+    }
     launch(call, "store_gradient", store_gradient_kernel<Element>,
-           {(count + kSumThreads - 1) / kSumThreads, kSumThreads},
-           static_cast<const float*>(sum.data), device_tensor<Element>(result),
-           static_cast<int>(result.shape[1]), static_cast<int>(result.shape[2]),
-           static_cast<int>(result.shape[3]), count);
+           {num_blocks(count, 1), kSumThreads}, static_cast<const float*>(sum.data),
+           device_tensor<Element>(result), static_cast<int>(result.shape[1]),
+           static_cast<int>(result.shape[2]), static_cast<int>(result.shape[3]), count);
   });
 }
 

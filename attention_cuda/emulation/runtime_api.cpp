@@ -1,5 +1,8 @@
 #include "attention_cuda/emulation/runtime_api.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,9 +15,11 @@
 #include <mutex>
 #include <utility>
 
+#include "attention_cuda/emulation/allocations.hpp"
 #include "attention_cuda/emulation/dependent_launch.hpp"
 #include "attention_cuda/emulation/emulation.hpp"
 #include "attention_cuda/emulation/fibers.hpp"
+#include "attention_cuda/ranks/processes/cuda_ipc.hpp"
 
 struct CUstream_st {};
 struct CUevent_st {
@@ -98,29 +103,7 @@ class SharedLimits {
 };
 SharedLimits shared_limits;
 
-/// Memory from cudaMalloc that was not freed.
-class Allocations {
- public:
-  void add(const void* memory, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    bytes_[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
-  }
-  bool remove(const void* memory) {
-    const std::lock_guard lock(mutex_);
-    return bytes_.erase(reinterpret_cast<std::uintptr_t>(memory)) == 1;
-  }
-  bool contains(const void* memory) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    const std::lock_guard lock(mutex_);
-    const auto after = bytes_.upper_bound(address);
-    return after != bytes_.begin() && address - std::prev(after)->first < std::prev(after)->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::uintptr_t, std::size_t> bytes_;
-};
-Allocations allocations;
+flashlab::cuda::emulation::Allocations allocations;
 std::atomic<bool> takes_host_memory = false;
 
 bool is_possible(const dim3& grid, const dim3& block) {
@@ -236,17 +219,32 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   constexpr std::size_t kAlignment = 256;
   *memory = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (bytes > kMemoryBytes || posix_memalign(memory, kAlignment, bytes) != 0) {
+  if (bytes > kMemoryBytes) return recorded(cudaErrorMemoryAllocation);
+  int file = -1;
+  if (std::getenv("FLASHLAB_EMULATED_IPC") != nullptr) {
+    file = memfd_create("emulated GPU memory", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+      return recorded(cudaErrorMemoryAllocation);
+    }
+    *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (*memory == MAP_FAILED) return recorded(cudaErrorMemoryAllocation);
+  } else if (posix_memalign(memory, kAlignment, bytes) != 0) {
     return recorded(cudaErrorMemoryAllocation);
   }
-  allocations.add(*memory, bytes);
+  allocations.add(*memory, {bytes, file});
   return cudaMemset(*memory, 0xFF, bytes);
 }
 
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
-  if (!allocations.remove(memory)) return recorded(cudaErrorInvalidValue);
-  std::free(memory);
+  const flashlab::cuda::emulation::Allocation freed = allocations.remove(memory);
+  if (freed.bytes == 0) return recorded(cudaErrorInvalidValue);
+  if (freed.file < 0) {
+    std::free(memory);
+  } else {
+    munmap(memory, freed.bytes);
+    close(freed.file);
+  }
   return cudaSuccess;
 }
 
@@ -271,7 +269,7 @@ cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStrea
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory) {
   *attributes = {};
-  if (takes_host_memory || allocations.contains(memory)) {
+  if (takes_host_memory || allocations.containing(memory) != nullptr) {
     attributes->type = cudaMemoryTypeDevice;
     attributes->devicePointer = const_cast<void*>(memory);
   }
@@ -333,6 +331,13 @@ std::int64_t num_threads(const cudaLaunchConfig_t& config) {
 }
 
 }  // namespace
+
+void* allocation_with(const void* memory) { return allocations.containing(memory); }
+
+std::pair<int, std::size_t> file_of(const void* allocation) {
+  const Allocation found = allocations.at(allocation);
+  return {found.file, found.bytes};
+}
 
 void take_host_memory() { takes_host_memory = true; }
 

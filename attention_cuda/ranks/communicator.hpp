@@ -52,6 +52,8 @@ class Communicator {
   virtual void wait(int exchange, Stream stream) = 0;
   /// Blocks until the stream's work and all exchanges have ended.
   virtual void finish(Stream stream) = 0;
+  /// Collective: finish(), after which memory that was sent may be freed.
+  virtual void release_memory(Stream stream) { finish(stream); }
   /// Returns the texts of all ranks, in their order. Blocks.
   virtual std::vector<std::string> gather(const std::string& own) = 0;
   /// Ends all calls of all ranks that wait for this one: they throw RankFailure with this reason.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,8 +26,9 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 class NcclCommunicator : public Communicator {
  public:
-  NcclCommunicator(NcclComm comm, bool is_owned, std::chrono::milliseconds timeout)
-      : comm_(comm), is_owned_(is_owned), timeout_(timeout) {
+  NcclCommunicator(NcclComm comm, bool is_owned, std::chrono::milliseconds timeout,
+                   std::function<void()> watch)
+      : comm_(comm), is_owned_(is_owned), timeout_(timeout), watch_(std::move(watch)) {
     check_cuda(cudaStreamCreateWithFlags(&transfers_, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
   }
@@ -147,12 +149,23 @@ class NcclCommunicator : public Communicator {
   void settle(int result, std::string_view call, int peer) {
     const auto end = Clock::now() + timeout_;
     while (result == NcclLibrary::kInProgress) {
+      call_watch();
       if (Clock::now() >= end) give_up(peer, std::string(call));
       std::this_thread::sleep_for(std::chrono::microseconds(20));
       const int asked = nccl().get_async_error(alive(), &result);
       if (asked != NcclLibrary::kSuccess) result = asked;
     }
     check(result, call, peer);
+  }
+
+  void call_watch() {
+    if (!watch_) return;
+    try {
+      watch_();
+    } catch (...) {
+      abort("");
+      throw;
+    }
   }
 
   [[noreturn]] void give_up(int peer, const std::string& what) {
@@ -170,6 +183,7 @@ class NcclCommunicator : public Communicator {
     const Exchange* watched = nullptr;
     auto since = Clock::now();
     while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+      call_watch();
       int error = NcclLibrary::kSuccess;
       nccl().get_async_error(alive(), &error);
       if (error != NcclLibrary::kInProgress) {
@@ -197,6 +211,7 @@ class NcclCommunicator : public Communicator {
   NcclComm comm_;
   const bool is_owned_;
   const std::chrono::milliseconds timeout_;
+  const std::function<void()> watch_;
   int rank_ = 0, num_ranks_ = 0;
   Stream transfers_ = nullptr;
   std::deque<Exchange> under_way_;
@@ -214,20 +229,22 @@ NcclId make_nccl_id() {
 }
 
 std::unique_ptr<Communicator> join_nccl(const NcclId& id, int num_ranks, int rank,
-                                        std::chrono::milliseconds timeout) {
+                                        std::chrono::milliseconds timeout,
+                                        std::function<void()> watch) {
   NcclComm comm = nullptr;
   NcclConfig config;
   const int result = nccl().init_rank(&comm, num_ranks, id, rank, &config);
   if (result != NcclLibrary::kSuccess && result != NcclLibrary::kInProgress) {
     throw CudaError("ncclCommInitRankConfig", nccl().error_string(result));
   }
-  auto communicator = std::make_unique<NcclCommunicator>(comm, true, timeout);
+  auto communicator = std::make_unique<NcclCommunicator>(comm, true, timeout, std::move(watch));
   communicator->connect();
   return communicator;
 }
 
 std::unique_ptr<Communicator> use_nccl(NcclComm comm, std::chrono::milliseconds timeout) {
-  auto communicator = std::make_unique<NcclCommunicator>(comm, false, timeout);
+  auto communicator =
+      std::make_unique<NcclCommunicator>(comm, false, timeout, std::function<void()>());
   communicator->connect();
   return communicator;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include "attention_cuda/ranks/communicator.hpp"
@@ -19,9 +20,11 @@ NcclId make_nccl_id();
 
 /// Joins a group of ranks, on the current device; blocks until all have. The communicator is
 /// non-blocking: if a rank does not answer in time it is aborted, and RankFailure names the rank that
-/// this one waited for. Throws CudaError.
+/// this one waited for. Throws CudaError. `watch` is called now and then while the host waits: if it
+/// throws, the communicator is aborted.
 std::unique_ptr<Communicator> join_nccl(const NcclId& id, int num_ranks, int rank,
-                                        std::chrono::milliseconds timeout = kNcclTimeout);
+                                        std::chrono::milliseconds timeout = kNcclTimeout,
+                                        std::function<void()> watch = {});
 
 /// Uses the caller's communicator, on the current device, as long as the result lives. A failure aborts
 /// it. (A blocking communicator blocks in NCCL's own functions, beyond the timeout.)

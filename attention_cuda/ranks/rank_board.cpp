@@ -1,30 +1,33 @@
 #include "attention_cuda/ranks/rank_board.hpp"
 
 #include <set>
+#include <utility>
 
 namespace flashlab::cuda {
 
-RankBoard::RankBoard(int num_ranks, std::chrono::milliseconds timeout)
-    : timeout_(timeout), ranks_(static_cast<std::size_t>(num_ranks)) {}
+RankBoard::RankBoard(int num_ranks, std::chrono::milliseconds timeout, BoardNews news)
+    : timeout_(timeout), news_(std::move(news)), ranks_(static_cast<std::size_t>(num_ranks)) {}
 
 void RankBoard::fail(int rank, const std::string& reason) {
   failed_rank_ = rank;
   reason_ = reason;
   changed_.notify_all();
+  if (news_.failed) news_.failed(rank, reason);
   throw RankFailure(rank, reason);
 }
 
-void RankBoard::abort(int rank, const std::string& reason) noexcept {
+bool RankBoard::abort(int rank, const std::string& reason) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (failed_rank_ < 0) {
-      reason_ = reason;
-      failed_rank_ = rank;
-    }
+    if (failed_rank_ >= 0) return false;
+    reason_ = reason;
+    failed_rank_ = rank;
+    if (news_.failed) news_.failed(rank, reason);
   } catch (...) {  // no memory for the reason: the others end by the timeout
-    return;
+    return false;
   }
   changed_.notify_all();
+  return true;
 }
 
 void RankBoard::leave(int rank) noexcept {

@@ -1,8 +1,10 @@
-// What the ranks of one process know of each other: who waits for whom, and who has failed.
+// What ranks know of each other: who waits for whom, and who has failed. The threads of one process
+// share a board; each of several processes has its own, and tells the others what happens on it.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,10 +15,16 @@
 
 namespace flashlab::cuda {
 
-/// Shared by the threads of all ranks.
+/// Between a board and other processes. Called under its lock; must not call the board.
+struct BoardNews {
+  std::function<void(int peer)> waits_for;  // -1: no longer
+  std::function<void(int failed_rank, const std::string& reason)> failed;
+  std::function<int(int rank)> suspect;  // who is to blame if this rank does not answer
+};
+
 class RankBoard {
  public:
-  RankBoard(int num_ranks, std::chrono::milliseconds timeout);
+  RankBoard(int num_ranks, std::chrono::milliseconds timeout, BoardNews news = {});
 
   int num_ranks() const { return static_cast<int>(ranks_.size()); }
 
@@ -29,15 +37,21 @@ class RankBoard {
     std::unique_lock lock(mutex_);
     const auto end = std::chrono::steady_clock::now() + timeout_;
     at(rank).waits_for = peer;
+    bool is_known = false;
     while (!is_ready()) {
+      if (!is_known && news_.waits_for) news_.waits_for(peer);
+      is_known = true;
       throw_failure();
       if (at(peer).has_left) fail(peer, "it ended and did not " + what);
       if (changed_.wait_until(lock, end) == std::cv_status::timeout && !is_ready()) {
         throw_failure();
-        fail(last_of_chain(peer), "it did not " + what + " within " + timeout_text());
+        const int last = last_of_chain(peer);
+        fail(news_.suspect ? news_.suspect(last) : last,
+             "it did not " + what + " within " + timeout_text());
       }
     }
     at(rank).waits_for = -1;
+    if (is_known && news_.waits_for) news_.waits_for(-1);
   }
   /// Calls `change` under the board's lock and wakes those that wait.
   template <class Change>
@@ -47,7 +61,18 @@ class RankBoard {
     changed_.notify_all();
   }
 
-  void abort(int rank, const std::string& reason) noexcept;
+  /// Throws RankFailure if a rank has failed.
+  void check() {
+    const std::lock_guard lock(mutex_);
+    throw_failure();
+  }
+  /// For a rank of another process: it waits for this peer; -1: no longer.
+  void note_waits_for(int rank, int peer) {
+    const std::lock_guard lock(mutex_);
+    at(rank).waits_for = peer;
+  }
+  /// A rank has failed, unless another one had before. Returns whether it is news.
+  bool abort(int rank, const std::string& reason) noexcept;
   /// The rank has ended. Whoever waits for it, or will, throws RankFailure.
   void leave(int rank) noexcept;
   std::vector<std::string> gather(int rank, const std::string& own);
@@ -69,6 +94,7 @@ class RankBoard {
   std::string timeout_text() const;
 
   const std::chrono::milliseconds timeout_;
+  const BoardNews news_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Rank> ranks_;

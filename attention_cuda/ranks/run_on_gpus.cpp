@@ -3,16 +3,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <exception>
-#include <functional>
-#include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "attention_cuda/detail/tensor_values.hpp"
 #include "attention_cuda/device/launch.cuh"
-#include "attention_cuda/ranks/peer_communicator.hpp"
+#include "attention_cuda/ranks/rank_group.hpp"
 #include "attention_cuda/ranks/sharded_attention.hpp"
 #include "attention_cuda/timed_call.hpp"
 
@@ -34,7 +30,9 @@ class RankRun {
         workspace_("the workspace", call_.workspace_bytes()) {}
 
   const DeviceTensors& tensors() const { return tensors_; }
-  std::size_t workspace_bytes() const { return workspace_.bytes(); }
+  /// Both return the bytes of the rank that needs most. Collective.
+  std::size_t most_workspace_bytes() const { return most_of_ranks(workspace_.bytes()); }
+  std::size_t most_tensor_bytes() const { return most_of_ranks(tensors_.bytes()); }
   std::string kernels(std::string_view variant) const {
     return std::string(variant) + " of " + std::string(call_.local_variant());
   }
@@ -81,6 +79,13 @@ class RankRun {
   }
 
  private:
+  std::size_t most_of_ranks(std::size_t own) const {
+    std::size_t most = 0;
+    for (const std::string& text : communicator_.gather(std::to_string(own))) {
+      most = std::max<std::size_t>(most, std::stoull(text));
+    }
+    return most;
+  }
   static AttentionProblem shard_of(const ShardedProblem& problem, int rank) {
     AttentionProblem shard = problem.whole;
     shard.seqlen_q = problem.query_rows(rank);
@@ -96,77 +101,51 @@ class RankRun {
   DeviceMemory workspace_;
 };
 
-/// Calls `work` in a thread for each GPU. Rethrows the error of the rank that failed first by itself.
-void on_each_gpu(int num_gpus, const std::function<void(Communicator&)>& work) {
-  int count = 0;
-  check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  if (num_gpus < 1 || num_gpus > count) {
-    throw ProblemError("gpus", std::to_string(num_gpus),
-                       "1 … " + std::to_string(count) + ", the GPUs of this computer");
-  }
-  std::vector<int> devices(static_cast<std::size_t>(num_gpus));
-  std::iota(devices.begin(), devices.end(), 0);
-  PeerGroup group(devices);
-  std::vector<std::exception_ptr> own(devices.size()), of_others(devices.size());
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < num_gpus; ++rank) {
-    threads.emplace_back([&, rank] {
-      const auto k = static_cast<std::size_t>(rank);
-      try {
-        work(*group.join(rank));
-      } catch (const RankFailure&) {
-        of_others[k] = std::current_exception();
-      } catch (...) {
-        own[k] = std::current_exception();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const auto* errors : {&own, &of_others}) {
-    for (const std::exception_ptr& error : *errors) {
-      if (error) std::rethrow_exception(error);
-    }
-  }
-}
-
-/// What all ranks have found; each writes its own element.
-class Findings {
- public:
-  explicit Findings(int num_ranks) : runs_(static_cast<std::size_t>(num_ranks)) {}
-  GpusRun& of(int rank) { return runs_[static_cast<std::size_t>(rank)]; }
-  GpusRun together() const {
-    GpusRun result = runs_.front();
-    for (const GpusRun& run : runs_) {
-      result.workspace_bytes = std::max(result.workspace_bytes, run.workspace_bytes);
-    }
-    return result;
-  }
-
- private:
-  std::vector<GpusRun> runs_;
-};
-
 struct TensorPair {
   TensorView host, shard;
 };
 
+/// Rank 0 gets the shards of all other processes into its host's tensor, one after the other.
+void collect(Communicator& communicator, const Shards& shards, const TensorPair& pair,
+             Stream stream) {
+  const int own = communicator.rank();
+  for (int rank = 1; rank < shards.num_ranks; ++rank) {
+    if (own != 0 && own != rank) continue;
+    TensorView shard = pair.shard;
+    shard.shape[2] = shards.num_rows(rank, pair.host.shape[2]);
+    shard.strides = row_major(shard.shape);
+    const std::size_t bytes = bytes_of(shard);
+    if (bytes == 0) continue;
+    const DeviceMemory arriving("the shard of a rank", own == 0 ? bytes : 0);
+    if (own == 0) shard.data = arriving.data();
+    const Message message = {own == 0 ? rank : 0, own != 0, shard.data, bytes};
+    communicator.start(rank, {&message, 1}, stream);
+    communicator.wait(rank, stream);
+    if (own == 0) copy_from_shard(shards, rank, shard, pair.host, stream);
+    communicator.finish(stream);
+  }
+}
+
 template <class Inputs, class Outputs>
 GpusRun run_once(std::string_view variant, const ShardedProblem& problem,
-                 const ExecutionOptions& execution, const Inputs& inputs, const Outputs& outputs) {
-  Findings findings(problem.shards.num_ranks);
-  on_each_gpu(problem.shards.num_ranks, [&](Communicator& communicator) {
+                 const ExecutionOptions& execution, const RankOptions& ranks, const Inputs& inputs,
+                 const Outputs& outputs) {
+  GpusRun result;
+  on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     const int rank = communicator.rank();
     RankRun run(variant, problem, communicator, execution);
     for (const TensorPair& pair : inputs(run.tensors())) {
       copy_to_shard(problem.shards, rank, pair.host, pair.shard, execution.stream);
     }
-    findings.of(rank) = {{{run.time_ms()}}, run.workspace_bytes(), run.kernels(variant)};
+    const GpusRun found = {{{run.time_ms()}}, run.most_workspace_bytes(), run.kernels(variant)};
+    if (rank == 0 || ranks.process) result = found;
     for (const TensorPair& pair : outputs(run.tensors())) {
       copy_from_shard(problem.shards, rank, pair.shard, pair.host, execution.stream);
+      if (ranks.process) collect(communicator, problem.shards, pair, execution.stream);
     }
-    communicator.finish(execution.stream);
+    communicator.release_memory(execution.stream);
   });
-  return findings.together();
+  return result;
 }
 
 using Pairs = std::vector<TensorPair>;
@@ -174,9 +153,10 @@ using Pairs = std::vector<TensorPair>;
 }  // namespace
 
 GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
-                    const ExecutionOptions& execution, const ForwardTensors& host) {
+                    const ExecutionOptions& execution, const ForwardTensors& host,
+                    const RankOptions& ranks) {
   return run_once(
-      variant, problem, execution,
+      variant, problem, execution, ranks,
       [&](const DeviceTensors& tensors) {
         const ForwardTensors shard = tensors.forward();
         return Pairs{{host.Q, shard.Q}, {host.K, shard.K}, {host.V, shard.V}};
@@ -188,9 +168,10 @@ GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
 }
 
 GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
-                    const ExecutionOptions& execution, const BackwardTensors& host) {
+                    const ExecutionOptions& execution, const BackwardTensors& host,
+                    const RankOptions& ranks) {
   return run_once(
-      variant, problem, execution,
+      variant, problem, execution, ranks,
       [&](const DeviceTensors& tensors) {
         const BackwardTensors shard = tensors.backward();
         return Pairs{{host.Q, shard.Q}, {host.K, shard.K},     {host.V, shard.V},
@@ -203,10 +184,11 @@ GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
 }
 
 GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
-                       const ExecutionOptions& execution, int repeat, std::uint64_t seed) {
-  Findings findings(problem.shards.num_ranks);
+                       const ExecutionOptions& execution, int repeat, std::uint64_t seed,
+                       const RankOptions& ranks, const OnGpusProgress& on_progress) {
+  GpusRun result;
   const bool is_backward = find_rank_variant(variant).pass == Pass::kBackward;
-  on_each_gpu(problem.shards.num_ranks, [&](Communicator& communicator) {
+  on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     constexpr std::uint64_t kMostInputs = 4;
     const int rank = communicator.rank();
     RankRun run(variant, problem, communicator, execution);
@@ -221,15 +203,24 @@ GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
       ShardedCall call(variant.substr(kBackwardPrefix.size()), problem, communicator, forward);
       const DeviceMemory workspace("the forward workspace", call.workspace_bytes());
       call.forward(run.tensors().forward(), workspace.data(), workspace.bytes());
-      communicator.finish(execution.stream);
+      communicator.release_memory(execution.stream);
     }
-    GpusRun& found = findings.of(rank);
-    found = {{}, run.workspace_bytes(), run.kernels(variant)};
-    run.time_ms();
-    for (int k = 0; k < repeat; ++k) found.samples.ms.push_back(run.time_ms());
+    GpusRun found = {{}, run.most_workspace_bytes(), run.kernels(variant)};
+    GpusProgress progress = {found.kernels, run.most_tensor_bytes(), found.workspace_bytes, 0,
+                             1 + repeat};
+    const auto report = [&] {
+      if (rank == 0 && on_progress) on_progress(progress);
+    };
+    report();
+    for (; progress.num_done < progress.num_runs; report()) {
+      const double ms = run.time_ms();
+      if (progress.num_done++ > 0) found.samples.ms.push_back(ms);
+    }
     run.check_outputs();
+    communicator.release_memory(execution.stream);
+    if (rank == 0 || ranks.process) result = found;
   });
-  return findings.together();
+  return result;
 }
 
 }  // namespace flashlab::cuda

@@ -33,6 +33,7 @@ void print_gpu_json(const AttentionRequest& request, const GpuResults& results) 
   if (const auto& shards = request.gpu.shards) {
     document["gpus"] = shards->num_ranks;
     document["sharding"] = to_string(shards->sharding);
+    document["processes"] = request.gpu.ranks.process ? shards->num_ranks : 1;
   }
   document["problem"] = request_json(request);
   for (const auto& [variant, reason] : results.refused) document["not_run"][variant] = reason;
@@ -51,6 +52,7 @@ void print_gpu_text(const AttentionRequest& request, const GpuResults& results,
   if (const auto& shards = request.gpu.shards) {
     where = counted(shards->num_ranks, "GPU") + " (" + where + "), " +
             std::string(to_string(shards->sharding));
+    if (request.gpu.ranks.process) where += ", a process each";
   }
   std::cout << in_lines(request.description() + "; " + where + products, terminal);
   if (!results.summaries.empty()) std::cout << "\n" << summaries_text(results.summaries, terminal);
@@ -109,6 +111,7 @@ int attention_on_gpu(const AttentionFlags& flags, const AttentionRequest& asked)
   if (flags.verify) results.verification = verify_attention(request, run);
   if (flags.bench) results.measured = measure_on_gpu(request, flags.num_runs(), results.gpu);
   if (flags.by_kernel) results.breakdowns = measure_by_kernel(request, flags.num_runs());
+  if (request.gpu.is_silent()) return kExitGood;
   if (flags.json) {
     print_gpu_json(request, results);
   } else {

@@ -1,9 +1,13 @@
 #include "cli/attention/cuda_run.hpp"
 
 #include <algorithm>
+#include <iostream>
 
 #include "attention/ranks/rank_programs.hpp"
+#include "cli/attention/progress_line.hpp"
+#include "cli/attention/report.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/text_table.hpp"
 #include "compare/rows/gpu_library.hpp"
 
 namespace flashlab::cli {
@@ -53,13 +57,28 @@ compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view vari
   const bool is_of_one_gpu = std::ranges::any_of(
       variants(), [&](const VariantInfo& each) { return each.name == variant; });
   if (!is_of_one_gpu) call.shards = request.gpu.shards;
+  call.ranks = request.gpu.ranks;
   return call;
+}
+
+/// "ring of flash2: 3.1 GiB on each GPU, 2.1 GiB of tensors and 1.0 GiB besides".
+std::string memory_text(const cuda::GpusProgress& progress) {
+  const auto text = [](std::size_t bytes) { return byte_text(static_cast<std::int64_t>(bytes)); };
+  return progress.kernels + ": " + text(progress.tensor_bytes + progress.workspace_bytes) +
+         " on each GPU, " + text(progress.tensor_bytes) + " of tensors and " +
+         text(progress.workspace_bytes) + " besides\n";
 }
 
 MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
                               int repeat, const cuda::GpuInfo& gpu) {
-  const compare::SampledCall sampled =
-      compare::sample_on_gpu(gpu_call(request, variant.name), repeat, request.seed);
+  compare::GpuCall call = gpu_call(request, variant.name);
+  ProgressLine line;
+  call.on_progress = [&](const cuda::GpusProgress& progress) {
+    if (progress.num_done == 0) std::cerr << memory_text(progress);
+    line.show(progress.kernels + ": " + std::to_string(progress.num_done) + " of " +
+              counted(progress.num_runs, "run"));
+  };
+  const compare::SampledCall sampled = compare::sample_on_gpu(call, repeat, request.seed);
   MeasuredKernel result;
   result.variant = variant.name;
   result.kernel = sampled.kernel;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 #include "attention/ranks/rank_programs.hpp"
 #include "attention_cuda/tiles.hpp"
@@ -51,13 +53,18 @@ bool is_rank_variant(const std::string& name) {
                              [&](const RankVariant& variant) { return variant.name == name; });
 }
 
-/// With --gpus.
-std::vector<const VariantInfo*> chosen_rank_variants(const std::string& name) {
-  if (name == cuda::kAutoVariant) return {&find_rank_variant("ring")};
-  if (name != "all") return {&find_rank_variant(name)};
-  std::vector<const VariantInfo*> all;
-  for (const RankVariant& variant : rank_variants()) all.push_back(&variant);
-  return all;
+/// With --gpus: "ring", "ring,bwd-ring".
+std::vector<const VariantInfo*> chosen_rank_variants(const std::string& names) {
+  if (names == cuda::kAutoVariant) return {&find_rank_variant("ring")};
+  std::vector<const VariantInfo*> chosen;
+  if (names == "all") {
+    for (const RankVariant& variant : rank_variants()) chosen.push_back(&variant);
+  } else {
+    for (const std::string& name : split(names, ',')) {
+      chosen.push_back(&find_rank_variant(name));
+    }
+  }
+  return chosen;
 }
 
 std::vector<const VariantInfo*> chosen_variants(const std::string& name) {
@@ -80,9 +87,6 @@ void refuse_idle_flags(const AttentionFlags& flags) {
   if (flags.num_gpus && flags.by_kernel) {
     throw request_failure("--by-kernel is for one GPU", "--bench with --gpus");
   }
-  if (!flags.num_gpus && !flags.sharding.empty()) {
-    throw request_failure("--sharding has no effect on one GPU", "--gpus N");
-  }
   struct OfDevice {
     const char *flag, *device;
     bool is_given;
@@ -104,11 +108,43 @@ void refuse_idle_flags(const AttentionFlags& flags) {
   }
 }
 
+/// The ranks of a request; nothing: it is for one GPU or for the CPU. torchrun and others start a process
+/// for each rank, which --gpus 1 ignores.
+std::optional<int> chosen_ranks(const AttentionFlags& flags, RankOptions& ranks) {
+  if (flags.device == "cuda" && flags.num_gpus != 1) {
+    ranks.process = rank_process([](const char* name) { return std::getenv(name); });
+  }
+  std::optional<int> num_ranks = flags.num_gpus;
+  if (ranks.process) {
+    num_ranks = ranks.process->num_ranks;
+    if (flags.num_gpus.value_or(*num_ranks) != *num_ranks) {
+      throw request_failure("--gpus " + std::to_string(*flags.num_gpus) + " in one of " +
+                                std::to_string(*num_ranks) + " processes that each are a rank",
+                            "--gpus " + std::to_string(*num_ranks) + ", or 1 to ignore the others");
+    }
+  }
+  const std::pair<const char*, bool> of_several[] = {
+      {"--sharding", !flags.sharding.empty()},
+      {"--transfers", !flags.transfers.empty()},
+      {"--rank-timeout", flags.rank_timeout.has_value()}};
+  for (const auto& [flag, is_given] : of_several) {
+    if (is_given && !num_ranks) {
+      throw request_failure(std::string(flag) + " has no effect on one GPU", "--gpus N");
+    }
+  }
+  if (!flags.transfers.empty()) {
+    ranks.transfers = flags.transfers == "nccl" ? Transfers::kNccl : Transfers::kCopyEngines;
+  }
+  if (flags.rank_timeout) {
+    ranks.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * *flags.rank_timeout));
+  }
+  return num_ranks;
+}
+
 /// Zigzag balances a causal mask; without a mask, either order is as good.
-Shards chosen_shards(const AttentionFlags& flags, Mask mask) {
+Shards chosen_shards(const AttentionFlags& flags, Mask mask, int num_ranks) {
   const Sharding usual = mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag;
-  return {flags.sharding.empty() ? usual : value_named(kShardings, flags.sharding),
-          *flags.num_gpus};
+  return {flags.sharding.empty() ? usual : value_named(kShardings, flags.sharding), num_ranks};
 }
 
 /// The bounds of sequences with these lengths.
@@ -195,8 +231,10 @@ void AttentionFlags::add_to(CLI::App& command) {
       .type_name("N")
       .group(kShapeGroup);
 
-  add_option(command, "-v,--variant", variant,
-             "the algorithm, all, or auto: flash2, but split-kv for few queries on a GPU (auto)")
+  add_option(
+      command, "-v,--variant", variant,
+      "the algorithm, all, or auto: flash2, but split-kv for few queries on a GPU (auto); over "
+      "several GPUs also a,b")
       .type_name("NAME")
       .group(kRunGroup);
   add_option(command, "--device", device, "cpu, or cuda: an NVIDIA GPU (cpu)")
@@ -242,7 +280,7 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
       .group(kGpuGroup);
   add_option(command, "--gpus", num_gpus,
              "GPUs of this computer that compute it together, by ring, gather-kv, bwd-ring or "
-             "bwd-gather-kv")
+             "bwd-gather-kv (under torchrun, mpirun or srun: one for each process)")
       .between(1, 1024)
       .type_name("N")
       .group(kGpuGroup);
@@ -251,6 +289,18 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
              "for a causal mask)")
       .one_of(names_of(kShardings))
       .type_name("ORDER")
+      .group(kGpuGroup);
+  add_option(
+      command, "--transfers", transfers,
+      "what moves keys from GPU to GPU: copy-engines, of one computer, or nccl (copy-engines "
+      "if all GPUs are in one computer)")
+      .one_of({"copy-engines", "nccl"})
+      .type_name("HOW")
+      .group(kGpuGroup);
+  add_option(command, "--rank-timeout", rank_timeout,
+             "seconds to wait for another GPU's thread or process (300)")
+      .between(0.1, 1e6)
+      .type_name("S")
       .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
@@ -269,7 +319,8 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   gpu.round_statistics = flags.round_statistics;
   gpu.deterministic = flags.deterministic;
   const std::string variant = flags.variant.value_or(std::string(cuda::kAutoVariant));
-  variants = flags.num_gpus ? chosen_rank_variants(variant) : chosen_variants(variant);
+  const std::optional<int> num_ranks = chosen_ranks(flags, gpu.ranks);
+  variants = num_ranks ? chosen_rank_variants(variant) : chosen_variants(variant);
   num_threads = flags.num_threads;
   seed = flags.seed;
   instruction_set = flags.instruction_set.empty()
@@ -286,7 +337,7 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   problem.head_dim = checked_size("--head-dim", flags.head_dim, 1);
   problem.dtype = value_named(kDataTypes, flags.dtype);
   problem.mask = value_named(kMasks, flags.mask);
-  if (flags.num_gpus) gpu.shards = chosen_shards(flags, problem.mask);
+  if (num_ranks) gpu.shards = chosen_shards(flags, problem.mask, *num_ranks);
   problem.key_lengths = flags.key_lengths;
   if (flags.window.size() > 2) {
     throw request_failure("--window has " + std::to_string(flags.window.size()) + " numbers",

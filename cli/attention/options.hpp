@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "attention/ranks/rank_process.hpp"
 #include "attention/ranks/shards.hpp"
 #include "attention/variants.hpp"
 #include "attention_cpu/attention.hpp"
@@ -27,7 +28,8 @@ struct AttentionFlags {
   bool verify = false, bench = false, by_kernel = false, list = false, json = false;
   std::string products, kernel;
   std::optional<int> num_splits, num_gpus;
-  std::string sharding;
+  std::string sharding, transfers;
+  std::optional<double> rank_timeout;  // seconds
   bool round_statistics = false, deterministic = false;
   std::optional<int> repeat;
   TerminalOptions terminal;
@@ -48,6 +50,10 @@ struct GpuFlags {
   int num_splits = 0;
   bool round_statistics = false, deterministic = false;
   std::optional<Shards> shards;  // of a variant over several GPUs
+  RankOptions ranks;
+
+  /// Returns whether another process prints the results.
+  bool is_silent() const { return ranks.process && ranks.process->rank != 0; }
 };
 
 /// The request, checked as far as possible without tensors.

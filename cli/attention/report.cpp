@@ -162,7 +162,8 @@ nlohmann::ordered_json summaries_json(const std::vector<AttentionSummary>& summa
       outputs[output.name] = {{"norm", number_or_null(output.norm)},
                               {"sum", number_or_null(output.sum)},
                               {"infinite", output.num_infinite},
-                              {"nan", output.num_nan}};
+                              {"nan", output.num_nan},
+                              {"sha256", output.sha256}};
     }
     nlohmann::ordered_json run = {{"variant", summary.variant}, {"seconds", summary.run.seconds}};
     if (summary.run.kernel.empty()) {

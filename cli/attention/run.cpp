@@ -1,44 +1,18 @@
 #include "cli/attention/run.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
-#include <iostream>
 #include <new>
+#include <string>
 
 #include "attention_cpu/attention.hpp"
 #include "attention_cpu/product_rate.hpp"
+#include "cli/attention/progress_line.hpp"
 #include "cli/terminal/failure.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Shows the share done of long calls on one line of a terminal; prints nothing elsewhere.
-class ShareLine {
- public:
-  explicit ShareLine(std::string_view what)
-      : what_(what), next_(Clock::now() + kPatience), on_terminal_(isatty(STDERR_FILENO) == 1) {}
-  ~ShareLine() {
-    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
-  }
-  ShareLine(const ShareLine&) = delete;
-  ShareLine& operator=(const ShareLine&) = delete;
-
-  void operator()(double share) {
-    if (!on_terminal_ || Clock::now() < next_) return;
-    next_ = Clock::now() + kInterval;
-    shown_ = true;
-    std::cerr << "\r\x1b[K" << what_ << ": " << static_cast<int>(100 * share) << " %" << std::flush;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kPatience{1000}, kInterval{200};
-  std::string_view what_;
-  Clock::time_point next_;
-  bool on_terminal_, shown_ = false;
-};
 
 cpu::ExecutionOptions execution_options(const AttentionRequest& request) {
   cpu::ExecutionOptions execution;
@@ -64,9 +38,12 @@ AttentionRun run_variant(const AttentionRequest& request, std::string_view varia
                          AttentionTensors& tensors) {
   const Pass pass = find_variant(variant).pass;
   for (OwnedTensor* const output : tensors.outputs(pass)) output->fill_with_nan();
-  ShareLine progress(variant);
+  ProgressLine progress;
   cpu::ExecutionOptions execution = execution_options(request);
-  execution.progress = [&](double share) { progress(share); };
+  execution.progress = [&](double share) {
+    progress.show(std::string(variant) + ": " + std::to_string(static_cast<int>(100 * share)) +
+                  " %");
+  };
   const auto start = Clock::now();
   const cpu::Execution done =
       pass == Pass::kForward

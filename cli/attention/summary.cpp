@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "text/sha256.hpp"
+
 namespace flashlab::cli {
 namespace {
 
@@ -20,6 +22,9 @@ AttentionSummary::Output summarize(const OwnedTensor& tensor) {
     }
   });
   output.norm = std::sqrt(squares);
+  const TensorView view = tensor.view();
+  const auto bytes = static_cast<std::size_t>(tensor.size() * size_in_bytes(view.dtype));
+  output.sha256 = hex(sha256({static_cast<const char*>(view.data), bytes}));
   return output;
 }
 

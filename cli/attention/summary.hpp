@@ -13,6 +13,7 @@ struct AttentionSummary {
     std::string name;
     double norm = 0, sum = 0;  // over the finite elements
     std::int64_t num_infinite = 0, num_nan = 0;
+    std::string sha256;  // of its bytes: whether two runs gave the same bits
   };
   std::string variant;
   AttentionRun run;

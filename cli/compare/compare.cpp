@@ -13,6 +13,7 @@
 #include "cli/compare/gpu.hpp"
 #include "cli/compare/options.hpp"
 #include "cli/compare/output.hpp"
+#include "cli/compare/ranks.hpp"
 #include "cli/compare/text.hpp"
 #include "cli/options/command_line.hpp"
 #include "cli/options/commands.hpp"
@@ -341,9 +342,19 @@ void print(const CompareFlags& flags, const Session& session) {
   }
 }
 
+/// Of several GPUs a file has the rates of each.
+int over_gpus(const CompareFlags& flags) {
+  std::optional<compare::Comparison> measured;
+  if (!flags.measured.empty()) measured = read_comparison(flags.measured);
+  Session session;
+  choose_machine(flags, measured, session);
+  return compare_ranks(flags, session.machine, session.data_sheet, session.here.has_value());
+}
+
 int run(const CompareFlags& flags) {
   flags.check();
   if (flags.calibrate) return calibrate(flags);
+  if (!flags.gpus.empty()) return over_gpus(flags);
   const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
   Session session = is_file ? session_of_file(flags) : predicted_session(flags);
   resume(flags, session);
@@ -367,6 +378,7 @@ CommandAction add_compare(CLI::App& app) {
       "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"
       "  flashlab compare --measured h200 --html report.html  the pictures\n"
       "  flashlab compare --show models,bytes,flops,shared-memory\n"
+      "  flashlab compare --gpus 1,2,4 -v ring,bwd-ring -B 1 -H 16 -d 128 --n 65536..1048576\n"
       "  flashlab compare --calibrate                         on a GPU: its rates\n"
       "  flashlab compare --n 1024..65536 -d 64,128 --tokens 16384 --hidden 2048 \\\n"
       "    --json sweep.json --resume                         on a GPU: a sweep\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "attention/ranks/rank_programs.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/rows.hpp"
@@ -46,9 +47,13 @@ auto values_named(const char* flag, const Values& values, const std::string& tex
   return result;
 }
 
-std::vector<std::string> variant_names(const std::string& text) {
+std::vector<std::string> variant_names(const std::string& text, bool are_of_ranks) {
   std::vector<std::string> known, result;
-  for (const VariantInfo& variant : variants()) known.emplace_back(variant.name);
+  if (are_of_ranks) {
+    for (const RankVariant& variant : rank_variants()) known.emplace_back(variant.name);
+  } else {
+    for (const VariantInfo& variant : variants()) known.emplace_back(variant.name);
+  }
   if (text == "all") return known;
   for (const std::string& word : words(text)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
@@ -121,6 +126,11 @@ void CompareFlags::add_call_flags(CLI::App& command) {
 }
 
 void CompareFlags::add_machine_flags(CLI::App& command) {
+  add_option(command, "--gpus", gpus,
+             "numbers of GPUs that compute one attention together, by ring, gather-kv, bwd-ring or "
+             "bwd-gather-kv")
+      .type_name("R,...")
+      .group(kTheGpuGroup);
   add_option(command, "--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
       .type_name("NAME")
       .group(kTheGpuGroup);
@@ -223,17 +233,49 @@ void CompareFlags::check() const {
     throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", joined(keys),
                           toy::nearest(gpu, keys).value_or(""));
   }
+  const std::pair<const char*, bool> of_one_gpu[] = {{"--json", !json.empty()},
+                                                     {"--csv", !csv.empty()},
+                                                     {"--html", !html.empty()},
+                                                     {"--svg", !svg.empty()},
+                                                     {"--tile", !tiles.empty()},
+                                                     {"--kernel", !kernels.empty()},
+                                                     {"--resume", resume},
+                                                     {"--from-ncu", !from_ncu.empty()},
+                                                     {"--explain", explained.has_value()},
+                                                     {"--calibrate", calibrate}};
+  for (const auto& [flag, is_given] : of_one_gpu) {
+    if (!gpus.empty() && is_given) {
+      throw request_failure("--gpus with " + std::string(flag),
+                            "one of them: --gpus prints a table");
+    }
+  }
+  num_gpus();
   if (!tiles.empty() && !measured.empty()) {
     throw request_failure("--tile has no effect with --measured",
                           "one of the two: measurements have the kernels' own tiles");
   }
 }
 
+std::vector<int> CompareFlags::num_gpus() const {
+  std::vector<int> result;
+  if (gpus.empty()) return result;
+  for (const std::string& word : words(gpus)) {
+    constexpr std::int64_t kMostGpus = 1024;
+    std::int64_t value = 0;
+    if (!toy::read_whole(word, value) || value < 1 || value > kMostGpus) {
+      throw request_failure("--gpus '" + printable(word) + "'",
+                            "numbers of GPUs, each from 1 to " + std::to_string(kMostGpus));
+    }
+    result.push_back(static_cast<int>(value));
+  }
+  return result;
+}
+
 compare::SweepAxes CompareFlags::axes() const {
   constexpr std::array kDataTypes = {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16};
   constexpr std::array kMasks = {Mask::kNone, Mask::kCausalTopLeft, Mask::kCausalBottomRight};
   compare::SweepAxes axes;
-  axes.variants = variant_names(variants);
+  axes.variants = variant_names(variants, !gpus.empty());
   axes.dtypes = values_named("--dtype", kDataTypes, dtypes);
   axes.products = values_named("--products", cuda::kAllProducts, products);
   axes.masks = values_named("--mask", kMasks, masks);

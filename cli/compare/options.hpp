@@ -23,6 +23,7 @@ struct CompareFlags {
   std::optional<std::int64_t> batch, num_heads, num_kv_heads, seqlen_k, tokens, hidden;
   // The machine
   std::string gpu, calibration;
+  std::string gpus;  // numbers of GPUs that compute one attention together; empty: one
   bool calibrate = false, data_sheet = false;
   // The measurement
   std::string measured, from_ncu, peers;
@@ -40,6 +41,8 @@ struct CompareFlags {
   /// Returns the tables to print.
   std::vector<std::string> tables() const;
   bool shows(const std::string& table) const;
+  /// Returns the numbers of --gpus. Throws Failure: not from 1 to 1024.
+  std::vector<int> num_gpus() const;
   /// Throws Failure: an unknown word, an invalid size, flags that contradict each other.
   compare::SweepAxes axes() const;
   void check() const;

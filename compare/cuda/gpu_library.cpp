@@ -3,6 +3,7 @@
 #include "compare/rows/gpu_library.hpp"
 
 #include "attention_cuda/flashlab.h"
+#include "attention_cuda/ranks/rank_group.hpp"
 #include "attention_cuda/ranks/run_on_gpus.hpp"
 #include "attention_cuda/timed_call.hpp"
 #include "compare/counters/hardware_counters.hpp"
@@ -85,9 +86,11 @@ class LoadedGpuLibrary final : public GpuLibrary {
   Outcome sample(const GpuCall& call, int repeat, std::uint64_t seed,
                  SampledCall& result) override {
     return outcome_of([&] {
+      cuda::use_gpu_of(call.ranks);
       if (call.shards) {
-        const cuda::GpusRun run = cuda::sample_on_gpus(call.variant, {call.problem, *call.shards},
-                                                       call.execution, repeat, seed);
+        const cuda::GpusRun run =
+            cuda::sample_on_gpus(call.variant, {call.problem, *call.shards}, call.execution, repeat,
+                                 seed, call.ranks, call.on_progress);
         result = {run.samples, run.workspace_bytes, run.kernels};
         return;
       }
@@ -119,9 +122,10 @@ class LoadedGpuLibrary final : public GpuLibrary {
   template <class Tensors>
   Outcome run_any(const GpuCall& call, const Tensors& host, GpuRun& result) {
     return outcome_of([&] {
+      cuda::use_gpu_of(call.ranks);
       if (call.shards) {
-        const cuda::GpusRun run =
-            cuda::run_on_gpus(call.variant, {call.problem, *call.shards}, call.execution, host);
+        const cuda::GpusRun run = cuda::run_on_gpus(call.variant, {call.problem, *call.shards},
+                                                    call.execution, host, call.ranks);
         result = {run.samples.median(), run.workspace_bytes, run.kernels};
         return;
       }

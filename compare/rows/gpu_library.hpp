@@ -17,9 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/ranks/rank_process.hpp"
 #include "attention/ranks/shards.hpp"
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/gpu.hpp"
+#include "attention_cuda/ranks/run_on_gpus.hpp"
 #include "attention_cuda/samples.hpp"
 #include "compare/counters/hardware_counters.hpp"
 #include "compare/model/calibrated_rates.hpp"
@@ -41,6 +43,8 @@ struct GpuCall {
   cuda::ExecutionOptions execution;
   /// A variant over several ranks: how many GPUs, and which tokens each has.
   std::optional<Shards> shards = {};
+  RankOptions ranks = {};                 // if ranks.process, all calls are on its GPU
+  cuda::OnGpusProgress on_progress = {};  // of sample_on_gpu over several ranks
 };
 
 /// The result of a call on tensors of the host.

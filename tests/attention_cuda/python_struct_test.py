@@ -13,9 +13,9 @@ def read(name):
         return file.read()
 
 
-def fields_in_c(struct):
+def fields_in_c(struct, header="flashlab.h"):
     """Returns the names of a struct's fields: `int64_t a, b;`, `const char* c;`, `int64_t d[4];`."""
-    body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (struct, struct), read("flashlab.h"),
+    body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (struct, struct), read(header),
                      re.DOTALL).group(1)
     declarations = re.sub(r"//[^\n]*", "", body).split(";")
     return [re.search(r"(\w+)(\[\d+\])?$", name.strip()).group(1)
@@ -23,9 +23,9 @@ def fields_in_c(struct):
             for name in declaration.split(",")]
 
 
-def fields_in_python(struct):
+def fields_in_python(struct, module="flashlab_attention.py"):
     """Returns the names in _fields_ = [("a", …), …] of the class whose docstring is the struct."""
-    for node in ast.parse(read("python/flashlab_attention.py")).body:
+    for node in ast.parse(read("python/" + module)).body:
         if isinstance(node, ast.ClassDef) and ast.get_docstring(node) == struct:
             (fields,) = [statement.value for statement in node.body
                          if isinstance(statement, ast.Assign)]
@@ -37,6 +37,8 @@ class Structs(unittest.TestCase):
     def test_python_has_the_fields_of_c(self):
         for struct in ("flashlab_options", "flashlab_tensor", "flashlab_state"):
             self.assertEqual(fields_in_python(struct), fields_in_c(struct))
+        self.assertEqual(fields_in_python("flashlab_sharded_problem", "flashlab_ranks.py"),
+                         fields_in_c("flashlab_sharded_problem", "flashlab_ranks.h"))
 
 
 if __name__ == "__main__":

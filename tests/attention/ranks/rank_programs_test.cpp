@@ -21,11 +21,20 @@ std::vector<RankProgram> programs(const RankVariant& variant, const ShardedProbl
   return result;
 }
 
-std::multiset<SymbolicRanks::CallName> calls_of(const ShardedProblem& problem, int query_rank,
+/// The ring's backward pass takes a rank's own keys in two halves.
+std::multiset<SymbolicRanks::CallName> calls_of(const RankVariant& variant,
+                                                const ShardedProblem& problem, int query_rank,
                                                 int key_rank) {
   std::multiset<SymbolicRanks::CallName> result;
-  for (const ShardCall& call : problem.calls(query_rank, key_rank)) {
-    result.insert({query_rank, key_rank, call.queries.first, call.keys.first});
+  const auto insert = [&](const std::vector<ShardCall>& calls) {
+    for (const ShardCall& call : calls) {
+      result.insert({query_rank, key_rank, call.queries.first, call.keys.first});
+    }
+  };
+  if (variant.name == "bwd-ring" && query_rank == key_rank && problem.shards.num_ranks > 1) {
+    for (const int half : {0, 1}) insert(problem.calls_of_half(query_rank, key_rank, half));
+  } else {
+    insert(problem.calls(query_rank, key_rank));
   }
   return result;
 }
@@ -66,7 +75,9 @@ TEST_CASE("programs of all ranks fit: each call runs once, on the keys that it n
       const SymbolicRanks ranks(problem, all);
       std::multiset<SymbolicRanks::CallName> expected;
       for (int q = 0; q < problem.shards.num_ranks; ++q) {
-        for (int k = 0; k < problem.shards.num_ranks; ++k) expected.merge(calls_of(problem, q, k));
+        for (int k = 0; k < problem.shards.num_ranks; ++k) {
+          expected.merge(calls_of(variant, problem, q, k));
+        }
       }
       CHECK(ranks.attended() == expected);
     }
@@ -83,7 +94,7 @@ TEST_CASE("the stored dK and dV of a rank are the parts of all ranks", "[ranks]"
       for (int rank = 0; rank < problem.shards.num_ranks; ++rank) {
         std::multiset<SymbolicRanks::CallName> expected;
         for (int q = 0; q < problem.shards.num_ranks; ++q) {
-          expected.merge(calls_of(problem, q, rank));
+          expected.merge(calls_of(variant, problem, q, rank));
         }
         CHECK(ranks.has_stored(rank));
         CHECK(ranks.stored(rank) == expected);
@@ -113,6 +124,30 @@ TEST_CASE("each query begins without a state and ends without one", "[ranks]") {
         for (const Query query : queries) is_right &= query == Query::kDone;
       }
       CHECK(is_right);
+    }
+  }
+}
+
+TEST_CASE("the ring's backward pass has work beside every transfer", "[ranks]") {
+  for (const Sharding sharding : {Sharding::kContiguous, Sharding::kZigzag}) {
+    for (const int num_ranks : {2, 3, 4}) {
+      const ShardedProblem problem = square(Mask::kCausalTopLeft, sharding, num_ranks, 400);
+      for (int rank = 0; rank < num_ranks; ++rank) {
+        std::set<int> without_work;  // exchanges on their way
+        for (const RankOperation& operation :
+             find_rank_variant("bwd-ring").program(problem, rank)) {
+          if (operation.kind == RankOperation::Kind::kStart) {
+            without_work.insert(operation.exchange);
+          } else if (operation.kind == RankOperation::Kind::kAttend) {
+            without_work.clear();
+          } else if (operation.kind == RankOperation::Kind::kWait &&
+                     sharding == Sharding::kZigzag) {
+            INFO("exchange " << operation.exchange << " of rank " << rank);
+            CHECK(!without_work.contains(operation.exchange));
+          }
+        }
+        CHECK(without_work.empty());  // the last transfer brings the sums home
+      }
     }
   }
 }

@@ -143,6 +143,30 @@ TEST_CASE("a causal mask in zigzag order needs one call for each pair of ranks",
   }
 }
 
+TEST_CASE("the calls of both halves of a rank's keys see what its calls see", "[ranks]") {
+  for (const ShardedProblem& problem : sharded_problems()) {
+    INFO(description(problem));
+    for (int rank = 0; rank < problem.shards.num_ranks; ++rank) {
+      const auto pairs = [&](const std::vector<ShardCall>& calls, const KeyRange& keys) {
+        std::int64_t count = 0;
+        for (const ShardCall& call : calls) {
+          count += problem.problem_of(call, rank).visible_pairs();
+          CHECK((keys.first <= call.keys.first && call.keys.end <= keys.end));
+        }
+        return count;
+      };
+      const std::int64_t rows = problem.key_rows(rank);
+      const std::int64_t half =
+          problem.shards.sharding == Sharding::kZigzag
+              ? problem.shards.pieces(rank, problem.whole.seqlen_k).front().count
+              : rows / 2;
+      CHECK(pairs(problem.calls_of_half(rank, rank, 0), {0, half}) +
+                pairs(problem.calls_of_half(rank, rank, 1), {half, rows}) ==
+            pairs(problem.calls(rank, rank), {0, rows}));
+    }
+  }
+}
+
 TEST_CASE("without a mask a pair of ranks is one call in either order", "[ranks]") {
   for (const Sharding sharding : {Sharding::kContiguous, Sharding::kZigzag}) {
     ShardedProblem problem = causal(sharding, 3, 301);

@@ -46,7 +46,7 @@ std::string run_rank_in_c(const std::vector<unsigned char>& id, int rank,
     if (status != FLASHLAB_OK) return status;
     status = flashlab_sharded_call_create(communicator, &problem, &options, &call);
     if (status != FLASHLAB_OK) return status;
-    const DeviceMemory workspace(flashlab_sharded_workspace_bytes(call));
+    const test::DeviceMemory workspace(flashlab_sharded_workspace_bytes(call));
     status = flashlab_sharded_forward(call, &tensors, workspace.get(), workspace.bytes());
     if (status != FLASHLAB_OK) return status;
     return flashlab_communicator_finish(communicator, nullptr);

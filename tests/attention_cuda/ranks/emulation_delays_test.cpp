@@ -67,7 +67,7 @@ std::vector<std::exception_ptr> run_with_failure(const std::string& variant, int
   return run_ranks(4, join, [&](cuda::Communicator& communicator) {
     const DeviceShard own(shard_problem(problem, communicator.rank()), {});
     cuda::ShardedCall call(variant, problem, communicator);
-    const DeviceMemory workspace(call.workspace_bytes());
+    const test::DeviceMemory workspace(call.workspace_bytes());
     if (variant.starts_with("bwd")) {
       call.backward(own.backward(), workspace.get(), workspace.bytes());
     } else {
@@ -162,7 +162,7 @@ TEST_CASE("a rank whose tensors are wrong ends all others with the reason", "[ra
         if (communicator.rank() == 1) of_rank.seqlen_k -= 1;
         const DeviceShard own(of_rank, {});
         cuda::ShardedCall call("ring", problem, communicator);
-        const DeviceMemory workspace(call.workspace_bytes());
+        const test::DeviceMemory workspace(call.workspace_bytes());
         call.forward(own.forward(), workspace.get(), workspace.bytes());
       });
   const std::string expected =

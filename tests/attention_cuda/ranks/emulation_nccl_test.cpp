@@ -68,7 +68,7 @@ TEST_CASE("a rank that is not there is named by the rank that waits for it on NC
     cuda::ShardedCall call("ring", problem, communicator);
     if (communicator.rank() == 1) return;  // ends before its part
     const DeviceShard own(shard_problem(problem, 0), {});
-    const DeviceMemory workspace(call.workspace_bytes());
+    const test::DeviceMemory workspace(call.workspace_bytes());
     call.forward(own.forward(), workspace.get(), workspace.bytes());
   });
   CHECK(text_of(errors[0]) == "rank 1: rank 0 waited 200 ms for it in ncclGroupEnd");

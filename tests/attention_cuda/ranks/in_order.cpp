@@ -117,13 +117,13 @@ class OneGpu {
       dK.emplace_back(inputs_.K, problem_.key_rows(rank));
       dV.emplace_back(inputs_.V, problem_.key_rows(rank));
     }
-    for (int s = 0; s < num_ranks_; ++s) {
+    for (int s = 0; s < num_ranks_ + order_.ends_at_home; ++s) {
       for (int rank = 0; rank < num_ranks_; ++rank) {
         const int of_keys = key_rank(rank, s);
         const auto keys = static_cast<std::size_t>(of_keys);
         HostSum pair_dK(inputs_.K, problem_.key_rows(of_keys)),
             pair_dV(inputs_.V, problem_.key_rows(of_keys));
-        for (const ShardCall& call : problem_.calls(rank, of_keys)) {
+        for (const ShardCall& call : backward_calls(rank, s)) {
           const auto parts = backward(call, rank, of_keys);
           dQ[static_cast<std::size_t>(rank)].add(fetched(parts->backward().dQ), call.queries.first);
           const HostTensor dK_part = fetched(parts->backward().dK),
@@ -142,6 +142,12 @@ class OneGpu {
       put_shard(dK[k].stored(), problem_.shards, rank, results_.dK);
       put_shard(dV[k].stored(), problem_.shards, rank, results_.dV);
     }
+  }
+
+  std::vector<ShardCall> backward_calls(int rank, int s) const {
+    const int of_keys = key_rank(rank, s);
+    if (of_keys != rank || !order_.ends_at_home) return problem_.calls(rank, of_keys);
+    return problem_.calls_of_half(rank, rank, s == 0 ? 0 : 1);
   }
 
   /// The gradients of a call.

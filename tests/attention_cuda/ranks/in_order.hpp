@@ -9,8 +9,9 @@ namespace flashlab::test {
 struct KeyOrder {
   int step;               // from a rank's own keys to those of rank + step, and so on
   bool adds_pairs_first;  // dK and dV of a pair of ranks, before they are added to the sum
+  bool ends_at_home;      // backward: half of the rank's own keys come last
 };
-inline constexpr KeyOrder kRingOrder = {-1, false}, kGatherOrder = {1, true};
+inline constexpr KeyOrder kRingOrder = {-1, false, true}, kGatherOrder = {1, true, false};
 
 /// By flash2, where each call goes from a state to a state, and bwd-onepass, whose parts of gradients
 /// are added in fp32 on the host.

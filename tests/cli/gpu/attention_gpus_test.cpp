@@ -43,12 +43,19 @@ TEST_CASE("a measurement over several GPUs names them and what they ran") {
   CHECK(row["kernel"] == "bwd-ring of bwd-onepass");
   CHECK(row["seconds"].size() == 2);
   CHECK(row["workspace_bytes"] > 0);
+  const auto both = json_of(on_three_gpus("--gpus 2 -v ring,bwd-ring --bench --repeat 1 --json"));
+  CHECK(both["measurement"]["variants"].size() == 2);
+  // 20 tokens each: Q, O, dO, dQ of 2 heads and K, V, dK, dV of one, of 8 floats; lse of 2 heads:
+  // together 4 * 1280 + 4 * 640 + 160 bytes.
+  CHECK_THAT(on_three_gpus("--gpus 2 -v bwd-ring --bench --repeat 2 --json").err,
+             contains(" on each GPU, 7.7 KiB of tensors and "));
   CHECK_THAT(on_three_gpus("--gpus 2 --mask causal").out, contains("GPUs (emulated GPU), zigzag"));
 }
 
 TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("--gpus 4", "gpus: 4");
   check_refused("--gpus 2 -v flash2", "variant: flash2");
+  check_refused("--gpus 2 -v ring,,bwd-ring", "variant: ");
   check_refused("-v ring", "--gpus N");
   check_refused("--sharding zigzag", "--gpus N");
   check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");

@@ -1,0 +1,87 @@
+// Predictions for several GPUs.
+#include "compare/rows/rank_rows.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "attention/ranks/rank_programs.hpp"
+#include "gpus/gpu_specs.hpp"
+#include "tests/catch_shim.hpp"
+
+namespace flashlab::compare {
+namespace {
+
+ShardedProblem long_problem(Mask mask, Sharding sharding, int num_ranks) {
+  ShardedProblem problem;
+  problem.whole.batch = 1;
+  problem.whole.num_heads = problem.whole.num_kv_heads = 16;
+  problem.whole.seqlen_q = problem.whole.seqlen_k = 65536;
+  problem.whole.head_dim = 128;
+  problem.whole.dtype = DataType::kBFloat16;
+  problem.whole.mask = mask;
+  problem.whole.softmax_scale = 1 / std::sqrt(128.0);
+  problem.shards = {sharding, num_ranks};
+  return problem;
+}
+
+RankRow rank_row_of(const std::string& variant, const ShardedProblem& problem,
+                    const LinkModel& link) {
+  const MachineModel machine = machine_model(*find_gpu("h200"));
+  return predict_ranks(variant, problem, machine, machine, link);
+}
+
+}  // namespace
+
+TEST_CASE("a link's latency and rate are those through its two largest messages") {
+  // 0.02 ms, then 400 GB/s: 64 MiB take 0.18777 ms, 512 MiB 1.36218 ms. The small message and other
+  // transports do not matter.
+  const LinkModel link = link_in(R"({"gpus": 2, "gpu": "a GPU", "links_between": "NV18", "links": [
+    {"link": "copy engines", "megabytes": 1, "gb_per_s_each_way": 1},
+    {"link": "copy engines", "megabytes": 64, "gb_per_s_each_way": 357.4},
+    {"link": "copy engines", "megabytes": 512, "gb_per_s_each_way": 394.13},
+    {"link": "nccl", "megabytes": 512, "gb_per_s_each_way": 5}]})");
+  CHECK(link.bytes_per_s == Approx(400e9).epsilon(1e-3));
+  CHECK(link.latency_ms == Approx(0.02).epsilon(1e-2));
+  CHECK(link.source == "2 x a GPU, NV18");
+  CHECK(link.ms(4e8) == Approx(1.02).epsilon(1e-3));
+  CHECK_THROWS(link_in(R"({"gpus": 2, "gpu": "", "links_between": "", "links": []})"));
+  CHECK(measured_link().bytes_per_s > 1e11);
+}
+
+TEST_CASE("with a fast link ranks share the work, with a slow one they wait") {
+  const ShardedProblem problem = long_problem(Mask::kCausalTopLeft, Sharding::kZigzag, 2);
+  const LinkModel fast = {0, 1e15, ""}, slow = {0, 1e9, ""};
+  for (const std::string variant : {"ring", "gather-kv", "bwd-ring", "bwd-gather-kv"}) {
+    INFO(variant);
+    const RankRow good = rank_row_of(variant, problem, fast),
+                  bad = rank_row_of(variant, problem, slow);
+    CHECK(good.times.exposed_ms() < 1e-3 * good.times.total_ms);
+    CHECK(good.efficiency(2) <= 1.01);
+    CHECK(good.efficiency(2) > 0.85);
+    CHECK(bad.times.compute_ms == Approx(good.times.compute_ms).epsilon(0.01));  // of another rank
+    // K and V of a rank are 2 * 16 * 32768 * 128 * 2 bytes: 268 ms, more than the work beside them.
+    CHECK(bad.times.exposed_ms() > 0.5 * 268);
+  }
+}
+
+TEST_CASE("sums of gradients cost the bytes that they move") {
+  // On one rank bwd-ring is one call, and parts are added to sums that are stored.
+  const RankRow one =
+      rank_row_of("bwd-ring", long_problem(Mask::kNone, Sharding::kContiguous, 1), {});
+  const double elements = 3.0 * 16 * 65536 * 128;
+  const double bytes = elements * (2 + 4 + 4) + elements * (4 + 2) + elements * 2 / 3 * 4;
+  const double per_s = machine_model(*find_gpu("h200")).dram_copy->per_s;
+  CHECK(one.times.total_ms - one.one_gpu_ms == Approx(1e3 * bytes / per_s));
+  CHECK(one.times.link_ms == 0);
+}
+
+TEST_CASE("a mask that moves is refused in predictions") {
+  CHECK_THROWS_WITH(
+      rank_row_of("bwd-ring", long_problem(Mask::kCausalTopLeft, Sharding::kContiguous, 2),
+                  {0, 1e9, ""}),
+      "sharding: contiguous: expected zigzag: predictions know no moved causal mask");
+  CHECK_THROWS_AS(rank_row_of("flash2", long_problem(Mask::kNone, Sharding::kContiguous, 2), {}),
+                  ProblemError);
+}
+
+}  // namespace flashlab::compare
