@@ -62,6 +62,8 @@ def lay_out(prefix, version, summary, tree):
     package = ROOT / "python/flashlab"
     for source in [*sorted(package.glob("*.py")), package / "py.typed"]:
         copy(source, tree / "flashlab" / source.name)
+    subprocess.run([sys.executable, ROOT / "python/notebooks.py", data / "data/share/flashlab/notebooks"],
+                   check=True)
     info = tree / f"{NAME}-{version}.dist-info"
     for name in ("LICENSE", "THIRD_PARTY.md"):
         copy(ROOT / name, info / "licenses" / name)

@@ -5,7 +5,6 @@ BUILD holds flashlab_wasm.js and flashlab_wasm.wasm; node asks them for what the
 disk may load nothing: the WebAssembly and the course's text as base64 of gzip, which the page unpacks.
 """
 import base64
-import gzip
 import json
 import pathlib
 import re
@@ -19,7 +18,9 @@ SCRIPTS = ["storage.js", "markdown.js", "engine.js", "editor.js", "app.js", "cou
 
 
 def packed(data):
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    """libdeflate's gzip is 5 % smaller than zlib's, which is a twentieth of the page."""
+    done = subprocess.run(["libdeflate-gzip", "-12", "-n", "-c"], input=data, stdout=subprocess.PIPE, check=True)
+    return base64.b64encode(done.stdout).decode()
 
 
 def embedded(name, text, kind="text/plain"):

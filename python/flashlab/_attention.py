@@ -11,10 +11,11 @@ import os
 import pathlib
 import sys
 import sysconfig
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Literal, Optional, Tuple
 
 LIBRARY = "libflashlab_cpu.so"
-MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
+Mask = Literal["none", "causal", "causal-bottom-right"]
+MASKS: Dict[str, int] = {"none": 0, "causal": 1, "causal-bottom-right": 2}
 _DTYPES = {"float32": 0, "float64": 1, "float16": 3}
 _MAX_AXES = 4
 _ARGUMENT = 1  # FLASHLAB_CPU_ERROR_ARGUMENT
@@ -35,7 +36,7 @@ class _Call(ctypes.Structure):
                 ("window_right", ctypes.c_int64), *((name, _Tensor) for name in _NAMES)]
 
 
-def attention(Q: Any, K: Any, V: Any, *, mask: str = "none", softmax_scale: Optional[float] = None,
+def attention(Q: Any, K: Any, V: Any, *, mask: Mask = "none", softmax_scale: Optional[float] = None,
               window: Tuple[Optional[int], Optional[int]] = (None, None),
               variant: Optional[str] = None, threads: int = 0, out: Any = None) -> Any:
     """Returns O = softmax(softmax_scale Q K^T + mask) V.
@@ -62,14 +63,15 @@ def attention(Q: Any, K: Any, V: Any, *, mask: str = "none", softmax_scale: Opti
     return O
 
 
-def attention_forward(Q: Any, K: Any, V: Any, *, mask: str = "none",
+def attention_forward(Q: Any, K: Any, V: Any, *, mask: Mask = "none",
                       softmax_scale: Optional[float] = None,
                       window: Tuple[Optional[int], Optional[int]] = (None, None),
                       variant: Optional[str] = None, threads: int = 0) -> Tuple[Any, Any]:
     """Returns O and lse, the logarithm of each row's sum of exponentials. Else as attention()."""
     if _is_tensor(Q):
-        return _on_tensors("attention_forward", (Q, K, V), mask, softmax_scale, variant,
-                           {"window": (window, (None, None)), "threads": (threads, 0)})
+        O, lse = _on_tensors("attention_forward", (Q, K, V), mask, softmax_scale, variant,
+                             {"window": (window, (None, None)), "threads": (threads, 0)})
+        return O, lse
     import numpy  # pylint: disable=import-outside-toplevel
     O = _result_like(Q, None)
     lse = numpy.empty(Q.shape[:3], dtype=numpy.float64 if Q.dtype == numpy.float64 else numpy.float32)
@@ -78,7 +80,7 @@ def attention_forward(Q: Any, K: Any, V: Any, *, mask: str = "none",
     return O, lse
 
 
-def attention_backward(Q: Any, K: Any, V: Any, O: Any, lse: Any, dO: Any, *, mask: str = "none",
+def attention_backward(Q: Any, K: Any, V: Any, O: Any, lse: Any, dO: Any, *, mask: Mask = "none",
                        softmax_scale: Optional[float] = None,
                        window: Tuple[Optional[int], Optional[int]] = (None, None),
                        variant: Optional[str] = None, threads: int = 0) -> Tuple[Any, Any, Any]:
@@ -87,12 +89,13 @@ def attention_backward(Q: Any, K: Any, V: Any, O: Any, lse: Any, dO: Any, *, mas
     variant  "bwd-onepass" unless set. Else as attention().
     """
     if _is_tensor(Q):
-        return _on_tensors("attention_backward", (Q, K, V, O, lse, dO), mask, softmax_scale, variant,
-                           {"window": (window, (None, None)), "threads": (threads, 0)})
-    gradients = tuple(_result_like(array, None) for array in (Q, K, V))
-    arrays = dict(zip(_NAMES, (Q, K, V, O, lse, dO, *gradients)))
+        dQ, dK, dV = _on_tensors("attention_backward", (Q, K, V, O, lse, dO), mask, softmax_scale, variant,
+                                 {"window": (window, (None, None)), "threads": (threads, 0)})
+        return dQ, dK, dV
+    dQ, dK, dV = (_result_like(array, None) for array in (Q, K, V))
+    arrays = dict(zip(_NAMES, (Q, K, V, O, lse, dO, dQ, dK, dV)))
     _call("flashlab_cpu_backward", arrays, mask, softmax_scale, window, variant, threads)
-    return gradients
+    return dQ, dK, dV
 
 
 def _is_tensor(array: Any) -> bool:
@@ -105,7 +108,8 @@ def _on_tensors(name: str, tensors: Tuple[Any, ...], mask: str, softmax_scale: O
     for argument, (value, default) in others.items():
         if value != default:
             raise ValueError(f"{argument}: {value!r}: expected {default!r} for tensors")
-    import flashlab_attention  # type: ignore[import-not-found]  # pylint: disable=import-outside-toplevel
+    # pylint: disable-next=import-outside-toplevel
+    import flashlab_attention  # type: ignore[import-not-found,unused-ignore]
     settings = {"softmax_scale": softmax_scale, "variant": variant}
     return getattr(flashlab_attention, name)(
         *tensors, mask=mask, **{key: value for key, value in settings.items() if value is not None})

@@ -7,9 +7,9 @@ from typing import Any, Dict, List, Optional, Union
 from flashlab._command import CommandError, command
 
 
-def grade(folder: "Union[str, os.PathLike[str]]", exercise: "Union[str, int]",
+def grade(submissions: "Union[str, os.PathLike[str]]", exercise: "Union[str, int]",
           jobs: Optional[int] = None, seed: Optional[int] = None) -> List[Dict[str, Any]]:
-    """Grades a class: a folder with a file or a folder for each student.
+    """Grades one submission, a file, or a class: a folder with a file or a folder for each student.
 
     Returns a row for each student, for example for pandas.DataFrame: name, outcome, points, max_points,
     passed, message (the first finding), and the student's whole result of `flashlab grade --json` as
@@ -19,9 +19,10 @@ def grade(folder: "Union[str, os.PathLike[str]]", exercise: "Union[str, int]",
     jobs      submissions graded at once; one per processor unless set
     seed      of the inputs; keep it secret from the students
 
-    Raises CommandError: no such exercise or folder, with the command's message.
+    Raises CommandError: no such exercise, file or folder, with the command's message.
     """
-    words = [command(), "grade", str(exercise), "--all", os.fspath(folder), "--json", "-", "--quiet"]
+    words = [command(), "grade", str(exercise), *([] if os.path.isfile(submissions) else ["--all"]),
+             os.fspath(submissions), "--json", "-", "--quiet"]
     if jobs is not None:
         words += ["--jobs", str(jobs)]
     if seed is not None:

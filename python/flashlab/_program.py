@@ -55,7 +55,8 @@ class Trace(Dict[str, Any]):
 
     def page(self) -> str:
         """Returns the player as one HTML page that needs no network."""
-        return self._owner._session.call({**self._request, "page": True})["page"]
+        page: str = self._owner._session.call({**self._request, "page": True})["page"]
+        return page
 
     def _repr_html_(self) -> str:
         # sandbox: the page's script reaches nothing of the notebook.
@@ -112,12 +113,14 @@ class Program:
     def sweep(self, **settings: Any) -> List[Dict[str, Any]]:
         """Counts over a range of one parameter, n="8..1024*2" or n=[8, 16], or of registers. Returns a
         row for each value, for example for pandas.DataFrame."""
-        return self._session.call(self._request("sweep", settings))["points"]
+        points: List[Dict[str, Any]] = self._session.call(self._request("sweep", settings))["points"]
+        return points
 
     def timeline(self, model: str = "both", buffers: int = 2, **settings: Any) -> Dict[str, Any]:
         """Returns when each instruction runs: in turn, and with loads running ahead."""
         request = {**self._request("timeline", settings), "model": model, "buffers": buffers}
-        return self._session.call(request)
+        answer: Dict[str, Any] = self._session.call(request)
+        return answer
 
     def _request(self, kind: str, settings: Dict[str, Any]) -> Dict[str, Any]:
         request: Dict[str, Any] = {"request": kind, "program": self.name,

@@ -118,13 +118,18 @@ class Browser(Waiting):
         return result["result"].get("value")
 
     def click(self, selector):
-        """Moves the mouse to the middle of an element, and clicks."""
-        place = self.evaluate(f"""(() => {{
+        """Moves the mouse to the middle of an element, once it is there to be clicked, and clicks."""
+        middle = f"""(() => {{
           const found = document.querySelector({json.dumps(selector)});
+          if (!found) return null;
           found.scrollIntoView({{block: "center"}});
           const box = found.getBoundingClientRect();
-          return {{x: box.x + box.width / 2, y: box.y + box.height / 2}};
-        }})()""")
+          const place = {{x: box.x + box.width / 2, y: box.y + box.height / 2}};
+          const hit = document.elementFromPoint(place.x, place.y);
+          return hit && (found.contains(hit) || hit.contains(found)) && box.width ? place : null;
+        }})()"""
+        self.wait(middle)
+        place = self.evaluate(middle)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
 

@@ -12,6 +12,8 @@ from browser import Waiting
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name of references to elements in WebDriver
 
+NARROWEST = 500  # pixels of a window
+
 # Runs in the page: Firefox evaluates a test's scripts apart from the page's own, so this one adds an element
 # <script>, as the page's rules allow.
 RUN = """
@@ -47,14 +49,19 @@ class Firefox(Waiting):
         (self._profile / "user.js").write_text("".join(
             f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()))
         self._process = subprocess.Popen(
-            [find_firefox(), "--headless", "--marionette", "--no-remote", "--profile", str(self._profile),
-             f"--width={width}", f"--height={height}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [find_firefox(), "--headless", "--marionette", "--remote-allow-system-access", "--no-remote",
+             "--profile", str(self._profile), f"--width={width}", f"--height={height}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._socket, self._rest, self._next = self._connected(), b"", 1
         self._message()  # the greeting
         self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "normal"}})
         self.call("WebDriver:SetTimeouts", script=600000, pageLoad=120000, implicit=0)
-        self.call("WebDriver:SetWindowRect", width=width, height=height)
+        zoom = max(1, NARROWEST / width)  # a phone's pixels are larger
+        self.call("WebDriver:SetWindowRect", width=round(width * zoom), height=round(height * zoom))
         self.call("WebDriver:Navigate", url=address)
+        if zoom > 1:
+            self.call("Marionette:SetContext", value="chrome")
+            self.call("WebDriver:ExecuteScript", script=f"ZoomManager.zoom = {zoom}", args=[])
+            self.call("Marionette:SetContext", value="content")
         self.evaluate(COLLECT)
 
     def _connected(self):
@@ -106,6 +113,7 @@ class Firefox(Waiting):
         return self.evaluate("document.testErrors")
 
     def click(self, selector):
+        self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length")
         found = self.call("WebDriver:FindElement", using="css selector", value=selector)["value"]
         self.call("WebDriver:ElementClick", id=found[ELEMENT])
 

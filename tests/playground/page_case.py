@@ -38,8 +38,8 @@ class PageCase(unittest.TestCase):
 def run_tests():
     """Runs the tests of the calling file, or says that they are skipped and why."""
     found, name = (find_firefox(), "Firefox") if FIREFOX else (find_browser(), "Chromium")
-    for missing, what in ((not PAGE.exists(), f"{PAGE} is not built; ./lab playground builds it, and takes root "
-                                              "rights, so no build and no CI does"),
+    for missing, what in ((not PAGE.exists(), f"{PAGE} is not built; ./lab playground builds it, and downloads a "
+                                              "Debian, so no build and no CI does"),
                           (found is None, f"there is no {name}")):
         if missing:
             print("test skipped: " + what)

@@ -9,6 +9,7 @@ try:  # python3-minimal lacks some of these
     import subprocess
     import tempfile
     import threading
+    import timeit
     import unittest
 except ImportError as error:
     print(f"test skipped: this Python has no {error.name}")
@@ -68,6 +69,13 @@ class Programs(unittest.TestCase):
                             "  ADD R0, R0, R1\n  STORE R1, y[i]\nend\n")
             run = flashlab.program(path).run(inputs={"x": (1.5, -float("inf"))})
             self.assertEqual(run.outputs["y"], [3, -float("inf")])
+
+    @unittest.skipIf("FLASHLAB_SLOW" in os.environ, "a build for finding mistakes is slow")
+    def test_a_small_run_takes_less_than_a_millisecond(self):
+        program = flashlab.program("softmax_online")
+        # The shortest of 300: other work of the computer is not included.
+        took = min(timeit.repeat(lambda: program.run(n=8), number=1, repeat=300))
+        self.assertLess(took, 1e-3)
 
     def test_every_bundled_program_is_listed(self):
         self.assertEqual(list(flashlab.programs()), [row["name"] for row in printed("programs", "--json")])
@@ -144,6 +152,16 @@ class Grading(unittest.TestCase):
         self.assertEqual([row["passed"] for row in rows], [True, False])
         self.assertEqual(rows[0]["points"], rows[0]["max_points"])
         self.assertTrue(rows[1]["message"])
+
+    def test_one_submission_is_one_row_as_of_a_class(self):
+        folder = SOURCE / "docs" / "examples" / "class"
+        of_class = {row["name"]: row for row in flashlab.grade(folder, 8)}
+        self.assertEqual(flashlab.grade(folder / "fatou.toy", 8)[0]["points"], of_class["fatou"]["points"])
+        self.assertEqual(len(flashlab.grade(folder / "emil.toy", 8)), 1)
+
+    def test_a_missing_submission_is_an_error(self):
+        with self.assertRaisesRegex(flashlab.CommandError, "nowhere.toy"):
+            flashlab.grade("nowhere.toy", 8)
 
     def test_an_unknown_exercise_is_an_error(self):
         with self.assertRaisesRegex(flashlab.CommandError, "800"):
