@@ -24,9 +24,11 @@ except ImportError:
 import flashlab_attention as flashlab  # noqa: E402  (needs torch too)
 
 # Relative to the norm of the exact result: a few roundings of the operands (2^-9,
-# 2^-12, 2^-12, 2^-24).
+# 2^-12, 2^-12, 2^-24, 2^-22).
 TOLERANCES = {("bfloat16", "native"): 2e-2, ("float16", "native"): 3e-3, ("float32", "tf32"): 3e-3,
-              ("float32", "tf32x3"): 2e-5, ("float32", "native"): 2e-5}
+              ("float32", "tf32x3"): 2e-5, ("float32", "native"): 2e-5,
+              ("float32", "fp16x3"): 2e-5}
+MOST_HEAD_DIM = {"fp16x3": 64}  # of both passes; others: 256
 # batch, num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim, key_lengths
 SHAPES = [(1, 2, 2, 33, 33, 64, None), (2, 4, 2, 70, 131, 32, None),
           (2, 2, 1, 65, 40, 128, [40, 7]), (1, 1, 1, 1, 200, 40, None)]
@@ -95,6 +97,8 @@ def check_values(backward_variant, shapes):
     for dtype, products in arithmetics_of(backward_variant):
         tolerance, worst = TOLERANCES[str(dtype).removeprefix("torch."), products], 0
         for shape, mask in itertools.product(shapes, flashlab.MASKS):
+            if shape[5] > MOST_HEAD_DIM.get(products, 256):
+                continue
             errors = errors_of(shape, mask, dtype, products, backward_variant)
             worst = max(worst, *errors)
             if max(errors) > tolerance:
