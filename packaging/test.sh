@@ -197,6 +197,10 @@ check_wheel() {
   inside "head -c4 /venv/bin/flashlab | grep -q ELF
     test -x /venv/bin/flashlab; test -e /venv/share/man/man1/flashlab.1
     /venv/bin/python -c 'import importlib.util as u; assert u.find_spec(\"flashlab_attention\") and u.find_spec(\"flashlab_ranks\")'
+    cd /tmp; /venv/bin/python -c 'import flashlab
+assert flashlab.program(\"softmax_online\").run(n=64)[\"loads\"] == 128
+assert flashlab.program(\"matmul_c00\").trace()._repr_html_().startswith(\"<iframe\")'
+    test -e /venv/share/flashlab/notebooks/01_the_machine.ipynb -a -e /venv/share/flashlab/notebooks/03_matmul.ipynb
     /venv/bin/pip install --no-index --quiet --force-reinstall /$name; /venv/bin/flashlab --version >/dev/null
     /venv/bin/pip uninstall --quiet --yes flashlab-attention"
   nothing_left 'the wheel' "$work/before"

@@ -53,7 +53,7 @@ check_machine() {
 
 ask() {
   [[ -e $build/debian.complete ]] && return
-  say 'this downloads a Debian 13 with emscripten 3.1.69 (0.5 GB) and unpacks it into build-playground/root (1.5 GB)'
+  say 'this downloads a Debian 13 with emscripten 3.1.69 (0.5 GB) and unpacks it into build-playground/root (1.1 GB)'
   [[ ${FLASHLAB_YES:-${CI:-false}} != true ]] || return 0
   local answer
   [[ -t 0 ]] || fail 'there is no terminal to ask on: FLASHLAB_YES=true downloads it'

@@ -83,11 +83,24 @@ function verdictOf(verdict) {
       element("tbody", {}, ...verdict.costs.map(({key, value, full}) => element("tr", {}, element("th", {scope: "row"}, key.replace(/_/g, " ")),
         element("td", {class: "count"}, String(value)), element("td", {class: "count"}, String(full))))))));
   }
+  const searched = verdict.scores.filter(({proof}) => proof && proof.verdict !== "not searched");
+  if (searched.length > 0) said.append(scoresOf(searched));
   if (verdict.passed && verdict.next) {
     const next = app.exercises.find(({id}) => !app.store.exercise(id).passed && id > verdict.id) || {id: verdict.next};
     said.append(element("p", {}, element("a", {class: "button", href: "#exercise=" + next.id}, "Next exercise")));
   }
   return said;
+}
+
+/// Cycles beside what the best program takes, where that is proved, and beside what no program can avoid.
+function scoresOf(scores) {
+  const best = ({at_least_cycles: low, at_most_cycles: high}) => low === high ? String(low) : `${low} to ${high}`;
+  return element("div", {class: "scroller"}, element("table", {}, element("thead", {}, element("tr", {},
+    ...["Cycles", "Yours", "Your order allows", "Proven best", "Floor"].map((name) => element("th", {scope: "col"}, name)))),
+  element("tbody", {}, ...scores.map(({size, cycles, order, proof}) => element("tr", {},
+    element("th", {scope: "row"}, Object.entries(size).map(([name, value]) => `${name} = ${value}`).join(", ") || "all sizes"),
+    ...[cycles, order ? order.cycles : "", best(proof), proof.floor_cycles].map((value) =>
+      element("td", {class: "count"}, String(value))))))));
 }
 
 async function hint() {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <istream>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "player_files.hpp"
@@ -25,6 +26,8 @@ constexpr std::string_view kBeginSteps = "<script type=\"application/json\" clas
 constexpr std::string_view kBeginTail = "<script type=\"application/json\" id=\"trace-tail\">";
 constexpr std::string_view kBeginTimeline =
     "<script type=\"application/json\" id=\"trace-timeline\">";
+constexpr std::string_view kBeginOpening =
+    "<script type=\"application/json\" id=\"trace-opens-at\">";
 constexpr std::string_view kEnd = "</script>\n";
 
 // The places in player.html for style, trace and script.
@@ -179,7 +182,7 @@ void TraceHtmlBuffer::flush() {
   pending_.clear();
 }
 
-Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline) {
+Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::uint64_t opens_at) {
   const bool is_whole = part_ == Part::kTail && depth_ == 0 && !in_string_ && !malformed_;
   if (part_ == Part::kSteps) {
     end_block();
@@ -189,6 +192,11 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline) {
   if (is_whole && !timeline.empty()) {
     pending_ += kBeginTimeline;
     for (const char byte : timeline) put(byte);
+    pending_ += kEnd;
+  }
+  if (opens_at > 0) {
+    pending_ += kBeginOpening;
+    pending_ += std::to_string(opens_at);
     pending_ += kEnd;
   }
   pending_ += player_page().after_trace;

@@ -82,7 +82,7 @@ class Player {
   readAddress() {
     const match = /^#step=(\d{1,15})$/.exec(location.hash);
     if (match) this.move(this.positionOf(Number(match[1])));
-    else if (this.position < 0) this.go(0);
+    else if (this.position < 0) this.go(this.positionOf(Number(byId("trace-opens-at")?.textContent ?? 0)));
   }
 
   // ---- Playing
