@@ -13,6 +13,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+which_run = []  # the end of the files' names: of a run on another machine
 RESULTS = os.path.join(HERE, "../../docs/results")
 
 
@@ -22,7 +23,7 @@ def load(path):
 
 
 def results(name="beside_torch"):
-    return load(os.path.join(RESULTS, f"attention_cuda_{name}.json"))
+    return load(os.path.join(RESULTS, "_".join(["attention_cuda", name, *which_run]) + ".json"))
 
 
 def sources():
@@ -310,6 +311,7 @@ TABLES = {"ranks": ranks, "links": links, "rows": rows, "kernels": kernels, "run
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in TABLES:
-        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}")
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in TABLES:
+        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four)")
+    which_run = sys.argv[2:]
     TABLES[sys.argv[1]]()

@@ -15,7 +15,7 @@ TEST_CASE("read lists every page, and finds a chapter by number and by name", "[
   for (const char* name : {"04", "softmax", "04_softmax"}) {
     CHECK(flashlab(std::string("read ") + name).out == chapter);
   }
-  CHECK_THAT(flashlab("read 13").out, !contains("Next chapter"));
+  CHECK_THAT(flashlab("read 14").out, !contains("Next chapter"));
 }
 
 TEST_CASE("answers to a chapter's questions are shown on request", "[read]") {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostMachinesNamed = 8;
 
-std::string text_of(const WaitingMachine& machine) {
+std::string text_of_waiting(const WaitingMachine& machine) {
   return "machine " + std::to_string(machine.rank) + " waits in line " +
          std::to_string(machine.span.line) +
          (machine.sends ? " to send to machine " : " for a message of machine ") +
@@ -23,7 +23,7 @@ Diagnostic deadlock_error(const std::vector<WaitingMachine>& waiting) {
   const std::size_t named = std::min(waiting.size(), kMostMachinesNamed);
   const std::vector<WaitingMachine> first(waiting.begin(),
                                           waiting.begin() + static_cast<std::ptrdiff_t>(named));
-  std::string what = "no machine can go on: " + joined(first, "; ", text_of);
+  std::string what = "no machine can go on: " + joined(first, "; ", text_of_waiting);
   if (named < waiting.size()) {
     what += "; and " + std::to_string(waiting.size() - named) + " more";
   }
@@ -31,7 +31,7 @@ Diagnostic deadlock_error(const std::vector<WaitingMachine>& waiting) {
           Fault::kProgram,
           waiting.front().span,
           std::move(what),
-          "for every RECV a SEND that does not come after a wait for the same machine",
+          "for each receiver a sender that does not wait for the same machine before",
           {}};
 }
 
@@ -41,7 +41,7 @@ Diagnostic message_left_error(const BoundProgram& sender, std::int64_t to, std::
           sender.instructions[site].span,
           "machine " + std::to_string(to) + " never receives the last message that machine " +
               std::to_string(sender.machine->rank) + " sends to it here",
-          "a RECV for every SEND",
+          "a receiver for each message",
           {}};
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kBindingWork = 1000;  // of one machine, for the budget
 
 /// Adds the axis of the machines to every array. Returns an error if the machines' arrays differ.
-Result<BoundProgram> join(const std::vector<BoundProgram>& programs) {
+Result<BoundProgram> join_machines(const std::vector<BoundProgram>& programs) {
   BoundProgram joined = programs.front();
   if (!joined.machine) return joined;
   const std::int64_t ranks = joined.machine->ranks;
@@ -103,7 +103,7 @@ Result<Machines> bind_machines(const std::shared_ptr<const Program>& program,
     machines.programs.push_back(std::move(*bound));
   }
   if (auto error = size_error(machines.first())) return std::move(*error);
-  auto joined = join(machines.programs);
+  auto joined = join_machines(machines.programs);
   if (!joined) return std::move(joined.diagnostics);
   machines.joined = std::move(*joined);
   return machines;

@@ -25,7 +25,7 @@ Result<Machines> machines_of(const std::string& text, const CapacityBinding& bin
   return bind_machines(test::assembled(text), binding);
 }
 
-std::string message(const std::vector<Diagnostic>& diagnostics, const std::string& text) {
+std::string machines_message(const std::vector<Diagnostic>& diagnostics, const std::string& text) {
   return format(diagnostics, *test::source(text));
 }
 
@@ -33,7 +33,7 @@ std::string message(const std::vector<Diagnostic>& diagnostics, const std::strin
 std::string binding_error(const std::string& text, const CapacityBinding& binding = {}) {
   const auto machines = machines_of(text, binding);
   REQUIRE_FALSE(machines);
-  return message(machines.diagnostics, text);
+  return machines_message(machines.diagnostics, text);
 }
 
 struct Ran {
@@ -52,25 +52,25 @@ struct Ran {
 
 Ran ran(const std::string& text, const Inputs& inputs = {}, const CapacityBinding& binding = {}) {
   auto machines = machines_of(text, binding);
-  INFO(message(machines.diagnostics, text));
+  INFO(machines_message(machines.diagnostics, text));
   REQUIRE(machines);
   auto dram = initial_dram(machines->joined, inputs);
   REQUIRE(dram);
   auto execution = run_machines(*machines, *dram);
-  INFO(message(execution.diagnostics, text));
+  INFO(machines_message(execution.diagnostics, text));
   REQUIRE(execution);
   return {std::move(*machines), std::move(*execution), std::move(*dram)};
 }
 
-std::string run_error(const std::string& text, const CapacityBinding& binding = {}) {
+std::string machines_error(const std::string& text, const CapacityBinding& binding = {}) {
   auto machines = machines_of(text, binding);
-  INFO(message(machines.diagnostics, text));
+  INFO(machines_message(machines.diagnostics, text));
   REQUIRE(machines);
   auto dram = initial_dram(machines->joined, {});
   REQUIRE(dram);
   const auto execution = run_machines(*machines, *dram);
   REQUIRE_FALSE(execution);
-  return message(execution.diagnostics, text);
+  return machines_message(execution.diagnostics, text);
 }
 
 ListInput list(std::vector<std::int64_t> shape, std::vector<double> values) {
@@ -121,7 +121,7 @@ TEST_CASE("a program without .machines is one machine", "[links]") {
 }
 
 TEST_CASE("machines that wait for each other are named with their lines", "[links]") {
-  const std::string error = run_error(
+  const std::string error = machines_error(
       ".machines rank of ranks = 2\n.input x[1]\n.output o[1]\n"
       "RECV 1 - rank, o[0]\nSEND x[0], 1 - rank\n");
   CHECK_THAT(error,
@@ -131,7 +131,7 @@ TEST_CASE("machines that wait for each other are named with their lines", "[link
 }
 
 TEST_CASE("a full link stops its sender", "[links]") {
-  const std::string error = run_error(
+  const std::string error = machines_error(
       ".machines rank of ranks = 2\n.input x[1]\n.output o[1]\n"
       "SEND x[0], 1 - rank\nSEND x[0], 1 - rank\nRECV 1 - rank, o[0]\nRECV 1 - rank, o[0]\n");
   CHECK_THAT(error, contains("machine 0 waits in line 5 to send to machine 1; "
@@ -139,13 +139,13 @@ TEST_CASE("a full link stops its sender", "[links]") {
 }
 
 TEST_CASE("a machine that waits for one that has ended is told so", "[links]") {
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.output o[1]\n"
-                       "for once in 0..rank\n  RECV 0, o[0]\nend\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.output o[1]\n"
+                            "for once in 0..rank\n  RECV 0, o[0]\nend\n"),
              contains("machine 1 waits in line 4 for a message of machine 0, which has ended\n"));
 }
 
 TEST_CASE("of many machines that wait, eight are named", "[links]") {
-  const std::string error = run_error(
+  const std::string error = machines_error(
       ".machines rank of ranks = 100\n.output o[1]\n.param from = 99 - rank\n"
       "RECV from, o[0]\n");
   CHECK_THAT(error, contains("machine 7 waits"));
@@ -154,7 +154,7 @@ TEST_CASE("of many machines that wait, eight are named", "[links]") {
 }
 
 TEST_CASE("a message that nobody receives is an error at its SEND", "[links]") {
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.input x[1]\nSEND x[0], 1 - rank\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.input x[1]\nSEND x[0], 1 - rank\n"),
              contains("p.toy:3:1: error: machine 1 never receives the last message that machine 0 "
                       "sends to it here\n"));
 }
@@ -172,27 +172,27 @@ TEST_CASE("a message to oneself or to no machine is refused before the run", "[l
 
 TEST_CASE("a number of a machine that depends on a loop is checked in the run", "[links]") {
   CHECK_THAT(
-      run_error(".machines rank of ranks = 2\n.input x[1]\n.output o[1]\n"
-                "for once in 0..1 - rank\n  for to in 1..3\n    SEND x[0], to\n  end\nend\n"),
+      machines_error(".machines rank of ranks = 2\n.input x[1]\n.output o[1]\n"
+                     "for once in 0..1 - rank\n  for to in 1..3\n    SEND x[0], to\n  end\nend\n"),
       contains("machine 0, step 2 (once = 0, to = 2): there is no machine 2\n"));
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.input x[1]\nfor to in rank..ranks\n"
-                       "  SEND x[0], to\nend\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.input x[1]\nfor to in rank..ranks\n"
+                            "  SEND x[0], to\nend\n"),
              contains("machine 0, step 1 (to = 0): machine 0 has no link to itself\n"));
 }
 
 TEST_CASE("a message of another shape or type is refused", "[links]") {
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.input x(3, 1) tile (2, 1)\n"
-                       ".output o(3, 1) tile (2, 1)\n"
-                       "SEND x[0][0], 1 - rank\nRECV 1 - rank, o[1][0]\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.input x(3, 1) tile (2, 1)\n"
+                            ".output o(3, 1) tile (2, 1)\n"
+                            "SEND x[0][0], 1 - rank\nRECV 1 - rank, o[1][0]\n"),
              contains("the message is 2 x 1 float, and o[1][0] is 1 x 1 float\n"));
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.input x[1] bf16\n.output o[1]\n"
-                       "SEND x[0], 1 - rank\nRECV 1 - rank, o[0]\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.input x[1] bf16\n.output o[1]\n"
+                            "SEND x[0], 1 - rank\nRECV 1 - rank, o[0]\n"),
              contains("the message is 1 x 1 bf16, and o[0] is 1 x 1 float\n"));
 }
 
 TEST_CASE("a cell that was never written is not sent", "[links]") {
-  CHECK_THAT(run_error(".machines rank of ranks = 2\n.temp t[1]\n.output o[1]\n"
-                       "SEND t[0], 1 - rank\nRECV 1 - rank, o[0]\n"),
+  CHECK_THAT(machines_error(".machines rank of ranks = 2\n.temp t[1]\n.output o[1]\n"
+                            "SEND t[0], 1 - rank\nRECV 1 - rank, o[0]\n"),
              contains("machine 0, step 1: t[0] is read, but nothing was written there\n"));
 }
 
@@ -229,7 +229,8 @@ TEST_CASE("a billion messages end at the limit on steps, or at the budget", "[li
       "for i in 0..n\n  SEND x[0], 1 - rank\n  RECV 1 - rank, o[0]\nend\n";
   CapacityBinding binding;
   binding.limits.max_steps = 1000;
-  CHECK_THAT(run_error(text, binding), contains("the machines take 4000000000 steps together\n"));
+  CHECK_THAT(machines_error(text, binding),
+             contains("the machines take 4000000000 steps together\n"));
   auto machines = machines_of(text);
   auto dram = initial_dram(machines->joined, {});
   const Budget budget({20, 0});
