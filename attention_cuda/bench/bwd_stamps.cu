@@ -142,8 +142,8 @@ bool add_run(std::vector<JsonText>& runs) {
   const Problem inputs(kShape.head_dim);
   const AttentionProblem problem = check_backward(inputs.tensors(), {});
   const ExecutionOptions options;
-  const DeviceMemory workspace("workspace",
-                               bwd_wgmma_arrays(problem, options, nullptr, kShape.head_dim, 1).bytes);
+  const DeviceMemory workspace(
+      "workspace", bwd_wgmma_arrays(problem, options, nullptr, kShape.head_dim, 1).bytes);
   const BackwardCall call{{problem, options, nullptr, static_cast<std::byte*>(workspace.data())},
                           inputs.tensors()};
   const auto plain = [&] { launch_config<Plain>(call); };

@@ -1,6 +1,7 @@
 #include "cli/requests/request_reader.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "cli/terminal/failure.hpp"
 #include "text/visible.hpp"
@@ -82,12 +83,12 @@ Json parse_request(std::string_view text) {
     bad.value = printable(std::string(text.substr(at, 20)));
     bad.problem = "the request is not JSON";
     bad.expected = "a JSON object in UTF-8";
-    throw bad;
+    throw BadRequest(std::move(bad));
   } catch (const Json::out_of_range&) {
     BadRequest bad;
     bad.problem = "the request has a number that is too large";
     bad.expected = "numbers that a double holds";
-    throw bad;
+    throw BadRequest(std::move(bad));
   }
 }
 
@@ -99,7 +100,7 @@ ObjectReader::ObjectReader(const Json& object, std::string place)
   bad.value = value_shown(object);
   bad.problem = (place_.empty() ? "the request" : place_) + " is no object";
   bad.expected = "an object with named fields";
-  throw bad;
+  throw BadRequest(std::move(bad));
 }
 
 std::string ObjectReader::place_of(const std::string& key) const {
@@ -146,7 +147,7 @@ std::optional<std::string> ObjectReader::one_of(const std::string& key,
   if (std::find(allowed.begin(), allowed.end(), chosen) != allowed.end()) return chosen;
   BadRequest bad = wrong(key, list);
   bad.suggestion = toy::nearest(chosen, allowed).value_or("");
-  throw bad;
+  throw BadRequest(std::move(bad));
 }
 
 std::optional<std::int64_t> ObjectReader::whole(const std::string& key, std::int64_t least,
@@ -191,7 +192,7 @@ void ObjectReader::finish() const {
     bad.problem = "there is no field " + in_quotes(key) + " here";
     bad.expected = "one of " + list;
     bad.suggestion = toy::nearest(key, names).value_or("");
-    throw bad;
+    throw BadRequest(std::move(bad));
   }
 }
 
@@ -204,7 +205,7 @@ void ObjectReader::at(const std::string& key, const std::function<void()>& use) 
     BadRequest bad = wrong(key, first.expected);
     bad.problem = first.what;
     bad.suggestion = first.suggestion;
-    throw bad;
+    throw BadRequest(std::move(bad));
   }
 }
 
