@@ -13,7 +13,7 @@ namespace flashlab {
 struct RankCosts {
   /// Of an operation other than kStart and kWait.
   std::function<double(const RankOperation& operation)> compute_ms;
-  /// Of a message of so many bytes that arrives alone.
+  /// Of a message of this length in bytes, if no other message arrives at that time.
   std::function<double(std::int64_t bytes)> link_ms;
 };
 

@@ -22,7 +22,7 @@ std::string fixed(double value, int digits) {
   return text.str();
 }
 
-/// One problem by one variant on so many GPUs.
+/// One problem by one variant on one number of GPUs.
 struct RanksCall {
   std::string variant;
   ShardedProblem problem;

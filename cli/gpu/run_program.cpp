@@ -169,6 +169,10 @@ GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
     throw request_failure("the GPU '" + printable(gpu) + "' is not in gpus/gpus.json",
                           "--gpu with a GPU of that file, or a new row in it");
   }
+  if (!request.ranges.empty()) {  // nothing is drawn, but a wrong name is wrong here, too
+    generate::GpuJob job = generate::job_of(program.bound, program.plan, program.name);
+    set_ranges(request.ranges, job);
+  }
   GpuRunReport report = counted_report(std::move(program), request, spec);
   report.row.sentence = compare::explain(report.row, spec->num_sms);
   return report;

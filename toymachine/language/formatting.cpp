@@ -15,6 +15,7 @@ namespace {
 using detail::Token;
 using detail::TokenKind;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kIndentation = 2, kTabStop = 8;
 constexpr std::size_t kLongestFormattedLine = 1 << 16;  // the assembler refuses longer ones
 
@@ -52,6 +53,11 @@ class Formatter {
   void add(std::string_view line, std::uint32_t number) {
     if (line.size() > kLongestFormattedLine) {
       column_ = {};
+      lines_.emplace_back(line);
+      return;
+    }
+    // Blanks before a byte order mark are part of the error: without them, the mark would be none.
+    if (number == 1 && trimmed(line, " \t").starts_with(kByteOrderMark)) {
       lines_.emplace_back(line);
       return;
     }

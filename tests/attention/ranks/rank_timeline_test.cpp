@@ -21,7 +21,7 @@ ShardedProblem two_ranks(Sharding sharding = Sharding::kContiguous) {
   return problem;
 }
 
-/// A pair of a query and a key takes 0.002 ms, and a byte so many ms.
+/// A pair of a query and a key takes 0.002 ms, and a message takes byte_ms for each byte.
 RankTimes times(const ShardedProblem& problem, const std::string& variant, double byte_ms) {
   std::vector<RankProgram> programs;
   for (int rank = 0; rank < problem.shards.num_ranks; ++rank) {

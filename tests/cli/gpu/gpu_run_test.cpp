@@ -85,6 +85,7 @@ TEST_CASE("gpu draws an input from the range that a program needs") {
   const Outcome other = fake.gpu(merge + " --range o=1..8");
   CHECK(other.code == 2);
   CHECK_THAT(other.err, contains("--range 'o': there is no such input"));
+  CHECK(fake.gpu(merge + " --range o=1..8 --predict-only").err == other.err);
 }
 
 TEST_CASE("gpu predicts less time on tensor cores") {
