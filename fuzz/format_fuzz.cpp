@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fuzz/claims.hpp"
+#include "text/utf8.hpp"
 #include "toymachine/language/formatting.hpp"
 
 using namespace flashlab;
@@ -24,7 +25,7 @@ std::shared_ptr<const toy::SourceText> named_text(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto source = fuzz::text_of(data, size);
   const std::string text(source->text());
-  if (text.starts_with("\xEF\xBB\xBF")) return 0;  // the mark after a first one, which is left out
+  if (text.starts_with(kByteOrderMark)) return 0;  // the mark after a first one, which is left out
   const std::string formatted = toy::formatted(*source);
   fuzz::expect(without_whitespace(formatted) == without_whitespace(text),
                "formatting changes whitespace only", text + "\n=>\n" + formatted);

@@ -7,6 +7,15 @@
 
 namespace flashlab {
 
+/// The mark that some editors write before the first character. It is no part of a text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Returns the text without a byte order mark at its start.
+constexpr std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct CodePoint {

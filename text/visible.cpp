@@ -80,7 +80,7 @@ std::string visible_start(std::string_view text, std::size_t most_bytes) {
 std::optional<OddCharacter> find_odd_character(std::string_view text) {
   std::optional<OddCharacter> found;
   std::uint32_t line = 1;
-  std::size_t line_start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  std::size_t line_start = text.size() - without_byte_order_mark(text).size();
   for (std::size_t at = line_start; at < text.size();) {
     const CodePoint point = code_point(text, at);
     if (!is_blank(point) && is_odd(point)) {

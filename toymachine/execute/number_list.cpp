@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/lists.hpp"
+#include "text/utf8.hpp"
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
@@ -162,14 +163,11 @@ Result<double> parse_number(std::string_view text) {
 }
 
 Result<ListInput> parse_json_list(std::string_view text, const std::string& name) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return JsonListReader(text, name).read();
+  return JsonListReader(without_byte_order_mark(text), name).read();
 }
 
 Result<ListInput> parse_csv(std::string_view text, const std::string& name) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   ListInput table;
   std::int64_t rows = 0, columns = 0;
   for (std::int64_t line_number = 1; !text.empty(); ++line_number) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "text/lists.hpp"
+#include "text/utf8.hpp"
 #include "text/width.hpp"
 #include "toymachine/language/lexer.hpp"
 #include "toymachine/language/machine.hpp"
@@ -15,7 +16,6 @@ namespace {
 using detail::Token;
 using detail::TokenKind;
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kIndentation = 2, kTabStop = 8;
 constexpr std::size_t kLongestFormattedLine = 1 << 16;  // the assembler refuses longer ones
 

@@ -4,10 +4,11 @@
 #include <cctype>
 #include <numeric>
 
+#include "text/utf8.hpp"
+
 namespace flashlab::toy {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kShownColumns = 100;  // of a source line, around the caret
 
 std::string_view label(Severity severity) {
