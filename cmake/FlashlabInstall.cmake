@@ -42,6 +42,10 @@ if(FLASHLAB_HAS_CUDA)  # the C functions of flashlab.h, also for programs that l
 endif()
 # For the Python module; installing builds it.
 set_target_properties(flashlab_cpu PROPERTIES EXCLUDE_FROM_ALL FALSE)
+if(FLASHLAB_BUNDLED_LIBRARIES)  # shared libraries of others that it uses, in packages (packaging/build.sh)
+  install(FILES ${FLASHLAB_BUNDLED_LIBRARIES} DESTINATION "${CMAKE_INSTALL_LIBDIR}/flashlab")
+  set_target_properties(flashlab_cpu PROPERTIES INSTALL_RPATH "$ORIGIN/flashlab")
+endif()
 install(TARGETS flashlab_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS flashlab RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 

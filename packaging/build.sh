@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # packaging/build.sh [wheel|deb|tar …]: makes packages in dist/, all three by default. They contain
 # the same files, which g++ builds in build-package/. They are linked so that they run with glibc 2.28
-# or later and need no library of g++ and no GMP. With nvcc they include the library for GPUs;
-# otherwise a line says that it is missing.
+# or later and need no library of g++ and no GMP; they bring the libgomp that the library for Python
+# uses. With nvcc they include the library for GPUs; otherwise a line says that it is missing.
 #   CXX           the compiler, g++ 12 or later
 #   FLASHLAB_GMP  a libgmp.a to use instead of the system's: THIRD_PARTY.md explains why
 #   CMAKE_ARGS    further arguments for cmake
@@ -43,6 +43,8 @@ install_tools() {
 # threads have moved to another library, and would require 2.34.
 configure() {
   local link="-B$stubs/ -L$stubs $stubs/old_glibc.o -Wl,--as-needed,--allow-shlib-undefined,--gc-sections"
+  # A program contains OpenMP. A shared library uses the one that the package brings.
+  local openmp="\$<IF:\$<STREQUAL:\$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>,$stubs/libgomp.so.1,$stubs/libgomp.a>"
   local options=() cuda=${FLASHLAB_CUDA:-ON} compress='-Xfatbin -compress-all'
   have nvcc || cuda=OFF
   if have nvcc && nvcc --help | grep -q -- --compress-mode; then compress=--compress-mode=size; fi
@@ -54,20 +56,22 @@ configure() {
     -DFLASHLAB_LINE_INFO=OFF \
     -DCMAKE_CXX_FLAGS=-ffunction-sections \
     "-DCMAKE_EXE_LINKER_FLAGS=$link -Wl,-Map,$build/link.map" "-DCMAKE_SHARED_LINKER_FLAGS=$link" \
-    "-DGMP_LIBRARY=$gmp" "-DUTF8PROC_LIBRARY=$utf8proc" "-DOpenMP_gomp_LIBRARY=$stubs/libgomp.a" \
-    "-DOpenMP_pthread_LIBRARY=$stubs/libpthread.so" \
+    "-DGMP_LIBRARY=$gmp" "-DUTF8PROC_LIBRARY=$utf8proc" "-DOpenMP_gomp_LIBRARY=$openmp" \
+    "-DOpenMP_pthread_LIBRARY=$stubs/libpthread.so" "-DFLASHLAB_BUNDLED_LIBRARIES=$stubs/libgomp.so.1" \
     '-DCPACK_DEBIAN_PACKAGE_DEPENDS=libc6 (>= 2.28), libgcc-s1 | libgcc1' \
     -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr ${options[@]+"${options[@]}"} ${CMAKE_ARGS:-}
 }
 
 value_of() { sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt"; }
 
-# Libraries that the binaries may require from a system: glibc's, and g++'s for exceptions.
+# Libraries that the binaries may require from a system: glibc's, and g++'s for exceptions. From the
+# package: what lies in lib/flashlab.
 check_needed() {
   local file needed
   for file in "$@"; do
     [[ -e $file ]] || continue
     needed=$(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+      grep -vxFf <(ls "$stage/lib/flashlab") |
       grep -vxE 'lib(c|m|dl|rt|pthread)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libgcc_s\.so\.1' || true)
     [[ -z $needed ]] || fail "$(basename "$file") needs what no package brings: ${needed//$'\n'/ }"
   done
@@ -79,7 +83,7 @@ build_all() {
   cmake --build "$build" || fail 'building failed'
   rm -rf "$stage"
   cmake --install "$build" --prefix "$stage" --strip >/dev/null
-  check_needed "$stage/bin/flashlab" "$stage"/lib/*.so "$stage"/lib/flashlab/*.so
+  check_needed "$stage/bin/flashlab" "$stage"/lib/*.so "$stage"/lib/flashlab/*.so*
   compgen -G "$stage/lib/libflashlab_cuda.so" >/dev/null ||
     compgen -G "$stage/lib/flashlab/libflashlab_cuda.so" >/dev/null ||
     say 'without nvcc (CUDA Toolkit 12.4 or later): the library for GPUs is not inside'

@@ -2,6 +2,8 @@
 # packaging/glibc_stubs.sh FOLDER: makes the libraries for linking a program that runs on glibc 2.28
 # and later: libraries that have glibc 2.28's symbols with their versions but no code, its start-up
 # object, and g++'s libraries as archives only. zig makes the first two, and is used for nothing else.
+# A shared library cannot contain g++'s archive of OpenMP, which is not position-independent. For those
+# there is libgomp.so.1 of Debian 11, which needs no more than glibc 2.17: a package brings it along.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 stubs=$(realpath -m "${1:?the folder to make}")
@@ -36,5 +38,22 @@ make_stubs() {
   touch complete
 }
 
+# Debian's sources of it: https://packages.debian.org/source/bullseye/gcc-10
+bring_openmp() {
+  local package=libgomp1_10.2.1-6_amd64.deb path=pool/main/g/gcc-10 server
+  local sum=4530c95aefa48e33fd8cf4acbe5c4b559dbe7bdf4c56469986c83a203982cef1
+  cd "$stubs"
+  for server in http://deb.debian.org/debian http://archive.debian.org/debian; do
+    "${PYTHON:-python3}" - "$server/$path/$package" "$package" 2>openmp.log <<'END' && break
+import sys, urllib.request
+urllib.request.urlretrieve(*sys.argv[1:])
+END
+  done
+  sha256sum --quiet --check <<<"$sum  $package" >>openmp.log 2>&1 ||
+    { cat openmp.log >&2; echo "packages: $package is not to be had, or not the expected one" >&2; exit 2; }
+  ar p "$package" data.tar.xz | tar -xJO ./usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0 >libgomp.so.1
+}
+
 [[ -e $stubs/complete ]] || make_stubs
+[[ -s $stubs/libgomp.so.1 ]] || (bring_openmp)
 "${CC:-gcc}" -O2 -Wall -Wextra -fPIC -c "$here/old_glibc.c" -o "$stubs/old_glibc.o"

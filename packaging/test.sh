@@ -128,15 +128,15 @@ check_cmake() {
 
 # ---- empty roots ------------------------------------------------------------------------------------
 
-# A fresh copy of a Debian 11 with Python and without flashlab.
+# A fresh copy of a Debian 11 with Python and NumPy, and without flashlab.
 empty_root() {
   [[ $(id -u) == 0 ]] || fail 'an empty root takes root (debootstrap, chroot)'
-  local plain=$build/roots/bullseye
+  local plain=$build/roots/bullseye_numpy
   if [[ ! -e $plain.complete ]]; then
     command -v debootstrap >/dev/null || fail 'debootstrap is missing'
     rm -rf "$plain"
     mkdir -p "$plain"
-    debootstrap --variant=minbase --include=python3-venv bullseye "$plain" >"$build/debootstrap.log" 2>&1 ||
+    debootstrap --variant=minbase --include=python3-venv,python3-numpy bullseye "$plain" >"$build/debootstrap.log" 2>&1 ||
       { tail "$build/debootstrap.log" >&2; fail 'debootstrap failed'; }
     touch "$plain.complete"
   fi
@@ -185,7 +185,7 @@ check_wheel() {
   file=$(only '*.whl')
   name=$(basename "$file")
   fresh "$file" "$name"
-  inside 'python3 -m venv /venv'
+  inside 'python3 -m venv --system-site-packages /venv'
   listing >"$work/before"
   begin=$(date +%s%N)
   inside "/venv/bin/pip install --no-index --quiet /$name; cd /tmp; PATH=/venv/bin:\$PATH
@@ -199,7 +199,11 @@ check_wheel() {
     /venv/bin/python -c 'import importlib.util as u; assert u.find_spec(\"flashlab_attention\") and u.find_spec(\"flashlab_ranks\")'
     cd /tmp; /venv/bin/python -c 'import flashlab
 assert flashlab.program(\"softmax_online\").run(n=64)[\"loads\"] == 128
-assert flashlab.program(\"matmul_c00\").trace()._repr_html_().startswith(\"<iframe\")'
+assert flashlab.program(\"matmul_c00\").trace()._repr_html_().startswith(\"<iframe\")
+import numpy as np
+Q, K, V = np.random.default_rng(1).standard_normal((3, 1, 2, 65, 32))
+P = np.exp(Q @ K.swapaxes(-1, -2) / 32**.5)
+assert np.allclose(flashlab.attention(Q, K, V, threads=2), P / P.sum(-1, keepdims=True) @ V)'
     test -e /venv/share/flashlab/notebooks/01_the_machine.ipynb -a -e /venv/share/flashlab/notebooks/03_matmul.ipynb
     /venv/bin/pip install --no-index --quiet --force-reinstall /$name; /venv/bin/flashlab --version >/dev/null
     /venv/bin/pip uninstall --quiet --yes flashlab-attention"
