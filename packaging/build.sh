@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packaging/build.sh [wheel|deb|tar …]: makes packages in dist/, all three by default. They contain
-# the same files, which g++ builds in build-package/. They are linked so that they run with glibc 2.28
+# packaging/build.sh [wheel|deb|tar …]: makes packages in dist/, all three by default, of the
+# files that g++ builds in build-package/. They are linked so that they run with glibc 2.28
 # or later and need no library of g++ and no GMP; they bring the libgomp that the library for Python
 # uses. With nvcc they include the library for GPUs; otherwise a line says that it is missing.
 #   CXX           the compiler, g++ 12 or later

@@ -2,7 +2,7 @@
 """Makes a wheel from an installed flashlab: packaging/wheel.py PREFIX VERSION DIST --summary TEXT
 
 pip copies `scripts` into bin/ and `data` into the environment's own folders, so that a virtual
-environment looks like PREFIX. The command is the program itself and does not start Python. Beside
+environment looks like PREFIX without what C++ needs. The command is the program itself and does not start Python. Beside
 it lie two Python modules: flashlab, which asks the command, and flashlab_attention, which calls the GPU
 library.
 """
@@ -49,10 +49,17 @@ def copy(source, target):
     shutil.copy2(source, target)
 
 
+def is_for_cpp(relative):
+    """Whether a file is for projects in C and C++: they build with the .deb or the tar.gz."""
+    return relative.parts[0] == "include" or relative.suffix == ".a" or "cmake" in relative.parts
+
+
 def lay_out(prefix, version, summary, tree):
     data = tree / f"{NAME}-{version}.data"
     for source in sorted(path for path in prefix.rglob("*") if not path.is_dir()):
         relative = source.relative_to(prefix)
+        if is_for_cpp(relative):
+            continue
         if relative.parts[0] == "bin":
             copy(source, data / "scripts" / pathlib.Path(*relative.parts[1:]))
         else:

@@ -61,7 +61,7 @@ class Trace(Dict[str, Any]):
     def _repr_html_(self) -> str:
         # sandbox: the page's script reaches nothing of the notebook.
         return ('<iframe sandbox="allow-scripts" title="the player" width="100%" height="640" '
-                f'style="border:1px solid #8888" srcdoc="{html.escape(self.page(), quote=True)}">'
+                f'style="border:1px solid #8888;box-sizing:border-box" srcdoc="{html.escape(self.page(), quote=True)}">'
                 "</iframe>")
 
 
