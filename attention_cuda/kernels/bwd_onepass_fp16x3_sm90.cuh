@@ -339,7 +339,6 @@ class BwdFp16x3Computing {
   SeeingAll seeing_all_;
   float K_scale_[2], V_scale_[2];
   std::uint32_t high_[kSums / 8][4], low_[kSums / 8][4];  // of P^T, then of D^T
-  float R_[Config::kDim / 2], dQ[Config::kDim / 2];
   float dK_[Config::kDim / 2], dV_[Config::kDim / 2];
 };
 
