@@ -50,6 +50,11 @@ class LaneRow {
     first_ = ptx::opaque(ptx::shared_address(tile.data) +
                          static_cast<unsigned>(row * Tile::kRowBytes + permuted * 16 + byte));
   }
+  /// Moves to the same place in another tile of this shape, whose rows begin `bytes` later: a multiple
+  /// of 8 rows.
+  __device__ __forceinline__ void move(int bytes) {
+    first_ += static_cast<ptx::SharedAddress>(bytes);
+  }
   /// Returns the address of chunk `index` (even, + lane_bit), `rows` below; both are
   /// constants after unrolling.
   __device__ __forceinline__ ptx::SharedAddress at(int rows, int index) const {

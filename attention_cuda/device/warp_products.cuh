@@ -127,17 +127,21 @@ __device__ __forceinline__ void multiply_columns(WarpSums<kRowTiles, kColumnTile
   }
 }
 
-/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements.
-/// first_row is a multiple of 8.
+/// Where the lane puts its sums into a tile: in its first row.
+template <class Tile>
+__device__ __forceinline__ LaneRow<Tile> sums_place(const Tile& tile, int lane) {
+  const int pair_byte =  // of 16 or 32 bytes in the lane's row
+      lane % 4 * 2 * static_cast<int>(sizeof(typename Tile::Element));
+  return {tile, lane / 4, pair_byte / 16, pair_byte % 16};
+}
+
+/// tile(i, first_column + j) = scale sums(i, j), rounded to the tile's elements. to: sums_place.
 template <int kRowTiles, int kColumnTiles, class Tile>
-__device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
+__device__ __forceinline__ void put_sums(LaneRow<Tile> to, int first_column,
                                          const WarpSums<kRowTiles, kColumnTiles>& sums,
-                                         float scale = 1.f, int lane = lane_id()) {
+                                         float scale = 1.f) {
   using Element = typename Tile::Element;
   constexpr int kBytes = sizeof(Element), kTileChunks = 8 / Tile::kChunkElements;
-  const int pair_byte = lane % 4 * 2 * kBytes;  // of 16 or 32 bytes in the lane's row
-  const auto rows = rows_from<kRowTiles * 16>(tile, first_row);
-  LaneRow to(rows, lane / 4, pair_byte / 16, pair_byte % 16);
   to.skip_chunks(first_column / Tile::kChunkElements);
 #pragma unroll
   for (int m = 0; m < kRowTiles * 2; ++m) {
@@ -152,6 +156,15 @@ __device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int fi
       }
     }
   }
+}
+
+/// tile(first_row + i, first_column + j) = scale sums(i, j), rounded to the tile's elements.
+/// first_row is a multiple of 8.
+template <int kRowTiles, int kColumnTiles, class Tile>
+__device__ __forceinline__ void put_sums(const Tile& tile, int first_row, int first_column,
+                                         const WarpSums<kRowTiles, kColumnTiles>& sums,
+                                         float scale = 1.f, int lane = lane_id()) {
+  put_sums(sums_place(rows_from<kRowTiles * 16>(tile, first_row), lane), first_column, sums, scale);
 }
 
 }  // namespace flashlab::cuda

@@ -1,7 +1,7 @@
 // bwd-onepass on tensor cores: one block per K/V tile, dQ by atomic additions.
 //
 //   delta = rowsum(dO o O);  dQ sums = 0
-//   a block for each K/V tile (device/backward_key_tile.cuh): dK, dV and its part of the dQ sums
+//   a block for each K/V tile (device/key_tile/backward_key_tile.cuh): dK, dV and its part of the dQ sums
 //   dQ = softmax_scale x sums, rounded
 //
 // Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
@@ -19,10 +19,10 @@
 #include <string_view>
 
 #include "attention_cuda/detail/workspace.hpp"
-#include "attention_cuda/device/backward_key_tile.cuh"
 #include "attention_cuda/device/backward_launch.cuh"
 #include "attention_cuda/device/delta.cuh"
 #include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/device/key_tile/backward_key_tile.cuh"
 #include "attention_cuda/device/launch.cuh"
 
 namespace flashlab::cuda {

@@ -7,7 +7,7 @@
 //       2  wait for Kj and Vj; start loading the next ones
 //       3  S = Q Kj^T,  P = e^(scale S - lse),  dP = dO Vj^T,  dS = P o (dP - delta),  dQ += dS Kj
 //     4  dQ = scale dQ;  write dQ
-//   a block for each K/V tile: dK and dV (device/backward_key_tile.cuh)
+//   a block for each K/V tile: dK and dV (device/key_tile/backward_key_tile.cuh)
 //
 // Shapes   Q, O, dO, dQ [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q]
 //          K, V, dK, dV [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32
@@ -24,9 +24,9 @@
 #include <cstdint>
 
 #include "attention_cuda/detail/workspace.hpp"
-#include "attention_cuda/device/backward_key_tile.cuh"
 #include "attention_cuda/device/backward_launch.cuh"
 #include "attention_cuda/device/delta.cuh"
+#include "attention_cuda/device/key_tile/backward_key_tile.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/kernels/bwd_twopass_mma_sm80.hpp"
 

@@ -1,5 +1,5 @@
 // The constants of a block of the tensor-core backward pass that owns a K/V tile
-// (device/backward_key_tile.cuh).
+// (device/key_tile/backward_key_tile.cuh).
 #pragma once
 
 #include "attention_cuda/detail/backward_tile_shapes.hpp"

@@ -26,9 +26,10 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/backward_mma.cuh"
-#include "attention_cuda/device/key_tile_config.cuh"
+#include "attention_cuda/device/key_tile/config.cuh"
+#include "attention_cuda/device/key_tile/lane_places.cuh"
+#include "attention_cuda/device/key_tile/query_walk.cuh"
 #include "attention_cuda/device/places.cuh"
-#include "attention_cuda/device/query_walk.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/ptx/cp_async.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
@@ -40,6 +41,8 @@ template <class Config>
 class KeyTileBlock {
   using TensorCore = typename Config::TensorCore;
   using Element = typename Config::Element;
+  using Tiles = KeyTileMemory<Config>;
+  using Places = KeyTilePlaces<Config>;
   using Scores = WarpSums<Config::kRowTiles, Config::kWarpChunk / 8>;
   static constexpr int kChunkElements = Config::KeyTile::kChunkElements;
   static constexpr bool kKeepsStatistics = !TensorCore::kSplitsValues || Config::kStages == 1;
@@ -48,18 +51,17 @@ class KeyTileBlock {
  public:
   __device__ __forceinline__ KeyTileBlock(const BackwardArguments<Element>& arguments,
                                           const float* delta, float* dQ_sums, bool is_aligned)
-      : arguments_(arguments), delta_(delta), dQ_sums_(dQ_sums), is_aligned_(is_aligned) {
-    unsigned char* memory = ptx::shared_memory();
+      : arguments_(arguments),
+        delta_(delta),
+        dQ_sums_(dQ_sums),
+        is_aligned_(is_aligned),
+        places_(tiles_) {
+    unsigned char* memory = ptx::shared_memory() + Tiles::kBytes;
     const auto take = [&](int bytes) {
       unsigned char* const array = memory;
       memory += bytes;
       return array;
     };
-    sK_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
-    sV_ = {reinterpret_cast<Element*>(take(Config::KeyTile::kBytes))};
-    sQ_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
-    sdO_ = reinterpret_cast<Element*>(take(Config::kStages * Config::QueryTile::kBytes));
-    sdS_ = reinterpret_cast<Element*>(take(Config::kGradientTiles * Config::GradientTile::kBytes));
     lse_log2_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
     stage_delta_ = reinterpret_cast<float*>(take(Config::kStages * Config::kBlockQ * 4));
     ranges_ = reinterpret_cast<IndexRange*>(take(Config::kStages * Config::kBlockQ * 8));
@@ -106,28 +108,13 @@ class KeyTileBlock {
     return sizes.seqlen_q == 0 ? 0 : visible.of_query(sizes.seqlen_q - 1);
   }
   __device__ __forceinline__ QueryWalk<Config> walk() const { return {arguments_.sizes, *facts_}; }
-  /// Recomputed at each use: values derived from it would otherwise occupy registers all the time.
-  static __device__ __forceinline__ int warp() {
-    return static_cast<int>(ptx::opaque(threadIdx.x)) / 32;
+  /// As with places: kept, unless no register is left for it.
+  __device__ __forceinline__ int stage_of(const WalkPlace& at, int kept_stage) const {
+    return Places::kKeepsPlaces ? kept_stage : walk().stage_of(at);
   }
-  /// Recomputed if values are split in two or scores are shared: then no registers are left for
-  /// values derived from the lane.
-  static __device__ __forceinline__ int chunk_lane() {
-    return TensorCore::kSplitsValues || Config::kSharesScores ? new_lane_id() : lane_id();
-  }
-  static __device__ __forceinline__ int warp_first_key() {
-    return (Config::kColumnWarps == 1 ? warp() : warp() % Config::kKeyWarps) * Config::kWarpKeys;
-  }
-  static __device__ __forceinline__ int warp_first_column() {
-    return Config::kColumnWarps == 1 ? 0 : warp() / Config::kKeyWarps * Config::kWarpColumns;
-  }
-  __device__ __forceinline__ typename Config::QueryTile query_tile(Element* tiles,
-                                                                   int stage) const {
-    return {tiles + stage * Config::QueryTile::kRows * Config::QueryTile::kColumns};
-  }
-  __device__ __forceinline__ typename Config::GradientTile gradient_tile(int index) const {
-    return {sdS_ + index % max(Config::kGradientTiles, 1) * Config::kBlockKV * Config::kBlockQ};
-  }
+  static __device__ __forceinline__ int warp() { return Places::warp(); }
+  static __device__ __forceinline__ int warp_first_key() { return Places::first_key(); }
+  static __device__ __forceinline__ int warp_first_column() { return Places::first_column(); }
 
   __device__ __forceinline__ void load_keys(int end_key) const {
     const auto rows = [&](const DeviceTensor<const Element>& tensor) {
@@ -137,37 +124,35 @@ class KeyTileBlock {
     // Keys that no query sees count as 0, because they may contain anything.
     const int num_unseen = facts_->visible.first_of_query(0) - facts_->first_key;
     if (num_unseen > 0) {
-      load_tile_from_row<Config::kNumThreads>(sK_, rows(arguments_.K), num_unseen);
-      load_tile_from_row<Config::kNumThreads>(sV_, rows(arguments_.V), num_unseen);
+      load_tile_from_row<Config::kNumThreads>(tiles_.K(), rows(arguments_.K), num_unseen);
+      load_tile_from_row<Config::kNumThreads>(tiles_.V(), rows(arguments_.V), num_unseen);
       return;
     }
-    load_tile<Config::kNumThreads>(sK_, rows(arguments_.K));
-    load_tile<Config::kNumThreads>(sV_, rows(arguments_.V));
+    load_tile<Config::kNumThreads>(tiles_.K(), rows(arguments_.K));
+    load_tile<Config::kNumThreads>(tiles_.V(), rows(arguments_.V));
   }
 
   /// Loads a tile of Q and dO. Rows of queries that see no key count as 0, because they may contain
   /// anything. Stores the range of one query, and returns its statistics for put_statistics: later,
   /// when they have come, unless there are no registers to keep them.
   __device__ __forceinline__ QueryStatistics load_queries(const WalkPlace& at, int stage) const {
-    const int first = at.query;
-    const auto load = [&](Element* to, const DeviceTensor<const Element>& tensor) {
-      // Rare cases share one path, which keeps the loop short.
-      const bool is_fast = is_aligned_ && first >= facts_->first_seeing;
-      const auto rows = global_rows(tensor, facts_->b, at.head, first, facts_->end_seeing,
-                                    arguments_.sizes.head_dim, true);
-      if (is_fast) {
-        load_tile<Config::kNumThreads>(query_tile(to, stage), rows);
-      } else {
-        load_tile_from_row<Config::kNumThreads>(query_tile(to, stage), rows,
-                                                facts_->first_seeing - first);
-      }
+    const int first = at.query, b = facts_->b, first_seeing = facts_->first_seeing;
+    const auto rows = [&, end = facts_->end_seeing](const DeviceTensor<const Element>& tensor) {
+      return global_rows(tensor, b, at.head, first, end, arguments_.sizes.head_dim, true);
     };
-    load(sQ_, arguments_.Q);
-    load(sdO_, arguments_.dO);
+    const auto to_Q = tiles_.Q(stage), to_dO = tiles_.dO(stage);
+    if (is_aligned_ && first >= first_seeing) {
+      load_tile<Config::kNumThreads>(to_Q, rows(arguments_.Q));
+      load_tile<Config::kNumThreads>(to_dO, rows(arguments_.dO));
+    } else {  // rare cases share one path, which keeps the loop short
+      load_tile_from_row<Config::kNumThreads>(to_Q, rows(arguments_.Q), first_seeing - first);
+      load_tile_from_row<Config::kNumThreads>(to_dO, rows(arguments_.dO), first_seeing - first);
+    }
     ptx::cp_async_commit();
     if (threadIdx.x >= Config::kBlockQ) return {};
-    ranges_[stage * Config::kBlockQ + threadIdx.x] =
-        facts_->visible.range_of_query(first + static_cast<int>(threadIdx.x));
+    const IndexRange range = facts_->visible.range_of_query(first + static_cast<int>(threadIdx.x));
+    ranges_[stage * Config::kBlockQ + threadIdx.x] = {range.first - facts_->first_key,
+                                                      range.end - facts_->first_key};
     return load_statistics(arguments_, delta_, facts_->b, at.head,
                            first + static_cast<int>(threadIdx.x));
   }
@@ -181,10 +166,10 @@ class KeyTileBlock {
 
   __device__ __forceinline__ void walk_queries(KeyGradients& dK, KeyGradients& dV) {
     WalkPlace at = walk().first();
-    if constexpr (Config::kStages == 2)
-      put_statistics(load_queries(at, walk().stage_of(at)), walk().stage_of(at));
+    int kept_stage = walk().stage_of(at);
+    if constexpr (Config::kStages == 2) put_statistics(load_queries(at, kept_stage), kept_stage);
     for (; walk().is_there(at); at = walk().settled(at)) {
-      const int stage = walk().stage_of(at);
+      const int stage = stage_of(at, kept_stage);
       QueryStatistics statistics = {};
 
       // 2. Wait for this tile's Q and dO, and for the previous dS; start loading the next tile.
@@ -201,8 +186,7 @@ class KeyTileBlock {
 
       // 3. dQ of the previous tile.
       if constexpr (Config::kWithDQ && !Config::kSharesScores) {
-        if (!walk().is_first(at))
-          add_dQ(gradient_tile(Config::kStages - 1 - stage), walk().previous_dQ_tile(at));
+        if (!walk().is_first(at)) add_dQ(Config::kStages - 1 - stage, walk().previous_dQ_tile(at));
       }
       if (kKeepsStatistics) put_statistics(statistics, Config::kStages - 1 - stage);
       if constexpr (Config::kStages == 1) {
@@ -212,19 +196,20 @@ class KeyTileBlock {
 
       // 4. dV and dK.
       if constexpr (Config::kSharesScores) {
-        add_shared_tile(dK, dV, at);
+        add_shared_tile(dK, dV, at, kept_stage);
         at.query += Config::kBlockQ;
       } else {
 #pragma unroll 1
         do {
-          add_chunk(dK, dV, at);
+          add_chunk(dK, dV, at, kept_stage);
           at.query += Config::kWarpChunk;
         } while (at.query % Config::kBlockQ != 0);
       }
+      if (Config::kStages == 2) kept_stage = 1 - kept_stage;
     }
     if constexpr (Config::kWithDQ && !Config::kSharesScores) {
       __syncthreads();
-      add_dQ(gradient_tile(Config::kStages - 1 - walk().stage_of(at)), walk().previous_dQ_tile(at));
+      add_dQ(Config::kStages - 1 - stage_of(at, kept_stage), walk().previous_dQ_tile(at));
     }
   }
 
@@ -234,88 +219,78 @@ class KeyTileBlock {
                                         int stage) const {
     const int q = at.query % Config::kBlockQ;  // within its tile
     const float scale_log2 = arguments_.softmax_scale * kLog2E;
-    const int key = facts_->first_key + warp_first_key();
+    const int key = warp_first_key();  // as in the ranges, from the first of the tile
     const IndexRange* const ranges = ranges_ + stage * Config::kBlockQ + q;
     const IndexRange first_range = ranges[0], last_range = ranges[Config::kWarpChunk - 1];
     if (key >= last_range.end || key + Config::kWarpKeys <= first_range.first) return false;
     const bool is_edge = key + Config::kWarpKeys > first_range.end || key < last_range.first;
 
-    multiply_rows<TensorCore>(
-        S, ARows(rows_from<Config::kWarpKeys>(sK_, warp_first_key()), chunk_lane()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sQ_, stage), q), chunk_lane()));
-    multiply_rows<TensorCore>(
-        dP, ARows(rows_from<Config::kWarpKeys>(sV_, warp_first_key()), chunk_lane()),
-        BRows(rows_from<Config::kWarpChunk>(query_tile(sdO_, stage), q), chunk_lane()));
+    multiply_rows<TensorCore>(S, places_.rows_of_K(), places_.rows_of_Q(stage, q));
+    multiply_rows<TensorCore>(dP, places_.rows_of_V(), places_.rows_of_dO(stage, q));
     const float* const lse_log2 = lse_log2_ + stage * Config::kBlockQ + q;
     const float* const delta = stage_delta_ + stage * Config::kBlockQ + q;
     if (is_edge) {
-      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, ranges, key, chunk_lane());
+      weigh_keys<true>(S, dP, lse_log2, delta, scale_log2, ranges, key, Places::lane());
     } else {
-      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, ranges, key, chunk_lane());
+      weigh_keys<false>(S, dP, lse_log2, delta, scale_log2, ranges, key, Places::lane());
     }
     return true;
   }
 
   /// dV += P^T dO and dK += dS^T Q for kWarpChunk queries from at.query on. Stores dS^T
   /// to shared memory.
-  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV,
-                                            const WalkPlace& at) const {
+  __device__ __forceinline__ void add_chunk(KeyGradients& dK, KeyGradients& dV, const WalkPlace& at,
+                                            int kept_stage) const {
     const int q = at.query % Config::kBlockQ;
-    const int stage = walk().stage_of(at);
+    const int stage = stage_of(at, kept_stage);
+    const auto put_dS = [&](const Scores& dS) {
+      if (Config::kWithDQ && warp() < Config::kKeyWarps) put_sums(places_.sums_of_dS(stage), q, dS);
+    };
     Scores S, dP;
     const bool is_visible = score(S, dP, at, stage);
     if (!is_visible) set_to_zero(dP);
-    if constexpr (Config::kWithDQ) {
-      if (warp() < Config::kKeyWarps)
-        put_sums(gradient_tile(stage), warp_first_key(), q, dP, 1.f, chunk_lane());
+    // A path of its own: otherwise zeros would be set before each product.
+    if constexpr (Places::kKeepsPlaces) {
+      if (!is_visible) return put_dS(dP);
     }
+    put_dS(dP);
     if (!is_visible) return;
-    const auto chunk = [&](Element* tiles) {
-      return warp_columns(rows_from<Config::kWarpChunk>(query_tile(tiles, stage), q));
-    };
-    multiply_sums<TensorCore>(dV, S, chunk(sdO_));
-    multiply_sums<TensorCore>(dK, dP, chunk(sQ_));
+    multiply_sums<TensorCore>(dV, S, places_.columns_of_dO(stage, q));
+    multiply_sums<TensorCore>(dK, dP, places_.columns_of_Q(stage, q));
   }
 
   /// Does the same for a query tile, and dQ. Warps that share keys each compute P^T and dS^T of
   /// their part of the queries, and use all of them for their columns of dV and dK.
   __device__ __forceinline__ void add_shared_tile(KeyGradients& dK, KeyGradients& dV,
-                                                  const WalkPlace& at) const {
-    const auto sP = gradient_tile(1), sdS = gradient_tile(0);
+                                                  const WalkPlace& at, int kept_stage) const {
+    const int stage = stage_of(at, kept_stage);
     {
-      Scores S, dP;
       const int q = warp() / Config::kKeyWarps * Config::kWarpChunk;
-      if (!score(S, dP, {at.head, at.query + q}, walk().stage_of(at))) {
+      const auto put = [&](const Scores& P, const Scores& dS) {
+        put_sums(places_.sums_of_P(), q, P);
+        put_sums(places_.sums_of_dS(0), q, dS);
+      };
+      Scores S, dP;
+      if (score(S, dP, {at.head, at.query + q}, stage)) {
+        put(S, dP);
+      } else {
         set_to_zero(S);
-        set_to_zero(dP);
+        put(S, S);
       }
-      put_sums(sP, warp_first_key(), q, S, 1.f, chunk_lane());
-      put_sums(sdS, warp_first_key(), q, dP, 1.f, chunk_lane());
     }
     __syncthreads();
-    const auto keys = [](const typename Config::GradientTile& of) {
-      return ARows(rows_from<Config::kWarpKeys>(of, warp_first_key()), chunk_lane());
-    };
-    multiply_tiles<TensorCore>(dV, keys(sP), warp_columns(query_tile(sdO_, walk().stage_of(at))));
-    multiply_tiles<TensorCore>(dK, keys(sdS), warp_columns(query_tile(sQ_, walk().stage_of(at))));
-    if constexpr (Config::kWithDQ) add_dQ(sdS, walk().dQ_tile_of(at));
+    multiply_tiles<TensorCore>(dV, places_.rows_of_P(), places_.columns_of_dO(stage, 0));
+    multiply_tiles<TensorCore>(dK, places_.rows_of_dS(), places_.columns_of_Q(stage, 0));
+    if constexpr (Config::kWithDQ) add_dQ(0, walk().dQ_tile_of(at));
   }
 
-  template <class Tile>
-  static __device__ __forceinline__ auto warp_columns(const Tile& tile) {
-    typename TensorCore::template BColumns<Tile> columns(tile, chunk_lane());
-    if (Config::kColumnWarps > 1) columns.skip_chunks(warp_first_column() / kChunkElements);
-    return columns;
-  }
-
-  __device__ __forceinline__ void add_dQ(const typename Config::GradientTile& sdS,
-                                         int dQ_tile) const {
+  __device__ __forceinline__ void add_dQ(int gradient_tile, int dQ_tile) const {
     const int warp = KeyTileBlock::warp();
     const int first_query = warp / Config::kWarpsD * Config::kWarpQueriesDQ;
     const int first_column = warp % Config::kWarpsD * Config::kWarpColumnsDQ;
     WarpSums<Config::kWarpQueriesDQ / 16, Config::kWarpColumnsDQ / 8> dQ;
-    typename TensorCore::template AColumns<typename Config::GradientTile> dS(sdS, new_lane_id());
-    typename TensorCore::template BColumns<typename Config::KeyTile> K(sK_, new_lane_id());
+    auto dS = places_.columns_of_dS(gradient_tile);
+    auto K = places_.columns_of_K();
     dS.skip_chunks(first_query / kChunkElements);
     K.skip_chunks(first_column / kChunkElements);
     multiply_columns<TensorCore, Config::kBlockKV>(dQ, dS, K);
@@ -339,8 +314,8 @@ class KeyTileBlock {
   /// 5. Writes dK and dV in rows, through the tiles of K and V.
   __device__ __forceinline__ void write_gradients(const KeyGradients& dK, const KeyGradients& dV) {
     __syncthreads();
-    put_sums(sK_, warp_first_key(), warp_first_column(), dK, arguments_.softmax_scale);
-    put_sums(sV_, warp_first_key(), warp_first_column(), dV);
+    put_sums(tiles_.K(), warp_first_key(), warp_first_column(), dK, arguments_.softmax_scale);
+    put_sums(tiles_.V(), warp_first_key(), warp_first_column(), dV);
     __syncthreads();
     constexpr int kRows = Config::kBlockKV / Config::kWarps;
     static_assert(kRows % 8 == 0);
@@ -348,17 +323,16 @@ class KeyTileBlock {
       return global_rows(tensor, facts_->b, facts_->kv_head, facts_->first_key + warp() * kRows,
                          arguments_.sizes.seqlen_k, arguments_.sizes.head_dim, is_aligned_);
     };
-    store_rows(rows_from<kRows>(sK_, warp() * kRows), rows(arguments_.dK));
-    store_rows(rows_from<kRows>(sV_, warp() * kRows), rows(arguments_.dV));
+    store_rows(rows_from<kRows>(tiles_.K(), warp() * kRows), rows(arguments_.dK));
+    store_rows(rows_from<kRows>(tiles_.V(), warp() * kRows), rows(arguments_.dV));
   }
 
   const BackwardArguments<Element>& arguments_;
   const float* const delta_;
   float* const dQ_sums_;
   const bool is_aligned_;
-  typename Config::KeyTile sK_, sV_;  // [kBlockKV, kHeadDim]
-  // sQ_, sdO_ [kStages][kBlockQ, kHeadDim], sdS_ [kGradientTiles][kBlockKV, kBlockQ]
-  Element *sQ_, *sdO_, *sdS_;
+  Tiles tiles_;
+  Places places_;
   float *lse_log2_, *stage_delta_;  // [kStages][kBlockQ]
   IndexRange* ranges_;              // [kStages][kBlockQ]
   KeyTileFacts* facts_;

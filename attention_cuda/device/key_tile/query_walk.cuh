@@ -47,7 +47,7 @@ struct QueryWalk {
   __device__ __forceinline__ int dQ_tile_of(const WalkPlace& at) const {
     return (facts.b * sizes.num_heads + at.head) * facts.num_q_tiles + at.query / Config::kBlockQ;
   }
-  /// Tiles alternate between two stages. Recomputed each time to save registers.
+  /// Tiles alternate between two stages.
   __device__ __forceinline__ int stage_of(const WalkPlace& at) const {
     if (Config::kStages == 1) return 0;
     const int queries_per_head = facts.end_query - facts.first_query;
