@@ -152,7 +152,8 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
                            groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
                            static_cast<int>(num_key_tiles), workspace.next_key_tile,
-                           !has_limit(problem) && !call.options.deterministic});
+                           !has_limit(problem) && !call.options.deterministic,
+                           Config::kClusterBlocks == 1 ? call.options.stop_flag : nullptr});
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup, 0, /*overlaps_previous=*/true}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

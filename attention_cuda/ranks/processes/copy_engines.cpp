@@ -171,6 +171,7 @@ class CopyEngines : public Communicator {
   void finish(Stream stream) override {
     while (!exchanges_.empty()) wait(exchanges_.front().number, stream);
     watch(stream);
+    if (may_stop_) network_.check();  // kernels may have left out their work
     under_way_.clear();
   }
 
@@ -181,6 +182,10 @@ class CopyEngines : public Communicator {
   }
 
   std::vector<std::string> gather(const std::string& own) override { return network_.gather(own); }
+  const int* stop_flag() override {
+    may_stop_ = true;
+    return network_.stop_flag();
+  }
   void abort(const std::string& reason) noexcept override { network_.abort(rank(), reason); }
 
  private:
@@ -244,6 +249,7 @@ class CopyEngines : public Communicator {
   }
 
   RankNetwork& network_;
+  bool may_stop_ = false;  // kernels read the flag
   EventPool events_;
   OpenedMemory opened_;
   Stream copies_ = nullptr;
