@@ -30,6 +30,7 @@ struct AttentionFlags {
   std::optional<int> num_splits, num_gpus;
   std::string sharding, transfers;
   std::optional<double> rank_timeout;  // seconds
+  bool stop_kernels = false;
   bool round_statistics = false, deterministic = false;
   std::optional<int> repeat;
   TerminalOptions terminal;

@@ -215,9 +215,24 @@ class CopyEngines : public Communicator {
     }
     events_.wait_for_other(copies_, message.peer, sent.event);
     if (sent.bytes == 0) return;
-    check_cuda(cudaMemcpyAsync(message.memory, opened_.at(message.peer, sent.place), sent.bytes,
+    check_cuda(cudaMemcpyAsync(message.memory, opened(message.peer, sent.place), sent.bytes,
                                cudaMemcpyDefault, copies_),
                "cudaMemcpyAsync");
+  }
+
+  /// Memory of a process that has just ended cannot be opened. Then the network says so in a moment, and its
+  /// end is the reason.
+  const void* opened(int peer, const MemoryPlace& place) {
+    try {
+      return opened_.at(peer, place);
+    } catch (const CudaError&) {
+      constexpr std::chrono::milliseconds kUntilItIsKnown{1000}, kPause{10};
+      for (auto waited = kPause; waited <= kUntilItIsKnown; waited += kPause) {
+        network_.check();
+        std::this_thread::sleep_for(kPause);
+      }
+      throw;
+    }
   }
 
   void forget_ended() {
