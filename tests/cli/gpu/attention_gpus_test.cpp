@@ -100,6 +100,12 @@ TEST_CASE("kernels that watch for failures of other GPUs give the same bits") {
     CHECK(watching["runs"][k]["outputs"] == usual["runs"][k]["outputs"]);
 }
 
+TEST_CASE("dQ that kernels sum themselves is verified, without a mask only") {
+  const std::string flags = "--gpus 2 -v all --dtype bf16 --keep-dq --verify --json";
+  CHECK(json_of(on_three_gpus(flags))["verification"]["agrees"] == true);
+  check_refused(flags + " --mask causal", "keeps_dQ");
+}
+
 TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("--gpus 4", "gpus: 4");
   check_refused("--gpus 2 -v flash2", "variant: flash2");
@@ -107,6 +113,7 @@ TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("-v ring", "--gpus N");
   check_refused("--sharding zigzag", "--gpus N");
   check_refused("--stop-kernels", "--gpus N");
+  check_refused("--keep-dq", "--gpus N");
   check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");
   check_refused("--gpus 2 --products fp16x3", "state");
   check_refused("--gpus 2 --mask causal-bottom-right --key-lengths 7", "key_lengths");
